@@ -1,0 +1,148 @@
+//! Values in insertion order, named by typed handles.
+//!
+//! An [`Arena`] never shrinks and never moves a value to another index, so a [`Handle`] that came from it stays good.
+//! Handles of different value types can't be confused; handles of different arenas of one type can, as with any index.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+use crate::source::narrow;
+
+/// Names a value of an [`Arena`].
+pub struct Handle<T> {
+    index: u32,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Handle<T> {
+    /// The position of the value in its arena.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.index as usize
+    }
+
+    /// The handle of a position.
+    #[must_use]
+    pub fn at(index: usize) -> Self {
+        Self {
+            index: narrow(index),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<T> Clone for Handle<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Handle<T> {}
+impl<T> PartialEq for Handle<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index
+    }
+}
+impl<T> Eq for Handle<T> {}
+impl<T> PartialOrd for Handle<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<T> Ord for Handle<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.index.cmp(&other.index)
+    }
+}
+impl<T> std::hash::Hash for Handle<T> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.index.hash(state);
+    }
+}
+impl<T> fmt::Debug for Handle<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "#{}", self.index)
+    }
+}
+
+/// Values in the order of their insertion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arena<T> {
+    values: Vec<T>,
+}
+
+impl<T> Default for Arena<T> {
+    fn default() -> Self {
+        Self { values: Vec::new() }
+    }
+}
+
+impl<T> Arena<T> {
+    /// An empty arena.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a value behind the others.
+    pub fn append(&mut self, value: T) -> Handle<T> {
+        let handle = Handle::at(self.values.len());
+        self.values.push(value);
+        handle
+    }
+
+    /// The number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there is no value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The value of a handle, or `None` for a handle of another, longer arena.
+    #[must_use]
+    pub fn get(&self, handle: Handle<T>) -> Option<&T> {
+        self.values.get(handle.index())
+    }
+
+    /// The values with their handles, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Handle<T>, &T)> + ExactSizeIterator {
+        self.values
+            .iter()
+            .enumerate()
+            .map(|(index, value)| (Handle::at(index), value))
+    }
+
+    /// The handles, in order.
+    pub fn handles(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = Handle<T>> + ExactSizeIterator + use<T> {
+        (0..self.values.len()).map(Handle::at)
+    }
+}
+
+impl<T> Index<Handle<T>> for Arena<T> {
+    type Output = T;
+
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "handles come from append; arenas never shrink"
+    )]
+    fn index(&self, handle: Handle<T>) -> &T {
+        &self.values[handle.index()]
+    }
+}
+
+impl<T> IndexMut<Handle<T>> for Arena<T> {
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "handles come from append; arenas never shrink"
+    )]
+    fn index_mut(&mut self, handle: Handle<T>) -> &mut T {
+        &mut self.values[handle.index()]
+    }
+}

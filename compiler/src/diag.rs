@@ -1,0 +1,260 @@
+//! Diagnostics: what the compiler says to the author of a spec.
+//!
+//! One [`Diagnostic`] feeds every face. Stages never stop at the first one: they push it onto [`Diags`] and go on with
+//! their best guess. [`codes`] is the only list of codes; each code has one file that makes its message, one page
+//! (`pages/SM….md`), and one corpus folder.
+
+pub mod codes;
+pub mod render;
+
+use std::collections::BTreeSet;
+
+pub use codes::{Code, Severity};
+
+use crate::source::Span;
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What kind of finding it is.
+    pub code: Code,
+    /// How grave it is.
+    pub severity: Severity,
+    /// What is wrong: lowercase, no full stop, the author's words in backticks.
+    pub message: String,
+    /// The place that it is about.
+    pub primary: Label,
+    /// Other places that matter, in the order of reading.
+    pub related: Vec<Label>,
+    /// Facts behind it.
+    pub notes: Vec<String>,
+    /// How to mend it.
+    pub help: Vec<String>,
+    /// Edits that mend it.
+    pub fixes: Vec<Fix>,
+}
+
+/// A place with what it has to do with the finding; the text may be empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What it has to do with the finding.
+    pub message: String,
+}
+
+/// A change of the text that mends a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What the change does, as an order: ``write `[retries < 3]` ``.
+    pub title: String,
+    /// Whether it may be done without asking.
+    pub applicability: Applicability,
+    /// The edits, ascending and apart.
+    pub edits: Vec<Edit>,
+}
+
+/// Replaces a place by a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What is replaced; empty for an insertion.
+    pub span: Span,
+    /// What stands there then.
+    pub text: String,
+}
+
+/// How far a fix can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Applicability {
+    /// Only to be shown: it has gaps that a person must fill.
+    DisplayOnly,
+    /// May change what the machine accepts.
+    Unsafe,
+    /// Leaves what the machine accepts as it is.
+    Safe,
+}
+
+impl Diagnostic {
+    /// A finding of a code at a place, with the severity that the code has by default.
+    #[must_use]
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: code.severity(),
+            message: message.into(),
+            primary: Label {
+                span,
+                message: String::new(),
+            },
+            related: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+            fixes: Vec::new(),
+        }
+    }
+
+    /// Says what the primary place has to do with it.
+    #[must_use]
+    pub fn label(mut self, message: impl Into<String>) -> Self {
+        self.primary.message = message.into();
+        self
+    }
+
+    /// Adds another place.
+    #[must_use]
+    pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.related.push(Label {
+            span,
+            message: message.into(),
+        });
+        self
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Adds a way to mend it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+
+    /// Adds a fix of one edit.
+    #[must_use]
+    pub fn fix(
+        self,
+        applicability: Applicability,
+        title: impl Into<String>,
+        span: Span,
+        text: impl Into<String>,
+    ) -> Self {
+        self.fix_all(
+            applicability,
+            title,
+            vec![Edit {
+                span,
+                text: text.into(),
+            }],
+        )
+    }
+
+    /// Adds a fix of several edits.
+    #[must_use]
+    pub fn fix_all(
+        mut self,
+        applicability: Applicability,
+        title: impl Into<String>,
+        edits: Vec<Edit>,
+    ) -> Self {
+        self.fixes.push(Fix {
+            title: title.into(),
+            applicability,
+            edits,
+        });
+        self
+    }
+}
+
+/// The findings of a compilation so far.
+#[derive(Clone, Debug, Default)]
+pub struct Diags {
+    list: Vec<Diagnostic>,
+}
+
+impl Diags {
+    /// No finding.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a finding.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.list.push(diagnostic);
+    }
+
+    /// Whether an error is among them.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.list
+            .iter()
+            .any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    /// The findings in reading order: by file, place, code. The same finding at the same place stands once.
+    #[must_use]
+    pub fn into_sorted(mut self) -> Vec<Diagnostic> {
+        self.list.sort_by(|a, b| {
+            let key = |d: &Diagnostic| (d.primary.span.file, d.primary.span.start, d.code);
+            key(a).cmp(&key(b))
+        });
+        let mut seen = BTreeSet::new();
+        self.list
+            .retain(|d| seen.insert((d.primary.span, d.code, d.message.clone())));
+        self.list
+    }
+}
+
+/// The candidate nearest to a mistyped name, if one is near enough to be meant: it differs only in case, `-` and `_`, or
+/// by at most a third of its letters.
+///
+/// Distance: Damerau and Levenshtein's, restricted (optimal string alignment).
+pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let plain = |text: &str| text.to_lowercase().replace(['-', ' '], "_");
+    let wanted: Vec<char> = plain(name).chars().take(64).collect();
+    let most = (wanted.len() / 3).max(1);
+    candidates
+        .into_iter()
+        .filter(|candidate| *candidate != name)
+        .map(|candidate| {
+            let letters: Vec<char> = plain(candidate).chars().take(64).collect();
+            (distance(&wanted, &letters), candidate)
+        })
+        .filter(|&(far, _)| far <= most)
+        .min_by_key(|&(far, _)| far)
+        .map(|(_, candidate)| candidate)
+}
+
+/// The number of insertions, deletions, replacements and swaps of neighbors between two words.
+pub(crate) fn distance(a: &[char], b: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, &from) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, &to) in b.iter().enumerate() {
+            let at =
+                |list: &[usize], index: usize| list.get(index).copied().unwrap_or(usize::MAX / 2);
+            let replaced = at(&last, j) + usize::from(from != to);
+            let mut best = replaced.min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
+            let swapped =
+                i > 0 && j > 0 && b.get(j - 1) == Some(&from) && a.get(i - 1) == Some(&to);
+            if swapped {
+                best = best.min(at(&before, j - 1) + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggestions_are_near_or_absent() {
+        let names = ["planning", "implementing", "testing"];
+        assert_eq!(nearest("planing", names), Some("planning"));
+        assert_eq!(nearest("Testing", names), Some("testing"));
+        assert_eq!(nearest("tesitng", names), Some("testing"));
+        assert_eq!(nearest("shipping", names), None);
+        assert_eq!(nearest("plan", names), None);
+        assert_eq!(nearest("", names), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! The only list of codes.
+//!
+//! A code is `SM` and three digits, whose hundred is the stage that finds it, and a name that tells the defect. A number
+//! is never used twice. To add one, see CONTRIBUTING.md: a line here, a file of the same name, a page, a corpus folder.
+
+use std::fmt;
+
+/// How grave a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing; nothing is wrong.
+    Hint,
+    /// A fact about the machine.
+    Info,
+    /// Probably a mistake; the machine is made all the same.
+    Warning,
+    /// The machine is meaningless so; none is made.
+    Error,
+}
+
+impl Severity {
+    /// The word that diagnostics show.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hint => "hint",
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($id:ident $name:literal $severity:ident $variant:ident;)*) => {
+        /// A kind of finding.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(
+                #[doc = concat!("`", stringify!($id), "`: ", $name, ".")]
+                $variant,
+            )*
+        }
+
+        impl Code {
+            /// Every code, ascending.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The code as people quote it: `SM304`.
+            #[must_use]
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$variant => stringify!($id)),* }
+            }
+
+            /// The name that tells the defect: `unreachable-state`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),* }
+            }
+
+            /// How grave it is unless configured otherwise.
+            #[must_use]
+            pub const fn severity(self) -> Severity {
+                match self { $(Self::$variant => Severity::$severity),* }
+            }
+
+            /// The code's page, as Markdown.
+            #[must_use]
+            pub const fn page(self) -> &'static str {
+                match self { $(Self::$variant => include_str!(concat!("pages/", stringify!($id), ".md"))),* }
+            }
+        }
+    };
+}
+
+codes! {
+    // 1: text and blocks.
+    SM101 "near-miss-heading" Warning NearMissHeading;
+    SM102 "several-diagrams" Warning SeveralDiagrams;
+    SM103 "empty-section" Error EmptySection;
+    SM104 "unclosed-fence" Warning UnclosedFence;
+    SM105 "syntax-error" Error SyntaxError;
+    SM106 "missing-header" Error MissingHeader;
+    SM107 "unclosed-composite" Error UnclosedComposite;
+    SM108 "unread-front-matter" Warning UnreadFrontMatter;
+    SM109 "broken-diagram-front-matter" Error BrokenDiagramFrontMatter;
+    SM110 "plain-json-definition" Hint PlainJsonDefinition;
+    SM111 "several-definitions" Warning SeveralDefinitions;
+    SM112 "file-too-large" Error FileTooLarge;
+    SM113 "invalid-utf8" Error InvalidUtf8;
+    SM114 "invisible-character" Warning InvisibleCharacter;
+    SM115 "unsupported-construct" Error UnsupportedConstruct;
+    SM116 "stray-words" Warning StrayWords;
+    SM117 "swallowed-by-direction" Warning SwallowedByDirection;
+    SM118 "semicolon-in-label" Warning SemicolonInLabel;
+    SM119 "bare-declaration" Hint BareDeclaration;
+    SM120 "cut-note" Warning CutNote;
+    SM121 "composite-description" Error CompositeDescription;
+    // 1, second half: labels of transitions.
+    SM130 "prose-label" Hint ProseLabel;
+    SM131 "dropped-parenthesis" Hint DroppedParenthesis;
+    SM132 "slash-as-text" Hint SlashAsText;
+    SM133 "bare-condition" Hint BareCondition;
+    SM134 "kept-parenthesis" Warning KeptParenthesis;
+    SM135 "broken-label" Error BrokenLabel;
+    // 2: names.
+    SM201 "unknown-state" Error UnknownState;
+    SM202 "unknown-guard" Error UnknownGuard;
+    SM203 "unknown-event" Error UnknownEvent;
+    SM204 "similar-name" Warning SimilarName;
+    SM205 "unused-declaration" Warning UnusedDeclaration;
+    SM206 "duplicate-state" Error DuplicateState;
+    SM207 "event-collision" Warning EventCollision;
+    SM208 "renamed-identifier" Hint RenamedIdentifier;
+    SM209 "identifier-collision" Error IdentifierCollision;
+    SM210 "unknown-instructions" Warning UnknownInstructions;
+    SM211 "reserved-event" Error ReservedEvent;
+    SM212 "duplicate-machine" Error DuplicateMachine;
+    // 3: structure and reachability.
+    SM301 "no-initial-state" Error NoInitialState;
+    SM302 "inferred-initial-state" Warning InferredInitialState;
+    SM303 "several-initial-states" Error SeveralInitialStates;
+    SM304 "unreachable-state" Warning UnreachableState;
+    SM305 "dead-end" Warning DeadEnd;
+    SM306 "no-path-to-final" Warning NoPathToFinal;
+    SM307 "final-with-transitions" Error FinalWithTransitions;
+    SM308 "no-final-state" Hint NoFinalState;
+    SM309 "empty-composite" Warning EmptyComposite;
+    SM310 "two-owners" Error TwoOwners;
+    SM311 "drawn-elsewhere" Warning DrawnElsewhere;
+    SM312 "completion-without-final" Hint CompletionWithoutFinal;
+    SM313 "machine-too-large" Error MachineTooLarge;
+    SM314 "never-completes" Warning NeverCompletes;
+    // 4: determinism.
+    SM401 "conflicting-transitions" Error ConflictingTransitions;
+    SM402 "shadowed-transition" Warning ShadowedTransition;
+    SM403 "eventless-cycle" Error EventlessCycle;
+    SM404 "overridden-transition" Warning OverriddenTransition;
+    SM405 "unbounded-raise" Warning UnboundedRaise;
+    // 5: guards and data.
+    SM501 "host-expression" Hint HostExpression;
+    SM502 "mistyped-guard" Error MistypedGuard;
+    // 7: definitions.
+    SM701 "unknown-key" Error UnknownKey;
+    SM702 "wrong-type" Error WrongType;
+    SM703 "duplicate-key" Error DuplicateKey;
+    SM704 "json-syntax" Error JsonSyntax;
+    SM705 "only-in-definition" Error OnlyInDefinition;
+    SM706 "old-spelling" Hint OldSpelling;
+    SM707 "missing-key" Error MissingKey;
+    SM708 "two-instructions" Warning TwoInstructions;
+    SM709 "bad-wrapper" Error BadWrapper;
+    SM710 "bad-value" Error BadValue;
+    SM711 "misplaced-key" Warning MisplacedKey;
+    SM712 "lenient-json" Warning LenientJson;
+}
+
+impl Code {
+    /// The code that a person means by `SM304`, `sm304`, `304` or `unreachable-state`.
+    #[must_use]
+    pub fn from_words(words: &str) -> Option<Self> {
+        let words = words.trim();
+        Self::ALL.iter().copied().find(|code| {
+            code.id().eq_ignore_ascii_case(words)
+                || code.name().eq_ignore_ascii_case(words)
+                || code.id().strip_prefix("SM") == Some(words)
+        })
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.id())
+    }
+}

@@ -1,0 +1,203 @@
+//! A text made of pieces of a file.
+//!
+//! A fence inside a list or a block quote, a document with CRLF line ends, a diagram without its comments: each is a text
+//! that stands in the file only in pieces. An [`Excerpt`] owns that text and knows, for each of its bytes, where in the
+//! file it came from. Parsers work on the plain text with offsets; [`Excerpt::span`] brings them home.
+
+use std::ops::Range;
+
+use crate::source::{FileId, Span, narrow};
+
+/// A text and where each piece of it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    file: FileId,
+    text: String,
+    /// Ascending by both numbers; the first begins at 0 unless the excerpt is empty.
+    pieces: Vec<Piece>,
+}
+
+/// The bytes from `at` up to the next piece came, one to one, from the file's bytes that begin at `source`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Piece {
+    at: u32,
+    source: u32,
+}
+
+impl Excerpt {
+    /// An empty excerpt of a file.
+    #[must_use]
+    pub fn new(file: FileId) -> Self {
+        Self {
+            file,
+            text: String::new(),
+            pieces: Vec::new(),
+        }
+    }
+
+    /// A whole file as one piece.
+    #[must_use]
+    pub fn whole(file: FileId, text: &str) -> Self {
+        let mut excerpt = Self::new(file);
+        excerpt.push(text, 0);
+        excerpt
+    }
+
+    /// Appends a text that begins at that byte of the file.
+    pub fn push(&mut self, text: &str, source: u32) {
+        if text.is_empty() {
+            return;
+        }
+        let at = narrow(self.text.len());
+        let continues = self
+            .pieces
+            .last()
+            .is_some_and(|last| last.source.checked_add(at - last.at) == Some(source));
+        if !continues {
+            self.pieces.push(Piece { at, source });
+        }
+        self.text.push_str(text);
+    }
+
+    /// The file that the pieces are of.
+    #[must_use]
+    pub fn file(&self) -> FileId {
+        self.file
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The file's span of a range of the text.
+    ///
+    /// It begins where the first byte of the range came from and ends behind its last byte, so that a range over several
+    /// pieces also covers what lies between them in the file. A range past the end is cut.
+    #[must_use]
+    pub fn span(&self, range: Range<usize>) -> Span {
+        let start = self.source_of(range.start);
+        let end = if range.end > range.start {
+            self.source_of(range.end - 1) + 1
+        } else {
+            start
+        };
+        Span {
+            file: self.file,
+            start,
+            end,
+        }
+    }
+
+    /// The file's span of the whole text.
+    #[must_use]
+    pub fn full_span(&self) -> Span {
+        self.span(0..self.text.len())
+    }
+
+    /// The excerpt without the given ranges, which are ascending and don't overlap.
+    #[must_use]
+    pub fn without(&self, ranges: &[Range<usize>]) -> Self {
+        let mut kept = Self::new(self.file);
+        let mut from = 0;
+        for range in ranges
+            .iter()
+            .cloned()
+            .chain(std::iter::once(self.text.len()..self.text.len()))
+        {
+            kept.append(self, from..range.start);
+            from = range.end.max(from);
+        }
+        kept
+    }
+
+    /// The excerpt of one range of this excerpt.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        let mut part = Self::new(self.file);
+        part.append(self, range);
+        part
+    }
+
+    /// Appends a range of another excerpt of the same file, piece by piece.
+    fn append(&mut self, other: &Self, range: Range<usize>) {
+        let mut from = range.start;
+        while from < range.end {
+            let next = other
+                .pieces
+                .partition_point(|piece| piece.at as usize <= from);
+            let until = other
+                .pieces
+                .get(next)
+                .map_or(other.text.len(), |piece| piece.at as usize)
+                .min(range.end);
+            let Some(text) = other.text.get(from..until).filter(|text| !text.is_empty()) else {
+                return;
+            };
+            self.push(text, other.source_of(from));
+            from = until;
+        }
+    }
+
+    /// Where the byte at `at` came from; behind the text, where its last byte ends.
+    fn source_of(&self, at: usize) -> u32 {
+        if at >= self.text.len() && !self.text.is_empty() {
+            return self.source_of(self.text.len() - 1) + 1;
+        }
+        let at = narrow(at);
+        let index = self.pieces.partition_point(|piece| piece.at <= at);
+        let piece = index
+            .checked_sub(1)
+            .and_then(|index| self.pieces.get(index));
+        piece.map_or(0, |piece| piece.source + (at - piece.at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Sources;
+
+    fn quoted() -> (Sources, Excerpt) {
+        let mut sources = Sources::new();
+        let text = "> one\r\n> two\r\n> three\r\n";
+        let file = sources.add("q.md", text);
+        let mut excerpt = Excerpt::new(file);
+        excerpt.push("one", 2);
+        excerpt.push("\n", 6);
+        excerpt.push("two", 9);
+        excerpt.push("\n", 13);
+        excerpt.push("three", 16);
+        (sources, excerpt)
+    }
+
+    #[test]
+    fn spans_point_at_the_same_text() {
+        let (sources, excerpt) = quoted();
+        assert_eq!(excerpt.text(), "one\ntwo\nthree");
+        for word in ["one", "two", "three"] {
+            let at = excerpt.text().find(word).unwrap();
+            assert_eq!(sources.text(excerpt.span(at..at + word.len())), word);
+        }
+        assert_eq!(sources.text(excerpt.span(0..7)), "one\r\n> two");
+    }
+
+    #[test]
+    fn cutting_keeps_the_way_home() {
+        let (sources, excerpt) = quoted();
+        let cut = excerpt.without(&[4..8]);
+        assert_eq!(cut.text(), "one\nthree");
+        assert_eq!(sources.text(cut.span(4..9)), "three");
+        assert_eq!(excerpt.slice(4..7).text(), "two");
+        assert_eq!(sources.text(excerpt.slice(4..7).full_span()), "two");
+    }
+
+    #[test]
+    fn an_empty_excerpt_has_an_empty_span() {
+        let (_, excerpt) = quoted();
+        let empty = Excerpt::new(excerpt.file());
+        assert_eq!(empty.full_span().range(), 0..0);
+        assert_eq!(excerpt.span(13..13).range(), 21..21);
+    }
+}

@@ -1,0 +1,7 @@
+//! Front ends: text in, syntax trees and diagnostics out.
+//!
+//! None of them fails and none resolves a name: that is [`crate::lower`]'s.
+
+pub mod definition;
+pub mod markdown;
+pub mod mermaid;

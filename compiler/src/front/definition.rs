@@ -1,0 +1,2 @@
+//! Definitions.
+pub mod ast;

@@ -1,0 +1,218 @@
+//! A definition as written: the JSON part of a spec, typed key by key.
+//!
+//! Nothing is resolved and nothing is defaulted: a key that isn't there is `None` or empty. Every value that a later stage
+//! may complain of is a [`Spanned`]. Keys that only hosts read (models, limits, tools) are checked for their type here and
+//! kept as JSON in [`State::meta`] and [`Definition::meta`], in the order of the text.
+
+use serde_json::{Map, Value};
+use statemark_runtime::Operator;
+
+use crate::source::{Span, Spanned};
+
+/// A whole definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// The object.
+    pub span: Span,
+    /// `id`.
+    pub id: Option<Spanned<String>>,
+    /// `title`.
+    pub title: Option<Spanned<String>>,
+    /// `description`.
+    pub description: Option<Spanned<String>>,
+    /// `initial`.
+    pub initial: Option<Spanned<String>>,
+    /// `context`: the initial data.
+    pub context: Option<Spanned<Value>>,
+    /// `events`, in the order of the text.
+    pub events: Vec<Named<EventDeclaration>>,
+    /// `guards`, in the order of the text.
+    pub guards: Vec<Named<Guard>>,
+    /// `actions`, in the order of the text.
+    pub actions: Vec<Named<ActionDeclaration>>,
+    /// `states`, in the order of the text.
+    pub states: Vec<Named<State>>,
+    /// `interrupts`, in the order of the text.
+    pub interrupts: Vec<Named<Interrupt>>,
+    /// `on` of the machine itself: transitions that every state inherits.
+    pub on: Vec<Named<Vec<Branch>>>,
+    /// Every other key, for hosts: version, context_schema, artifacts, documents, checks, capabilities, upstream_servers,
+    /// properties, meta, merge, untracked_agents, deactivate.
+    pub meta: Map<String, Value>,
+}
+
+/// A value under a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Named<T> {
+    /// The key, unescaped, at its place (the quotes included).
+    pub name: Spanned<String>,
+    /// The value.
+    pub value: T,
+}
+
+/// One event of `events`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EventDeclaration {
+    /// `title`.
+    pub title: Option<Spanned<String>>,
+    /// `description`.
+    pub description: Option<Spanned<String>>,
+    /// `data`: a JSON Schema.
+    pub data: Option<Spanned<Value>>,
+}
+
+/// One state of `states`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// `type`.
+    pub kind: Option<Spanned<Kind>>,
+    /// `history` is `"deep"`.
+    pub deep: bool,
+    /// `initial`.
+    pub initial: Option<Spanned<String>>,
+    /// `states`.
+    pub states: Vec<Named<State>>,
+    /// `on`, in the order of the text.
+    pub on: Vec<Named<Vec<Branch>>>,
+    /// `always`.
+    pub always: Vec<Branch>,
+    /// `after`: delays as written.
+    pub after: Vec<Named<Vec<Branch>>>,
+    /// `on_done`.
+    pub on_done: Vec<Branch>,
+    /// `entry`.
+    pub entry: Vec<Spanned<String>>,
+    /// `exit`.
+    pub exit: Vec<Spanned<String>>,
+    /// `title`.
+    pub title: Option<Spanned<String>>,
+    /// `description`.
+    pub description: Option<Spanned<String>>,
+    /// `instructions`.
+    pub instructions: Option<Spanned<String>>,
+    /// `safe_next`.
+    pub safe_next: Option<Spanned<String>>,
+    /// `on_max_iterations`: an event.
+    pub on_max_iterations: Option<Spanned<String>>,
+    /// `outcome`.
+    pub outcome: Option<Spanned<Outcome>>,
+    /// `while_waiting`: events.
+    pub while_waiting: Vec<Spanned<String>>,
+    /// Every other key, for hosts, under its canonical name (`blocked_env`, not `deny_env`).
+    pub meta: Map<String, Value>,
+}
+
+/// `type` of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// No children.
+    Atomic,
+    /// Children, one active.
+    Compound,
+    /// Children, all active.
+    Parallel,
+    /// An end.
+    Final,
+    /// Remembers.
+    History,
+}
+
+/// `outcome` of a final state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The default.
+    Success,
+    /// The run has ended without what it was for.
+    Failure,
+}
+
+/// One way that an event, a delay or nothing leads on. An event has a list of them; the first that holds is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Branch {
+    /// The whole value: a string, or an object.
+    pub span: Span,
+    /// What it does.
+    pub kind: BranchKind,
+    /// `guard` and `guards`: all must hold.
+    pub guards: Vec<Spanned<GuardUse>>,
+    /// `actions`.
+    pub actions: Vec<Spanned<String>>,
+    /// `description`.
+    pub description: Option<Spanned<String>>,
+    /// `requires_approval` and `approval_message`, for hosts.
+    pub meta: Map<String, Value>,
+}
+
+/// What a branch does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BranchKind {
+    /// Leads to a state; without one it only acts.
+    Target(Option<Spanned<String>>),
+    /// Starts another workflow.
+    Invoke {
+        /// `invoke`.
+        workflow: Spanned<String>,
+        /// `input`, as written.
+        input: Option<Value>,
+        /// `on_complete`.
+        on_complete: Spanned<String>,
+        /// `on_fail`.
+        on_fail: Option<Spanned<String>>,
+    },
+    /// Starts branches side by side.
+    Fork {
+        /// `fork`, the key.
+        span: Span,
+        /// Every state that it names: initial, terminal, on_complete, on_fail.
+        states: Vec<Spanned<String>>,
+    },
+}
+
+/// A guard where it is used.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GuardUse {
+    /// A name: of `guards`, else the host's.
+    Name(String),
+    /// A guard written in place.
+    Inline(Guard),
+}
+
+/// A guard.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Guard {
+    /// `{field, op, value}`.
+    Compare {
+        /// `field`.
+        field: Spanned<String>,
+        /// `op`.
+        operator: Spanned<Operator>,
+        /// `value`; for `in` the items of the list, for `exists` none.
+        values: Vec<Spanned<Value>>,
+    },
+    /// `{all: […]}`.
+    All(Vec<Spanned<Guard>>),
+    /// `{any: […]}`.
+    Any(Vec<Spanned<Guard>>),
+    /// `{not: …}`.
+    Not(Box<Spanned<Guard>>),
+    /// An expression, or inside `all`, `any`, `not` the name of another guard.
+    Text(Spanned<String>),
+}
+
+/// One action of `actions`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ActionDeclaration {
+    /// `{raise: event}`.
+    Raise(Spanned<String>),
+    /// `{assign: …}` or `{effect: …}`, as written, for the host.
+    Host(Map<String, Value>),
+}
+
+/// One interrupt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interrupt {
+    /// `trigger.file_pattern`.
+    pub pattern: Option<Spanned<String>>,
+    /// `target`: a state, or `$return`.
+    pub target: Option<Spanned<String>>,
+}

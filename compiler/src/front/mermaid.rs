@@ -1,0 +1,2 @@
+//! State diagrams.
+pub mod ast;

@@ -1,0 +1,261 @@
+//! Texts, and places in them.
+//!
+//! [`Sources`] owns every text of one compilation; a [`Span`] is a file and a range of its bytes. Everything that the
+//! compiler makes of a text keeps a span from birth, so that every message can point at what its author wrote.
+//!
+//! Columns come in three kinds, because readers count differently: characters for people, UTF-16 units for editors, bytes
+//! for machines. Deliberately not here: reading files. A face reads, and hands over bytes or text.
+
+use std::ops::Range;
+
+/// Longest text that is compiled. Unit: bytes. Why: spans are 32 bits, and no document that a person keeps is longer;
+/// past it a mistaken path (a video, a log) is likelier than a spec.
+pub const MAX_SOURCE_BYTES: usize = 8 * 1024 * 1024;
+
+/// A text of a compilation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(u32);
+
+impl FileId {
+    /// The position of the file in [`Sources`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A range of bytes of one file. Both ends lie on character boundaries of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The file.
+    pub file: FileId,
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span from the start of `self` to the end of `other`, in the file of `self`.
+    #[must_use]
+    pub fn to(self, other: Self) -> Self {
+        Self {
+            file: self.file,
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
+    }
+
+    /// The empty span at the end of `self`.
+    #[must_use]
+    pub fn after(self) -> Self {
+        Self {
+            start: self.end,
+            ..self
+        }
+    }
+
+    /// The empty span at the start of `self`.
+    #[must_use]
+    pub fn before(self) -> Self {
+        Self {
+            end: self.start,
+            ..self
+        }
+    }
+
+    /// The range of bytes.
+    #[must_use]
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// Whether `other` lies wholly inside `self`.
+    #[must_use]
+    pub fn contains(self, other: Self) -> bool {
+        self.file == other.file && self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// A value with the place where its author wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spanned<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl<T> Spanned<T> {
+    /// A value at a place.
+    pub const fn new(value: T, span: Span) -> Self {
+        Self { value, span }
+    }
+
+    /// The same place with another value.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Spanned<U> {
+        Spanned {
+            value: make(self.value),
+            span: self.span,
+        }
+    }
+}
+
+/// A place as people and editors count it. All numbers but `byte_column` count from 1 for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+    /// The column in UTF-16 units, from 0, as editors ask for it.
+    pub utf16_column: u32,
+    /// The column in bytes, from 0.
+    pub byte_column: u32,
+}
+
+/// One text.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    name: String,
+    text: String,
+    line_starts: Vec<u32>,
+}
+
+impl SourceFile {
+    /// The name that diagnostics show, as the face gave it: a path with `/`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole text, byte for byte as it came.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The index of the line that holds the byte, from 0.
+    #[must_use]
+    pub fn line_index(&self, byte: u32) -> usize {
+        self.line_starts
+            .partition_point(|&start| start <= byte)
+            .saturating_sub(1)
+    }
+
+    /// The bytes of a line without its line end, or `None` past the last line.
+    #[must_use]
+    pub fn line_range(&self, line: usize) -> Option<Range<usize>> {
+        let start = *self.line_starts.get(line)? as usize;
+        let end = self
+            .line_starts
+            .get(line + 1)
+            .map_or(self.text.len(), |&next| next as usize);
+        let text = self.text.get(start..end)?;
+        let kept = text.strip_suffix('\n').unwrap_or(text);
+        let kept = kept.strip_suffix('\r').unwrap_or(kept);
+        Some(start..start + kept.len())
+    }
+
+    /// The number of lines; an empty text has one.
+    #[must_use]
+    pub fn line_count(&self) -> usize {
+        self.line_starts.len()
+    }
+
+    /// Where a byte is, in all the ways of counting. A byte order mark has no column.
+    #[must_use]
+    pub fn position(&self, byte: u32) -> Position {
+        let line = self.line_index(byte);
+        let start = self.line_starts.get(line).copied().unwrap_or(0) as usize;
+        let before = self.text.get(start..byte as usize).unwrap_or("");
+        let seen = if line == 0 {
+            before.strip_prefix('\u{feff}').unwrap_or(before)
+        } else {
+            before
+        };
+        Position {
+            line: narrow(line) + 1,
+            column: narrow(seen.chars().count()) + 1,
+            utf16_column: narrow(seen.encode_utf16().count()),
+            byte_column: narrow(before.len()),
+        }
+    }
+}
+
+/// Every text of one compilation.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+impl Sources {
+    /// No text yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a text under the name that diagnostics shall show.
+    ///
+    /// A text longer than [`MAX_SOURCE_BYTES`] is cut there, at a character boundary, so that spans stay small; the
+    /// pipeline reports a file of that length as too large.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
+        let mut text: String = text.into();
+        if text.len() > MAX_SOURCE_BYTES {
+            let mut cut = MAX_SOURCE_BYTES;
+            while !text.is_char_boundary(cut) {
+                cut -= 1;
+            }
+            text.truncate(cut);
+            text.shrink_to_fit();
+        }
+        let line_starts = std::iter::once(0)
+            .chain(
+                text.bytes()
+                    .enumerate()
+                    .filter(|&(_, byte)| byte == b'\n')
+                    .map(|(at, _)| narrow(at + 1)),
+            )
+            .collect();
+        let id = FileId(narrow(self.files.len()));
+        self.files.push(SourceFile {
+            name: name.into(),
+            text,
+            line_starts,
+        });
+        id
+    }
+
+    /// The file of that id.
+    ///
+    /// An id of other sources may give another file or, past the end, an empty one.
+    #[must_use]
+    pub fn file(&self, id: FileId) -> &SourceFile {
+        static NONE: SourceFile = SourceFile {
+            name: String::new(),
+            text: String::new(),
+            line_starts: Vec::new(),
+        };
+        self.files.get(id.index()).unwrap_or(&NONE)
+    }
+
+    /// The text that a span covers; empty where the span isn't of these sources.
+    #[must_use]
+    pub fn text(&self, span: Span) -> &str {
+        self.file(span.file).text.get(span.range()).unwrap_or("")
+    }
+
+    /// Every file with its id, in the order of adding.
+    pub fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        self.files
+            .iter()
+            .enumerate()
+            .map(|(index, file)| (FileId(narrow(index)), file))
+    }
+}
+
+/// A number of bytes, lines or files as 32 bits. Texts are at most [`MAX_SOURCE_BYTES`], so nothing is lost.
+pub(crate) fn narrow(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}

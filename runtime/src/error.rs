@@ -1,0 +1,43 @@
+//! What a step can fail with.
+
+use core::fmt;
+
+use crate::id::EventId;
+
+/// A step that was not taken. The configuration is the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StepError {
+    /// The machine had taken this many microsteps without coming to rest.
+    StepLimit {
+        /// The limit that was reached. Unit: microsteps.
+        limit: u32,
+    },
+    /// The machine has reached a top-level final state; an ended machine refuses every event.
+    Ended,
+    /// The table has no such event, or it is one that only the machine itself may raise.
+    NotAnEvent(EventId),
+}
+
+impl fmt::Display for StepError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StepLimit { limit } => {
+                write!(
+                    out,
+                    "the machine did not come to rest within {limit} microsteps"
+                )
+            }
+            Self::Ended => out.write_str("the machine has ended and takes no more events"),
+            Self::NotAnEvent(event) => {
+                write!(
+                    out,
+                    "event number {} can't be sent to this machine",
+                    event.raw()
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for StepError {}

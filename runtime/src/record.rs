@@ -1,0 +1,119 @@
+//! What a step did, as plain data.
+//!
+//! The same table, configuration, context and events give the same records, on every engine. A [`Record`] is made by a
+//! [`Recorder`], which is an [`Observer`]: who doesn't ask for records doesn't pay for them.
+
+use alloc::vec::Vec;
+
+use crate::host::Observer;
+use crate::id::{ActionId, EventId, FieldId, StateId, TransitionId};
+
+/// What became of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// At least one transition was taken.
+    Taken,
+    /// No transition was enabled. The configuration is as it was.
+    Ignored,
+    /// A transition was taken, and the machine has reached a top-level final state.
+    Ended,
+}
+
+/// One microstep: a transition with what it left, did and entered. The start of a machine has none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Microstep {
+    /// The transition taken; `None` for the entry into the initial configuration.
+    pub transition: Option<TransitionId>,
+    /// The states left, in order: descendants first.
+    pub exited: Vec<StateId>,
+    /// The actions carried out, in order.
+    pub actions: Vec<ActionId>,
+    /// The states entered, in order: ancestors first.
+    pub entered: Vec<StateId>,
+    /// The events raised, in order.
+    pub raised: Vec<EventId>,
+}
+
+/// One macrostep: all that one event did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The event sent; `None` for the start of the machine.
+    pub event: Option<EventId>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The microsteps, in order; none where the event was ignored.
+    pub steps: Vec<Microstep>,
+    /// The fields that a guard wanted to read and that are absent, in the order of asking.
+    pub absent: Vec<FieldId>,
+}
+
+/// Makes a [`Record`] of what it observes.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    steps: Vec<Microstep>,
+    absent: Vec<FieldId>,
+}
+
+impl Recorder {
+    /// A recorder that has seen nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The record of what was seen since the last call.
+    pub fn finish(&mut self, event: Option<EventId>, outcome: Outcome) -> Record {
+        Record {
+            event,
+            outcome,
+            steps: core::mem::take(&mut self.steps),
+            absent: core::mem::take(&mut self.absent),
+        }
+    }
+
+    /// The microstep under way; the start of a machine begins one without a transition.
+    fn step(&mut self) -> Option<&mut Microstep> {
+        if self.steps.is_empty() {
+            self.steps.push(Microstep::default());
+        }
+        self.steps.last_mut()
+    }
+}
+
+impl Observer for Recorder {
+    fn transition(&mut self, transition: TransitionId) {
+        self.steps.push(Microstep {
+            transition: Some(transition),
+            ..Microstep::default()
+        });
+    }
+
+    fn exited(&mut self, state: StateId) {
+        if let Some(step) = self.step() {
+            step.exited.push(state);
+        }
+    }
+
+    fn action(&mut self, action: ActionId) {
+        if let Some(step) = self.step() {
+            step.actions.push(action);
+        }
+    }
+
+    fn entered(&mut self, state: StateId) {
+        if let Some(step) = self.step() {
+            step.entered.push(state);
+        }
+    }
+
+    fn raised(&mut self, event: EventId) {
+        if let Some(step) = self.step() {
+            step.raised.push(event);
+        }
+    }
+
+    fn absent(&mut self, field: FieldId) {
+        self.absent.push(field);
+    }
+}

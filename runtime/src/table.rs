@@ -1,0 +1,2 @@
+//! The table format.
+pub mod sections;

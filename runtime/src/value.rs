@@ -1,0 +1,188 @@
+//! What a guard may compare: one value of the context, seen from the machine.
+//!
+//! The machine never owns the context. It asks the [`Host`](crate::Host) for a field and gets a borrowed [`Value`].
+//! Deliberately not here: lists and objects as values. They are [`Value::Opaque`]: present, and equal to nothing.
+
+use core::cmp::Ordering;
+
+/// A value of the context, borrowed from the host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Value<'a> {
+    /// The field isn't there.
+    Absent,
+    /// JSON's `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer from `i64::MIN` to `u64::MAX`, exact.
+    Int(i128),
+    /// A number with a fraction or an exponent.
+    Float(f64),
+    /// A text.
+    Text(&'a str),
+    /// A list or an object: it is there, and that is all a guard can say about it.
+    Opaque,
+}
+
+/// How a guard compares a field with constants. The names are Statewright's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Operator {
+    /// Equal, and of the same kind: `1` and `1.0` differ.
+    Eq,
+    /// Present, and not equal.
+    Neq,
+    /// Greater; numbers only.
+    Gt,
+    /// Greater or equal; numbers only.
+    Gte,
+    /// Less; numbers only.
+    Lt,
+    /// Less or equal; numbers only.
+    Lte,
+    /// Equal to one of the constants.
+    In,
+    /// A text that contains the constant text.
+    Contains,
+    /// Present and not null.
+    Exists,
+    /// Absent or null.
+    NotExists,
+}
+
+impl Operator {
+    /// Every operator, in the order of their codes in a table.
+    pub const ALL: [Self; 10] = [
+        Self::Eq,
+        Self::Neq,
+        Self::Gt,
+        Self::Gte,
+        Self::Lt,
+        Self::Lte,
+        Self::In,
+        Self::Contains,
+        Self::Exists,
+        Self::NotExists,
+    ];
+
+    /// The operator's name in a definition.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Eq => "eq",
+            Self::Neq => "neq",
+            Self::Gt => "gt",
+            Self::Gte => "gte",
+            Self::Lt => "lt",
+            Self::Lte => "lte",
+            Self::In => "in",
+            Self::Contains => "contains",
+            Self::Exists => "exists",
+            Self::NotExists => "not_exists",
+        }
+    }
+
+    /// The operator of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|operator| operator.name() == name)
+    }
+
+    /// Whether an absent field leaves the question undecided (and so false), rather than answering it.
+    #[must_use]
+    pub const fn needs_presence(self) -> bool {
+        !matches!(self, Self::Exists | Self::NotExists)
+    }
+
+    /// Whether `field operator constants` holds.
+    ///
+    /// `constants` has one value, or any number for [`Operator::In`], or none for the two about presence. Total: values
+    /// that can't be compared make it false. Integers are compared exactly, never through a float.
+    ///
+    /// ```
+    /// use statemark_runtime::{Operator, Value};
+    ///
+    /// assert!(Operator::Gt.holds(Value::Int(9_007_199_254_740_993), &[Value::Int(9_007_199_254_740_992)]));
+    /// assert!(!Operator::Neq.holds(Value::Absent, &[Value::Text("paid")]));
+    /// ```
+    #[must_use]
+    pub fn holds(self, field: Value<'_>, constants: &[Value<'_>]) -> bool {
+        let present = !matches!(field, Value::Absent);
+        let first = constants.first().copied().unwrap_or(Value::Absent);
+        match self {
+            Self::Exists => present && !matches!(field, Value::Null),
+            Self::NotExists => matches!(field, Value::Absent | Value::Null),
+            Self::Eq => field.same(first),
+            Self::Neq => present && !field.same(first),
+            Self::Gt => field.order(first) == Some(Ordering::Greater),
+            Self::Gte => matches!(
+                field.order(first),
+                Some(Ordering::Greater | Ordering::Equal)
+            ),
+            Self::Lt => field.order(first) == Some(Ordering::Less),
+            Self::Lte => matches!(field.order(first), Some(Ordering::Less | Ordering::Equal)),
+            Self::In => constants.iter().any(|&constant| field.same(constant)),
+            Self::Contains => match (field, first) {
+                (Value::Text(text), Value::Text(part)) => text.contains(part),
+                _ => false,
+            },
+        }
+    }
+}
+
+impl Value<'_> {
+    /// Equality of JSON values of the same kind; what is absent or opaque equals nothing.
+    fn same(self, other: Value<'_>) -> bool {
+        match (self, other) {
+            (Value::Null, Value::Null) => true,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Float(a), Value::Float(b)) => a == b,
+            (Value::Text(a), Value::Text(b)) => a == b,
+            _ => false,
+        }
+    }
+
+    /// The order of two numbers, exact also between an integer and a float; `None` where one isn't a number.
+    fn order(self, other: Value<'_>) -> Option<Ordering> {
+        match (self, other) {
+            (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
+            (Value::Float(a), Value::Float(b)) => a.partial_cmp(&b),
+            (Value::Int(a), Value::Float(b)) => order_int_float(a, b),
+            (Value::Float(a), Value::Int(b)) => order_int_float(b, a).map(Ordering::reverse),
+            _ => None,
+        }
+    }
+}
+
+/// Compares an integer of at most 65 bits with a float, without rounding the integer.
+fn order_int_float(int: i128, float: f64) -> Option<Ordering> {
+    /// 2^100: past every integer that a [`Value`] holds, and exact as a float.
+    const BEYOND: f64 = 1_267_650_600_228_229_401_496_703_205_376.0;
+    if float.is_nan() {
+        return None;
+    }
+    if float >= BEYOND {
+        return Some(Ordering::Less);
+    }
+    if float <= -BEYOND {
+        return Some(Ordering::Greater);
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "within 2^100, and cutting the fraction is meant"
+    )]
+    let whole = float as i128;
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "`whole` came from a float, so it goes back without loss"
+    )]
+    let fraction = float - whole as f64;
+    Some(
+        int.cmp(&whole)
+            .then_with(|| 0.0_f64.partial_cmp(&fraction).unwrap_or(Ordering::Equal)),
+    )
+}
