@@ -1,1 +1,2 @@
 //! Markdown documents.
+pub mod document;

@@ -1,0 +1,48 @@
+//! What a Markdown document says about machines.
+
+use crate::excerpt::Excerpt;
+use crate::source::{Span, Spanned};
+
+/// A document, as far as it speaks of machines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    /// `name` of the front matter.
+    pub name: Option<Spanned<String>>,
+    /// `description` of the front matter.
+    pub description: Option<Spanned<String>>,
+    /// The `## STATE-MACHINE` sections, in the order of the text.
+    pub sections: Vec<Section>,
+}
+
+/// One `## STATE-MACHINE` section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// The heading's line.
+    pub heading: Span,
+    /// The name behind `STATE-MACHINE:`.
+    pub name: Option<Spanned<String>>,
+    /// The text inside the diagram's fence.
+    pub diagram: Option<Excerpt>,
+    /// The text inside the definition's fence.
+    pub definition: Option<DefinitionBlock>,
+    /// The instructions of states, in the order of the text.
+    pub instructions: Vec<Instructions>,
+}
+
+/// The definition's fence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefinitionBlock {
+    /// The text inside it.
+    pub text: Excerpt,
+    /// Whether it is `jsonc`: comments and trailing commas are fine.
+    pub comments: bool,
+}
+
+/// The Markdown below a heading that is a state's id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instructions {
+    /// The id, between its backticks.
+    pub state: Spanned<String>,
+    /// The Markdown as written, from the first to the last line that isn't blank.
+    pub text: Spanned<String>,
+}
