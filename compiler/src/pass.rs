@@ -1,0 +1,1 @@
+//! Facts about a machine that several stages need.
