@@ -1,1 +1,5 @@
 //! Back ends: a [`Valid`](crate::valid::Valid) machine in, bytes or text out. None of them can fail.
+
+pub mod mermaid;
+pub mod rust;
+pub mod table;

@@ -178,6 +178,11 @@ impl Diags {
         self.list.push(diagnostic);
     }
 
+    /// Adds all of another list.
+    pub fn append(&mut self, mut other: Self) {
+        self.list.append(&mut other.list);
+    }
+
     /// Whether an error is among them.
     #[must_use]
     pub fn has_errors(&self) -> bool {
@@ -197,6 +202,22 @@ impl Diags {
         self.list
             .retain(|d| seen.insert((d.primary.span, d.code, d.message.clone())));
         self.list
+    }
+}
+
+/// Names for a message: `` `a` ``, `` `a` and `b` ``, `` `a`, `b` and 3 more ``.
+pub(crate) fn quoted_list(names: &[&str]) -> String {
+    /// Most names that one message spells out; more would hide what it says.
+    const MOST: usize = 4;
+    let shown = if names.len() > MOST { MOST - 1 } else { names.len() };
+    let mut parts: Vec<String> = names.iter().take(shown).map(|name| format!("`{name}`")).collect();
+    if names.len() > shown {
+        parts.push(format!("{} more", names.len() - shown));
+    }
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
     }
 }
 

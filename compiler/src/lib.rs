@@ -6,7 +6,10 @@ pub mod diag;
 pub mod excerpt;
 pub mod front;
 pub mod ir;
+pub mod lower;
 pub mod pass;
+mod pipeline;
+mod report;
 pub mod source;
 pub mod valid;
 
@@ -65,10 +68,5 @@ pub struct Compiled {
 /// others.
 #[must_use]
 pub fn compile(sources: &Sources, options: &Options) -> Compiled {
-    let _ = (sources, options);
-    Compiled {
-        machines: Vec::new(),
-        found: 0,
-        diagnostics: Vec::new(),
-    }
+    pipeline::compile(sources, options)
 }

@@ -1,10 +1,29 @@
 //! The checks, and the proof that they passed.
 //!
 //! [`check`] runs every check on a machine and hands out [`Valid`] if none of them found an error. Back ends take
-//! `&Valid`, so a machine that wasn't checked can't be written.
+//! `&Valid`, so a machine that wasn't checked can't be written. One check is one file, which holds its message too.
+//!
+//! Deliberately not here: whether names lead somewhere ([`crate::lower`] has seen to it), and whether the table is sound
+//! (the runtime's `verify` does, with no opinion on whether the machine is any good).
+
+mod conflicting_transitions;
+mod eventless_cycle;
+mod final_with_transitions;
+mod identifier_collision;
+mod limits;
+mod never_completes;
+mod no_final_state;
+mod no_path_to_final;
+mod overridden_transition;
+mod renamed_identifier;
+mod shadowed_transition;
+mod similar_name;
+mod unbounded_raise;
+mod unreachable_state;
 
 use crate::diag::Diags;
 use crate::ir::Machine;
+use crate::pass::reach::Reach;
 
 /// A machine in which the checks found no error.
 #[derive(Clone, Debug)]
@@ -20,9 +39,39 @@ impl std::ops::Deref for Valid {
     }
 }
 
-/// Runs every check. `None` if one of them, or an earlier stage (`broken`), found an error.
+/// Runs the checks. `None` if one of them, or an earlier stage (`broken`), found an error.
+///
+/// A broken machine is checked only for what its author wrote, not for what can happen in it: that would be news about
+/// a machine that nobody meant.
 #[must_use]
 pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid> {
-    let _ = diags;
-    (!broken).then_some(Valid { machine })
+    if machine.states.len() < 2 {
+        // Nothing was read; an earlier stage has said why.
+        return None;
+    }
+    let mut found = Diags::new();
+    limits::check(&machine, &mut found);
+    if found.has_errors() {
+        diags.append(found);
+        return None;
+    }
+    renamed_identifier::check(&machine, &mut found);
+    identifier_collision::check(&machine, &mut found);
+    similar_name::check(&machine, &mut found);
+    final_with_transitions::check(&machine, &mut found);
+    conflicting_transitions::check(&machine, &mut found);
+    shadowed_transition::check(&machine, &mut found);
+    eventless_cycle::check(&machine, &mut found);
+    unbounded_raise::check(&machine, &mut found);
+    if !broken {
+        let reach = Reach::of(&machine);
+        unreachable_state::check(&machine, &reach, &mut found);
+        no_final_state::check(&machine, &mut found);
+        no_path_to_final::check(&machine, &reach, &mut found);
+        never_completes::check(&machine, &reach, &mut found);
+        overridden_transition::check(&machine, &reach, &mut found);
+    }
+    let refused = broken || found.has_errors();
+    diags.append(found);
+    (!refused).then_some(Valid { machine })
 }

@@ -30,8 +30,55 @@ pub trait Host {
 
 impl Host for () {}
 
+/// The host may stay with its owner.
+impl<H: Host + ?Sized> Host for &mut H {
+    #[inline]
+    fn guard(&mut self, guard: GuardId) -> bool {
+        (**self).guard(guard)
+    }
+
+    #[inline]
+    fn action(&mut self, action: ActionId) {
+        (**self).action(action);
+    }
+
+    #[inline]
+    fn field(&self, field: FieldId) -> Value<'_> {
+        (**self).field(field)
+    }
+}
+
 /// Watches a step. Methods are called in the order in which things happen.
+///
+/// Every engine calls them in the same order, so that records can be compared. Of one microstep:
+///
+/// 1. [`transition`](Self::transition), once.
+/// 2. For each state that is left, descendants before ancestors: its exit actions, then [`exited`](Self::exited).
+/// 3. The transition's actions.
+/// 4. For each state that is entered, ancestors before descendants: [`entered`](Self::entered), then its entry actions;
+///    then, if it is a final state whose parent has a `done` event, [`raised`](Self::raised) with that event; then, if
+///    it is entered by default, the actions of its initial transition, before anything of its children.
+///
+/// An action that the host carries out is [`action`](Self::action), after the host has returned. One that raises an
+/// event isn't given to the host; it is `action` and right behind it [`raised`](Self::raised).
+///
+/// The start of a machine has no `transition`: it is the actions of the root's initial transition, then part 4. The root
+/// itself is never entered and never exited. Entering a final child of the root raises nothing; the machine has ended,
+/// no further microstep follows, and what was raised before is dropped.
+///
+/// An internal transition without a target calls neither `exited` nor `entered`. An event that is ignored, or raised and then triggers nothing, calls nothing but `absent`.
+///
+/// [`absent`](Self::absent) comes while guards are asked, so before the `transition` that is then selected, once for
+/// each comparison that reads an absent field. Guards are asked in the order of selection, each transition's once, and
+/// none behind the one that is taken; after every microstep the eventless transitions first, then those of the next
+/// raised event.
 pub trait Observer {
+    /// Whether it watches at all. An engine may leave out the other calls where this is `false`.
+    #[inline]
+    fn watches(&self) -> bool {
+        true
+    }
+
     /// A microstep begins: this transition is taken.
     fn transition(&mut self, transition: TransitionId) {
         let _ = transition;
@@ -64,4 +111,47 @@ pub trait Observer {
 }
 
 /// Watches nothing.
-impl Observer for () {}
+impl Observer for () {
+    #[inline]
+    fn watches(&self) -> bool {
+        false
+    }
+}
+
+/// The observer may stay with its owner.
+impl<O: Observer + ?Sized> Observer for &mut O {
+    #[inline]
+    fn watches(&self) -> bool {
+        (**self).watches()
+    }
+
+    #[inline]
+    fn transition(&mut self, transition: TransitionId) {
+        (**self).transition(transition);
+    }
+
+    #[inline]
+    fn exited(&mut self, state: StateId) {
+        (**self).exited(state);
+    }
+
+    #[inline]
+    fn action(&mut self, action: ActionId) {
+        (**self).action(action);
+    }
+
+    #[inline]
+    fn entered(&mut self, state: StateId) {
+        (**self).entered(state);
+    }
+
+    #[inline]
+    fn raised(&mut self, event: EventId) {
+        (**self).raised(event);
+    }
+
+    #[inline]
+    fn absent(&mut self, field: FieldId) {
+        (**self).absent(field);
+    }
+}

@@ -1,2 +1,333 @@
-//! The table format.
-pub mod sections;
+//! The table: a machine as bytes, as rows, and as what the step loop trusts.
+//!
+//! ```text
+//!  compiler ──► Sections ──encode──► bytes ──decode──► Sections ──verify──► Table ──► Machine
+//!               rows: ids may        label, length,    rows again           ids are in range,
+//!               point anywhere       checksum                               the tree is a tree, …
+//! ```
+//!
+//! # The bytes
+//!
+//! Numbers are little-endian and stand where they fall, without padding.
+//!
+//! ```text
+//!   0  label           8 bytes: 89 "statem" 0A
+//!   8  version         u32: 1
+//!  12  total length    u32, bytes
+//!  16  checksum        u32: CRC-32 of everything from byte 20 on
+//!  20  directory       14 entries of (offset u32, count u32)
+//! 132  sections        in the directory's order, without gaps, to the last byte
+//!
+//!  section      row   holds
+//!  machine        8   name text, metadata text?                              exactly one row
+//!  texts          4   length u32
+//!  bytes          1   the texts' bytes, one behind the other, UTF-8 each
+//!  states        52   name text, kind u8, verdict u8, parent state?, end u16, initial range, initial calls range,
+//!                     entry range, exit range, transitions (u16, u16), done event?, metadata text?
+//!  events         9   name text, kind u8, metadata text?
+//!  transitions   39   source state, internal u8, triggers range, guard range, calls range, targets range,
+//!                     metadata text?
+//!  guards         4   name text
+//!  fields         4   path text
+//!  actions       10   name text, raises event?, metadata text?
+//!  targets        2   state
+//!  triggers       2   event
+//!  calls          2   action
+//!  code          12   instruction u8, operator u8, argument u16, constants range
+//!  constants     17   kind u8, value 16 bytes: a bool, an i128, the bits of an f64, a text; the rest zero
+//! ```
+//!
+//! A *text* is a u32, a *range* two u32 (begin, end); other ids are u16. Where `?` stands, all ones mean *none*.
+//!
+//! | code | state kind | verdict | event kind | instruction | constant |
+//! |---|---|---|---|---|---|
+//! | 0 | atomic | success | named | ask | null |
+//! | 1 | compound | failure | internal | compare | bool |
+//! | 2 | final | | | not | int |
+//! | 3 | | | | skip if false | float |
+//! | 4 | | | | skip if true | text |
+//!
+//! Operators have the codes of their places in [`Operator::ALL`](crate::Operator::ALL).
+//!
+//! # What to rely on
+//!
+//! - `decode(encode(s)) == s` for all rows that [`encode`] takes (NaN aside, which equals nothing), and
+//!   `encode(decode(b)) == b` for all bytes that [`decode`] takes: a table has one spelling.
+//! - The bytes hold the logical rows only. What makes a step quick (the index of states by events, entry and exit
+//!   lists) is derived by [`verify`], so that it can't be wrong and can change without a new format.
+
+pub(crate) mod checksum;
+pub(crate) mod decode;
+pub(crate) mod dump;
+pub(crate) mod encode;
+pub(crate) mod index;
+pub(crate) mod layout;
+pub(crate) mod sections;
+pub(crate) mod tree;
+pub(crate) mod verify;
+
+use alloc::boxed::Box;
+use core::ops::Range;
+
+use self::index::Index;
+use self::sections::{
+    ActionRow, Constant, EventRow, Instruction, Sections, StateKind, StateRow, TransitionRow,
+};
+use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TransitionId};
+
+/// The root: the state that stands for the machine.
+pub(crate) const ROOT: StateId = StateId::new(0);
+
+/// A verified table. Only [`verify`](crate::verify) makes one.
+///
+/// Ids that come from another table are answered with `None`, an empty name or an empty list, never with a panic.
+#[derive(Clone, Debug)]
+pub struct Table {
+    pub(crate) sections: Sections,
+    pub(crate) index: Index,
+}
+
+impl Table {
+    /// The rows.
+    #[must_use]
+    pub const fn sections(&self) -> &Sections {
+        &self.sections
+    }
+
+    /// Gives the rows back.
+    #[must_use]
+    pub fn into_sections(self) -> Sections {
+        self.sections
+    }
+
+    /// The machine's id.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.text(self.sections.name)
+    }
+
+    /// Opaque JSON about the machine.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&str> {
+        self.sections.metadata.map(|text| self.text(text))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self, id: TextId) -> &str {
+        self.sections.texts.get(id.index()).map_or("", Box::as_ref)
+    }
+
+    /// The state's row.
+    #[must_use]
+    pub fn state(&self, id: StateId) -> Option<&StateRow> {
+        self.sections.states.get(id.index())
+    }
+
+    /// The event's row.
+    #[must_use]
+    pub fn event(&self, id: EventId) -> Option<&EventRow> {
+        self.sections.events.get(id.index())
+    }
+
+    /// The transition's row.
+    #[must_use]
+    pub fn transition(&self, id: TransitionId) -> Option<&TransitionRow> {
+        self.sections.transitions.get(id.index())
+    }
+
+    /// The action's row.
+    #[must_use]
+    pub fn action(&self, id: ActionId) -> Option<&ActionRow> {
+        self.sections.actions.get(id.index())
+    }
+
+    /// All states with their ids, in document order, the root first.
+    pub fn states(&self) -> impl ExactSizeIterator<Item = (StateId, &StateRow)> {
+        // INVARIANT: V01 keeps all four sections within the numbers of their ids; so no id repeats.
+        self.sections
+            .states
+            .iter()
+            .enumerate()
+            .map(|(index, row)| (id(index, StateId::new), row))
+    }
+
+    /// All events with their ids.
+    pub fn events(&self) -> impl ExactSizeIterator<Item = (EventId, &EventRow)> {
+        self.sections
+            .events
+            .iter()
+            .enumerate()
+            .map(|(index, row)| (id(index, EventId::new), row))
+    }
+
+    /// All transitions with their ids: by source, then in document order.
+    pub fn transitions(&self) -> impl ExactSizeIterator<Item = (TransitionId, &TransitionRow)> {
+        let rows = self.sections.transitions.iter().enumerate();
+        rows.map(|(index, row)| (id(index, TransitionId::new), row))
+    }
+
+    /// All actions with their ids.
+    pub fn actions(&self) -> impl ExactSizeIterator<Item = (ActionId, &ActionRow)> {
+        self.sections
+            .actions
+            .iter()
+            .enumerate()
+            .map(|(index, row)| (id(index, ActionId::new), row))
+    }
+
+    /// The state's id in the spec.
+    #[must_use]
+    pub fn state_name(&self, id: StateId) -> &str {
+        self.state(id).map_or("", |row| self.text(row.name))
+    }
+
+    /// The event's id in the spec.
+    #[must_use]
+    pub fn event_name(&self, id: EventId) -> &str {
+        self.event(id).map_or("", |row| self.text(row.name))
+    }
+
+    /// The action's name in the spec.
+    #[must_use]
+    pub fn action_name(&self, id: ActionId) -> &str {
+        self.action(id).map_or("", |row| self.text(row.name))
+    }
+
+    /// The guard's name in the spec.
+    #[must_use]
+    pub fn guard_name(&self, id: GuardId) -> &str {
+        self.sections
+            .guards
+            .get(id.index())
+            .map_or("", |&name| self.text(name))
+    }
+
+    /// The field's path in the context.
+    #[must_use]
+    pub fn field_name(&self, id: FieldId) -> &str {
+        self.sections
+            .fields
+            .get(id.index())
+            .map_or("", |&name| self.text(name))
+    }
+
+    /// The state of that name; the root isn't found by its name. Takes time in the number of states.
+    #[must_use]
+    pub fn state_named(&self, name: &str) -> Option<StateId> {
+        self.states()
+            .skip(1)
+            .find(|(_, row)| self.text(row.name) == name)
+            .map(|(id, _)| id)
+    }
+
+    /// The event of that name. Takes time in the number of events.
+    #[must_use]
+    pub fn event_named(&self, name: &str) -> Option<EventId> {
+        self.events()
+            .find(|(_, row)| self.text(row.name) == name)
+            .map(|(id, _)| id)
+    }
+
+    /// The action of that name. Takes time in the number of actions.
+    #[must_use]
+    pub fn action_named(&self, name: &str) -> Option<ActionId> {
+        self.actions()
+            .find(|(_, row)| self.text(row.name) == name)
+            .map(|(id, _)| id)
+    }
+
+    /// The guard of that name. Takes time in the number of guards.
+    #[must_use]
+    pub fn guard_named(&self, name: &str) -> Option<GuardId> {
+        let mut names = self.sections.guards.iter();
+        names
+            .position(|&text| self.text(text) == name)
+            .map(|index| id(index, GuardId::new))
+    }
+
+    /// The field of that path. Takes time in the number of fields.
+    #[must_use]
+    pub fn field_named(&self, name: &str) -> Option<FieldId> {
+        let mut names = self.sections.fields.iter();
+        names
+            .position(|&text| self.text(text) == name)
+            .map(|index| id(index, FieldId::new))
+    }
+
+    /// The events that trigger the transition; none for an eventless one.
+    #[must_use]
+    pub fn triggers(&self, transition: TransitionId) -> &[EventId] {
+        self.transition(transition)
+            .map_or(&[], |row| list(&self.sections.triggers, &row.triggers))
+    }
+
+    /// Where the transition leads; nowhere for an internal transition that only acts.
+    #[must_use]
+    pub fn targets(&self, transition: TransitionId) -> &[StateId] {
+        self.transition(transition)
+            .map_or(&[], |row| list(&self.sections.targets, &row.targets))
+    }
+
+    /// The actions in a range that a row of this table holds.
+    #[must_use]
+    pub fn calls(&self, range: &Range<u32>) -> &[ActionId] {
+        list(&self.sections.calls, range)
+    }
+
+    /// The guard program of the transition; empty for none.
+    #[must_use]
+    pub fn guard(&self, transition: TransitionId) -> &[Instruction] {
+        self.transition(transition)
+            .map_or(&[], |row| list(&self.sections.code, &row.guard))
+    }
+
+    /// The constants in a range that an instruction of this table holds.
+    #[must_use]
+    pub fn constants(&self, range: &Range<u32>) -> &[Constant] {
+        list(&self.sections.constants, range)
+    }
+
+    /// The state around the state; none around the root.
+    #[must_use]
+    pub fn parent(&self, id: StateId) -> Option<StateId> {
+        self.state(id).and_then(|row| row.parent)
+    }
+
+    /// The state, then its ancestors, the root last.
+    pub fn chain(&self, id: StateId) -> impl Iterator<Item = StateId> {
+        core::iter::successors(self.state(id).map(|_| id), |&state| self.parent(state))
+    }
+
+    /// Whether `state` lies properly within `ancestor`.
+    #[must_use]
+    pub fn is_descendant(&self, state: StateId, ancestor: StateId) -> bool {
+        tree::is_descendant(&self.sections.states, state, ancestor)
+    }
+
+    /// Whether the state has no children, so that it alone names a configuration.
+    #[must_use]
+    pub fn is_leaf(&self, id: StateId) -> bool {
+        self.state(id)
+            .is_some_and(|row| row.kind != StateKind::Compound)
+    }
+
+    /// Whether the state is a final child of the root: a machine in it has ended.
+    #[must_use]
+    pub fn is_end(&self, id: StateId) -> bool {
+        self.state(id)
+            .is_some_and(|row| row.kind == StateKind::Final && row.parent == Some(ROOT))
+    }
+}
+
+/// The id of the row at `index` of a section that V01 has measured.
+fn id<T>(index: usize, new: fn(u16) -> T) -> T {
+    new(u16::try_from(index).unwrap_or(u16::MAX))
+}
+
+/// The rows of a range, or none if it is out of bounds, which V03 rules out for verified tables.
+#[inline]
+pub(crate) fn list<'a, T>(rows: &'a [T], range: &Range<u32>) -> &'a [T] {
+    rows.get(range.start as usize..range.end as usize)
+        .unwrap_or_default()
+}

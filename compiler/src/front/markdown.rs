@@ -1,2 +1,89 @@
 //! Markdown documents.
+//!
+//! [`parse_document`] finds the `## STATE-MACHINE` sections of a document and what stands in them: the diagram's fence, the
+//! definition's fence, the instructions of states. What a fence says is other front ends' business; they get it as an
+//! [`Excerpt`](crate::excerpt::Excerpt), so that each of its bytes still knows its place in the file.
+//!
+//! Rely on this: a heading inside a fence is text, spans are right in lists, block quotes, with tabs, CRLF and a byte order
+//! mark, and a document that doesn't speak of a state machine costs one scan.
+//!
+//! Deliberately not here: whether a section has what a machine needs. An empty one is a later stage's finding.
+
 pub mod document;
+mod fence;
+mod front_matter;
+mod heading;
+mod outline;
+mod report;
+mod sections;
+#[cfg(test)]
+mod tests;
+
+use crate::diag::Diags;
+use crate::source::FileId;
+use document::Document;
+
+/// Reads what a Markdown document says about machines.
+///
+/// `text` is the whole text of `file`; every span of the answer is a range of its bytes. Never fails: what is wrong is
+/// pushed onto `diags`, and the answer has whatever could be read all the same.
+///
+/// ```
+/// use statemark_compiler::diag::Diags;
+/// use statemark_compiler::front::markdown::parse_document;
+/// use statemark_compiler::source::Sources;
+///
+/// let text = "## STATE-MACHINE: order\n\n```json definition\n{}\n```\n";
+/// let mut sources = Sources::new();
+/// let file = sources.add("SPEC.md", text);
+/// let mut diags = Diags::new();
+/// let document = parse_document(file, text, &mut diags);
+/// let section = &document.sections[0];
+/// assert_eq!(section.name.as_ref().unwrap().value, "order");
+/// assert_eq!(section.definition.as_ref().unwrap().text.text(), "{}\n");
+/// ```
+pub fn parse_document(file: FileId, text: &str, diags: &mut Diags) -> Document {
+    if !speaks_of_state_machines(text) {
+        return Document::default();
+    }
+    let (front, body) = front_matter::split(text);
+    let outline = outline::read(file, text, body);
+    let sections = sections::gather(file, text, &outline, diags);
+    let mut document = Document {
+        sections,
+        ..Document::default()
+    };
+    if let Some(front) = front.filter(|_| !document.sections.is_empty()) {
+        front_matter::read(file, text, front, &mut document, diags);
+    }
+    document
+}
+
+/// Whether the words "state" and "machine" stand side by side somewhere, in any case, with at most a few bytes between
+/// them that aren't letters. Every heading that this front end has an opinion about holds them so.
+fn speaks_of_state_machines(text: &str) -> bool {
+    /// Most bytes between the two words. Unit: bytes. Why: room for markup (`**`, `__`), a dash of three bytes, and blanks.
+    const GAP: usize = 8;
+    let starts_with = |bytes: &[u8], word: &[u8]| {
+        bytes
+            .get(..word.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(word))
+    };
+    let mut rest = text.as_bytes();
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b's' | b'S')) {
+        rest = rest.get(at..).unwrap_or_default();
+        if starts_with(rest, b"state") {
+            let behind = rest.get(5..).unwrap_or_default();
+            let gap = behind
+                .iter()
+                .take(GAP)
+                .take_while(|byte| !byte.is_ascii_alphanumeric())
+                .count();
+            if starts_with(behind.get(gap..).unwrap_or_default(), b"machine") {
+                return true;
+            }
+        }
+        rest = rest.get(1..).unwrap_or_default();
+    }
+    false
+}

@@ -1,0 +1,30 @@
+//! The commands, one file each.
+//!
+//! Each is a function from its arguments to an [`ExitStatus`] or a [`Failure`]. What it has to say it gives to the
+//! [`Printer`].
+
+mod build;
+mod explain;
+mod lint;
+mod new;
+mod show;
+mod simulate;
+mod welcome;
+
+use crate::args::{Args, Command};
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::status::ExitStatus;
+
+/// Does what the arguments say.
+pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    match &args.command {
+        None => welcome::run(printer),
+        Some(Command::Lint(args)) => lint::run(args, printer),
+        Some(Command::Build(args)) => build::run(args, printer),
+        Some(Command::Show(args)) => show::run(args, printer),
+        Some(Command::Simulate(args)) => simulate::run(args, printer),
+        Some(Command::Explain(args)) => explain::run(args, printer),
+        Some(Command::New(args)) => new::run(args, printer),
+    }
+}

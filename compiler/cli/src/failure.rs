@@ -1,0 +1,180 @@
+//! Why a command couldn't do its work.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use statemark_runtime::{DecodeError, EncodeError, VerifyError};
+
+/// A command that couldn't do its work; the exit code is 2.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: FailureKind,
+}
+
+/// What went wrong.
+#[derive(Debug)]
+pub(crate) enum FailureKind {
+    /// A path on the command line leads nowhere.
+    Missing { path: PathBuf },
+    /// A file or folder can't be read.
+    Unreadable { path: PathBuf, cause: io::Error },
+    /// A file can't be written.
+    Unwritable { path: PathBuf, cause: io::Error },
+    /// A file that would be written is already there.
+    Exists { path: PathBuf },
+    /// A folder stands where a file is wanted.
+    Folder { path: PathBuf },
+    /// A spec has no machine.
+    NoMachine { path: String },
+    /// A spec has several machines, and none was chosen.
+    SeveralMachines { path: String, ids: Vec<String> },
+    /// A spec has no machine of that id.
+    UnknownMachine {
+        path: String,
+        id: String,
+        ids: Vec<String>,
+        near: Option<String>,
+    },
+    /// No code is called so.
+    UnknownCode { words: String, near: Option<String> },
+    /// A variable of the environment has a value that means nothing.
+    BadVariable {
+        name: &'static str,
+        value: String,
+        values: &'static str,
+    },
+    /// A name that a file, a skill or a crate can't have.
+    BadName { name: String, why: &'static str },
+    /// Two outputs would be one file.
+    OutputClash { file: String, first: String, second: String },
+    /// A file isn't a table.
+    NotATable { path: String, cause: DecodeError },
+    /// A table isn't a machine.
+    BadTable { path: String, cause: VerifyError },
+    /// A machine that passed all checks makes no table: a defect of ours.
+    OwnTable { id: String, cause: OwnTableCause },
+    /// A line of a script can't be read.
+    BadEventLine { line: usize, why: String },
+    /// A script can't be read from where the prompt reads.
+    NeedsTerminal,
+}
+
+/// What was wrong with a table of our own making.
+#[derive(Debug)]
+pub(crate) enum OwnTableCause {
+    /// It couldn't be written.
+    Encode(EncodeError),
+    /// It couldn't be read back.
+    Decode(DecodeError),
+    /// It was refused.
+    Verify(VerifyError),
+}
+
+impl From<FailureKind> for Failure {
+    fn from(kind: FailureKind) -> Self {
+        Self { kind }
+    }
+}
+
+impl Failure {
+    /// What to do about it, if there is something to say.
+    pub(crate) fn help(&self) -> Option<String> {
+        match &self.kind {
+            FailureKind::Missing { .. } => {
+                Some("paths are relative to the folder that you are in".to_owned())
+            }
+            FailureKind::Exists { .. } => {
+                Some("choose another name or another folder; nothing was written".to_owned())
+            }
+            FailureKind::Folder { .. } => Some("name a file".to_owned()),
+            FailureKind::NoMachine { .. } => Some(
+                "a spec has a heading `## STATE-MACHINE` with a `mermaid` state diagram below it"
+                    .to_owned(),
+            ),
+            FailureKind::SeveralMachines { ids, .. } => {
+                Some(format!("choose one with `--machine`: {}", ids.join(", ")))
+            }
+            FailureKind::UnknownMachine { ids, near, .. } => {
+                Some(meant(near.as_ref()).unwrap_or_else(|| match ids.as_slice() {
+                    [only] => format!("the only one is `{only}`"),
+                    _ => format!("there are {}", ids.join(", ")),
+                }))
+            }
+            FailureKind::UnknownCode { near, .. } => Some(meant(near.as_ref()).unwrap_or_else(|| {
+                "a code looks like `SM304`; `statemark explain --all` prints every page".to_owned()
+            })),
+            FailureKind::BadVariable { values, .. } => Some(format!("it may be {values}")),
+            FailureKind::OutputClash { .. } => Some("give one of them another id".to_owned()),
+            FailureKind::BadTable { .. } | FailureKind::NotATable { .. } => {
+                Some("make it anew: `statemark build SPEC -o DIR`".to_owned())
+            }
+            FailureKind::OwnTable { .. } => Some("this is a defect of statemark: please report it".to_owned()),
+            FailureKind::NeedsTerminal => Some("give a script with `--events FILE`".to_owned()),
+            FailureKind::Unreadable { .. }
+            | FailureKind::Unwritable { .. }
+            | FailureKind::BadName { .. }
+            | FailureKind::BadEventLine { .. } => None,
+        }
+    }
+}
+
+fn meant(near: Option<&String>) -> Option<String> {
+    near.map(|near| format!("did you mean `{near}`?"))
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            FailureKind::Missing { path } => {
+                write!(out, "there is no file or folder `{}`", path.display())
+            }
+            FailureKind::Unreadable { path, cause } => {
+                write!(out, "`{}` can't be read: {}", path.display(), plain(cause))
+            }
+            FailureKind::Unwritable { path, cause } => {
+                write!(out, "`{}` can't be written: {}", path.display(), plain(cause))
+            }
+            FailureKind::Exists { path } => write!(out, "`{}` is already there", path.display()),
+            FailureKind::Folder { path } => write!(out, "`{}` is a folder", path.display()),
+            FailureKind::NoMachine { path } => write!(out, "no machine in {path}"),
+            FailureKind::SeveralMachines { path, ids } => {
+                write!(out, "{path} has {} machines", ids.len())
+            }
+            FailureKind::UnknownMachine { path, id, .. } => {
+                write!(out, "{path} has no machine `{id}`")
+            }
+            FailureKind::UnknownCode { words, .. } => write!(out, "no finding is called `{words}`"),
+            FailureKind::BadVariable { name, value, .. } => {
+                write!(out, "the environment says {name}={value}, which means nothing")
+            }
+            FailureKind::BadName { name, why } => write!(out, "`{name}` is no good name: {why}"),
+            FailureKind::OutputClash { file, first, second } => {
+                write!(out, "`{first}` and `{second}` would both be written to `{file}`")
+            }
+            FailureKind::NotATable { path, cause } => write!(out, "{path} isn't a table: {cause}"),
+            FailureKind::BadTable { path, cause } => {
+                write!(out, "the table {path} isn't a machine: {cause}")
+            }
+            FailureKind::OwnTable { id, cause } => {
+                write!(out, "the table of `{id}` is no good: ")?;
+                match cause {
+                    OwnTableCause::Encode(cause) => write!(out, "{cause}"),
+                    OwnTableCause::Decode(cause) => write!(out, "{cause}"),
+                    OwnTableCause::Verify(cause) => write!(out, "{cause}"),
+                }
+            }
+            FailureKind::BadEventLine { line, why } => {
+                write!(out, "line {line} of the events can't be read: {why}")
+            }
+            FailureKind::NeedsTerminal => out.write_str("the spec and the events can't both be read from standard input"),
+        }
+    }
+}
+
+/// The system's words without its number.
+fn plain(cause: &io::Error) -> String {
+    let text = cause.to_string();
+    let words = text.split(" (os error").next().unwrap_or(&text);
+    words.to_lowercase()
+}

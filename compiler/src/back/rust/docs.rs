@@ -1,0 +1,203 @@
+//! The prose of a generated module.
+//!
+//! A text of the spec stands in the docs as its author wrote it; what it means in Markdown it means in rustdoc.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::facts::Facts;
+use crate::arena::Handle;
+use crate::ir::{Event, EventKind, Guard, State, StateKind, Transition};
+use crate::valid::Valid;
+
+/// Most transitions that the table in a module's docs lists. Unit: rows. Why: beyond it nobody reads, and rustc does.
+const MAX_ROWS: usize = 300;
+
+/// A text as doc comments, line by line.
+pub(super) fn doc(text: &str) -> TokenStream {
+    let lines = text.lines().map(|line| {
+        if line.is_empty() {
+            String::new()
+        } else {
+            format!(" {line}")
+        }
+    });
+    quote! { #(#[doc = #lines])* }
+}
+
+/// The page of the module: title, description, diagram, transitions.
+pub(super) fn module(valid: &Valid, facts: &Facts<'_>) -> TokenStream {
+    let mut text = match &valid.title {
+        Some(title) => format!("{}\n", one_line(title)),
+        None => format!("The state machine `{}`.\n", valid.id.value),
+    };
+    if let Some(description) = &valid.description {
+        text.push('\n');
+        text.push_str(description);
+        text.push('\n');
+    }
+    if facts.machine.transitions.len() <= MAX_ROWS {
+        let diagram = diagram(valid);
+        if !diagram.is_empty() {
+            text.push_str("\n```mermaid\n");
+            text.push_str(&diagram);
+            text.push_str("```\n");
+        }
+        text.push_str(&transitions(facts));
+    }
+    doc(text.trim_end())
+}
+
+/// The canonical Mermaid source.
+fn diagram(valid: &Valid) -> String {
+    let mut text = mermaid(valid);
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+fn mermaid(_valid: &Valid) -> String {
+    String::new()
+}
+
+/// The transitions as a Markdown table.
+fn transitions(facts: &Facts<'_>) -> String {
+    let machine = facts.machine;
+    if machine.transitions.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n| state | event | guard | actions | next |\n|---|---|---|---|---|\n".to_owned();
+    for (_, transition) in machine.transitions.iter() {
+        let events: Vec<_> = transition.triggers.iter().map(|&e| code(&machine.events[e].id)).collect();
+        let guard = transition.guard.as_ref().map_or(String::new(), |g| code(&wording(facts, &g.value)));
+        let actions: Vec<_> =
+            transition.actions.iter().map(|&a| code(&machine.actions[a].name)).collect();
+        let next = transition.target.map_or(String::new(), |target| state_code(facts, target));
+        let row = [
+            state_code(facts, transition.source),
+            events.join(", "),
+            guard,
+            actions.join(", "),
+            next,
+        ];
+        text.push_str("| ");
+        text.push_str(&row.join(" | "));
+        text.push_str(" |\n");
+    }
+    text
+}
+
+fn state_code(facts: &Facts<'_>, state: Handle<State>) -> String {
+    code(&facts.machine.states[state].id)
+}
+
+/// A name between backticks, fit for a cell of a table.
+fn code(name: &str) -> String {
+    format!("`{}`", one_line(name).replace('`', "'").replace('|', "\\|"))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A guard as a person reads it.
+pub(super) fn wording(facts: &Facts<'_>, guard: &Guard) -> String {
+    match guard {
+        Guard::Ask(host) => facts.machine.guards[*host].text.clone(),
+        Guard::Compare { field, operator, constants } => {
+            let constants: Vec<_> = constants.iter().map(constant).collect();
+            let path = &facts.machine.fields[*field].path;
+            format!("{path} {} {}", operator.name(), constants.join(", ")).trim_end().to_owned()
+        }
+        Guard::All(parts) => join(facts, parts, " and "),
+        Guard::Any(parts) => join(facts, parts, " or "),
+        Guard::Not(inner) => format!("not ({})", wording(facts, inner)),
+    }
+}
+
+fn join(facts: &Facts<'_>, parts: &[Guard], with: &str) -> String {
+    let parts: Vec<_> = parts
+        .iter()
+        .map(|part| match part {
+            Guard::All(_) | Guard::Any(_) => format!("({})", wording(facts, part)),
+            _ => wording(facts, part),
+        })
+        .collect();
+    parts.join(with)
+}
+
+fn constant(constant: &crate::ir::Constant) -> String {
+    use crate::ir::Constant;
+    match constant {
+        Constant::Null => "null".to_owned(),
+        Constant::Bool(value) => value.to_string(),
+        Constant::Int(value) => value.to_string(),
+        Constant::Float(value) => format!("{value:?}"),
+        Constant::Text(text) => format!("{text:?}"),
+    }
+}
+
+/// What a state's variant says: title, description, the first paragraph of its instructions.
+pub(super) fn state(facts: &Facts<'_>, handle: Handle<State>) -> TokenStream {
+    let state = &facts.machine.states[handle];
+    let mut paragraphs = Vec::new();
+    paragraphs.push(match &state.title {
+        Some(title) => sentence(&one_line(&title.value)),
+        None if state.implied => implied(facts, state),
+        None if state.kind == StateKind::Final => format!("The final state `{}`.", state.id),
+        None => format!("The state `{}`.", state.id),
+    });
+    if let Some(description) = &state.description {
+        paragraphs.push(description.value.trim().to_owned());
+    }
+    if let Some(instructions) = &state.instructions
+        && let Some(first) = instructions.value.trim().split("\n\n").next()
+        && !first.trim_start().starts_with("```")
+    {
+        paragraphs.push(first.to_owned());
+    }
+    doc(&paragraphs.join("\n\n"))
+}
+
+/// What is to be said of a final state that the spec writes as `[*]`.
+fn implied(facts: &Facts<'_>, state: &State) -> String {
+    let handle = facts.machine.states.iter().find(|(_, other)| std::ptr::eq(*other, state));
+    let leads_here =
+        |t: &Transition| t.target.is_some() && t.target == handle.map(|(handle, _)| handle);
+    let mut sources: Vec<_> = facts
+        .machine
+        .transitions
+        .iter()
+        .filter(|(_, t)| leads_here(t))
+        .map(|(_, t)| state_code(facts, t.source))
+        .collect();
+    sources.dedup();
+    let outer = state.parent.filter(|&parent| parent != facts.machine.root());
+    let whose = outer.map_or(String::new(), |outer| format!(" of {}", state_code(facts, outer)));
+    format!("The end{whose} to which {} leads: a `[*]` in the spec.", sources.join(", "))
+}
+
+/// What an event's variant says: title and description.
+pub(super) fn event(facts: &Facts<'_>, handle: Handle<Event>) -> TokenStream {
+    let event = &facts.machine.events[handle];
+    let mut text = match &event.title {
+        Some(title) => sentence(&one_line(title)),
+        None => format!("The event `{}`.", event.id),
+    };
+    if let Some(description) = &event.description {
+        text.push_str("\n\n");
+        text.push_str(description.trim());
+    }
+    debug_assert_eq!(event.kind, EventKind::Named);
+    doc(&text)
+}
+
+/// The text with a full stop, unless it ends like a sentence.
+fn sentence(text: &str) -> String {
+    if text.ends_with(['.', '!', '?', ':', '…']) {
+        text.to_owned()
+    } else {
+        format!("{text}.")
+    }
+}

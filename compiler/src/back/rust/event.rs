@@ -1,0 +1,109 @@
+//! The enum `Event`, and `Trigger`, which adds the events that the machine sends itself.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::docs;
+use super::facts::Facts;
+use super::state::number;
+use crate::ir::EventKind;
+
+/// `Event`, and `Trigger` where the machine has events of its own.
+pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
+    let variants = facts.events.iter().map(|&event| {
+        let (docs, name) = (docs::event(facts, event), facts.event(event));
+        let id = number(event.index());
+        quote! { #docs #name = #id, }
+    });
+    let names: Vec<_> = facts.events.iter().map(|&event| facts.event(event)).collect();
+    let ids: Vec<_> = facts.events.iter().map(|&e| facts.machine.events[e].id.as_str()).collect();
+    let representation = (!names.is_empty()).then(|| quote!(#[repr(u16)]));
+    let name = quote!(match self { #(Self::#names => #ids,)* });
+    let id = if names.is_empty() { quote!(match self {}) } else { quote!(runtime::EventId::new(self as u16)) };
+    let trigger = trigger(facts);
+    quote! {
+        /// An event that can be sent to the machine.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #representation
+        pub enum Event {
+            #(#variants)*
+        }
+
+        impl Event {
+            /// Every event, in the order of the spec.
+            pub const ALL: &'static [Self] = &[#(Self::#names),*];
+
+            /// Its id in the spec.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                #name
+            }
+
+            /// The event of that name, in any spelling with the same words: `plan_ready`, `planReady`, `PLAN-READY`.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                let exact = Self::ALL.iter().find(|event| event.name() == name);
+                let same = || Self::ALL.iter().find(|event| runtime::generated::same_words(event.name(), name));
+                exact.or_else(same).copied()
+            }
+
+            /// Its number in the table of the same machine.
+            #[must_use]
+            pub const fn id(self) -> runtime::EventId {
+                #id
+            }
+        }
+
+        impl ::core::fmt::Display for Event {
+            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                out.write_str(self.name())
+            }
+        }
+
+        #trigger
+    }
+}
+
+/// The type of what triggers a transition: `Event` itself if nothing else can.
+pub(super) fn trigger_type(facts: &Facts<'_>) -> TokenStream {
+    if facts.has_engine_events() { quote!(Trigger) } else { quote!(Event) }
+}
+
+fn trigger(facts: &Facts<'_>) -> Option<TokenStream> {
+    if !facts.has_engine_events() {
+        return None;
+    }
+    let variants = facts.machine.events.iter().map(|(handle, _)| {
+        let (name, id) = (facts.event(handle), number(handle.index()));
+        quote! { #name = #id, }
+    });
+    let named = facts.events.iter().map(|&event| {
+        let name = facts.event(event);
+        quote! { Self::#name => Trigger::#name, }
+    });
+    let unknown = facts.machine.events.iter().any(|(_, event)| event.kind == EventKind::Unknown);
+    debug_assert!(unknown || facts.has_engine_events());
+    Some(quote! {
+        /// What can trigger a transition: an event, or what the machine tells itself.
+        #[derive(Clone, Copy, Debug)]
+        #[repr(u16)]
+        enum Trigger {
+            #(#variants)*
+        }
+
+        impl Trigger {
+            /// Its number in the table of the same machine.
+            const fn id(self) -> runtime::EventId {
+                runtime::EventId::new(self as u16)
+            }
+        }
+
+        impl Event {
+            const fn trigger(self) -> Trigger {
+                match self {
+                    #(#named)*
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,318 @@
+//! What the parts of a generated module have to know about its machine.
+//!
+//! [`Facts`] are found once; the writers beside this file only read them. The step algorithm is flattened here:
+//! [`Facts::candidates`] says which transitions an event may take in a leaf, [`Facts::route`] what a transition leaves
+//! and enters. Source: SCXML, appendix D, for machines with one active leaf.
+
+use proc_macro2::{Ident, Span};
+
+use super::Options;
+use crate::arena::Handle;
+use crate::ir::{Action, Event, EventKind, Guard, Machine, State, StateKind, Transition};
+use crate::pass::names::{Names, names};
+
+/// Most states that are written out as `match`. Unit: states. Why: a thousand arms cost the user's compiler more than
+/// walking const tables costs the machine; people draw some thirty.
+const MAX_WRITTEN_STATES: usize = 300;
+
+/// Most pairs of a leaf and a transition that are written out. Unit: arms of a `match`. Why: as for
+/// [`MAX_WRITTEN_STATES`]; hierarchy multiplies, so that few states can have many arms.
+const MAX_WRITTEN_ARMS: usize = 2_000;
+
+/// A machine with what its generated module is made of.
+pub(super) struct Facts<'m> {
+    pub(super) machine: &'m Machine,
+    pub(super) options: &'m Options,
+    pub(super) names: Names,
+    /// The variants of `State`, in document order.
+    pub(super) leaves: Vec<Handle<State>>,
+    /// The variants of `Super`, in document order: compound states but the root.
+    pub(super) supers: Vec<Handle<State>>,
+    /// The variants of `Event`.
+    pub(super) events: Vec<Handle<Event>>,
+    /// Whether a trait `Host` is needed: there is an action to carry out, a guard to answer or a field to read.
+    pub(super) has_host: bool,
+    /// Whether guards read fields.
+    pub(super) has_fields: bool,
+    /// Whether any transition has a guard.
+    pub(super) has_guards: bool,
+    /// Whether any transition waits for nothing.
+    pub(super) has_eventless: bool,
+    /// Whether any event is raised from inside.
+    pub(super) has_raised: bool,
+    /// Whether entering the initial configuration is all that happens at the start.
+    pub(super) starts_at_rest: bool,
+    /// Whether the machine is written as const tables rather than as `match`.
+    pub(super) tables: bool,
+    /// For each leaf, in order: each event with a transition that it may take, in the order of selection.
+    /// Empty where `tables`.
+    arms: Vec<Vec<(Option<Handle<Event>>, Handle<Transition>)>>,
+}
+
+/// One part of what a transition enters.
+#[derive(Clone, Copy)]
+pub(super) enum Entry {
+    /// A state is entered, then its entry actions run.
+    State(Handle<State>),
+    /// The actions of a state's initial transition run.
+    Initial(Handle<State>),
+}
+
+/// What a transition leaves and enters.
+pub(super) struct Route {
+    /// What is left from the source on, innermost first; what is active inside the source is left before.
+    pub(super) exits: Vec<Handle<State>>,
+    /// Whether what is active inside the source is left.
+    pub(super) leaves_inside: bool,
+    /// What is entered, outermost first.
+    pub(super) entries: Vec<Entry>,
+    /// The leaf that the machine is in then; `None` for one that only acts.
+    pub(super) leaf: Option<Handle<State>>,
+}
+
+impl<'m> Facts<'m> {
+    pub(super) fn new(machine: &'m Machine, options: &'m Options) -> Self {
+        let has_eventless = machine.transitions.iter().any(|(_, t)| t.triggers.is_empty());
+        let has_raised = machine.actions.iter().any(|(_, action)| action.raises.is_some())
+            || machine.states.iter().any(|(_, state)| state.done.is_some());
+        let carries_out = machine.actions.iter().any(|(_, action)| action.raises.is_none());
+        let has_fields = !machine.fields.is_empty();
+        let mut facts = Self {
+            machine,
+            options,
+            names: names(machine),
+            leaves: machine.leaves().filter(|(_, s)| s.parent.is_some()).map(|(h, _)| h).collect(),
+            supers: supers(machine),
+            events: events(machine),
+            has_host: carries_out || has_fields || !machine.guards.is_empty(),
+            has_fields,
+            has_guards: machine.transitions.iter().any(|(_, t)| t.guard.is_some()),
+            has_eventless,
+            has_raised,
+            starts_at_rest: false,
+            tables: false,
+            arms: Vec::new(),
+        };
+        facts.starts_at_rest = facts.rests_after_start();
+        facts.flatten();
+        facts
+    }
+
+    /// Whether a step may take more than one transition.
+    pub(super) fn runs_on(&self) -> bool {
+        self.has_eventless || self.has_raised
+    }
+
+    /// Whether all states are children of the root.
+    pub(super) fn is_flat(&self) -> bool {
+        self.supers.is_empty()
+    }
+
+    /// Whether a step is nothing but a change of state, so that it can be a `const fn` of state and event.
+    pub(super) fn is_pure(&self) -> bool {
+        self.is_flat() && !self.has_guards && !self.runs_on() && self.machine.actions.is_empty()
+    }
+
+    /// Whether there are events that the machine sends itself beside those of `Event`.
+    pub(super) fn has_engine_events(&self) -> bool {
+        self.events.len() < self.machine.events.len()
+    }
+
+    /// Whether the machine is over in that state.
+    pub(super) fn is_end(&self, state: Handle<State>) -> bool {
+        let state = &self.machine.states[state];
+        state.kind == StateKind::Final && state.parent == Some(self.machine.root())
+    }
+
+    /// Whether any state ends the machine.
+    pub(super) fn can_end(&self) -> bool {
+        self.leaves.iter().any(|&leaf| self.is_end(leaf))
+    }
+
+    /// The identifier of a state's variant.
+    pub(super) fn variant(&self, state: Handle<State>) -> Ident {
+        Ident::new(self.names.state(state), Span::call_site())
+    }
+
+    /// The identifier of an event's variant.
+    pub(super) fn event(&self, event: Handle<Event>) -> Ident {
+        Ident::new(self.names.event(event), Span::call_site())
+    }
+
+    /// The innermost `Super` around a state.
+    pub(super) fn parent(&self, state: Handle<State>) -> Option<Handle<State>> {
+        self.machine.states[state].parent.filter(|&parent| parent != self.machine.root())
+    }
+
+    /// The leaf in which the machine begins.
+    pub(super) fn initial(&self) -> Option<Handle<State>> {
+        self.machine.default_leaf(self.machine.root()).filter(|leaf| leaf.index() != 0)
+    }
+
+    /// The pairs of an event (`None`: eventless) and a transition of a leaf and the states around it, in the order of
+    /// selection: innermost first, then in document order.
+    fn chain(
+        &self,
+        leaf: Handle<State>,
+    ) -> impl Iterator<Item = (Option<Handle<Event>>, Handle<Transition>)> {
+        let machine = self.machine;
+        let ended = self.is_end(leaf);
+        let states = machine.ancestry(leaf).filter(move |_| !ended);
+        states.flat_map(move |state| machine.transitions_of(state)).flat_map(|(handle, t)| {
+            let eventless = t.triggers.is_empty().then_some((None, handle));
+            let triggered = t.triggers.iter().map(move |&event| (Some(event), handle));
+            eventless.into_iter().chain(triggered)
+        })
+    }
+
+    /// Decides whether the machine is written out, and lists the arms if it is.
+    fn flatten(&mut self) {
+        let mut total = 0;
+        let mut arms = Vec::new();
+        self.tables = self.machine.states.len() > MAX_WRITTEN_STATES;
+        for &leaf in &self.leaves {
+            if self.tables {
+                break;
+            }
+            let list: Vec<_> = self.chain(leaf).take(MAX_WRITTEN_ARMS + 1).collect();
+            total += list.len();
+            arms.push(list);
+            self.tables = total > MAX_WRITTEN_ARMS;
+        }
+        if !self.tables {
+            self.arms = arms;
+        }
+    }
+
+    /// The leaves with what they react to; nothing where `tables`.
+    pub(super) fn arms(
+        &self,
+    ) -> impl Iterator<Item = (Handle<State>, &[(Option<Handle<Event>>, Handle<Transition>)])> {
+        self.leaves.iter().copied().zip(self.arms.iter().map(Vec::as_slice))
+    }
+
+    /// The events that a leaf reacts to, in the order of `Event`; guards aren't asked.
+    pub(super) fn events_of(&self, leaf: Handle<State>) -> Vec<Handle<Event>> {
+        let mut events: Vec<_> = self
+            .chain(leaf)
+            .filter_map(|(event, _)| event)
+            .filter(|&event| self.machine.events[event].kind == EventKind::Named)
+            .collect();
+        events.sort_unstable();
+        events.dedup();
+        events
+    }
+
+    /// What a transition leaves and enters: SCXML's `getTransitionDomain`, `computeExitSet`, `computeEntrySet`.
+    pub(super) fn route(&self, transition: Handle<Transition>) -> Route {
+        let machine = self.machine;
+        let Transition { source, target, .. } = machine.transitions[transition];
+        let Some(target) = target else {
+            return Route { exits: vec![], leaves_inside: false, entries: vec![], leaf: None };
+        };
+        let domain = self.domain(transition, target);
+        let mut entries = Vec::new();
+        let leaf = self.enter(domain, target, &mut entries);
+        let exits = machine.ancestry(source).take_while(|&state| state != domain).collect();
+        Route { exits, leaves_inside: true, entries, leaf: Some(leaf) }
+    }
+
+    /// What entering the initial configuration does.
+    pub(super) fn start(&self) -> Vec<Entry> {
+        let root = self.machine.root();
+        let mut entries = vec![Entry::Initial(root)];
+        if let Some(initial) = &self.machine.states[root].initial {
+            self.enter(root, initial.target, &mut entries);
+        }
+        entries
+    }
+
+    /// The innermost state that a transition stays inside of.
+    pub(super) fn domain(
+        &self,
+        transition: Handle<Transition>,
+        target: Handle<State>,
+    ) -> Handle<State> {
+        let machine = self.machine;
+        let Transition { source, internal, .. } = machine.transitions[transition];
+        let holds = |state| state != target && machine.is_within(target, state);
+        let inside = internal && holds(source);
+        let mut outwards = machine.ancestry(source).skip(usize::from(!inside));
+        outwards.find(|&state| holds(state)).unwrap_or_else(|| machine.root())
+    }
+
+    /// Lists what is entered from `domain` to `target` and on by default, and gives the leaf.
+    fn enter(
+        &self,
+        domain: Handle<State>,
+        target: Handle<State>,
+        entries: &mut Vec<Entry>,
+    ) -> Handle<State> {
+        let mut inside = domain;
+        let mut target = target;
+        loop {
+            let outwards = self.machine.ancestry(target).take_while(|&state| state != inside);
+            let path: Vec<_> = outwards.collect();
+            entries.extend(path.into_iter().rev().map(Entry::State));
+            let state = &self.machine.states[target];
+            let Some(initial) = state.initial.as_ref().filter(|_| state.kind == StateKind::Compound)
+            else {
+                return target;
+            };
+            entries.push(Entry::Initial(target));
+            // INVARIANT: an initial target is a proper descendant, so each round goes further down the tree.
+            inside = target;
+            target = initial.target;
+        }
+    }
+
+    /// The actions of one part of an entry.
+    pub(super) fn entry_actions(&self, entry: Entry) -> &'m [Handle<Action>] {
+        match entry {
+            Entry::State(state) => &self.machine.states[state].entry,
+            Entry::Initial(state) => {
+                let initial = self.machine.states[state].initial.as_ref();
+                initial.map_or(&[], |initial| initial.actions.as_slice())
+            }
+        }
+    }
+
+    /// The event that entering a state raises because it completes the state around it.
+    pub(super) fn completes(&self, state: Handle<State>) -> Option<Handle<Event>> {
+        let state = &self.machine.states[state];
+        let parent = state.parent.filter(|_| state.kind == StateKind::Final)?;
+        self.machine.states[parent].done
+    }
+
+    fn rests_after_start(&self) -> bool {
+        let raises = |&action: &Handle<Action>| self.machine.actions[action].raises.is_some();
+        let quiet = self.start().into_iter().all(|entry| {
+            let completes = match entry {
+                Entry::State(state) => self.completes(state).is_some(),
+                Entry::Initial(_) => false,
+            };
+            !completes && !self.entry_actions(entry).iter().any(raises)
+        });
+        let eventless = |leaf| self.chain(leaf).any(|(event, _)| event.is_none());
+        quiet && !self.initial().is_some_and(eventless)
+    }
+
+    /// Whether a guard is one question to the host, or its opposite, which is short enough to be written in place.
+    pub(super) fn is_short(guard: &Guard) -> bool {
+        match guard {
+            Guard::Ask(_) => true,
+            Guard::Not(inner) => matches!(**inner, Guard::Ask(_)),
+            _ => false,
+        }
+    }
+}
+
+fn supers(machine: &Machine) -> Vec<Handle<State>> {
+    let compound = |(_, state): &(Handle<State>, &State)| state.kind == StateKind::Compound;
+    machine.named_states().filter(compound).map(|(handle, _)| handle).collect()
+}
+
+fn events(machine: &Machine) -> Vec<Handle<Event>> {
+    let named = |(_, event): &(Handle<Event>, &Event)| event.kind == EventKind::Named;
+    machine.events.iter().filter(named).map(|(handle, _)| handle).collect()
+}

@@ -1,0 +1,142 @@
+//! Guards as Rust expressions.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::facts::Facts;
+use super::state::number;
+use crate::arena::Handle;
+use crate::ir::{Constant, Guard, Transition};
+
+/// The guards that are too long to be written wherever they are asked: each stands once, as a function.
+pub(super) struct Guards<'m> {
+    long: Vec<&'m Guard>,
+}
+
+impl<'m> Guards<'m> {
+    /// The guards of a machine.
+    pub(super) fn new(facts: &Facts<'m>) -> Self {
+        let mut long: Vec<&'m Guard> = Vec::new();
+        for (_, transition) in facts.machine.transitions.iter() {
+            if let Some(guard) = &transition.guard
+                && !Facts::is_short(&guard.value)
+                && !long.contains(&&guard.value)
+            {
+                long.push(&guard.value);
+            }
+        }
+        Self { long }
+    }
+
+    /// A transition's guard as an expression that may use `observer`; `None` if it has none.
+    pub(super) fn ask(
+        &self,
+        facts: &Facts<'m>,
+        transition: Handle<Transition>,
+        observer: &TokenStream,
+    ) -> Option<TokenStream> {
+        let guard = &facts.machine.transitions[transition].guard.as_ref()?.value;
+        match self.long.iter().position(|long| *long == guard) {
+            Some(at) => {
+                let name = format_ident!("guard_{at}");
+                Some(quote!(self.#name(#observer)))
+            }
+            None => Some(expression(facts, guard)),
+        }
+    }
+
+    /// The functions.
+    pub(super) fn write(&self, facts: &Facts<'m>) -> TokenStream {
+        let functions = self.long.iter().enumerate().map(|(at, guard)| {
+            let name = format_ident!("guard_{at}");
+            let body = expression(facts, guard);
+            let observer = if reads(guard) { quote!(observer) } else { quote!(_observer) };
+            let text = super::docs::doc(&super::docs::wording(facts, guard));
+            quote! {
+                #text
+                #[inline]
+                fn #name<O: runtime::Observer>(&self, #observer: &mut O) -> bool {
+                    #body
+                }
+            }
+        });
+        quote!(#(#functions)*)
+    }
+}
+
+/// Whether a guard reads a field, and so may find it absent.
+fn reads(guard: &Guard) -> bool {
+    match guard {
+        Guard::Ask(_) => false,
+        Guard::Compare { .. } => true,
+        Guard::All(parts) | Guard::Any(parts) => parts.iter().any(reads),
+        Guard::Not(inner) => reads(inner),
+    }
+}
+
+/// The guard; questions are asked in the order of the text, and none behind the one that decides.
+fn expression(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
+    match guard {
+        Guard::Ask(host) => {
+            let name = Ident::new(facts.names.guard(*host), Span::call_site());
+            quote!(self.host.#name())
+        }
+        Guard::Compare { field, operator, constants } => {
+            let path = &facts.machine.fields[*field].path;
+            let id = number(field.index());
+            let operator = format_ident!("{operator:?}");
+            let constants = constants.iter().map(constant);
+            quote! {
+                runtime::compare(
+                    self.host.field(#path),
+                    runtime::FieldId::new(#id),
+                    runtime::Operator::#operator,
+                    &[#(#constants),*],
+                    observer,
+                )
+            }
+        }
+        Guard::All(parts) if parts.is_empty() => quote!(true),
+        Guard::Any(parts) if parts.is_empty() => quote!(false),
+        Guard::All(parts) => {
+            let parts = parts.iter().map(|part| operand(facts, part));
+            quote!(#(#parts)&&*)
+        }
+        Guard::Any(parts) => {
+            let parts = parts.iter().map(|part| operand(facts, part));
+            quote!(#(#parts)||*)
+        }
+        Guard::Not(inner) => {
+            let inner = operand(facts, inner);
+            quote!(!#inner)
+        }
+    }
+}
+
+/// The guard as part of another.
+fn operand(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
+    let inner = expression(facts, guard);
+    match guard {
+        Guard::All(parts) | Guard::Any(parts) if parts.len() > 1 => quote!((#inner)),
+        _ => inner,
+    }
+}
+
+fn constant(constant: &Constant) -> TokenStream {
+    match constant {
+        Constant::Null => quote!(runtime::Value::Null),
+        Constant::Bool(value) => quote!(runtime::Value::Bool(#value)),
+        Constant::Int(value) => {
+            let minus = (*value < 0).then(|| quote!(-));
+            let value = Literal::u128_unsuffixed(value.unsigned_abs());
+            quote!(runtime::Value::Int(#minus #value))
+        }
+        Constant::Float(value) if value.is_finite() => {
+            let minus = value.is_sign_negative().then(|| quote!(-));
+            let value = Literal::f64_unsuffixed(value.abs());
+            quote!(runtime::Value::Float(#minus #value))
+        }
+        Constant::Float(_) => quote!(runtime::Value::Opaque),
+        Constant::Text(text) => quote!(runtime::Value::Text(#text)),
+    }
+}

@@ -1,0 +1,105 @@
+//! The trait `Host`: what the machine asks, and what it has done.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use super::docs;
+use super::facts::Facts;
+use crate::arena::Handle;
+use crate::ir::{Action, State};
+
+/// `Host`, if the machine needs one.
+pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
+    if !facts.has_host {
+        return None;
+    }
+    let machine = facts.machine;
+    let guards = machine.guards.iter().map(|(handle, guard)| {
+        let name = Ident::new(facts.names.guard(handle), Span::call_site());
+        let docs = docs::doc(&guard_docs(&guard.name, &guard.text));
+        quote! {
+            #docs
+            fn #name(&self) -> bool;
+        }
+    });
+    let actions = machine.actions.iter().filter(|(_, action)| action.raises.is_none()).map(
+        |(handle, action)| {
+            let name = Ident::new(facts.names.action(handle), Span::call_site());
+            let docs = docs::doc(&action_docs(facts, handle, action));
+            quote! {
+                #docs
+                fn #name(&mut self);
+            }
+        },
+    );
+    let field = facts.has_fields.then(|| {
+        let paths: Vec<_> =
+            machine.fields.iter().map(|(_, field)| format!("`{}`", field.path)).collect();
+        let docs = docs::doc(&format!(
+            "The value of a field of the data that guards read: {}.",
+            paths.join(", ")
+        ));
+        quote! {
+            #docs
+            fn field(&self, path: &str) -> runtime::Value<'_>;
+        }
+    });
+    Some(quote! {
+        /// What surrounds the machine: it answers guards and carries out actions.
+        ///
+        /// A guard only answers; it is asked as often as it takes.
+        pub trait Host {
+            #(#guards)*
+            #(#actions)*
+            #field
+        }
+    })
+}
+
+fn guard_docs(name: &str, text: &str) -> String {
+    if name == text {
+        format!("Whether the guard `{name}` holds now.")
+    } else {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("Whether the guard holds now: {text}")
+    }
+}
+
+/// What the spec says of an action, and when it runs.
+fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> String {
+    let said = ["description", "effect"].into_iter().find_map(|key| action.meta.get(key)?.as_str());
+    let mut docs = match said {
+        Some(text) => text.trim().to_owned(),
+        None => format!("Carries out the action `{}`.", action.name),
+    };
+    let mut moments = Vec::new();
+    let id = |state: Handle<State>| format!("`{}`", facts.machine.states[state].id);
+    for (state, row) in facts.machine.states.iter() {
+        if row.entry.contains(&handle) {
+            moments.push(format!("on entry into {}", id(state)));
+        }
+        if row.exit.contains(&handle) {
+            moments.push(format!("on exit from {}", id(state)));
+        }
+        if row.initial.as_ref().is_some_and(|initial| initial.actions.contains(&handle)) {
+            moments.push(if row.parent.is_some() {
+                format!("where {} begins", id(state))
+            } else {
+                "at the start".to_owned()
+            });
+        }
+    }
+    for (_, transition) in facts.machine.transitions.iter() {
+        if transition.actions.contains(&handle) {
+            let to = transition.target.map_or(String::new(), |target| format!(" to {}", id(target)));
+            moments.push(format!("from {}{to}", id(transition.source)));
+        }
+    }
+    moments.dedup();
+    if !moments.is_empty() && moments.len() <= 8 {
+        docs.push_str("\n\nRuns ");
+        docs.push_str(&moments.join(", "));
+        docs.push('.');
+    }
+    docs
+}

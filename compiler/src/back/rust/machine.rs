@@ -1,0 +1,236 @@
+//! The struct `Machine`: a state and its host.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::event::trigger_type;
+use super::facts::Facts;
+use super::guard::Guards;
+use super::step;
+use crate::arena::Handle;
+use crate::ir::State;
+
+/// `Machine` with all that can be done with one.
+pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
+    let guards = Guards::new(facts);
+    let bound = facts.has_host.then(|| quote!(: Host));
+    let default = (!facts.has_host).then(|| quote!(= ()));
+    let queue = facts.has_raised.then(|| {
+        let trigger = trigger_type(facts);
+        quote! { queue: runtime::generated::Queue<#trigger>, }
+    });
+    let start = start(facts, initial);
+    let send = step::write(facts, &guards);
+    let can = can(facts, &guards);
+    let filter = facts.has_guards.then(|| quote!(.filter(|&event| self.can(event))));
+    let guards = (!facts.tables).then(|| guards.write(facts));
+    let is_in = (!facts.is_flat()).then(|| {
+        quote! {
+            /// Whether the machine is inside that superstate.
+            #[must_use]
+            pub const fn is_in(&self, outer: Super) -> bool {
+                self.state.is_in(outer)
+            }
+        }
+    });
+    let restored = restored(facts);
+    let needs = if facts.has_host {
+        " The machine in one of its states, with the host that it works for."
+    } else {
+        " The machine in one of its states, with whatever goes with it; it asks nothing of it."
+    };
+    quote! {
+        #[doc = #needs]
+        #[derive(Clone, Debug)]
+        pub struct Machine<H #default> {
+            state: State,
+            #queue
+            host: H,
+        }
+
+        impl<H #bound> Machine<H> {
+            #start
+            #send
+            #can
+
+            /// The events that the machine would take now, in the order of the spec.
+            pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
+                self.state.events().iter().copied()#filter
+            }
+
+            #guards
+        }
+
+        impl<H> Machine<H> {
+            /// The state that the machine is in.
+            #[must_use]
+            pub const fn state(&self) -> State {
+                self.state
+            }
+
+            #is_in
+
+            /// Whether the machine is over. It refuses every event then.
+            #[must_use]
+            pub const fn is_ended(&self) -> bool {
+                self.state.is_end()
+            }
+
+            /// The host.
+            #[must_use]
+            pub const fn host(&self) -> &H {
+                &self.host
+            }
+
+            /// The host, to change.
+            #[must_use]
+            pub const fn host_mut(&mut self) -> &mut H {
+                &mut self.host
+            }
+
+            /// Gives the host back.
+            #[must_use]
+            pub fn into_host(self) -> H {
+                self.host
+            }
+
+            /// Where the machine is, to be kept elsewhere.
+            #[must_use]
+            pub const fn snapshot(&self) -> Snapshot {
+                Snapshot { table: TABLE, state: self.state.id() }
+            }
+
+            /// A machine where another was. Nothing is carried out: it was when the state was reached.
+            ///
+            /// # Errors
+            ///
+            /// The snapshot is of another machine, or of another version of this one.
+            pub fn restore(host: H, snapshot: Snapshot) -> Result<Self, RestoreError> {
+                let state = State::from_id(snapshot.checked(&TABLE)?);
+                let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
+                Ok(#restored)
+            }
+        }
+    }
+}
+
+fn restored(facts: &Facts<'_>) -> TokenStream {
+    let queue = queue_value(facts);
+    quote!(Self { state, #queue host })
+}
+
+fn queue_value(facts: &Facts<'_>) -> Option<TokenStream> {
+    facts.has_raised.then(|| quote!(queue: runtime::generated::Queue::new(),))
+}
+
+/// `new` and `new_observed`. They can fail only if the machine runs on after it has entered its initial state.
+fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
+    let queue = queue_value(facts);
+    let initial = facts.variant(initial);
+    let (result, errors, end) = if facts.starts_at_rest {
+        (quote!(Self), None, quote!(machine))
+    } else {
+        let errors = quote! {
+            ///
+            /// # Errors
+            ///
+            /// The machine doesn't come to rest within the limit of microsteps.
+        };
+        let settle = quote! {
+            machine.settle(State::#initial, runtime::generated::Steps::new(), observer)?;
+            Ok(machine)
+        };
+        (quote!(Result<Self, runtime::StepError>), Some(errors), settle)
+    };
+    let enter = step::enter_all(facts, &facts.start());
+    let must_use = facts.starts_at_rest.then(|| quote!(#[must_use]));
+    quote! {
+        /// A machine in its initial state, its entry actions carried out.
+        #errors
+        #must_use
+        pub fn new(host: H) -> #result {
+            Self::new_observed(host, &mut ())
+        }
+
+        /// [`Machine::new`], watched.
+        #errors
+        #must_use
+        pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> #result {
+            let mut machine = Self { state: State::#initial, #queue host };
+            machine.start(observer);
+            #end
+        }
+
+        /// Enters the initial state.
+        fn start<O: runtime::Observer>(&mut self, observer: &mut O) {
+            #enter
+        }
+    }
+}
+
+/// `can`: whether an event would be taken now.
+fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
+    let docs = quote! {
+        /// Whether the event would be taken now. Guards are asked, nothing is done.
+        #[must_use]
+    };
+    if !facts.has_guards {
+        return quote! {
+            #docs
+            pub fn can(&self, event: Event) -> bool {
+                self.state.events().contains(&event)
+            }
+        };
+    }
+    if facts.tables {
+        return quote! {
+            #docs
+            pub fn can(&self, event: Event) -> bool {
+                let acts = Guarding { host: &self.host };
+                !self.is_ended()
+                    && PLAN.select(self.state.id(), event.id().raw(), &acts, &mut ()).is_some()
+            }
+        };
+    }
+    let states = facts.arms().filter_map(|(leaf, list)| {
+        let name = facts.variant(leaf);
+        let mut arms = Vec::new();
+        let mut always = Vec::new();
+        for event in facts.events_of(leaf) {
+            let variant = facts.event(event);
+            let mut questions = Vec::new();
+            let mut open = false;
+            for &(_, transition) in list.iter().filter(|(trigger, _)| *trigger == Some(event)) {
+                match guards.ask(facts, transition, &quote!(&mut ())) {
+                    Some(question) => questions.push(question),
+                    None => open = true,
+                }
+            }
+            if open {
+                always.push(variant);
+            } else {
+                let questions = questions.iter().map(|q| if questions.len() > 1 { quote!((#q)) } else { q.clone() });
+                arms.push(quote! { Event::#variant => #(#questions)||*, });
+            }
+        }
+        let asks = arms.len();
+        if asks == 0 && !always.is_empty() {
+            return Some(quote! { State::#name => matches!(event, #(Event::#always)|*), });
+        }
+        if !always.is_empty() {
+            arms.push(quote! { #(Event::#always)|* => true, });
+        }
+        let other = (facts.events_of(leaf).len() < facts.events.len()).then(|| quote!(_ => false,));
+        (asks > 0).then(|| quote! { State::#name => match event { #(#arms)* #other }, })
+    });
+    let states: Vec<_> = states.collect();
+    let other = (states.len() < facts.leaves.len()).then(|| quote!(_ => false,));
+    let event = if states.is_empty() { quote!(_event) } else { quote!(event) };
+    let body = if states.is_empty() { quote!(false) } else { quote!(match self.state { #(#states)* #other }) };
+    quote! {
+        #docs
+        pub fn can(&self, #event: Event) -> bool {
+            #body
+        }
+    }
+}

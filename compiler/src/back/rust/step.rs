@@ -1,0 +1,481 @@
+//! The step, written out: what each event does in each state.
+//!
+//! A machine whose steps are single transitions answers from the `match` itself. One that runs on (eventless
+//! transitions, raised events) takes a transition in `take` or `eventless` and comes to rest in `settle`. Order and
+//! observations are those of `statemark_runtime`'s `step.rs`, which are SCXML's.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::event::trigger_type;
+use super::facts::{Entry, Facts, Route};
+use super::guard::Guards;
+use super::state::number;
+use crate::arena::Handle;
+use crate::ir::{Action, Event, State, Transition};
+
+/// Most places in which the body of one transition is written out; a body in more is a function. Unit: leaves.
+/// Why: code grows with the number of transitions, not with that of pairs; a call costs some three instructions.
+const MAX_COPIES: usize = 3;
+
+/// How the arms of a `match` say what became of the event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// The whole outcome: a step is one transition.
+    Outcome,
+    /// Whether a transition was taken.
+    Taken,
+}
+
+/// `send`, `send_observed` and what they call.
+pub(super) fn write(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
+    let send = if facts.runs_on() || facts.tables {
+        send_and_settle(facts)
+    } else {
+        let step = dispatch(facts, guards, Answer::Outcome);
+        let (event, observer) = parameters(facts);
+        sender(&quote! { #step }, &event, &observer)
+    };
+    let take = (facts.runs_on() && !facts.tables).then(|| take(facts, guards));
+    let shared = (!facts.tables).then(|| shared(facts));
+    quote! {
+        /// Sends an event: the machine reacts and comes to rest.
+        ///
+        /// # Errors
+        ///
+        /// The machine has ended, or doesn't come to rest. It is then where it was before the event.
+        #[inline]
+        pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, runtime::StepError> {
+            self.send_observed(event, &mut ())
+        }
+
+        #send
+        #take
+        #shared
+    }
+}
+
+/// The parameters of a step, with `_` before what a machine without transitions doesn't use.
+fn parameters(facts: &Facts<'_>) -> (Ident, Ident) {
+    let reacts = facts.arms().any(|(_, list)| list.iter().any(|(event, _)| event.is_some()));
+    if reacts || facts.tables || facts.runs_on() {
+        (format_ident!("event"), format_ident!("observer"))
+    } else {
+        (format_ident!("_event"), format_ident!("_observer"))
+    }
+}
+
+fn sender(body: &TokenStream, event: &Ident, observer: &Ident) -> TokenStream {
+    quote! {
+        /// [`Machine::send`], watched.
+        ///
+        /// # Errors
+        ///
+        /// As for [`Machine::send`].
+        #[inline]
+        pub fn send_observed<O: runtime::Observer>(
+            &mut self,
+            #event: Event,
+            #observer: &mut O,
+        ) -> Result<runtime::Outcome, runtime::StepError> {
+            #body
+        }
+    }
+}
+
+/// A step of a machine that may run on, or that walks tables.
+fn send_and_settle(facts: &Facts<'_>) -> TokenStream {
+    let ended = facts.can_end().then(|| {
+        quote! {
+            if self.state.is_end() {
+                return Err(runtime::StepError::Ended);
+            }
+        }
+    });
+    let trigger = if facts.has_engine_events() { quote!(event.trigger()) } else { quote!(event) };
+    let rest = if facts.runs_on() {
+        quote! {
+            let before = self.state;
+            let mut steps = runtime::generated::Steps::new();
+            if !self.take(#trigger, &mut steps, observer) {
+                return Ok(runtime::Outcome::Ignored);
+            }
+            self.settle(before, steps, observer)
+        }
+    } else {
+        quote! {
+            if !self.take(#trigger, observer) {
+                return Ok(runtime::Outcome::Ignored);
+            }
+            Ok(if self.is_ended() { runtime::Outcome::Ended } else { runtime::Outcome::Taken })
+        }
+    };
+    let (event, observer) = parameters(facts);
+    let send = sender(&quote!(#ended #rest), &event, &observer);
+    let settle = facts.runs_on().then(|| settle(facts));
+    quote!(#send #settle)
+}
+
+/// `settle`: eventless transitions, and where there are none the raised events in order, until nothing is left.
+fn settle(facts: &Facts<'_>) -> TokenStream {
+    let ended = facts.can_end().then(|| {
+        quote! {
+            if self.state.is_end() {
+                return Ok(runtime::Outcome::Ended);
+            }
+        }
+    });
+    let clear = facts.has_raised.then(|| quote!(self.queue.clear();));
+    let next = match (facts.has_eventless, facts.has_raised) {
+        (true, true) => quote! {
+            if !self.eventless(&mut steps, observer) {
+                let Some(event) = self.queue.pop() else {
+                    return Ok(runtime::Outcome::Taken);
+                };
+                self.take(event, &mut steps, observer);
+            }
+        },
+        (true, false) => quote! {
+            if !self.eventless(&mut steps, observer) {
+                return Ok(runtime::Outcome::Taken);
+            }
+        },
+        _ => quote! {
+            let Some(event) = self.queue.pop() else {
+                return Ok(runtime::Outcome::Taken);
+            };
+            self.take(event, &mut steps, observer);
+        },
+    };
+    let clear_at_end = facts.can_end().then(|| quote!(#clear));
+    let ended = ended.map(|ended| if facts.has_raised {
+        quote! {
+            if self.state.is_end() {
+                #clear_at_end
+                return Ok(runtime::Outcome::Ended);
+            }
+        }
+    } else {
+        ended
+    });
+    quote! {
+        /// Runs on until nothing is left to do. Past the limit of microsteps the state is `before` again.
+        fn settle<O: runtime::Observer>(
+            &mut self,
+            before: State,
+            mut steps: runtime::generated::Steps,
+            observer: &mut O,
+        ) -> Result<runtime::Outcome, runtime::StepError> {
+            loop {
+                #ended
+                #next
+                if let Some(fault) = steps.fault() {
+                    #clear
+                    self.state = before;
+                    return Err(fault);
+                }
+            }
+        }
+    }
+}
+
+/// `take` and `eventless`.
+fn take(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
+    let trigger = trigger_type(facts);
+    let taken = dispatch(facts, guards, Answer::Taken);
+    let reacts = facts.arms().any(|(_, list)| list.iter().any(|(event, _)| event.is_some()));
+    let names = |used: bool| {
+        ["event", "steps", "observer"].map(|name| {
+            let prefix = if used { "" } else { "_" };
+            format_ident!("{prefix}{name}")
+        })
+    };
+    let [event, steps, observer] = names(reacts);
+    let eventless = facts.has_eventless.then(|| {
+        let arms = facts.arms().filter_map(|(leaf, list)| {
+            let list: Vec<_> = list.iter().filter(|(e, _)| e.is_none()).map(|&(_, t)| t).collect();
+            let name = facts.variant(leaf);
+            let body = contenders(facts, guards, leaf, &list, Answer::Taken);
+            (!list.is_empty()).then(|| quote! { State::#name => { #body } })
+        });
+        let arms: Vec<_> = arms.collect();
+        let other = (arms.len() < facts.leaves.len()).then(|| quote!(_ => false,));
+        let [_, steps, observer] = names(!arms.is_empty());
+        quote! {
+            /// Takes the first eventless transition that is enabled, if any.
+            #[inline]
+            fn eventless<O: runtime::Observer>(
+                &mut self,
+                #steps: &mut runtime::generated::Steps,
+                #observer: &mut O,
+            ) -> bool {
+                match self.state {
+                    #(#arms)*
+                    #other
+                }
+            }
+        }
+    });
+    quote! {
+        /// Takes the first transition that the event enables, if any.
+        #[inline]
+        fn take<O: runtime::Observer>(
+            &mut self,
+            #event: #trigger,
+            #steps: &mut runtime::generated::Steps,
+            #observer: &mut O,
+        ) -> bool {
+            #taken
+        }
+
+        #eventless
+    }
+}
+
+/// The `match` over states and events.
+fn dispatch(facts: &Facts<'_>, guards: &Guards<'_>, answer: Answer) -> TokenStream {
+    let trigger = trigger_type(facts);
+    let ignored = ignored(answer);
+    let mut states = Vec::new();
+    let (mut dull, mut ends) = (Vec::new(), Vec::new());
+    for (leaf, list) in facts.arms() {
+        let name = facts.variant(leaf);
+        let mut arms = Vec::new();
+        for event in reactions(list) {
+            let contending: Vec<_> =
+                list.iter().filter(|(e, _)| *e == Some(event)).map(|&(_, t)| t).collect();
+            let variant = facts.event(event);
+            let body = contenders(facts, guards, leaf, &contending, answer);
+            arms.push(quote! { #trigger::#variant => { #body } });
+        }
+        let all = if facts.has_engine_events() { facts.machine.events.len() } else { facts.events.len() };
+        let other = (arms.len() < all).then(|| quote!(_ => #ignored,));
+        if facts.is_end(leaf) {
+            ends.push(name);
+        } else if arms.is_empty() {
+            dull.push(name);
+        } else {
+            states.push(quote! { State::#name => match event { #(#arms)* #other }, });
+        }
+    }
+    if answer == Answer::Taken {
+        dull.append(&mut ends);
+    }
+    if states.is_empty() && ends.is_empty() {
+        return ignored;
+    }
+    let dull = (!dull.is_empty()).then(|| quote!(#(State::#dull)|* => #ignored,));
+    let ends = (!ends.is_empty())
+        .then(|| quote!(#(State::#ends)|* => Err(runtime::StepError::Ended),));
+    quote! {
+        match self.state {
+            #(#states)*
+            #dull
+            #ends
+        }
+    }
+}
+
+/// The events of a leaf, each once, in the order of selection.
+fn reactions(list: &[(Option<Handle<Event>>, Handle<Transition>)]) -> Vec<Handle<Event>> {
+    let mut events = Vec::new();
+    for event in list.iter().filter_map(|(event, _)| *event) {
+        if !events.contains(&event) {
+            events.push(event);
+        }
+    }
+    events
+}
+
+fn ignored(answer: Answer) -> TokenStream {
+    match answer {
+        Answer::Outcome => quote!(Ok(runtime::Outcome::Ignored)),
+        Answer::Taken => quote!(false),
+    }
+}
+
+/// The transitions that contend for one event in one leaf: the first whose guard holds is taken.
+fn contenders(
+    facts: &Facts<'_>,
+    guards: &Guards<'_>,
+    leaf: Handle<State>,
+    list: &[Handle<Transition>],
+    answer: Answer,
+) -> TokenStream {
+    let mut code = TokenStream::new();
+    for &transition in list {
+        let body = body(facts, leaf, transition, answer);
+        match guards.ask(facts, transition, &quote!(observer)) {
+            Some(guard) => code.extend(quote! { if #guard { #body } else }),
+            None if code.is_empty() => return body,
+            None => {
+                code.extend(quote! { { #body } });
+                return code;
+            }
+        }
+    }
+    let ignored = ignored(answer);
+    code.extend(quote! { { #ignored } });
+    code
+}
+
+/// What a transition does in a leaf, and the answer.
+fn body(
+    facts: &Facts<'_>,
+    leaf: Handle<State>,
+    transition: Handle<Transition>,
+    answer: Answer,
+) -> TokenStream {
+    let source = facts.machine.transitions[transition].source;
+    let route = facts.route(transition);
+    let begin = begin(facts, transition);
+    let inside: Vec<_> = if route.leaves_inside {
+        facts.machine.ancestry(leaf).take_while(|&state| state != source).collect()
+    } else {
+        Vec::new()
+    };
+    let inside = inside.into_iter().map(|state| exit(facts, state));
+    let rest = if is_shared(facts, transition) {
+        let name = shared_name(transition);
+        quote!(self.#name(observer);)
+    } else {
+        rest(facts, transition, &route)
+    };
+    let end = match answer {
+        Answer::Taken => quote!(true),
+        Answer::Outcome if route.leaf.is_some_and(|leaf| facts.is_end(leaf)) => {
+            quote!(Ok(runtime::Outcome::Ended))
+        }
+        Answer::Outcome => quote!(Ok(runtime::Outcome::Taken)),
+    };
+    quote! { #begin #(#inside)* #rest #end }
+}
+
+/// The start of a microstep; past the limit nothing of it happens.
+fn begin(facts: &Facts<'_>, transition: Handle<Transition>) -> TokenStream {
+    let id = number(transition.index());
+    if facts.runs_on() {
+        quote! {
+            if steps.begin(#id, observer) {
+                return true;
+            }
+        }
+    } else {
+        quote!(observer.transition(runtime::TransitionId::new(#id));)
+    }
+}
+
+/// What a transition does in every leaf: leaves its source, acts, enters.
+fn rest(facts: &Facts<'_>, transition: Handle<Transition>, route: &Route) -> TokenStream {
+    let exits = route.exits.iter().map(|&state| exit(facts, state));
+    let actions = calls(facts, &facts.machine.transitions[transition].actions);
+    let entries = enter_all(facts, &route.entries);
+    let state = route.leaf.map(|leaf| {
+        let name = facts.variant(leaf);
+        quote!(self.state = State::#name;)
+    });
+    quote! { #(#exits)* #actions #entries #state }
+}
+
+/// Whether a transition's body is a function.
+fn is_shared(facts: &Facts<'_>, transition: Handle<Transition>) -> bool {
+    let Transition { source, ref triggers, ref actions, .. } = facts.machine.transitions[transition];
+    let end = facts.machine.states[source].end;
+    let inside = |leaf: &&Handle<State>| (source.index()..end).contains(&leaf.index());
+    let leaves = facts.leaves.iter().filter(inside).count();
+    let route = facts.route(transition);
+    let long = actions.len() + route.exits.len() + route.entries.len() > 1;
+    leaves * triggers.len().max(1) > MAX_COPIES && long
+}
+
+fn shared_name(transition: Handle<Transition>) -> Ident {
+    format_ident!("transition_{}", transition.index())
+}
+
+/// The bodies that are functions.
+fn shared(facts: &Facts<'_>) -> TokenStream {
+    let mut functions = TokenStream::new();
+    for transition in facts.machine.transitions.handles() {
+        let used = facts.arms().any(|(_, list)| list.iter().any(|&(_, t)| t == transition));
+        if used && is_shared(facts, transition) {
+            let name = shared_name(transition);
+            let rest = rest(facts, transition, &facts.route(transition));
+            functions.extend(quote! {
+                fn #name<O: runtime::Observer>(&mut self, observer: &mut O) {
+                    #rest
+                }
+            });
+        }
+    }
+    functions
+}
+
+/// Leaves a state.
+pub(super) fn exit(facts: &Facts<'_>, state: Handle<State>) -> TokenStream {
+    let actions = calls(facts, &facts.machine.states[state].exit);
+    let id = state_id(facts, state);
+    quote! {
+        #actions
+        observer.exited(#id);
+    }
+}
+
+/// Enters states, outermost first.
+pub(super) fn enter_all(facts: &Facts<'_>, entries: &[Entry]) -> TokenStream {
+    let entries = entries.iter().map(|&entry| enter(facts, entry));
+    quote!(#(#entries)*)
+}
+
+fn enter(facts: &Facts<'_>, entry: Entry) -> TokenStream {
+    let actions = calls(facts, facts.entry_actions(entry));
+    let Entry::State(state) = entry else {
+        return actions;
+    };
+    let id = state_id(facts, state);
+    let done = done(facts, state);
+    quote! {
+        observer.entered(#id);
+        #actions
+        #done
+    }
+}
+
+/// Raises the event that says that the state around a final one is done.
+pub(super) fn done(facts: &Facts<'_>, state: Handle<State>) -> Option<TokenStream> {
+    facts.completes(state).map(|event| raise(facts, event))
+}
+
+fn state_id(facts: &Facts<'_>, state: Handle<State>) -> TokenStream {
+    let kind = if facts.supers.contains(&state) { quote!(Super) } else { quote!(State) };
+    let name = facts.variant(state);
+    quote!(#kind::#name.id())
+}
+
+/// Carries out actions, in order. One that raises an event isn't the host's.
+pub(super) fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStream {
+    let calls = actions.iter().map(|&action| {
+        let id = number(action.index());
+        let observed = quote!(observer.action(runtime::ActionId::new(#id)););
+        match facts.machine.actions[action].raises {
+            Some(event) => {
+                let raise = raise(facts, event);
+                quote!(#observed #raise)
+            }
+            None => {
+                let name = Ident::new(facts.names.action(action), Span::call_site());
+                quote!(self.host.#name(); #observed)
+            }
+        }
+    });
+    quote!(#(#calls)*)
+}
+
+fn raise(facts: &Facts<'_>, event: Handle<Event>) -> TokenStream {
+    let trigger = trigger_type(facts);
+    let variant = facts.event(event);
+    let id = number(event.index());
+    quote! {
+        self.queue.push(#trigger::#variant);
+        observer.raised(runtime::EventId::new(#id));
+    }
+}

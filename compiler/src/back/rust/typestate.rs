@@ -1,0 +1,203 @@
+//! The machine a second time, with its states as types: an event that isn't taken in a state doesn't compile.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::docs;
+use super::facts::{Entry, Facts};
+use crate::arena::Handle;
+use crate::ir::{Action, Event, EventKind, State, Transition};
+use crate::pass::names::snake;
+
+/// Methods that every machine has, so that no event may be called so.
+const TAKEN: &[&str] = &["new", "host", "host_mut", "into_host"];
+
+/// Why the states of a machine can't be types.
+pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
+    let machine = facts.machine;
+    if let Some(&outer) = facts.supers.first() {
+        return Some(format!("state `{}` has states inside", machine.states[outer].id));
+    }
+    if let Some((_, t)) = machine.transitions.iter().find(|(_, t)| t.guard.is_some()) {
+        let id = &machine.states[t.source].id;
+        return Some(format!("a guard decides where `{id}` leads"));
+    }
+    if let Some((_, t)) = machine.transitions.iter().find(|(_, t)| t.triggers.is_empty()) {
+        return Some(format!("state `{}` is left without an event", machine.states[t.source].id));
+    }
+    if let Some((_, action)) = machine.actions.iter().find(|(_, a)| a.raises.is_some()) {
+        return Some(format!("action `{}` raises an event", action.name));
+    }
+    facts.tables.then(|| "it has too many states".to_owned())
+}
+
+/// The module `typestate`, if it is asked for and can be.
+pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
+    if !facts.options.typestate || obstacle(facts).is_some() {
+        return None;
+    }
+    let initial = facts.variant(facts.initial()?);
+    let generics = Generics::new(facts);
+    let Generics { host, state, machine, bound } = &generics;
+    let markers = facts.leaves.iter().map(|&leaf| {
+        let (docs, name) = (docs::state(facts, leaf), facts.variant(leaf));
+        quote! {
+            #docs
+            #[derive(Clone, Copy, Debug, Default)]
+            pub struct #name;
+        }
+    });
+    let start = facts.start();
+    let start_calls = start.iter().map(|&entry| calls(facts, facts.entry_actions(entry)));
+    let start_calls: TokenStream = start_calls.collect();
+    let host_is_used = !start_calls.is_empty();
+    let mutable = host_is_used.then(|| quote!(mut));
+    let methods = facts.leaves.iter().map(|&leaf| methods(facts, leaf, &generics));
+    let title = docs::doc(&format!("The machine `{}` in the state `{state}`.", facts.machine.id.value));
+    Some(quote! {
+        /// The machine with its states as types: an event that isn't taken in a state is no method there.
+        pub mod typestate {
+            #(#markers)*
+
+            #title
+            #[derive(Clone, Debug)]
+            #[must_use]
+            pub struct #machine<#state, #host = ()> {
+                host: #host,
+                state: ::core::marker::PhantomData<#state>,
+            }
+
+            impl<#state, #host> #machine<#state, #host> {
+                /// The host.
+                pub const fn host(&self) -> &#host {
+                    &self.host
+                }
+
+                /// The host, to change.
+                pub const fn host_mut(&mut self) -> &mut #host {
+                    &mut self.host
+                }
+
+                /// Gives the host back.
+                pub fn into_host(self) -> #host {
+                    self.host
+                }
+            }
+
+            impl<#host #bound> #machine<#initial, #host> {
+                /// A machine in its initial state, its entry actions carried out.
+                pub fn new(host: #host) -> Self {
+                    let #mutable machine = Self { host, state: ::core::marker::PhantomData };
+                    #start_calls
+                    machine
+                }
+            }
+
+            #(#methods)*
+        }
+    })
+}
+
+/// Names that no state has.
+struct Generics {
+    host: Ident,
+    state: Ident,
+    machine: Ident,
+    bound: Option<TokenStream>,
+}
+
+impl Generics {
+    fn new(facts: &Facts<'_>) -> Self {
+        let is_state = |name: &str| facts.leaves.iter().any(|&leaf| facts.names.state(leaf) == name);
+        let free = |name: &str, more: &str| {
+            let mut name = name.to_owned();
+            while is_state(&name) {
+                name.push_str(more);
+            }
+            Ident::new(&name, Span::call_site())
+        };
+        let named = match &facts.options.module {
+            Some(module) => crate::pass::names::upper_camel(module).0,
+            None => facts.names.machine.clone(),
+        };
+        Self {
+            host: free("H", "_"),
+            state: free("S", "_"),
+            machine: free(&named, "Machine"),
+            bound: facts.has_host.then(|| quote!(: super::Host)),
+        }
+    }
+}
+
+/// The methods of one state: its events.
+fn methods(facts: &Facts<'_>, leaf: Handle<State>, generics: &Generics) -> Option<TokenStream> {
+    let Generics { host, machine, bound, .. } = generics;
+    let list = facts.arms().find(|&(state, _)| state == leaf)?.1;
+    let mut seen: Vec<Handle<Event>> = Vec::new();
+    let mut names = Vec::new();
+    let mut methods = Vec::new();
+    for &(event, transition) in list {
+        let Some(event) = event.filter(|event| !seen.contains(event)) else { continue };
+        seen.push(event);
+        if facts.machine.events[event].kind != EventKind::Named {
+            continue;
+        }
+        let mut name = snake(&facts.machine.events[event].id).0;
+        while TAKEN.contains(&name.as_str()) || names.contains(&name) {
+            name.push('_');
+        }
+        methods.push(method(facts, leaf, transition, &name, generics));
+        names.push(name);
+    }
+    let from = facts.variant(leaf);
+    (!methods.is_empty()).then(|| {
+        quote! {
+            impl<#host #bound> #machine<#from, #host> {
+                #(#methods)*
+            }
+        }
+    })
+}
+
+/// One event in one state.
+fn method(
+    facts: &Facts<'_>,
+    leaf: Handle<State>,
+    transition: Handle<Transition>,
+    name: &str,
+    Generics { host, machine, .. }: &Generics,
+) -> TokenStream {
+    let route = facts.route(transition);
+    let to = route.leaf.unwrap_or(leaf);
+    let target = facts.variant(to);
+    let mut code = TokenStream::new();
+    if route.leaves_inside {
+        code.extend(calls(facts, &facts.machine.states[leaf].exit));
+    }
+    code.extend(calls(facts, &facts.machine.transitions[transition].actions));
+    let entries = route.entries.iter().filter(|entry| matches!(entry, Entry::State(_)));
+    code.extend(entries.map(|&entry| calls(facts, facts.entry_actions(entry))));
+    let rebind = (!code.is_empty()).then(|| quote!(let mut machine = self;));
+    let value = if rebind.is_some() { quote!(machine) } else { quote!(self) };
+    let name = format_ident!("{name}");
+    let docs = docs::doc(&format!("To the state `{}`.", facts.machine.states[to].id));
+    quote! {
+        #docs
+        pub fn #name(self) -> #machine<#target, #host> {
+            #rebind
+            #code
+            #machine { host: #value.host, state: ::core::marker::PhantomData }
+        }
+    }
+}
+
+/// Carries out actions; all are the host's.
+fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStream {
+    actions
+        .iter()
+        .map(|&action| {
+            let name = Ident::new(facts.names.action(action), Span::call_site());
+            quote!(machine.host.#name();)
+        })
+        .collect()
+}

@@ -1,0 +1,299 @@
+//! The table: the rows that the runtime verifies and steps.
+//!
+//! Ids are the arena's indexes, so that records of the table, of generated Rust and of any other engine agree. The same
+//! machine gives the same bytes on every run and machine: rows stand in arena order, texts in the order of their first use,
+//! metadata is JSON with sorted keys.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde_json::{Map, Value, json};
+use statemark_runtime as runtime;
+use statemark_runtime::{ActionId, EventId, FieldId, GuardId, Sections, StateId, TextId};
+
+use crate::ir::{Action, Constant, Event, EventKind, Guard, Machine, Meta, State, Transition};
+use crate::source::narrow;
+use crate::valid::Valid;
+
+/// The bytes of a machine's table.
+///
+/// ```
+/// use statemark_compiler::{Options, back, compile, source::Sources};
+///
+/// let mut sources = Sources::new();
+/// sources.add("door.mmd", "stateDiagram-v2\n[*] --> shut\nshut --> open : push\nopen --> shut : pull");
+/// let compiled = compile(&sources, &Options::default());
+/// let bytes = back::table::write(&compiled.machines[0]);
+/// let table = statemark_runtime::verify(statemark_runtime::decode(&bytes).unwrap()).unwrap();
+/// assert_eq!(table.text(table.name()), "door");
+/// ```
+#[must_use]
+pub fn write(valid: &Valid) -> Vec<u8> {
+    // INVARIANT: `valid` holds only machines within the format's limits (`valid/machine_too_large.rs`).
+    runtime::encode(&sections(valid)).unwrap_or_default()
+}
+
+/// The name of a table: SHA-256 of its bytes.
+#[must_use]
+pub fn hash(bytes: &[u8]) -> [u8; 32] {
+    hmac_sha256::Hash::hash(bytes)
+}
+
+/// The rows of a machine's table.
+#[must_use]
+pub fn sections(valid: &Valid) -> Sections {
+    rows(valid)
+}
+
+/// The rows of any machine; [`runtime::verify`] judges them.
+pub(crate) fn rows(machine: &Machine) -> Sections {
+    let mut writer = Writer::default();
+    writer.sections.name = writer.text(&machine.id.value);
+    writer.sections.metadata = writer.json(machine_metadata(machine));
+    for (_, event) in machine.events.iter() {
+        writer.event(event);
+    }
+    for (_, guard) in machine.guards.iter() {
+        let name = writer.text(&guard.name);
+        writer.sections.guards.push(name);
+    }
+    for (_, field) in machine.fields.iter() {
+        let path = writer.text(&field.path);
+        writer.sections.fields.push(path);
+    }
+    for (_, action) in machine.actions.iter() {
+        writer.action(action);
+    }
+    for (_, state) in machine.states.iter() {
+        writer.state(state, machine);
+    }
+    for (_, transition) in machine.transitions.iter() {
+        writer.transition(transition);
+    }
+    writer.sections
+}
+
+#[derive(Default)]
+struct Writer {
+    sections: Sections,
+    texts: BTreeMap<String, TextId>,
+}
+
+impl Writer {
+    fn text(&mut self, text: &str) -> TextId {
+        if let Some(&id) = self.texts.get(text) {
+            return id;
+        }
+        let id = TextId::new(narrow(self.sections.texts.len()));
+        self.sections.texts.push(text.into());
+        self.texts.insert(text.to_owned(), id);
+        id
+    }
+
+    fn json(&mut self, meta: Meta) -> Option<TextId> {
+        if meta.is_empty() {
+            return None;
+        }
+        Some(self.text(&sorted(Value::Object(meta)).to_string()))
+    }
+
+    fn event(&mut self, event: &Event) {
+        let mut meta = Map::new();
+        put(&mut meta, "title", event.title.clone());
+        put(&mut meta, "description", event.description.clone());
+        put(&mut meta, "data", event.data.clone());
+        let kind = match event.kind {
+            EventKind::Named | EventKind::Unknown => runtime::EventKind::Named,
+            EventKind::Completion(_) => runtime::EventKind::Internal,
+        };
+        let row = runtime::EventRow { name: self.text(&event.id), kind, metadata: self.json(meta) };
+        self.sections.events.push(row);
+    }
+
+    fn action(&mut self, action: &Action) {
+        let row = runtime::ActionRow {
+            name: self.text(&action.name),
+            raises: action.raises.map(|event| EventId::new(short(event.index()))),
+            metadata: self.json(action.meta.clone()),
+        };
+        self.sections.actions.push(row);
+    }
+
+    fn state(&mut self, state: &State, machine: &Machine) {
+        let initial = state.initial.as_ref();
+        let target = initial.map(|initial| StateId::new(short(initial.target.index())));
+        let row = runtime::StateRow {
+            name: self.text(&state.id),
+            kind: state.kind,
+            verdict: state.verdict,
+            parent: state.parent.map(|parent| StateId::new(short(parent.index()))),
+            end: short(state.end),
+            initial: append(&mut self.sections.targets, target),
+            initial_calls: self.calls(initial.map_or(&[], |initial| &initial.actions)),
+            entry: self.calls(&state.entry),
+            exit: self.calls(&state.exit),
+            transitions: short(state.transitions.start)..short(state.transitions.end),
+            done: state.done.map(|event| EventId::new(short(event.index()))),
+            metadata: self.json(state_metadata(state, machine)),
+        };
+        self.sections.states.push(row);
+    }
+
+    fn transition(&mut self, transition: &Transition) {
+        let mut meta = transition.meta.clone();
+        put(&mut meta, "description", transition.description.clone());
+        put(&mut meta, "label", transition.label.as_ref().map(|label| label.value.clone()));
+        let triggers = transition.triggers.iter().map(|event| EventId::new(short(event.index())));
+        let target = transition.target.map(|target| StateId::new(short(target.index())));
+        let start = narrow(self.sections.code.len());
+        if let Some(guard) = &transition.guard {
+            self.guard(&guard.value);
+        }
+        let row = runtime::TransitionRow {
+            source: StateId::new(short(transition.source.index())),
+            internal: transition.internal,
+            triggers: append(&mut self.sections.triggers, triggers),
+            guard: start..narrow(self.sections.code.len()),
+            calls: self.calls(&transition.actions),
+            targets: append(&mut self.sections.targets, target),
+            metadata: self.json(meta),
+        };
+        self.sections.transitions.push(row);
+    }
+
+    fn calls(&mut self, actions: &[crate::arena::Handle<Action>]) -> Range<u32> {
+        let ids = actions.iter().map(|action| ActionId::new(short(action.index())));
+        append(&mut self.sections.calls, ids)
+    }
+
+    /// Appends the program of a guard. It leaves the guard's answer as the truth value, whatever that was before.
+    fn guard(&mut self, guard: &Guard) {
+        match guard {
+            Guard::Ask(host) => {
+                let id = GuardId::new(short(host.index()));
+                self.sections.code.push(runtime::Instruction::Ask(id));
+            }
+            Guard::Compare { field, operator, constants } => {
+                let constants: Vec<_> = constants.iter().map(|constant| self.constant(constant)).collect();
+                let range = append(&mut self.sections.constants, constants);
+                let field = FieldId::new(short(field.index()));
+                self.sections.code.push(runtime::Instruction::Compare(field, *operator, range));
+            }
+            Guard::Not(inner) => {
+                self.guard(inner);
+                self.sections.code.push(runtime::Instruction::Not);
+            }
+            Guard::All(parts) => self.chain(parts, true),
+            Guard::Any(parts) => self.chain(parts, false),
+        }
+    }
+
+    /// `all` (`until_false`) or `any` of the parts: after each part but the last, skip to the end once the answer is known.
+    fn chain(&mut self, parts: &[Guard], all: bool) {
+        let Some((last, others)) = parts.split_last() else {
+            self.constant_answer(all);
+            return;
+        };
+        let mut skips = Vec::new();
+        for part in others {
+            self.guard(part);
+            skips.push(self.sections.code.len());
+            self.sections.code.push(runtime::Instruction::SkipIfTrue(0));
+        }
+        self.guard(last);
+        let end = self.sections.code.len();
+        for at in skips {
+            let distance = short(end - at - 1);
+            if let Some(slot) = self.sections.code.get_mut(at) {
+                *slot = if all {
+                    runtime::Instruction::SkipIfFalse(distance)
+                } else {
+                    runtime::Instruction::SkipIfTrue(distance)
+                };
+            }
+        }
+    }
+
+    /// The answer of a list without parts. Whatever the value is, two instructions make it the answer.
+    fn constant_answer(&mut self, answer: bool) {
+        let skip = if answer {
+            runtime::Instruction::SkipIfTrue(1)
+        } else {
+            runtime::Instruction::SkipIfFalse(1)
+        };
+        self.sections.code.extend([skip, runtime::Instruction::Not]);
+    }
+
+    fn constant(&mut self, constant: &Constant) -> runtime::Constant {
+        match constant {
+            Constant::Null => runtime::Constant::Null,
+            Constant::Bool(value) => runtime::Constant::Bool(*value),
+            Constant::Int(value) => runtime::Constant::Int(*value),
+            Constant::Float(value) => runtime::Constant::Float(*value),
+            Constant::Text(text) => runtime::Constant::Text(self.text(text)),
+        }
+    }
+}
+
+/// Appends values to a list and gives the range where they stand.
+fn append<T>(list: &mut Vec<T>, values: impl IntoIterator<Item = T>) -> Range<u32> {
+    let start = narrow(list.len());
+    list.extend(values);
+    start..narrow(list.len())
+}
+
+/// An index of an arena as the format's 16 bits. `valid/machine_too_large.rs` has refused machines with more.
+fn short(index: usize) -> u16 {
+    u16::try_from(index).unwrap_or(u16::MAX)
+}
+
+fn put(meta: &mut Meta, key: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        meta.insert(key.to_owned(), value.into());
+    }
+}
+
+fn machine_metadata(machine: &Machine) -> Meta {
+    let mut meta = machine.meta.clone();
+    put(&mut meta, "title", machine.title.clone());
+    put(&mut meta, "description", machine.description.clone());
+    put(&mut meta, "context", machine.context.clone());
+    if !machine.interrupts.is_empty() {
+        let interrupts = machine.interrupts.iter().map(|interrupt| {
+            let target = interrupt.target.map_or("$return", |target| &machine.states[target].id);
+            (interrupt.name.value.clone(), json!({"file_pattern": interrupt.pattern, "target": target}))
+        });
+        meta.insert("interrupts".to_owned(), Value::Object(interrupts.collect()));
+    }
+    meta
+}
+
+fn state_metadata(state: &State, machine: &Machine) -> Meta {
+    let mut meta = state.meta.clone();
+    let text = |text: &crate::source::Spanned<String>| text.value.clone();
+    put(&mut meta, "title", state.title.as_ref().map(text));
+    put(&mut meta, "description", state.description.as_ref().map(text));
+    put(&mut meta, "instructions", state.instructions.as_ref().map(text));
+    let name = |event: &crate::arena::Handle<Event>| machine.events[*event].id.clone();
+    put(&mut meta, "on_max_iterations", state.on_max_iterations.as_ref().map(name));
+    if !state.while_waiting.is_empty() {
+        let names: Vec<String> = state.while_waiting.iter().map(name).collect();
+        meta.insert("while_waiting".to_owned(), names.into());
+    }
+    if state.implied {
+        meta.insert("implied".to_owned(), true.into());
+    }
+    meta
+}
+
+/// The value with the keys of every object sorted, whatever map `serde_json` was built with.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let by_key: BTreeMap<String, Value> = map.into_iter().collect();
+            Value::Object(by_key.into_iter().map(|(key, value)| (key, sorted(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}

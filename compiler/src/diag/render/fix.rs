@@ -1,0 +1,186 @@
+//! A fix, as the lines that it removes and adds.
+
+use std::ops::Range;
+
+use similar::{ChangeTag, TextDiff};
+
+use super::Style;
+use super::excerpt::boundary;
+use super::ink::Ink;
+use super::visible::{visible, visible_lines};
+use crate::diag::{Applicability, Edit, Fix};
+use crate::source::{FileId, SourceFile, Sources};
+
+/// Most lines of a fix that are shown. Unit: lines. Why: half a terminal; who wants all of it applies the fix.
+const MAX_LINES: usize = 16;
+
+/// Longest part of a line that is shown. Unit: bytes.
+const MAX_LINE: usize = 160;
+
+/// `fix: write …`, with how far it can be trusted, and below it the lines that change; `home` is the finding's file.
+pub(super) fn lines(fix: &Fix, home: FileId, sources: &Sources, style: Style) -> String {
+    let trust = match fix.applicability {
+        Applicability::Safe => "",
+        Applicability::Unsafe => " (unsafe: it may change what the machine accepts)",
+        Applicability::DisplayOnly => " (a sketch: fill in what is missing)",
+    };
+    let mut text = format!("fix: {}{trust}", visible(&fix.title));
+    let changes = changes(fix, home, sources);
+    for change in changes.iter().take(MAX_LINES) {
+        text.push('\n');
+        text.push_str(&match change {
+            Change::Removed(line) => style.paint(Ink::Removed, format!("- {line}").trim_end()),
+            Change::Added(line) => style.paint(Ink::Added, format!("+ {line}").trim_end()),
+            Change::Skipped => "  …".to_owned(),
+            Change::File(name) => format!("  in {name}:"),
+        });
+    }
+    if changes.len() > MAX_LINES {
+        text.push_str(&format!(
+            "\n  … and {} more lines",
+            changes.len() - MAX_LINES
+        ));
+    }
+    text
+}
+
+/// One line of what is shown.
+enum Change {
+    Removed(String),
+    Added(String),
+    /// Lines between two places lie here.
+    Skipped,
+    /// What follows is in another file.
+    File(String),
+}
+
+fn changes(fix: &Fix, home: FileId, sources: &Sources) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut file_before = home;
+    for region in regions(&fix.edits, sources) {
+        let source = sources.file(region.file);
+        if region.file != file_before {
+            changes.push(Change::File(visible(source.name()).into_owned()));
+        } else if !changes.is_empty() {
+            changes.push(Change::Skipped);
+        }
+        file_before = region.file;
+        changes.extend(region.changes(source));
+    }
+    changes
+}
+
+/// Neighboring lines that some edits change.
+struct Region<'f> {
+    file: FileId,
+    lines: Range<usize>,
+    edits: Vec<&'f Edit>,
+}
+
+fn regions<'f>(edits: &'f [Edit], sources: &Sources) -> Vec<Region<'f>> {
+    let mut regions: Vec<Region<'f>> = Vec::new();
+    for edit in edits {
+        let source = sources.file(edit.span.file);
+        let first = source.line_index(edit.span.start);
+        let last = source.line_index(edit.span.end);
+        match regions.last_mut() {
+            Some(region) if region.file == edit.span.file && first <= region.lines.end => {
+                region.lines.end = region.lines.end.max(last + 1);
+                region.edits.push(edit);
+            }
+            _ => regions.push(Region {
+                file: edit.span.file,
+                lines: first..last + 1,
+                edits: vec![edit],
+            }),
+        }
+    }
+    regions
+}
+
+impl Region<'_> {
+    /// The lines removed and added, without the blanks that all of them begin with.
+    fn changes(&self, source: &SourceFile) -> Vec<Change> {
+        let (old, new) = self.texts(source);
+        let old: Vec<&str> = old.lines().collect();
+        let new: Vec<&str> = new.lines().collect();
+        let diff = TextDiff::from_slices(&old, &new);
+        let changed: Vec<(ChangeTag, &str)> = diff
+            .iter_all_changes()
+            .filter(|change| change.tag() != ChangeTag::Equal)
+            .map(|change| (change.tag(), change.value()))
+            .collect();
+        let lines: Vec<&str> = changed.iter().map(|&(_, line)| line).collect();
+        let shown = shortened(&lines);
+        changed
+            .iter()
+            .zip(shown)
+            .map(|(&(tag, _), line)| match tag {
+                ChangeTag::Delete => Change::Removed(line),
+                _ => Change::Added(line),
+            })
+            .collect()
+    }
+
+    /// The lines before and after the edits.
+    fn texts(&self, source: &SourceFile) -> (String, String) {
+        let first = source.line_range(self.lines.start);
+        let last = source.line_range(self.lines.end.saturating_sub(1));
+        let mark = match source.text().starts_with('\u{feff}') {
+            true if self.lines.start == 0 => '\u{feff}'.len_utf8(),
+            _ => 0,
+        };
+        let start = first.map_or(0, |line| line.start) + mark;
+        let end = last.map_or(start, |line| line.end);
+        let piece = |range: Range<usize>| source.text().get(range).unwrap_or("");
+        let mut new = String::new();
+        let mut at = start;
+        for edit in &self.edits {
+            let span = edit.span.range();
+            new.push_str(piece(at..span.start.max(at)));
+            new.push_str(&edit.text);
+            at = span.end.max(at);
+        }
+        new.push_str(piece(at..end.max(at)));
+        (piece(start..end).to_owned(), new)
+    }
+}
+
+/// Lines without what all of them begin with if that is blank, or long, and not past the most that is shown.
+fn shortened(lines: &[&str]) -> Vec<String> {
+    let filled = lines.iter().copied().filter(|line| !line.trim().is_empty());
+    let indent = filled
+        .clone()
+        .map(|line| line.len() - line.trim_start_matches([' ', '\t']).len())
+        .min()
+        .unwrap_or(0);
+    let common = common_prefix(filled);
+    let cut = lines
+        .iter()
+        .any(|line| line.len() > indent + MAX_LINE)
+        .then(|| common.saturating_sub(MAX_LINE / 4))
+        .filter(|&cut| cut > indent);
+    lines
+        .iter()
+        .map(|line| {
+            let from = boundary(line, cut.unwrap_or(indent));
+            let until = boundary(line, from + MAX_LINE);
+            let shown = line.get(from..until).unwrap_or("").trim_end_matches(' ');
+            let shown = visible_lines(shown).replace('\t', "    ");
+            let before = if cut.is_some() { "…" } else { "" };
+            let after = if until < line.len() { "…" } else { "" };
+            format!("{before}{shown}{after}")
+        })
+        .collect()
+}
+
+/// How many bytes all lines begin with.
+fn common_prefix<'l>(mut lines: impl Iterator<Item = &'l str>) -> usize {
+    let Some(first) = lines.next() else {
+        return 0;
+    };
+    lines.fold(first.len(), |most, line| {
+        let same = first.bytes().zip(line.bytes());
+        same.take(most).take_while(|(a, b)| a == b).count()
+    })
+}

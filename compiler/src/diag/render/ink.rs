@@ -1,0 +1,129 @@
+//! Colors, as ANSI sequences.
+//!
+//! Red, yellow, cyan and green are a finding's gravity; blue is the frame around the source; all else has the
+//! terminal's own color.
+
+use std::io::{self, Write};
+
+use codespan_reporting::diagnostic::{LabelStyle, Severity as Gravity};
+use codespan_reporting::term::WriteStyle;
+
+use super::Style;
+use crate::diag::Severity;
+
+/// A way to mark a part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ink {
+    /// The word of a severity, with its code.
+    Severity(Severity),
+    /// The message.
+    Bold,
+    /// The frame around the source.
+    Frame,
+    /// A line that a fix removes.
+    Removed,
+    /// A line that a fix adds.
+    Added,
+}
+
+const RESET: &str = "\u{1b}[0m";
+
+impl Ink {
+    /// The sequence that begins it.
+    const fn start(self) -> &'static str {
+        match self {
+            Self::Severity(Severity::Error) => "\u{1b}[1;31m",
+            Self::Severity(Severity::Warning) => "\u{1b}[1;33m",
+            Self::Severity(Severity::Info) => "\u{1b}[1;32m",
+            Self::Severity(Severity::Hint) => "\u{1b}[1;36m",
+            Self::Bold => "\u{1b}[1m",
+            Self::Frame => "\u{1b}[34m",
+            Self::Removed => "\u{1b}[31m",
+            Self::Added => "\u{1b}[32m",
+        }
+    }
+}
+
+impl Style {
+    /// The text in that ink, or plain without color.
+    pub(super) fn paint(self, ink: Ink, text: &str) -> String {
+        if self.color {
+            format!("{}{text}{RESET}", ink.start())
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// What the snippet renderer writes to: text with or without color.
+pub(super) struct Canvas {
+    bytes: Vec<u8>,
+    style: Style,
+}
+
+impl Canvas {
+    pub(super) fn new(style: Style) -> Self {
+        Self {
+            bytes: Vec::new(),
+            style,
+        }
+    }
+
+    pub(super) fn into_text(self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    fn set(&mut self, sequence: &str) -> io::Result<()> {
+        if self.style.color {
+            self.bytes.write_all(sequence.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Canvas {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl WriteStyle for Canvas {
+    fn set_header(&mut self, _: Gravity) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn set_header_message(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn set_line_number(&mut self) -> io::Result<()> {
+        self.set(Ink::Frame.start())
+    }
+
+    fn set_note_bullet(&mut self) -> io::Result<()> {
+        self.set(Ink::Frame.start())
+    }
+
+    fn set_source_border(&mut self) -> io::Result<()> {
+        self.set(Ink::Frame.start())
+    }
+
+    fn set_label(&mut self, gravity: Gravity, style: LabelStyle) -> io::Result<()> {
+        let ink = match (style, gravity) {
+            (LabelStyle::Secondary, _) => Ink::Frame,
+            (LabelStyle::Primary, Gravity::Error | Gravity::Bug) => Ink::Severity(Severity::Error),
+            (LabelStyle::Primary, Gravity::Warning) => Ink::Severity(Severity::Warning),
+            (LabelStyle::Primary, Gravity::Note) => Ink::Severity(Severity::Info),
+            (LabelStyle::Primary, Gravity::Help) => Ink::Severity(Severity::Hint),
+        };
+        self.set(ink.start())
+    }
+
+    fn reset(&mut self) -> io::Result<()> {
+        self.set(RESET)
+    }
+}

@@ -1,0 +1,202 @@
+//! Findings as one JSON object, for programs.
+//!
+//! ```json
+//! {
+//!   "version": 1,
+//!   "diagnostics": [
+//!     {
+//!       "code": "SM201",
+//!       "name": "unknown-state",
+//!       "severity": "error",
+//!       "message": "state `implementng` doesn't exist",
+//!       "path": "SKILL.md",
+//!       "range": {
+//!         "start": { "line": 14, "column": 27, "utf16_column": 26, "byte": 310 },
+//!         "end": { "line": 14, "column": 38, "utf16_column": 37, "byte": 321 }
+//!       },
+//!       "label": "",
+//!       "related": [{ "path": "SKILL.md", "range": {}, "label": "declared here" }],
+//!       "notes": [],
+//!       "help": ["did you mean `implementing`?"],
+//!       "fixes": [
+//!         {
+//!           "title": "write `implementing`",
+//!           "applicability": "safe",
+//!           "edits": [{ "path": "SKILL.md", "range": {}, "text": "implementing" }]
+//!         }
+//!       ]
+//!     }
+//!   ],
+//!   "summary": { "errors": 1, "warnings": 0, "infos": 0, "hints": 0, "files": 1, "fixable": 1 }
+//! }
+//! ```
+//!
+//! - `severity` is `error`, `warning`, `info` or `hint`; `applicability` is `safe`, `unsafe` or `display-only`.
+//! - `line` and `column` count from 1, columns in characters; `utf16_column` counts UTF-16 units from 0, as the Language
+//!   Server Protocol does; `byte` is the offset in the file from 0. A byte order mark has bytes but no column.
+//! - A range ends before its `end`. Ranges that say `{}` above have the same shape as the first.
+//! - Every key is always there. `version` grows when one changes its meaning or goes; new keys may come without.
+
+use serde::Serialize;
+
+use super::summary::Summary;
+use crate::diag::{Applicability, Diagnostic};
+use crate::source::{Sources, Span};
+
+/// Renders findings as one JSON object of the shape that the module draws, indented, with a line end behind it.
+#[must_use]
+pub fn json(diagnostics: &[Diagnostic], sources: &Sources) -> String {
+    let summary = Summary::of(diagnostics);
+    let report = Report {
+        version: 1,
+        diagnostics: diagnostics
+            .iter()
+            .map(|diagnostic| finding(diagnostic, sources))
+            .collect(),
+        summary: Counts {
+            errors: summary.errors,
+            warnings: summary.warnings,
+            infos: summary.infos,
+            hints: summary.hints,
+            files: summary.files,
+            fixable: summary.fixable,
+        },
+    };
+    // INVARIANT: the report has no map with keys that aren't texts, so writing it can't fail.
+    let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[derive(Serialize)]
+struct Report<'d> {
+    version: u32,
+    diagnostics: Vec<Finding<'d>>,
+    summary: Counts,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    errors: usize,
+    warnings: usize,
+    infos: usize,
+    hints: usize,
+    files: usize,
+    fixable: usize,
+}
+
+#[derive(Serialize)]
+struct Finding<'d> {
+    code: &'d str,
+    name: &'d str,
+    severity: &'d str,
+    message: &'d str,
+    path: &'d str,
+    range: Range,
+    label: &'d str,
+    related: Vec<Related<'d>>,
+    notes: &'d [String],
+    help: &'d [String],
+    fixes: Vec<Fix<'d>>,
+}
+
+#[derive(Serialize)]
+struct Related<'d> {
+    path: &'d str,
+    range: Range,
+    label: &'d str,
+}
+
+#[derive(Serialize)]
+struct Fix<'d> {
+    title: &'d str,
+    applicability: &'d str,
+    edits: Vec<Edit<'d>>,
+}
+
+#[derive(Serialize)]
+struct Edit<'d> {
+    path: &'d str,
+    range: Range,
+    text: &'d str,
+}
+
+#[derive(Serialize)]
+struct Range {
+    start: Place,
+    end: Place,
+}
+
+#[derive(Serialize)]
+struct Place {
+    line: u32,
+    column: u32,
+    utf16_column: u32,
+    byte: u32,
+}
+
+fn finding<'d>(diagnostic: &'d Diagnostic, sources: &'d Sources) -> Finding<'d> {
+    let path = |span: Span| sources.file(span.file).name();
+    Finding {
+        code: diagnostic.code.id(),
+        name: diagnostic.code.name(),
+        severity: diagnostic.severity.name(),
+        message: &diagnostic.message,
+        path: path(diagnostic.primary.span),
+        range: range(diagnostic.primary.span, sources),
+        label: &diagnostic.primary.message,
+        related: diagnostic
+            .related
+            .iter()
+            .map(|label| Related {
+                path: path(label.span),
+                range: range(label.span, sources),
+                label: &label.message,
+            })
+            .collect(),
+        notes: &diagnostic.notes,
+        help: &diagnostic.help,
+        fixes: diagnostic
+            .fixes
+            .iter()
+            .map(|fix| Fix {
+                title: &fix.title,
+                applicability: applicability(fix.applicability),
+                edits: fix
+                    .edits
+                    .iter()
+                    .map(|edit| Edit {
+                        path: path(edit.span),
+                        range: range(edit.span, sources),
+                        text: &edit.text,
+                    })
+                    .collect(),
+            })
+            .collect(),
+    }
+}
+
+fn range(span: Span, sources: &Sources) -> Range {
+    let file = sources.file(span.file);
+    let place = |byte| {
+        let at = file.position(byte);
+        Place {
+            line: at.line,
+            column: at.column,
+            utf16_column: at.utf16_column,
+            byte,
+        }
+    };
+    Range {
+        start: place(span.start),
+        end: place(span.end),
+    }
+}
+
+const fn applicability(of: Applicability) -> &'static str {
+    match of {
+        Applicability::Safe => "safe",
+        Applicability::Unsafe => "unsafe",
+        Applicability::DisplayOnly => "display-only",
+    }
+}

@@ -1,0 +1,102 @@
+//! How many findings there are, and the line that says so.
+
+use std::collections::BTreeSet;
+
+use super::Style;
+use super::ink::Ink;
+use crate::diag::{Applicability, Diagnostic, Severity};
+
+/// How many findings there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Findings that are errors.
+    pub errors: usize,
+    /// Findings that are warnings.
+    pub warnings: usize,
+    /// Findings that are facts.
+    pub infos: usize,
+    /// Findings that are hints.
+    pub hints: usize,
+    /// Files with a finding.
+    pub files: usize,
+    /// Findings with a fix that is more than a sketch.
+    pub fixable: usize,
+}
+
+impl Summary {
+    /// Counts findings.
+    #[must_use]
+    pub fn of(diagnostics: &[Diagnostic]) -> Self {
+        let count = |severity| {
+            diagnostics
+                .iter()
+                .filter(|diagnostic| diagnostic.severity == severity)
+                .count()
+        };
+        let files: BTreeSet<_> = diagnostics
+            .iter()
+            .map(|diagnostic| diagnostic.primary.span.file)
+            .collect();
+        Self {
+            errors: count(Severity::Error),
+            warnings: count(Severity::Warning),
+            infos: count(Severity::Info),
+            hints: count(Severity::Hint),
+            files: files.len(),
+            fixable: diagnostics.iter().filter(|found| is_fixable(found)).count(),
+        }
+    }
+}
+
+fn is_fixable(diagnostic: &Diagnostic) -> bool {
+    diagnostic
+        .fixes
+        .iter()
+        .any(|fix| fix.applicability != Applicability::DisplayOnly)
+}
+
+/// One line that sums up: `found 3 errors and 1 warning in 2 files; 2 come with a fix`. Empty without a finding.
+#[must_use]
+pub fn footer(diagnostics: &[Diagnostic], style: &Style) -> String {
+    let summary = Summary::of(diagnostics);
+    let kinds = [
+        (Severity::Error, summary.errors, "error"),
+        (Severity::Warning, summary.warnings, "warning"),
+        (Severity::Info, summary.infos, "fact"),
+        (Severity::Hint, summary.hints, "hint"),
+    ];
+    let parts: Vec<String> = kinds
+        .iter()
+        .filter(|(_, count, _)| *count > 0)
+        .map(|&(severity, count, word)| style.paint(Ink::Severity(severity), &counted(count, word)))
+        .collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    let fixes = match (summary.fixable, diagnostics.len()) {
+        (0, _) => String::new(),
+        (1, 1) => "; it comes with a fix".to_owned(),
+        (1, _) => "; 1 comes with a fix".to_owned(),
+        (count, _) => format!("; {count} come with a fix"),
+    };
+    let files = counted(summary.files, "file");
+    format!("found {} in {files}{fixes}\n", enumerated(&parts))
+}
+
+/// `1 file`, `2 files`.
+fn counted(count: usize, word: &str) -> String {
+    if count == 1 {
+        format!("1 {word}")
+    } else {
+        format!("{count} {word}s")
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn enumerated(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [init @ .., last] => format!("{} and {last}", init.join(", ")),
+    }
+}

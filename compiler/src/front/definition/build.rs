@@ -1,0 +1,282 @@
+//! From checked values to the syntax tree.
+//!
+//! What isn't of the wanted type was reported by [`check`](super::check) and is left out here without a word. Reported here
+//! are the rules between keys: one that is in the way of another, one that another needs.
+
+mod guard;
+mod transition;
+
+use jsonc_parser::ast::{Object, ObjectProp, Value};
+
+use super::ast::{
+    ActionDeclaration, Definition, EventDeclaration, Interrupt, Kind, Named, Outcome, State,
+};
+use super::json;
+use super::keys::{MACHINE, STATE};
+use super::report;
+use super::shape::{Rule, Shape};
+use super::text::Place;
+use crate::diag::Diags;
+use crate::source::{Span, Spanned};
+
+/// Makes the definition of a machine's object.
+pub(super) fn definition(
+    place: Place<'_>,
+    machine: &Object<'_>,
+    diags: &mut Diags,
+) -> Definition {
+    let mut build = Build { place, diags };
+    let fields = Fields { object: machine, shape: &MACHINE };
+    Definition {
+        span: place.range(machine),
+        id: build.text(fields, "id"),
+        title: build.text(fields, "title"),
+        description: build.text(fields, "description"),
+        initial: build.text(fields, "initial"),
+        context: fields
+            .get("context")
+            .filter(|value| matches!(value, Value::Object(_)))
+            .map(|value| Spanned::new(json::value(value), build.span(value))),
+        events: build.map(fields, "events", Build::event),
+        guards: build.map(fields, "guards", |build, value| {
+            build.guard(value).map(|guard| guard.value)
+        }),
+        actions: build.map(fields, "actions", Build::action),
+        states: build.map(fields, "states", Build::state),
+        interrupts: build.map(fields, "interrupts", |build, value| {
+            Some(build.interrupt(value))
+        }),
+        on: build.map(fields, "on", |build, value| Some(build.branches(value))),
+        meta: fields.host(),
+    }
+}
+
+/// An object with the table of its keys.
+#[derive(Clone, Copy)]
+struct Fields<'o, 't> {
+    object: &'o Object<'t>,
+    shape: &'static Shape,
+}
+
+impl<'o, 't> Fields<'o, 't> {
+    /// The first property under that key, or under an old spelling of it.
+    fn property(self, key: &str) -> Option<&'o ObjectProp<'t>> {
+        self.object.properties.iter().find(|property| {
+            let known = self.shape.key(property.name.as_str());
+            known.is_some_and(|known| known.canonical() == key)
+        })
+    }
+
+    /// The value of that property.
+    fn get(self, key: &str) -> Option<&'o Value<'t>> {
+        self.property(key).map(|property| &property.value)
+    }
+
+    /// The values of the keys that only hosts read, under their canonical names.
+    fn host(self) -> serde_json::Map<String, serde_json::Value> {
+        let mut meta = serde_json::Map::new();
+        for property in &self.object.properties {
+            let Some(key) = self.shape.key(property.name.as_str()) else {
+                continue;
+            };
+            let name = key.canonical();
+            let is_host = self.shape.key(name).is_some_and(|key| key.rule == Rule::Host);
+            if is_host && key.want.accepts(&property.value) && !meta.contains_key(name) {
+                meta.insert(name.to_owned(), json::value(&property.value));
+            }
+        }
+        meta
+    }
+}
+
+/// Makes trees, and reports what is wrong between keys.
+struct Build<'p, 'd> {
+    place: Place<'p>,
+    diags: &'d mut Diags,
+}
+
+impl Build<'_, '_> {
+    fn span(&self, value: &Value<'_>) -> Span {
+        self.place.range(value)
+    }
+
+    /// A text with its place, the quotes included.
+    fn spanned(&self, value: &Value<'_>) -> Option<Spanned<String>> {
+        match value {
+            Value::StringLit(text) => {
+                Some(Spanned::new(text.value.to_string(), self.place.range(text)))
+            }
+            _ => None,
+        }
+    }
+
+    fn text(&self, fields: Fields<'_, '_>, key: &str) -> Option<Spanned<String>> {
+        fields.get(key).and_then(|value| self.spanned(value))
+    }
+
+    /// A name, a list of names, or names as `{"type": name}`.
+    fn names(&self, fields: Fields<'_, '_>, key: &str) -> Vec<Spanned<String>> {
+        let name = |value: &Value<'_>| match value {
+            Value::Object(object) => json::get(object, "type").and_then(|it| self.spanned(it)),
+            _ => self.spanned(value),
+        };
+        match fields.get(key) {
+            Some(Value::Array(list)) => list.elements.iter().filter_map(name).collect(),
+            Some(value) => name(value).into_iter().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// The entries of an object of named things. Of two with one name the first counts.
+    fn map<T>(
+        &mut self,
+        fields: Fields<'_, '_>,
+        key: &str,
+        make: impl Fn(&mut Self, &Value<'_>) -> Option<T>,
+    ) -> Vec<Named<T>> {
+        let Some(Value::Object(map)) = fields.get(key) else {
+            return Vec::new();
+        };
+        let mut seen = std::collections::BTreeSet::new();
+        let mut entries = Vec::new();
+        for property in &map.properties {
+            let name = property.name.as_str();
+            if let Some(value) = make(self, &property.value)
+                && seen.insert(name)
+            {
+                let name = Spanned::new(name.to_owned(), self.place.range(&property.name));
+                entries.push(Named { name, value });
+            }
+        }
+        entries
+    }
+
+    fn event(&mut self, value: &Value<'_>) -> Option<EventDeclaration> {
+        let Value::Object(object) = value else {
+            return None;
+        };
+        let text = |key| json::get(object, key).and_then(|value| self.spanned(value));
+        Some(EventDeclaration {
+            title: text("title"),
+            description: text("description"),
+            data: json::get(object, "data")
+                .map(|value| Spanned::new(json::value(value), self.span(value))),
+        })
+    }
+
+    fn action(&mut self, value: &Value<'_>) -> Option<ActionDeclaration> {
+        let Value::Object(object) = value else {
+            return None;
+        };
+        let kinds = ["raise", "assign", "effect"];
+        let mut present = object
+            .properties
+            .iter()
+            .filter(|property| kinds.contains(&property.name.as_str()));
+        match present.next() {
+            None => {
+                let needs = "`raise`, `assign` or `effect`";
+                self.diags
+                    .push(report::missing_key(self.place.of(value), "an action", needs));
+            }
+            Some(first) => {
+                for other in present.filter(|other| other.name.as_str() != first.name.as_str()) {
+                    let at = self.place.range(&other.name);
+                    let (name, first) = (other.name.as_str(), first.name.as_str());
+                    self.diags.push(report::beside(at, name, first));
+                }
+                if let ("raise", Some(event)) = (first.name.as_str(), self.spanned(&first.value)) {
+                    return Some(ActionDeclaration::Raise(event));
+                }
+            }
+        }
+        match json::value(value) {
+            serde_json::Value::Object(map) => Some(ActionDeclaration::Host(map)),
+            _ => None,
+        }
+    }
+
+    fn interrupt(&mut self, value: &Value<'_>) -> Interrupt {
+        let inner = |value: &Value<'_>, key: &str| match value {
+            Value::Object(object) => json::get(object, key).and_then(|it| self.spanned(it)),
+            _ => None,
+        };
+        let trigger = match value {
+            Value::Object(object) => json::get(object, "trigger"),
+            _ => None,
+        };
+        Interrupt {
+            pattern: trigger.and_then(|trigger| inner(trigger, "file_pattern")),
+            target: inner(value, "target"),
+        }
+    }
+
+    fn state(&mut self, value: &Value<'_>) -> Option<State> {
+        let Value::Object(object) = value else {
+            return None;
+        };
+        let fields = Fields { object, shape: &STATE };
+        let kind = self.kind(fields);
+        self.misplaced_in_state(fields, kind.as_ref().map(|kind| kind.value));
+        Some(State {
+            kind,
+            deep: self.text(fields, "history").is_some_and(|it| it.value == "deep"),
+            initial: self.text(fields, "initial"),
+            states: self.map(fields, "states", Self::state),
+            on: self.map(fields, "on", |build, value| Some(build.branches(value))),
+            always: self.branches_of(fields, "always"),
+            after: self.map(fields, "after", |build, value| Some(build.branches(value))),
+            on_done: self.branches_of(fields, "on_done"),
+            entry: self.names(fields, "entry"),
+            exit: self.names(fields, "exit"),
+            title: self.text(fields, "title"),
+            description: self.text(fields, "description"),
+            instructions: self.text(fields, "instructions"),
+            safe_next: self.text(fields, "safe_next"),
+            on_max_iterations: self.text(fields, "on_max_iterations"),
+            outcome: self.text(fields, "outcome").and_then(|it| {
+                let outcome = match it.value.as_str() {
+                    "success" => Outcome::Success,
+                    "failure" => Outcome::Failure,
+                    _ => return None,
+                };
+                Some(Spanned::new(outcome, it.span))
+            }),
+            while_waiting: self.names(fields, "while_waiting"),
+            meta: fields.host(),
+        })
+    }
+
+    /// `type`, or history where only `history` says so.
+    fn kind(&self, fields: Fields<'_, '_>) -> Option<Spanned<Kind>> {
+        let Some(text) = self.text(fields, "type") else {
+            return self
+                .text(fields, "history")
+                .filter(|_| fields.get("type").is_none())
+                .map(|it| it.map(|_| Kind::History));
+        };
+        let kind = match text.value.as_str() {
+            "atomic" => Kind::Atomic,
+            "compound" => Kind::Compound,
+            "parallel" => Kind::Parallel,
+            "final" => Kind::Final,
+            "history" => Kind::History,
+            _ => return None,
+        };
+        Some(Spanned::new(kind, text.span))
+    }
+
+    /// Reports keys that mean nothing in a state of that type.
+    fn misplaced_in_state(&mut self, fields: Fields<'_, '_>, kind: Option<Kind>) {
+        let Some(kind) = kind else {
+            return;
+        };
+        let wanted = [("outcome", Kind::Final, "final"), ("history", Kind::History, "history")];
+        for (key, only, word) in wanted {
+            if let Some(property) = fields.property(key).filter(|_| kind != only) {
+                let at = self.place.range(&property.name);
+                self.diags.push(report::only_in_type(at, key, word));
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Values against the tables: unknown, duplicate, missing keys, wrong types, bad values.
+//!
+//! Everything in a definition is visited once, what hosts read and what isn't known included, so that later steps may take
+//! what they find and leave out the rest without a word. Recursion is bounded by the text's nesting, which was limited.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use jsonc_parser::ast::{NumberLit, Object, ObjectProp, Value};
+
+use super::json;
+use super::keys;
+use super::report;
+use super::shape::{Key, Rule, Shape, Want};
+use super::text::Place;
+use crate::diag::Diags;
+
+/// Checks an object against its shape, and everything in it.
+pub(super) fn object(place: Place<'_>, object: &Object<'_>, shape: &Shape, diags: &mut Diags) {
+    Check { place, diags }.object(object, shape, |_| true);
+}
+
+/// Checks the wrapper's own keys. The machine inside, and keys that belong there, are somebody else's.
+pub(super) fn wrapper(place: Place<'_>, object: &Object<'_>, diags: &mut Diags) {
+    Check { place, diags }.object(object, &keys::WRAPPER, |name| {
+        name != "definition" && (keys::WRAPPER.key(name).is_some() || keys::MACHINE.key(name).is_none())
+    });
+}
+
+struct Check<'p, 'd> {
+    place: Place<'p>,
+    diags: &'d mut Diags,
+}
+
+impl Check<'_, '_> {
+    /// Checks the keys of an object for which `mine` holds.
+    fn object(&mut self, object: &Object<'_>, shape: &Shape, mine: impl Fn(&str) -> bool) {
+        self.duplicates(object, Some(shape));
+        for property in &object.properties {
+            let name = property.name.as_str();
+            if !mine(name) {
+                continue;
+            }
+            match shape.key(name) {
+                Some(key) => {
+                    if let Rule::Old(now) = key.rule {
+                        let at = self.place.range(&property.name);
+                        self.diags.push(report::old_spelling(at, name, now));
+                    }
+                    self.value(name, &property.value, &key.want);
+                }
+                None => {
+                    if !shape.open {
+                        self.unknown(property, shape);
+                    }
+                    self.any(name, &property.value);
+                }
+            }
+        }
+        let missing = shape.keys.iter().filter(|key| {
+            key.rule == Rule::Required && json::get(object, key.name).is_none()
+        });
+        for key in missing {
+            let at = self.place.bytes(object.range.start, object.range.start + 1);
+            self.diags.push(report::missing_key(at, shape.what, &format!("`{}`", key.name)));
+        }
+    }
+
+    /// Checks a value, which stands under `name`.
+    fn value(&mut self, name: &str, value: &Value<'_>, want: &Want) {
+        if !want.accepts(value) {
+            self.wrong_type(name, value, want);
+            self.any(name, value);
+            return;
+        }
+        match (want, value) {
+            (Want::Either(wants), _) => {
+                if let Some(want) = wants.iter().find(|want| want.accepts(value)) {
+                    self.value(name, value, want);
+                }
+            }
+            (Want::Choice(choices), Value::StringLit(text)) if !choices.contains(&text.value.as_ref()) => {
+                let at = self.place.of(value);
+                self.diags.push(report::not_a_choice(at, name, &text.value, choices));
+            }
+            (Want::Whole(least), Value::NumberLit(number)) => self.whole(name, number, *least),
+            (Want::List(item), Value::Array(list)) => {
+                for element in &list.elements {
+                    self.value(name, element, item);
+                }
+            }
+            (Want::Map(item), Value::Object(map)) => {
+                self.duplicates(map, None);
+                for property in &map.properties {
+                    let name = property.name.as_str();
+                    // An open object may have any key; in one that declares things an empty name names nothing.
+                    if name.is_empty() && !matches!(item, Want::Any) {
+                        let at = self.place.range(&property.name);
+                        self.diags.push(report::empty_name(at));
+                    }
+                    self.value(name, &property.value, item);
+                }
+            }
+            (Want::Object(shape), Value::Object(inner)) => self.object(inner, shape, |_| true),
+            _ => self.any(name, value),
+        }
+    }
+
+    /// Checks what holds of every value, whatever it is for: no key stands twice, and numbers have a value.
+    fn any(&mut self, name: &str, value: &Value<'_>) {
+        match value {
+            Value::Object(map) => {
+                self.duplicates(map, None);
+                for property in &map.properties {
+                    self.any(property.name.as_str(), &property.value);
+                }
+            }
+            Value::Array(list) => {
+                for element in &list.elements {
+                    self.any(name, element);
+                }
+            }
+            Value::NumberLit(number) if json::number(number.value).is_none() => {
+                self.diags.push(report::no_such_number(self.place.of(value), number.value));
+            }
+            _ => {}
+        }
+    }
+
+    fn whole(&mut self, name: &str, number: &NumberLit<'_>, least: u64) {
+        let at = self.place.range(number);
+        match json::number(number.value) {
+            None => self.diags.push(report::no_such_number(at, number.value)),
+            Some(value) if value.as_u64().is_none_or(|value| value < least) => {
+                self.diags.push(report::not_at_least(at, name, number.value, least));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Reports keys that stand twice; an old spelling and the new one are the same key.
+    fn duplicates(&mut self, object: &Object<'_>, shape: Option<&Shape>) {
+        let mut seen: BTreeMap<&str, &ObjectProp<'_>> = BTreeMap::new();
+        for property in &object.properties {
+            let name = property.name.as_str();
+            let known = shape.and_then(|shape| shape.key(name));
+            match seen.entry(known.map_or(name, |key| key.canonical())) {
+                Entry::Occupied(first) => {
+                    let first = self.place.range(&first.get().name);
+                    let second = self.place.range(&property.name);
+                    self.diags.push(report::duplicate_key(second, name, first));
+                }
+                Entry::Vacant(place) => {
+                    place.insert(property);
+                }
+            }
+        }
+    }
+
+    fn unknown(&mut self, property: &ObjectProp<'_>, shape: &Shape) {
+        let name = property.name.as_str();
+        let elsewhere = [&keys::MACHINE, &keys::STATE, &keys::BRANCH]
+            .into_iter()
+            .find(|other| other.what != shape.what && other.key(name).is_some());
+        let names: Vec<&str> = shape.names().filter(|name| !name.starts_with('$')).collect();
+        let at = self.place.range(&property.name);
+        self.diags.push(report::unknown_key(
+            at,
+            name,
+            shape.what,
+            &names,
+            elsewhere.map(|other| other.what),
+        ));
+    }
+
+    fn wrong_type(&mut self, name: &str, value: &Value<'_>, want: &Want) {
+        let mended = match (want, value) {
+            (Want::List(Want::Text), Value::StringLit(_)) => {
+                let written = self.place.text().get(range_of(value)).unwrap_or_default();
+                Some(format!("[{written}]"))
+            }
+            (Want::Whole(_) | Want::Number, Value::StringLit(text)) => json::number(text.value.trim())
+                .filter(|_| text.value.trim().bytes().all(|byte| byte.is_ascii_digit()))
+                .map(|number| number.to_string()),
+            (Want::Flag, Value::StringLit(text)) => {
+                Some(text.value.to_string()).filter(|it| it == "true" || it == "false")
+            }
+            _ => None,
+        };
+        self.diags.push(report::wrong_type(
+            self.place.of(value),
+            &format!("`{name}`"),
+            &want.words(),
+            json::words(value),
+            mended,
+        ));
+    }
+}
+
+/// The bytes of a value.
+fn range_of(value: &Value<'_>) -> std::ops::Range<usize> {
+    let range = jsonc_parser::common::Ranged::range(value);
+    range.start..range.end
+}

@@ -1,0 +1,286 @@
+//! The keys of a definition: one table a kind of object, one line a key.
+//!
+//! The meaning of each key is in the language's reference; here stands what its value may be and who reads it.
+
+use super::shape::{Key, Rule, Shape, Want};
+
+/// The operators of a guard.
+pub(super) static OPERATORS: [&str; 10] = [
+    "eq", "neq", "gt", "gte", "lt", "lte", "in", "contains", "exists", "not_exists",
+];
+
+/// A key that the syntax tree has a field for.
+const fn typed(name: &'static str, want: Want) -> Key {
+    Key { name, want, rule: Rule::Typed }
+}
+
+/// A key without which its object is meaningless.
+const fn required(name: &'static str, want: Want) -> Key {
+    Key { name, want, rule: Rule::Required }
+}
+
+/// A key for hosts.
+const fn host(name: &'static str, want: Want) -> Key {
+    Key { name, want, rule: Rule::Host }
+}
+
+/// An old spelling of `now`, and what it wants.
+const fn old(name: &'static str, now: &'static str, want: Want) -> Key {
+    Key { name, want, rule: Rule::Old(now) }
+}
+
+const fn shape(what: &'static str, keys: &'static [Key]) -> Shape {
+    Shape { what, keys, open: false }
+}
+
+static NAMES: Want = Want::List(&Want::Text);
+/// A name, or a list of names, any of which may be wrapped as `{"type": name}`.
+static ACTIONS: [Want; 3] = [Want::Text, Want::List(&ACTION_USE_ITEM), Want::Object(&ACTION_USE)];
+static ACTION_USE_ITEM: Want = Want::Either(&ACTION_USE_ITEMS);
+static ACTION_USE_ITEMS: [Want; 2] = [Want::Text, Want::Object(&ACTION_USE)];
+static BRANCHES: [Want; 3] = [Want::Text, Want::Object(&BRANCH), Want::List(&BRANCH_ITEM)];
+static BRANCH_ITEM: Want = Want::Either(&BRANCH_ITEMS);
+static BRANCH_ITEMS: [Want; 2] = [Want::Text, Want::Object(&BRANCH)];
+static BRANCHES_BY_NAME: Want = Want::Either(&BRANCHES);
+static GUARDS: [Want; 2] = [Want::Text, Want::Object(&GUARD)];
+static GUARD_ITEM: Want = Want::Either(&GUARDS);
+static STATE_VALUE: Want = Want::Object(&STATE);
+static EVENT_VALUE: Want = Want::Object(&EVENT);
+static ACTION_VALUE: Want = Want::Object(&ACTION);
+static INTERRUPT_VALUE: Want = Want::Object(&INTERRUPT);
+static ARTIFACT_VALUE: Want = Want::Object(&ARTIFACT);
+static CHECK_VALUE: Want = Want::Object(&CHECK);
+static FORK_BRANCH_VALUE: Want = Want::Object(&FORK_BRANCH);
+static RUNG_VALUE: Want = Want::Object(&RUNG);
+static PROPERTY_VALUE: Want = Want::Object(&PROPERTY);
+
+/// Statewright's wrapper around a machine.
+pub(super) static WRAPPER: Shape = shape(
+    "the wrapper",
+    &[
+        required("definition", Want::Any),
+        host("upstream_servers", Want::Either(&[Want::List(&Want::Any), Want::Map(&Want::Any)])),
+        typed("$schema", Want::Text),
+    ],
+);
+
+/// A machine.
+pub(super) static MACHINE: Shape = shape(
+    "a machine",
+    &[
+        typed("$schema", Want::Text),
+        typed("id", Want::Text),
+        typed("title", Want::Text),
+        typed("description", Want::Text),
+        host("version", Want::Either(&[Want::Text, Want::Number])),
+        typed("initial", Want::Text),
+        typed("context", Want::Map(&Want::Any)),
+        host("context_schema", Want::Map(&Want::Any)),
+        typed("events", Want::Map(&EVENT_VALUE)),
+        typed("guards", Want::Map(&GUARD_ITEM)),
+        typed("actions", Want::Map(&ACTION_VALUE)),
+        typed("states", Want::Map(&STATE_VALUE)),
+        typed("on", Want::Map(&BRANCHES_BY_NAME)),
+        host("artifacts", Want::Map(&ARTIFACT_VALUE)),
+        host("documents", Want::Map(&Want::Text)),
+        host("tasks", Want::Text),
+        host("checks", Want::Map(&CHECK_VALUE)),
+        host("capabilities", Want::Map(&NAMES)),
+        typed("interrupts", Want::Map(&INTERRUPT_VALUE)),
+        host("upstream_servers", Want::Either(&[Want::List(&Want::Any), Want::Map(&Want::Any)])),
+        host("properties", Want::Either(&[Want::List(&PROPERTY_VALUE), Want::Object(&PROPERTY)])),
+        host("meta", Want::Object(&META)),
+        host("merge", Want::Choice(&["shallow", "none"])),
+        host("untracked_agents", Want::Text),
+        host("deactivate", Want::Choice(&["cancel", "release"])),
+    ],
+);
+
+/// `meta` of a machine.
+static META: Shape = Shape {
+    what: "`meta`",
+    open: true,
+    keys: &[
+        host("debug", Want::Flag),
+        host("danger_level", Want::Choice(&["safe", "moderate", "dangerous"])),
+        host("default_model", Want::Text),
+        host("tags", Want::List(&Want::Text)),
+        host("requires_human_approval", Want::Flag),
+        host("task_type", Want::Text),
+        host("estimated_steps", Want::Whole(0)),
+        host("capture_output", Want::Flag),
+    ],
+};
+
+static EVENT: Shape = shape(
+    "an event",
+    &[
+        typed("title", Want::Text),
+        typed("description", Want::Text),
+        typed("data", Want::Either(&[Want::Map(&Want::Any), Want::Flag])),
+    ],
+);
+
+static ACTION: Shape = shape(
+    "an action",
+    &[
+        typed("raise", Want::Text),
+        host("assign", Want::Map(&ASSIGNED)),
+        host("effect", Want::Any),
+        host("idempotent", Want::Flag),
+        host("description", Want::Text),
+    ],
+);
+
+/// What a field is assigned: an expression, or a constant that isn't a text.
+static ASSIGNED: Want = Want::Either(&[Want::Text, Want::Number, Want::Flag, Want::Null]);
+
+static ACTION_USE: Shape = shape("an action", &[required("type", Want::Text)]);
+
+static INTERRUPT: Shape = shape(
+    "an interrupt",
+    &[
+        required("trigger", Want::Object(&TRIGGER)),
+        required("target", Want::Text),
+    ],
+);
+
+static TRIGGER: Shape = shape("a trigger", &[required("file_pattern", Want::Text)]);
+
+static ARTIFACT: Shape = shape(
+    "an artifact",
+    &[
+        host("schema", Want::Any),
+        host("format", Want::Text),
+        host("required_sections", Want::List(&Want::Text)),
+        host("description", Want::Text),
+    ],
+);
+
+static CHECK: Shape = shape(
+    "a check",
+    &[
+        required("command", Want::List(&Want::Text)),
+        host("cwd", Want::Text),
+        host("env", Want::Map(&Want::Text)),
+        host("timeout", Want::Either(&[Want::Text, Want::Number])),
+    ],
+);
+
+static PROPERTY: Shape = shape(
+    "a property",
+    &[
+        host("always", Want::Text),
+        host("never", Want::Either(&[Want::List(&Want::Text), Want::Text])),
+        host("eventually", Want::Text),
+    ],
+);
+
+/// A state.
+pub(super) static STATE: Shape = shape(
+    "a state",
+    &[
+        typed("type", Want::Choice(&["atomic", "compound", "parallel", "final", "history"])),
+        typed("history", Want::Choice(&["shallow", "deep"])),
+        typed("initial", Want::Text),
+        typed("states", Want::Map(&STATE_VALUE)),
+        typed("on", Want::Map(&BRANCHES_BY_NAME)),
+        typed("always", Want::Either(&BRANCHES)),
+        typed("after", Want::Map(&BRANCHES_BY_NAME)),
+        typed("on_done", Want::Either(&BRANCHES)),
+        old("onDone", "on_done", Want::Either(&BRANCHES)),
+        typed("entry", Want::Either(&ACTIONS)),
+        typed("exit", Want::Either(&ACTIONS)),
+        typed("title", Want::Text),
+        typed("description", Want::Text),
+        typed("instructions", Want::Text),
+        host("allowed_tools", Want::List(&Want::Text)),
+        host("disallowed_tools", Want::List(&Want::Text)),
+        host("capabilities", Want::List(&Want::Text)),
+        host("allowed_commands", Want::List(&Want::Text)),
+        host("allowed_commands_tool", Want::Text),
+        host("blocked_env", Want::List(&Want::Text)),
+        old("deny_env", "blocked_env", Want::List(&Want::Text)),
+        host("env_overrides", Want::Map(&Want::Text)),
+        old("env", "env_overrides", Want::Map(&Want::Text)),
+        host("max_iterations", Want::Whole(1)),
+        typed("on_max_iterations", Want::Text),
+        host("max_edit_lines", Want::Whole(0)),
+        host("max_files_per_state", Want::Whole(0)),
+        host("context_budget_bytes", Want::Whole(1)),
+        host("requires", Want::Any),
+        typed("safe_next", Want::Text),
+        typed("outcome", Want::Choice(&["success", "failure"])),
+        host("model", Want::Text),
+        host("thinking_level", Want::Text),
+        host("model_ladder", Want::List(&RUNG_VALUE)),
+        host("direct_execution", Want::Flag),
+        typed("while_waiting", Want::List(&Want::Text)),
+        host("tags", Want::List(&Want::Text)),
+        host("meta", Want::Map(&Want::Any)),
+    ],
+);
+
+static RUNG: Shape = shape(
+    "a rung of the ladder",
+    &[
+        required("model", Want::Text),
+        host("url", Want::Text),
+        host("thinking_level", Want::Text),
+        host("health_url", Want::Text),
+        host("requires_provider_switch", Want::Flag),
+    ],
+);
+
+/// A transition.
+pub(super) static BRANCH: Shape = shape(
+    "a transition",
+    &[
+        typed("target", Want::Text),
+        typed("guard", Want::Either(&GUARDS)),
+        old("cond", "guard", Want::Either(&GUARDS)),
+        typed("guards", Want::List(&GUARD_ITEM)),
+        host("requires_approval", Want::Flag),
+        host("approval_message", Want::Text),
+        typed("actions", Want::Either(&ACTIONS)),
+        typed("description", Want::Text),
+        typed("fork", Want::Object(&FORK)),
+        typed("invoke", Want::Text),
+        typed("input", Want::Any),
+        typed("on_complete", Want::Text),
+        typed("on_fail", Want::Text),
+    ],
+);
+
+/// What a transition forks into.
+static FORK: Shape = shape(
+    "a fork",
+    &[
+        required("branches", Want::Map(&FORK_BRANCH_VALUE)),
+        typed("join", Want::Choice(&["all", "any"])),
+        required("on_complete", Want::Text),
+        typed("on_fail", Want::Text),
+    ],
+);
+
+static FORK_BRANCH: Shape = shape(
+    "a branch of a fork",
+    &[
+        required("initial", Want::Text),
+        required("terminal", Want::Text),
+    ],
+);
+
+/// A guard.
+static GUARD: Shape = shape(
+    "a guard",
+    &[
+        typed("field", Want::Text),
+        typed("op", Want::Choice(&OPERATORS)),
+        typed("value", Want::Any),
+        typed("all", Want::List(&GUARD_ITEM)),
+        typed("any", Want::List(&GUARD_ITEM)),
+        typed("not", Want::Either(&GUARDS)),
+        typed("type", Want::Text),
+    ],
+);

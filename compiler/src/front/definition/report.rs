@@ -1,0 +1,27 @@
+//! The messages of this front end: one file a code, named as the code is.
+
+mod bad_value;
+mod bad_wrapper;
+mod duplicate_key;
+mod json_syntax;
+mod lenient_json;
+mod misplaced_key;
+mod missing_key;
+mod mistyped_guard;
+mod old_spelling;
+mod unknown_key;
+mod wrong_type;
+
+pub(super) use bad_value::{
+    empty_branches, empty_name, no_such_number, not_a_choice, not_at_least,
+};
+pub(super) use bad_wrapper::{key_beside_wrapped, nothing_wrapped};
+pub(super) use duplicate_key::duplicate_key;
+pub(super) use json_syntax::{json_syntax, too_deep, unclosed, unclosed_text};
+pub(super) use lenient_json::{Leniency, lenient_json};
+pub(super) use misplaced_key::{beside, only_in_type, value_of_presence, without_invoke};
+pub(super) use missing_key::missing_key;
+pub(super) use mistyped_guard::mistyped_guard;
+pub(super) use old_spelling::old_spelling;
+pub(super) use unknown_key::unknown_key;
+pub(super) use wrong_type::wrong_type;

@@ -1,0 +1,132 @@
+//! What a value may be: the vocabulary of the tables in [`keys`](super::keys).
+
+use jsonc_parser::ast::Value;
+
+/// What a value may be.
+#[derive(Debug)]
+pub(super) enum Want {
+    /// Anything.
+    Any,
+    /// A text.
+    Text,
+    /// One of these texts.
+    Choice(&'static [&'static str]),
+    /// `true` or `false`.
+    Flag,
+    /// A number.
+    Number,
+    /// A whole number of at least this.
+    Whole(u64),
+    /// `null`.
+    Null,
+    /// A list of these.
+    List(&'static Want),
+    /// An object with any keys, whose values are these.
+    Map(&'static Want),
+    /// An object with these keys.
+    Object(&'static Shape),
+    /// The first of these whose kind of JSON the value is.
+    Either(&'static [Want]),
+}
+
+/// The keys that a kind of object has.
+#[derive(Debug)]
+pub(super) struct Shape {
+    /// What such an object is: `a state`.
+    pub(super) what: &'static str,
+    /// Its keys.
+    pub(super) keys: &'static [Key],
+    /// Whether other keys are fine.
+    pub(super) open: bool,
+}
+
+/// A key.
+#[derive(Debug)]
+pub(super) struct Key {
+    /// How it is spelled.
+    pub(super) name: &'static str,
+    /// What its value may be.
+    pub(super) want: Want,
+    /// What else holds of it.
+    pub(super) rule: Rule,
+}
+
+/// What else holds of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// The syntax tree has a field for it.
+    Typed,
+    /// The same, and without it the object is meaningless.
+    Required,
+    /// It goes into `meta`, for hosts.
+    Host,
+    /// An old spelling of that key.
+    Old(&'static str),
+}
+
+impl Shape {
+    /// The key of that name.
+    pub(super) fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+
+    /// The names of the keys, without old spellings.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.keys
+            .iter()
+            .filter(|key| !matches!(key.rule, Rule::Old(_)))
+            .map(|key| key.name)
+    }
+}
+
+impl Key {
+    /// The key's canonical name.
+    pub(super) fn canonical(&self) -> &'static str {
+        match self.rule {
+            Rule::Old(now) => now,
+            Rule::Typed | Rule::Required | Rule::Host => self.name,
+        }
+    }
+}
+
+impl Want {
+    /// Whether the value is of the wanted kind of JSON; what stands inside it isn't looked at.
+    pub(super) fn accepts(&self, value: &Value<'_>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Text | Self::Choice(_) => matches!(value, Value::StringLit(_)),
+            Self::Flag => matches!(value, Value::BooleanLit(_)),
+            Self::Number | Self::Whole(_) => matches!(value, Value::NumberLit(_)),
+            Self::Null => matches!(value, Value::NullKeyword(_)),
+            Self::List(_) => matches!(value, Value::Array(_)),
+            Self::Map(_) | Self::Object(_) => matches!(value, Value::Object(_)),
+            Self::Either(wants) => wants.iter().any(|want| want.accepts(value)),
+        }
+    }
+
+    /// What is wanted, in words.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Any => "a value".to_owned(),
+            Self::Text => "a text".to_owned(),
+            Self::Choice(choices) => format!("one of {}", quoted(choices)),
+            Self::Flag => "`true` or `false`".to_owned(),
+            Self::Number => "a number".to_owned(),
+            Self::Whole(_) => "a whole number".to_owned(),
+            Self::Null => "`null`".to_owned(),
+            Self::List(Self::Text) => "a list of names".to_owned(),
+            Self::List(_) => "a list".to_owned(),
+            Self::Map(_) | Self::Object(_) => "an object".to_owned(),
+            Self::Either(wants) => {
+                let words: Vec<_> = wants.iter().map(Self::words).collect();
+                words.join(" or ")
+            }
+        }
+    }
+}
+
+/// Texts in double quotes, as they stand in JSON: `"a"`, `"b"`.
+pub(super) fn quoted(texts: &[&str]) -> String {
+    let quoted: Vec<_> = texts.iter().map(|text| format!("`\"{text}\"`")).collect();
+    quoted.join(", ")
+}

@@ -1,0 +1,575 @@
+//! Each rule of definitions by example: text, what comes of it, what is said of it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::ast::{ActionDeclaration, Branch, BranchKind, Definition, Guard, GuardUse, State};
+use super::{looks_like_definition, parse_definition};
+use crate::diag::{Diagnostic, Diags};
+use crate::excerpt::Excerpt;
+use crate::source::{FileId, Sources, Span, Spanned};
+
+/// Parses a text as a file of its own.
+fn parse(text: &str, comments: bool) -> (Sources, Option<Definition>, Vec<Diagnostic>) {
+    let mut sources = Sources::new();
+    let file = sources.add("t.json", text);
+    let mut diags = Diags::new();
+    let definition = parse_definition(&Excerpt::whole(file, text), comments, &mut diags);
+    (sources, definition, diags.into_sorted())
+}
+
+/// The findings as lines: place, code, message, then each fix as what the text is after it.
+fn findings(sources: &Sources, list: &[Diagnostic]) -> String {
+    let mut lines = String::new();
+    for it in list {
+        let span = it.primary.span;
+        let at = sources.file(span.file).position(span.start);
+        let covered = sources.text(span);
+        let Diagnostic { code, message, .. } = it;
+        writeln!(lines, "{}:{} {code} {message} <{covered}>", at.line, at.column).unwrap();
+        for fix in &it.fixes {
+            for edit in &fix.edits {
+                writeln!(lines, "  {:?}: <{}> to <{}>", fix.applicability, sources.text(edit.span), edit.text).unwrap();
+            }
+        }
+    }
+    lines
+}
+
+fn check(text: &str, expected: &str) {
+    let (sources, _, list) = parse(text, false);
+    assert_eq!(findings(&sources, &list), undented(expected), "{text}");
+}
+
+/// Lines without the indentation that they have in this file.
+fn undented(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let lines: Vec<&str> = lines.collect();
+    let indent = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
+    lines.iter().map(|line| format!("{}\n", &line[indent..])).collect()
+}
+
+#[test]
+fn what_is_not_json_is_said_at_its_place() {
+    for (text, expected) in [
+        ("", "1:1 SM704 expected an object, found nothing <>"),
+        ("// only this\n", "1:1 SM704 expected an object, found nothing <// only this\n>"),
+        ("[]", "1:1 SM702 a definition: expected an object, found a list <[>"),
+        ("{", "1:1 SM704 `{` is never closed <{>"),
+        (r#"{"states": {"a": {}}"#, "1:1 SM704 `{` is never closed <{>"),
+        (r#"{"a" 1}"#, "1:6 SM704 expected `:` behind a key, found `1` <1>"),
+        (r#"{"a": }"#, "1:7 SM704 expected a value, found `}` <}>"),
+        (r#"{"a": "#, "1:7 SM704 expected a value behind `:`, found the end <>"),
+        (r#"{"a": 1,, "b": 2}"#, "1:9 SM704 expected a key or `}`, found `,` <,>"),
+        (r#"{"a": yes}"#, "1:7 SM704 expected a value, found `yes}` <yes}>"),
+        (r#"{} {}"#, "1:4 SM704 expected the end of the text, found `{` <{>"),
+        ("{\"id\": \"a,\n\"title\": \"b\"}", "1:8 SM704 this text isn't closed on its line <\"a,>"),
+        ("{\"id\": \"a", "1:8 SM704 this text isn't closed on its line <\"a>"),
+        (r#"{"id": "\q"}"#, r#"1:9 SM704 expected an escape that JSON has, found `\q` <\q>"#),
+        (r#"{"id": 1e}"#, "1:10 SM704 expected a digit, found `}` <}>"),
+        ("{\"id\": /* x", "1:8 SM704 `/*` is never closed </>"),
+    ] {
+        let (sources, definition, list) = parse(text, false);
+        assert!(definition.is_none(), "{text}");
+        assert_eq!(findings(&sources, &list).trim_end(), expected, "{text}");
+    }
+}
+
+#[test]
+fn each_leniency_is_a_warning_with_a_fix() {
+    check(
+        "// one\n{'id': 'a', title: \"b\\x41\" \"meta\": {\"a\": 0xFF, \"b\": +1, \"c\": .5, \"d\": [1 2,],}, /* two */}",
+        r#"
+        1:1 SM712 JSON has no comments <// one>
+        2:2 SM712 JSON has no texts in single quotes <'id'>
+          Safe: <'id'> to <"id">
+        2:8 SM712 JSON has no texts in single quotes <'a'>
+          Safe: <'a'> to <"a">
+        2:13 SM712 a key needs double quotes in JSON <title>
+          Safe: <title> to <"title">
+        2:20 SM712 this text has an escape that JSON hasn't <"b\x41">
+          Safe: <"b\x41"> to <"bA">
+        2:27 SM712 a comma is missing here <>
+          Safe: <> to <,>
+        2:42 SM712 JSON doesn't write numbers like this <0xFF>
+          Safe: <0xFF> to <255>
+        2:53 SM712 JSON doesn't write numbers like this <+1>
+          Safe: <+1> to <1>
+        2:62 SM712 JSON doesn't write numbers like this <.5>
+          Safe: <.5> to <0.5>
+        2:73 SM712 a comma is missing here <>
+          Safe: <> to <,>
+        2:75 SM712 JSON has no comma behind the last item <,>
+          Safe: <,> to <>
+        2:77 SM712 JSON has no comma behind the last item <,>
+          Safe: <,> to <>
+        2:79 SM712 JSON has no comma behind the last item <,>
+          Safe: <,> to <>
+        "#,
+    );
+    check("{\"title\": \"a\tb\"}", "1:11 SM712 a text has no line breaks or tabs in JSON but as escapes <\"a\tb\">\n  Safe: <\"a\tb\"> to <\"a\\tb\">");
+    let (_, definition, list) = parse("// fine\n{\"id\": \"a\", /* fine */}", true);
+    assert_eq!(definition.unwrap().id.unwrap().value, "a");
+    assert_eq!(list, []);
+}
+
+#[test]
+fn keys_are_held_against_the_tables() {
+    check(
+        r#"{"stats": {}, "$schema": "x", "target": "a", "zzz": {"a": 1, "a": 2}, "states": {"a": {"alowed_tools": [], "on": {"E": {"gaurd": "x", "target": "b"}}}}}"#,
+        r#"
+        1:2 SM701 a machine has no key `stats` <"stats">
+          Unsafe: <"stats"> to <"states">
+        1:31 SM701 a machine has no key `target` <"target">
+        1:46 SM701 a machine has no key `zzz` <"zzz">
+        1:62 SM703 the key `a` stands twice in this object <"a">
+        1:88 SM701 a state has no key `alowed_tools` <"alowed_tools">
+          Unsafe: <"alowed_tools"> to <"allowed_tools">
+        1:121 SM701 a transition has no key `gaurd` <"gaurd">
+          Unsafe: <"gaurd"> to <"guard">
+        "#,
+    );
+    check(
+        r#"{"id": 1, "states": {"a": {"allowed_tools": 3, "capabilities": "read", "max_iterations": "5", "direct_execution": "true", "on": [], "entry": {"type": 1}, "model_ladder": [{"url": "x"}]}}, "context": []}"#,
+        r#"
+        1:8 SM702 `id`: expected a text, found a number <1>
+        1:45 SM702 `allowed_tools`: expected a list of names, found a number <3>
+        1:64 SM702 `capabilities`: expected a list of names, found a text <"read">
+          Unsafe: <"read"> to <["read"]>
+        1:90 SM702 `max_iterations`: expected a whole number, found a text <"5">
+          Unsafe: <"5"> to <5>
+        1:115 SM702 `direct_execution`: expected `true` or `false`, found a text <"true">
+          Unsafe: <"true"> to <true>
+        1:129 SM702 `on`: expected an object, found a list <[>
+        1:151 SM702 `type`: expected a text, found a number <1>
+        1:172 SM707 a rung of the ladder needs `model` <{>
+        1:200 SM702 `context`: expected an object, found a list <[>
+        "#,
+    );
+    check(
+        r#"{"meta": {"danger_level": "dangerus", "own": {"x": [1e999]}}, "states": {"": {}, "a": {"type": "end", "max_iterations": 0, "max_edit_lines": -1, "context_budget_bytes": 1.5, "on": {"E": []}}}, "context": {"n": 18446744073709551616}, "version": NaN}"#,
+        r#"
+        1:27 SM710 `danger_level` can't be `dangerus` <"dangerus">
+          Unsafe: <"dangerus"> to <"dangerous">
+        1:53 SM710 the number `1e999` is too large <1e999>
+        1:74 SM710 a name can't be empty <"">
+        1:96 SM710 `type` can't be `end` <"end">
+        1:121 SM710 `max_iterations` can't be `0` <0>
+        1:142 SM710 `max_edit_lines` can't be `-1` <-1>
+        1:170 SM710 `context_budget_bytes` can't be `1.5` <1.5>
+        1:187 SM710 an empty list of branches leads nowhere <[]>
+        1:211 SM710 the number `18446744073709551616` is too large <18446744073709551616>
+        1:245 SM710 `NaN` is no number that a definition can hold <NaN>
+        "#,
+    );
+    check(
+        r#"{"id": "a", "states": {"a": {"deny_env": ["A"], "env": {}, "env_overrides": {}, "onDone": "b"}, "a": {}}, "id": "b"}"#,
+        r#"
+        1:30 SM706 `deny_env` is another spelling of `blocked_env` <"deny_env">
+          Safe: <"deny_env"> to <"blocked_env">
+        1:49 SM706 `env` is another spelling of `env_overrides` <"env">
+          Safe: <"env"> to <"env_overrides">
+        1:60 SM703 the key `env_overrides` stands twice in this object <"env_overrides">
+        1:81 SM706 `onDone` is another spelling of `on_done` <"onDone">
+          Safe: <"onDone"> to <"on_done">
+        1:97 SM703 the key `a` stands twice in this object <"a">
+        1:107 SM703 the key `id` stands twice in this object <"id">
+        "#,
+    );
+}
+
+#[test]
+fn keys_get_in_each_others_way() {
+    check(
+        r#"{"states": {"a": {"type": "atomic", "outcome": "failure", "history": "deep", "on": {
+          "A": {"target": "b", "fork": {"branches": {}, "on_complete": "c"}, "invoke": "w"},
+          "B": {"invoke": "w"},
+          "C": {"fork": {"branches": {"x": {"initial": "p"}}}, "on_fail": "f", "on_complete": "c"},
+          "D": {"target": "b", "input": {}},
+          "E": {"guard": "ok"},
+          "F": {"actions": "note"}
+        }}}, "actions": {"x": {}, "y": {"raise": "E", "assign": {"n": "n + 1"}}}, "interrupts": {"i": {"trigger": {}}}, "checks": {"c": {}}}"#,
+        r#"
+        1:37 SM711 `outcome` means nothing in a state that isn't final <"outcome">
+        1:59 SM711 `history` means nothing in a state that isn't a history state <"history">
+        2:32 SM711 `fork` beside `target` is ignored <"fork">
+        2:78 SM711 `invoke` beside `target` is ignored <"invoke">
+        3:16 SM707 a transition with `invoke` needs `on_complete` <{>
+        4:25 SM707 a fork needs `on_complete` <{>
+        4:44 SM707 a branch of a fork needs `terminal` <{>
+        4:64 SM711 `on_fail` beside `fork` is ignored <"on_fail">
+        4:80 SM711 `on_complete` beside `fork` is ignored <"on_complete">
+        5:32 SM711 `input` without `invoke` is ignored <"input">
+        6:16 SM707 a transition needs `target` <{>
+        8:31 SM707 an action needs `raise`, `assign` or `effect` <{>
+        8:55 SM711 `assign` beside `raise` is ignored <"assign">
+        8:103 SM707 an interrupt needs `target` <{>
+        8:115 SM707 a trigger needs `file_pattern` <{>
+        8:137 SM707 a check needs `command` <{>
+        "#,
+    );
+}
+
+#[test]
+fn guards_fit_their_operators() {
+    check(
+        r#"{"guards": {
+          "a": {"field": "n", "op": "gt", "value": "3"},
+          "b": {"field": "n", "op": "in", "value": "x"},
+          "c": {"field": "n", "op": "contains", "value": 1},
+          "d": {"field": "n", "op": "eq", "value": [1]},
+          "e": {"field": "n", "op": "in", "value": [1, {}]},
+          "f": {"field": "n", "op": ">=", "value": 1},
+          "g": {"field": "n", "op": "exists", "value": true},
+          "h": {"op": "eq", "value": null},
+          "i": {"field": "n"},
+          "j": {"field": "n", "op": "neq"},
+          "k": {},
+          "l": {"all": [{"any": ["x < 1"]}, {"not": {"field": "n", "op": "lt", "value": true}}], "field": "n"},
+          "m": 1,
+          "n": {"field": "n", "op": "similar", "value": 1}
+        }}"#,
+        r#"
+        2:52 SM502 `gt` compares with a number, found a text <"3">
+          Unsafe: <"3"> to <3>
+        3:52 SM502 `in` compares with a list, found a text <"x">
+        4:58 SM502 `contains` compares with a text, found a number <1>
+        5:52 SM502 `eq` compares with a text, a number, `true`, `false` or `null`, found a list <[>
+        6:56 SM502 `in` compares with a list of texts, numbers, `true`, `false` or `null`, found an object <{>
+        7:37 SM710 `op` can't be `>=` <">=">
+          Unsafe: <">="> to <"gte">
+        8:47 SM711 `value` beside `exists` is ignored <"value">
+        9:16 SM707 a guard needs `field` <{>
+        10:16 SM707 a guard needs `op` <{>
+        11:16 SM707 a guard with `neq` needs `value` <{>
+        12:16 SM707 a guard needs `field` and `op`, or one of `all`, `any`, `not` <{>
+        13:89 SM502 `lt` compares with a number, found `true` <true>
+        13:98 SM711 `field` beside `all` is ignored <"field">
+        14:16 SM702 `m`: expected a text or an object, found a number <1>
+        15:37 SM710 `op` can't be `similar` <"similar">
+        "#,
+    );
+}
+
+#[test]
+fn wrappers_are_unwrapped() {
+    let (_, definition, list) = parse(
+        r#"{"definition": {"id": "a", "states": {}}, "upstream_servers": [{"name": "x"}]}"#,
+        false,
+    );
+    let definition = definition.unwrap();
+    assert_eq!(list, []);
+    assert_eq!(definition.id.unwrap().value, "a");
+    assert_eq!(definition.meta["upstream_servers"][0]["name"], "x");
+    check(
+        r#"{"definition": {}, "states": {}, "upstream_server": [], "definition": {}}"#,
+        r#"
+        1:20 SM709 `states` stands beside `definition`, where it isn't read <"states">
+        1:34 SM701 the wrapper has no key `upstream_server` <"upstream_server">
+          Unsafe: <"upstream_server"> to <"upstream_servers">
+        1:57 SM703 the key `definition` stands twice in this object <"definition">
+        "#,
+    );
+    check(
+        r#"{"definition": []}"#,
+        "1:16 SM709 `definition` must hold a machine: expected an object, found a list <[>",
+    );
+}
+
+/// Everything that a definition says, a line each.
+fn summary(definition: &Definition) -> String {
+    let mut out = String::new();
+    let text = |it: &Option<Spanned<String>>| it.as_ref().map_or("-".to_owned(), |it| it.value.clone());
+    writeln!(out, "machine {} {} context {:?}", text(&definition.id), text(&definition.initial), definition.context.as_ref().map(|it| it.value.to_string())).unwrap();
+    for event in &definition.events {
+        writeln!(out, "event {} {}", event.name.value, text(&event.value.title)).unwrap();
+    }
+    for guard in &definition.guards {
+        writeln!(out, "guard {} {}", guard.name.value, guard_words(&guard.value)).unwrap();
+    }
+    for action in &definition.actions {
+        match &action.value {
+            ActionDeclaration::Raise(event) => writeln!(out, "action {} raises {}", action.name.value, event.value),
+            ActionDeclaration::Host(map) => writeln!(out, "action {} {}", action.name.value, serde_json::Value::Object(map.clone())),
+        }
+        .unwrap();
+    }
+    for state in &definition.states {
+        state_words(&mut out, "", &state.name.value, &state.value);
+    }
+    for on in &definition.on {
+        writeln!(out, "on {} {}", on.name.value, branch_words(&on.value)).unwrap();
+    }
+    for interrupt in &definition.interrupts {
+        writeln!(out, "interrupt {} {} {}", interrupt.name.value, text(&interrupt.value.pattern), text(&interrupt.value.target)).unwrap();
+    }
+    writeln!(out, "meta {}", serde_json::Value::Object(definition.meta.clone())).unwrap();
+    out
+}
+
+fn state_words(out: &mut String, indent: &str, name: &str, state: &State) {
+    let names = |list: &[Spanned<String>]| list.iter().map(|it| it.value.as_str()).collect::<Vec<_>>().join("+");
+    writeln!(
+        out,
+        "{indent}state {name} {:?} deep={} entry={} exit={} outcome={:?} meta={}",
+        state.kind.as_ref().map(|it| it.value),
+        state.deep,
+        names(&state.entry),
+        names(&state.exit),
+        state.outcome.as_ref().map(|it| it.value),
+        serde_json::Value::Object(state.meta.clone()),
+    )
+    .unwrap();
+    for (word, list) in [("on", &state.on), ("after", &state.after)] {
+        for it in list {
+            writeln!(out, "{indent}  {word} {} {}", it.name.value, branch_words(&it.value)).unwrap();
+        }
+    }
+    for (word, list) in [("always", &state.always), ("on_done", &state.on_done)] {
+        if !list.is_empty() {
+            writeln!(out, "{indent}  {word} {}", branch_words(list)).unwrap();
+        }
+    }
+    for inner in &state.states {
+        state_words(out, &format!("{indent}  "), &inner.name.value, &inner.value);
+    }
+}
+
+fn branch_words(branches: &[Branch]) -> String {
+    let words = branches.iter().map(|branch| {
+        let mut words = match &branch.kind {
+            BranchKind::Target(target) => target.as_ref().map_or("-".to_owned(), |it| it.value.clone()),
+            BranchKind::Invoke { workflow, input, on_complete, on_fail } => format!(
+                "invoke {} {:?} {} {:?}",
+                workflow.value,
+                input.as_ref().map(ToString::to_string),
+                on_complete.value,
+                on_fail.as_ref().map(|it| &it.value)
+            ),
+            BranchKind::Fork { states, .. } => {
+                format!("fork {:?}", states.iter().map(|it| &it.value).collect::<Vec<_>>())
+            }
+        };
+        for guard in &branch.guards {
+            match &guard.value {
+                GuardUse::Name(name) => write!(words, " if {name}"),
+                GuardUse::Inline(guard) => write!(words, " if [{}]", guard_words(guard)),
+            }
+            .unwrap();
+        }
+        for action in &branch.actions {
+            write!(words, " / {}", action.value).unwrap();
+        }
+        if !branch.meta.is_empty() {
+            write!(words, " {}", serde_json::Value::Object(branch.meta.clone())).unwrap();
+        }
+        words
+    });
+    words.collect::<Vec<_>>().join(" | ")
+}
+
+fn guard_words(guard: &Guard) -> String {
+    let list = |guards: &[Spanned<Guard>]| guards.iter().map(|it| guard_words(&it.value)).collect::<Vec<_>>().join(", ");
+    match guard {
+        Guard::Compare { field, operator, values } => {
+            let values: Vec<_> = values.iter().map(|it| it.value.to_string()).collect();
+            format!("{} {} {}", field.value, operator.value.name(), values.join(","))
+        }
+        Guard::All(guards) => format!("all({})", list(guards)),
+        Guard::Any(guards) => format!("any({})", list(guards)),
+        Guard::Not(guard) => format!("not({})", guard_words(&guard.value)),
+        Guard::Text(text) => format!("`{}`", text.value),
+    }
+}
+
+#[test]
+fn every_key_arrives() {
+    let text = r#"{
+      "$schema": "https://example.org/workflow.schema.json",
+      "id": "release", "title": "Release", "initial": "plan", "version": 2,
+      "context": {"steps": 0, "big": 18446744073709551615, "low": -9223372036854775808, "half": 0.5},
+      "context_schema": {"type": "object"},
+      "events": {"ready": {"title": "Ready", "data": {"type": "object"}}},
+      "guards": {"few": {"field": "steps", "op": "lte", "value": 3}, "set": {"field": "a", "op": "exists"},
+                 "one": {"field": "s", "op": "in", "value": ["a", "b"]}, "text": "steps < 3",
+                 "deep": {"all": ["few", {"not": {"any": ["set", "text"]}}]}},
+      "actions": {"count": {"assign": {"steps": "steps + 1"}}, "again": {"raise": "ready"}, "mail": {"effect": {"to": "x"}, "idempotent": true}},
+      "states": {
+        "plan": {"entry": ["a", {"type": "b"}], "exit": "c", "allowed_tools": [], "deny_env": ["KEY"], "max_iterations": 3,
+          "on": {"ready": "work", "skip": [{"target": "end", "guard": "few", "guards": ["one", "steps > 1"]}, "work"],
+                 "ask": {"target": "work", "requires_approval": true, "approval_message": "sure?", "cond": {"field": "a", "op": "eq", "value": null}},
+                 "note": {"actions": ["count"]}, "typed": {"target": "end", "guard": {"type": "few"}},
+                 "call": {"invoke": "tests", "input": {"n": 1}, "on_complete": "end", "on_fail": "plan"},
+                 "split": {"fork": {"branches": {"x": {"initial": "p", "terminal": "q"}}, "join": "any", "on_complete": "end", "on_fail": "plan"}}},
+          "after": {"30s": "end"}, "always": {"target": "end", "guard": "text"}},
+        "work": {"type": "parallel", "on_done": "end", "states": {"left": {"initial": "p", "states": {"p": {}, "h": {"history": "deep"}}}}},
+        "end": {"type": "final", "outcome": "failure"}
+      },
+      "interrupts": {"schema": {"trigger": {"file_pattern": "**/*.sql"}, "target": "$return"}},
+      "on": {"stop": "end"}, "meta": {"debug": true, "own": [1]}, "merge": "none"
+    }"#;
+    let (_, definition, list) = parse(text, false);
+    let codes: Vec<_> = list.iter().map(|it| it.code.id()).collect();
+    assert_eq!(codes, ["SM706", "SM706"]);
+    let expected = r#"
+machine release plan context Some("{\"big\":18446744073709551615,\"half\":0.5,\"low\":-9223372036854775808,\"steps\":0}")
+event ready Ready
+guard few steps lte 3
+guard set a exists 
+guard one s in "a","b"
+guard text `steps < 3`
+guard deep all(`few`, not(any(`set`, `text`)))
+action count {"assign":{"steps":"steps + 1"}}
+action again raises ready
+action mail {"effect":{"to":"x"},"idempotent":true}
+state plan None deep=false entry=a+b exit=c outcome=None meta={"allowed_tools":[],"blocked_env":["KEY"],"max_iterations":3}
+  on ready work
+  on skip end if few if one if [`steps > 1`] | work
+  on ask work if [a eq null] {"approval_message":"sure?","requires_approval":true}
+  on note - / count
+  on typed end if few
+  on call invoke tests Some("{\"n\":1}") end Some("plan")
+  on split fork ["p", "q", "end", "plan"]
+  after 30s end
+  always end if text
+state work Some(Parallel) deep=false entry= exit= outcome=None meta={}
+  on_done end
+  state left None deep=false entry= exit= outcome=None meta={}
+    state p None deep=false entry= exit= outcome=None meta={}
+    state h Some(History) deep=true entry= exit= outcome=None meta={}
+state end Some(Final) deep=false entry= exit= outcome=Some(Failure) meta={}
+on stop end
+interrupt schema **/*.sql $return
+meta {"context_schema":{"type":"object"},"merge":"none","meta":{"debug":true,"own":[1]},"version":2}
+"#;
+    assert_eq!(summary(&definition.unwrap()), expected.trim_start());
+}
+
+#[test]
+fn two_hundred_wrong_keys_are_two_hundred_findings_in_order() {
+    let keys: Vec<_> = (0..200).map(|n| format!("\"wrong_{n:03}\": {n}")).collect();
+    let (_, definition, list) = parse(&format!("{{\"states\": {{\"a\": {{{}}}}}}}", keys.join(",\n")), false);
+    assert!(definition.is_some());
+    assert_eq!(list.len(), 200);
+    for (n, it) in list.iter().enumerate() {
+        assert_eq!(it.message, format!("a state has no key `wrong_{n:03}`"));
+    }
+}
+
+#[test]
+fn nesting_is_limited_before_anything_recurses() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let nested = |depth: usize| format!("{{\"meta\": {}{}{}}}", open.repeat(depth), "1", close.repeat(depth));
+        let (_, definition, list) = parse(&nested(127), false);
+        assert!(definition.is_some());
+        let codes: Vec<_> = list.iter().map(|it| it.code.id()).filter(|code| *code == "SM704").collect();
+        assert!(codes.is_empty());
+        for depth in [128, 100_000] {
+            let (_, definition, list) = parse(&nested(depth), false);
+            assert!(definition.is_none());
+            assert_eq!(list.len(), 1);
+            assert_eq!(list[0].message, "objects and lists are nested deeper than 128 levels here");
+        }
+    }
+    // Signs inside texts and comments open nothing.
+    let text = format!("{{\"title\": \"{}\" /* {} */}}", "[".repeat(300), "{".repeat(300));
+    assert!(parse(&text, true).1.is_some());
+}
+
+#[test]
+fn places_are_right_in_pieces_and_behind_a_mark() {
+    let text = "\u{feff}> {\"größe\": 1,\r\n> \"states\": {\"日本\": {\"typ\": 1}}}\r\n";
+    let mut sources = Sources::new();
+    let file = sources.add("t.md", text);
+    let mut excerpt = Excerpt::new(file);
+    for line in text.split_inclusive('\n') {
+        let at = line.find("> ").unwrap() + 2;
+        let start = line.as_ptr() as usize - text.as_ptr() as usize + at;
+        excerpt.push(line[at..].trim_end(), u32::try_from(start).unwrap());
+        excerpt.push("\n", u32::try_from(start + line.len() - at - 1).unwrap());
+    }
+    let mut diags = Diags::new();
+    let definition = parse_definition(&excerpt, false, &mut diags).unwrap();
+    assert_eq!(sources.text(definition.states[0].name.span), "\"日本\"");
+    let list = diags.into_sorted();
+    assert_eq!(
+        findings(&sources, &list),
+        "1:4 SM701 a machine has no key `größe` <\"größe\">\n2:21 SM701 a state has no key `typ` <\"typ\">\n  Unsafe: <\"typ\"> to <\"type\">\n"
+    );
+    let (sources, definition, list) = parse("\u{feff}{\"id\": \"a\"}", false);
+    assert_eq!(list, []);
+    assert_eq!(sources.text(definition.unwrap().id.unwrap().span), "\"a\"");
+}
+
+#[test]
+fn definitions_are_known_by_their_looks() {
+    for text in [
+        r#"{"states": {}}"#,
+        r#"{"definition": {"states": {}}}"#,
+        r#"{"initial": "a", "on": {}}"#,
+        "// x\n{states: {},}",
+    ] {
+        assert!(looks_like_definition(text), "{text}");
+    }
+    for text in ["", "{", "[]", "{}", r#"{"states": ["CA", "NY"]}"#, r#"{"initial": "a"}"#, r#"{"event": "x"}"#] {
+        assert!(!looks_like_definition(text), "{text}");
+    }
+}
+
+/// Reads a text in every way; all spans must be ranges of the file on character boundaries.
+fn survive(text: &str) {
+    for comments in [false, true] {
+        let (sources, definition, list) = parse(text, comments);
+        let whole = sources.file(first(&sources)).text();
+        let fine = |span: Span| assert!(whole.get(span.range()).is_some(), "{span:?} in {text:?}");
+        if let Some(definition) = definition {
+            fine(definition.span);
+            for state in &definition.states {
+                fine(state.name.span);
+            }
+        }
+        for it in &list {
+            fine(it.primary.span);
+            it.related.iter().for_each(|label| fine(label.span));
+            it.fixes.iter().flat_map(|fix| &fix.edits).for_each(|edit| fine(edit.span));
+        }
+    }
+}
+
+fn first(sources: &Sources) -> FileId {
+    sources.iter().next().unwrap().0
+}
+
+#[test]
+fn every_prefix_and_every_wound_is_survived() {
+    let text = "\u{feff}// é\r\n{'id': \"日\\u00e9\\n\", \"states\": {\"a\": {\"on\": {\"E\": [{\"target\": \"b\", \"guard\": {\"field\": \"x\", \"op\": \"in\", \"value\": [1, -0x1F, 1e5,],}}]}}}, /* é */ é: NaN}";
+    for (at, sign) in text.char_indices() {
+        survive(&text[..at]);
+        survive(&text[at..]);
+        for other in ["", "é", "\"", "'", "\\", "{", "]", ",", "\n", "/*", "//", "\\u", "\\x", "\0"] {
+            survive(&format!("{}{other}{}", &text[..at], &text[at + sign.len_utf8()..]));
+        }
+    }
+}
+
+#[test]
+fn shipped_workflows_are_read_without_an_error() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus/statewright");
+    #[expect(clippy::disallowed_methods, reason = "a test reads the corpus that lies beside the checkout")]
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        println!("skipped: no {}", folder.display());
+        return;
+    };
+    for file in files {
+        let path = file.unwrap().path();
+        #[expect(clippy::disallowed_methods, reason = "a test reads the corpus that lies beside the checkout")]
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (sources, definition, list) = parse(&text, false);
+        assert!(!definition.unwrap().states.is_empty());
+        assert_eq!(findings(&sources, &list), "", "{}", path.display());
+        assert!(looks_like_definition(&text));
+        for (at, _) in text.char_indices().step_by(97) {
+            survive(&text[..at]);
+        }
+    }
+}

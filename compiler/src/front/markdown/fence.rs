@@ -1,0 +1,82 @@
+//! What a fence is for, and where one that isn't closed was meant to end.
+
+use std::ops::Range;
+
+use super::outline::Fence;
+
+/// What the words behind a fence's marker say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    /// `mermaid`.
+    Mermaid,
+    /// `json definition` or `jsonc definition`.
+    Definition {
+        /// `jsonc`.
+        comments: bool,
+    },
+    /// `json` or `jsonc` alone: an example.
+    PlainJson {
+        /// The bytes of that word.
+        word: Range<usize>,
+        /// `jsonc`.
+        comments: bool,
+    },
+    /// Anything else.
+    Other,
+}
+
+/// What a fence is for. `text` is the whole document.
+pub(super) fn language(text: &str, fence: &Fence) -> Language {
+    let info = text.get(fence.info.clone()).unwrap_or_default();
+    let mut words = info.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let comments = first.eq_ignore_ascii_case("jsonc");
+    if first.eq_ignore_ascii_case("mermaid") {
+        Language::Mermaid
+    } else if !comments && !first.eq_ignore_ascii_case("json") {
+        Language::Other
+    } else if words.next().is_some_and(|word| word.eq_ignore_ascii_case("definition")) {
+        Language::Definition { comments }
+    } else {
+        Language::PlainJson {
+            word: fence.info.start..fence.info.start + first.len(),
+            comments,
+        }
+    }
+}
+
+/// The offset in the fence's text of the first line that plainly doesn't belong to a diagram or definition: the opening of
+/// another fence, or, in a fence that nothing closes, a heading.
+///
+/// A fence that its author forgot to close swallows the next one and is closed by that one's end, so closed ones are
+/// looked at as well.
+pub(super) fn overrun(fence: &Fence) -> Option<usize> {
+    let sign = fence.marker.chars().next()?;
+    let mut at = 0;
+    for line in fence.text.text().split_inclusive('\n') {
+        let words = line.trim();
+        let marker = words.chars().take_while(|&other| other == sign).count();
+        let info = words.trim_start_matches(sign).trim();
+        let opens = marker >= 3 && info.chars().next().is_some_and(char::is_alphabetic);
+        if opens || (!fence.closed && is_heading(words)) {
+            return Some(at);
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// Whether a line is a heading with `#`.
+fn is_heading(line: &str) -> bool {
+    let text = line.trim_start_matches('#');
+    let level = line.len() - text.len();
+    (1..=6).contains(&level) && text.starts_with(' ') && !text.trim().is_empty()
+}
+
+/// What stands before a fence on a further line of the same container: quote marks stay, list markers become blanks.
+pub(super) fn continuation(prefix: &str) -> String {
+    prefix
+        .chars()
+        .map(|sign| if matches!(sign, '>' | '\t') { sign } else { ' ' })
+        .collect()
+}

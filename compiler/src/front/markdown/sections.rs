@@ -1,0 +1,389 @@
+//! From headings and fences to sections.
+
+use std::ops::Range;
+
+use super::document::{DefinitionBlock, Instructions, Section};
+use super::fence::{self, Language};
+use super::heading::{self, Meaning};
+use super::outline::{self, Block, BlockKind, Fence, Heading, Outline};
+use super::report;
+use crate::diag::{Applicability, Diags};
+use crate::excerpt::Excerpt;
+use crate::front::definition::looks_like_definition;
+use crate::source::{FileId, Span, Spanned};
+
+/// Makes the sections of a document from its outline.
+pub(super) fn gather(
+    file: FileId,
+    text: &str,
+    outline: &Outline,
+    diags: &mut Diags,
+) -> Vec<Section> {
+    let mut gatherer = Gatherer {
+        file,
+        text,
+        outline,
+        diags,
+        open: Vec::new(),
+        done: Vec::new(),
+        misses: Vec::new(),
+    };
+    for (index, block) in outline.blocks.iter().enumerate() {
+        gatherer.block(index, block);
+    }
+    while let Some(end) = gatherer.open.last().map(|open| gatherer.container_end(open)) {
+        gatherer.close(end);
+    }
+    gatherer.report_misses();
+    let mut sections = gatherer.done;
+    sections.sort_by_key(|section| section.heading.start);
+    sections
+}
+
+/// The walk over the outline.
+struct Gatherer<'t> {
+    file: FileId,
+    text: &'t str,
+    outline: &'t Outline,
+    diags: &'t mut Diags,
+    /// Sections that may go on, the innermost last: one in a block quote may stand inside another.
+    open: Vec<Open>,
+    done: Vec<Section>,
+    misses: Vec<Miss>,
+}
+
+/// A section that may go on.
+struct Open {
+    container: usize,
+    section: Section,
+    /// The opening line of the fence that holds the diagram, and of that which holds the definition.
+    diagram: Option<Span>,
+    definition: Option<Span>,
+    /// The first plain fence that looks like a definition: its opening line, and the word behind its marker.
+    candidate: Option<(Span, Span)>,
+    instructions: Option<OpenInstructions>,
+}
+
+/// Instructions whose end hasn't come yet.
+struct OpenInstructions {
+    state: Spanned<String>,
+    heading: Range<usize>,
+}
+
+/// A heading that nearly starts a section.
+struct Miss {
+    heading: Span,
+    level: u8,
+    right: String,
+    names: bool,
+    holds_machine: bool,
+}
+
+impl Gatherer<'_> {
+    fn block(&mut self, index: usize, block: &Block) {
+        while let Some(open) = self.open.last() {
+            let end = self.container_end(open);
+            if block.range.start < end {
+                break;
+            }
+            self.close(end);
+        }
+        match &block.kind {
+            BlockKind::Heading(heading) => self.heading(index, block, heading),
+            BlockKind::Fence(fence) => self.fence(fence),
+        }
+    }
+
+    fn heading(&mut self, index: usize, block: &Block, heading: &Heading) {
+        let start = outline::line_start(self.text, block.range.start);
+        if self.is_in_section(block) {
+            if heading.level <= 2 {
+                self.close(start);
+            } else if heading.level == 3 {
+                self.end_instructions(start);
+            }
+        }
+        let place = outline::span(self.file, &block.range);
+        match heading::meaning(self.text, heading) {
+            Meaning::Section { name } => self.open.push(Open {
+                container: block.container,
+                section: Section {
+                    heading: place,
+                    name: name.map(|range| self.spanned(&range)),
+                    diagram: None,
+                    definition: None,
+                    instructions: Vec::new(),
+                },
+                diagram: None,
+                definition: None,
+                candidate: None,
+                instructions: None,
+            }),
+            Meaning::NearMiss {
+                right,
+                names,
+                capitals,
+            } if !self.is_in_section(block) => {
+                let holds_machine = self.holds_machine(index, heading.level);
+                // At another level the words are common prose (a title, a subheading), unless written like ours.
+                if heading.level == 2 || capitals || holds_machine {
+                    self.misses.push(Miss {
+                        heading: place,
+                        level: heading.level,
+                        right,
+                        names,
+                        holds_machine,
+                    });
+                }
+            }
+            Meaning::Instructions(id) if self.is_in_section(block) => {
+                let state = self.spanned(&id);
+                if let Some(open) = self.open.last_mut() {
+                    open.instructions = Some(OpenInstructions {
+                        state,
+                        heading: block.range.clone(),
+                    });
+                }
+            }
+            Meaning::NearMiss { .. } | Meaning::Instructions(_) | Meaning::Other => {}
+        }
+    }
+
+    fn fence(&mut self, fence: &Fence) {
+        let opening = outline::span(self.file, &fence.opening);
+        let Some(open) = self.open.last_mut() else {
+            return;
+        };
+        let language = fence::language(self.text, fence);
+        let is_ours = matches!(language, Language::Mermaid | Language::Definition { .. });
+        let overrun = fence::overrun(fence).filter(|_| is_ours || !fence.closed);
+        if overrun.is_some() || !fence.closed {
+            self.diags.push(unclosed(self.text, fence, opening, overrun));
+        }
+        let content = || match overrun {
+            Some(end) => fence.text.slice(0..end),
+            None => fence.text.clone(),
+        };
+        match language {
+            Language::Mermaid if is_state_diagram(fence.text.text()) => match open.diagram {
+                Some(first) => self.diags.push(report::several_diagrams(opening, first)),
+                None => {
+                    open.diagram = Some(opening);
+                    open.section.diagram = Some(content());
+                }
+            },
+            Language::Definition { comments } => match open.definition {
+                Some(first) => self.diags.push(report::several_definitions(opening, first)),
+                None => {
+                    open.definition = Some(opening);
+                    open.section.definition = Some(DefinitionBlock {
+                        text: never_placeless(self.text, content(), fence),
+                        comments,
+                    });
+                }
+            },
+            Language::PlainJson { word, .. }
+                if open.candidate.is_none() && looks_like_definition(fence.text.text()) =>
+            {
+                open.candidate = Some((opening, outline::span(self.file, &word)));
+            }
+            Language::Mermaid | Language::PlainJson { .. } | Language::Other => {}
+        }
+    }
+
+    /// Whether the block stands in the same container as the heading of the innermost open section.
+    fn is_in_section(&self, block: &Block) -> bool {
+        self.open
+            .last()
+            .is_some_and(|open| open.container == block.container)
+    }
+
+    fn container_end(&self, open: &Open) -> usize {
+        self.outline
+            .containers
+            .get(open.container)
+            .map_or(self.text.len(), |range| range.end)
+    }
+
+    /// Ends the innermost open section before the byte `end`.
+    fn close(&mut self, end: usize) {
+        self.end_instructions(end);
+        let Some(open) = self.open.pop() else {
+            return;
+        };
+        if let (Some((opening, word)), None) = (open.candidate, open.definition) {
+            self.diags
+                .push(report::plain_json_definition(opening, word));
+        }
+        self.done.push(open.section);
+    }
+
+    /// Ends the open instructions before the byte `end`.
+    fn end_instructions(&mut self, end: usize) {
+        let (file, text) = (self.file, self.text);
+        let Some(open) = self.open.last_mut() else {
+            return;
+        };
+        if let Some(OpenInstructions { state, heading }) = open.instructions.take() {
+            let prefix = if open.container == 0 {
+                ""
+            } else {
+                text.get(outline::line_start(text, heading.start)..heading.start)
+                    .unwrap_or_default()
+            };
+            let text = prose(file, text, heading.end..end, prefix);
+            open.section.instructions.push(Instructions { state, text });
+        }
+    }
+
+    /// Whether a diagram or a definition stands between the heading of that index and the next one of its level.
+    fn holds_machine(&self, index: usize, level: u8) -> bool {
+        let behind = self.outline.blocks.iter().skip(index + 1);
+        behind
+            .take_while(|block| !matches!(&block.kind, BlockKind::Heading(next) if next.level <= level))
+            .any(|block| match &block.kind {
+                BlockKind::Heading(_) => false,
+                BlockKind::Fence(fence) => match fence::language(self.text, fence) {
+                    Language::Mermaid => is_state_diagram(fence.text.text()),
+                    Language::Definition { .. } => true,
+                    Language::PlainJson { .. } | Language::Other => false,
+                },
+            })
+    }
+
+    /// Reports the near misses, now that it is known whether the document has a section.
+    fn report_misses(&mut self) {
+        for miss in std::mem::take(&mut self.misses) {
+            // A second machine, a machine where none was drawn, a name or a level that may not be meant: not without asking.
+            let sure =
+                miss.holds_machine && miss.level == 2 && !miss.names && self.done.is_empty();
+            let applicability = if sure {
+                Applicability::Safe
+            } else {
+                Applicability::Unsafe
+            };
+            self.diags.push(report::near_miss_heading(
+                miss.heading,
+                miss.level,
+                &miss.right,
+                applicability,
+            ));
+        }
+    }
+
+    fn spanned(&self, range: &Range<usize>) -> Spanned<String> {
+        let value = self.text.get(range.clone()).unwrap_or_default().to_owned();
+        Spanned::new(value, outline::span(self.file, range))
+    }
+}
+
+/// The finding about a fence that isn't closed, with the line before which it was probably meant to be.
+fn unclosed(
+    text: &str,
+    fence: &Fence,
+    opening: Span,
+    overrun: Option<usize>,
+) -> crate::diag::Diagnostic {
+    match overrun {
+        Some(at) => {
+            let place = fence.text.span(at..at + 1);
+            let start = outline::line_start(text, place.range().start);
+            let prefix = text.get(start..place.range().start).unwrap_or_default();
+            let closing = format!("{}\n{prefix}", fence.marker);
+            report::unclosed_fence(opening, Some(place), place.before(), closing)
+        }
+        None => {
+            let start = outline::line_start(text, fence.opening.start);
+            let prefix = text.get(start..fence.opening.start).unwrap_or_default();
+            let prefix = fence::continuation(prefix);
+            let end = if fence.text.text().is_empty() {
+                opening
+            } else {
+                fence.text.full_span()
+            };
+            let closing = if fence.text.text().ends_with('\n') {
+                format!("{prefix}{}\n", fence.marker)
+            } else {
+                format!("\n{prefix}{}", fence.marker)
+            };
+            report::unclosed_fence(opening, None, end.after(), closing)
+        }
+    }
+}
+
+/// The excerpt, or if it is empty, one that holds the line end before it: a finding about it needs a place.
+fn never_placeless(text: &str, excerpt: Excerpt, fence: &Fence) -> Excerpt {
+    if !excerpt.text().is_empty() {
+        return excerpt;
+    }
+    let behind = text.get(fence.opening.end..).unwrap_or_default();
+    let mut blank = Excerpt::new(excerpt.file());
+    if let Some(at) = behind.find('\n') {
+        blank.push("\n", crate::source::narrow(fence.opening.end + at));
+    }
+    blank
+}
+
+/// The Markdown of a range, from the first to the last line that isn't blank.
+///
+/// Inside a list or quote, what stands before the heading on its line (`> `, two blanks) is taken away from each line of
+/// the value, as far as the line has it; the span still covers it.
+fn prose(file: FileId, text: &str, range: Range<usize>, prefix: &str) -> Spanned<String> {
+    let mut value = String::new();
+    let mut covered: Option<Range<usize>> = None;
+    let mut kept = 0;
+    let mut at = range.start;
+    // The first line is what is left of the heading's own: its closing `#` or nothing.
+    for (number, line) in text
+        .get(range.clone())
+        .unwrap_or_default()
+        .split_inclusive('\n')
+        .enumerate()
+    {
+        let own = without_prefix(line, prefix);
+        let words = own.trim_end();
+        if number > 0 && !words.is_empty() {
+            let start = covered.map_or(at + line.len() - own.len(), |it| it.start);
+            covered = Some(start..at + line.trim_end().len());
+            value.push_str(own);
+            kept = value.len() - (own.len() - words.len());
+        } else if covered.is_some() {
+            value.push_str(own);
+        }
+        at += line.len();
+    }
+    value.truncate(kept);
+    let covered = covered.unwrap_or(range.start..range.start);
+    Spanned::new(value, outline::span(file, &covered))
+}
+
+/// A line without as much of its container's prefix as it has.
+fn without_prefix<'l>(line: &'l str, prefix: &str) -> &'l str {
+    let mut rest = line;
+    for sign in prefix.chars() {
+        let next = if sign == '>' {
+            rest.trim_start_matches([' ', '\t']).strip_prefix('>')
+        } else {
+            rest.strip_prefix([' ', '\t'])
+        };
+        match next {
+            Some(next) => rest = next,
+            None => break,
+        }
+    }
+    rest
+}
+
+/// Whether the text of a `mermaid` fence is a state diagram, rather than another kind.
+fn is_state_diagram(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut first = lines.next();
+    if first == Some("---") {
+        lines.find(|line| *line == "---");
+        first = lines.next();
+    }
+    while first.is_some_and(|line| line.starts_with("%%")) {
+        first = lines.next();
+    }
+    first.is_some_and(|line| line.starts_with("stateDiagram"))
+}

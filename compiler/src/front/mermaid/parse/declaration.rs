@@ -1,0 +1,302 @@
+//! `state …` in all its forms.
+//!
+//! Mermaid makes nothing of `state x` without braces, and one composite of the last word in front of a `{`. Here `state x`
+//! declares `x`, and `state x : Title` gives it that title; the rest is as Mermaid has it, with a warning.
+
+use std::ops::Range;
+
+use super::stray::What;
+use super::{Bare, Parsed, Parser, Shape};
+use crate::front::mermaid::ast::{Declaration, StatementKind, Stereotype};
+use crate::front::mermaid::lex::{Kind, Token};
+use crate::front::mermaid::report;
+use crate::source::Spanned;
+
+impl Parser<'_> {
+    /// `COMPOSIT_STATE+`, with or without a body.
+    pub(super) fn words(&mut self, first: Token) -> Parsed {
+        let mut last = self.bump();
+        let mut word_before = None;
+        loop {
+            let next = self.peek();
+            if next.kind != Kind::Word || next.follows_state() {
+                break;
+            }
+            word_before = Some(last);
+            last = self.bump();
+        }
+        let next = self.peek();
+        let all = first.start..last.end;
+        match next.kind {
+            Kind::Open => {
+                self.bump();
+                self.composite_words(first, word_before.map(|word| word.end), last, next);
+                Ok(())
+            }
+            Kind::As if !next.follows_state() => {
+                let title = self.raw(all.clone());
+                let line = self.line_range(next.end);
+                let id = self.raw(next.end..line.end);
+                let finding = report::syntax_error::declaration::title_without_quotes(
+                    self.span(all),
+                    &title,
+                    id.trim().trim_end_matches('{').trim(),
+                );
+                Err(Self::broken_line(last.end, finding))
+            }
+            _ => {
+                self.bare_words(first, last);
+                Ok(())
+            }
+        }
+    }
+
+    /// A composite behind one word or several, of which Mermaid takes the last.
+    fn composite_words(&mut self, first: Token, before: Option<usize>, last: Token, brace: Token) {
+        let all = first.start..last.end;
+        let text = self.slice(all.clone());
+        let colon = text.find(':').filter(|_| before.is_some());
+        if let Some(colon) = colon.filter(|_| !text.contains(":::")) {
+            let id = first.start..first.start + colon;
+            if !self.slice(id.clone()).trim().is_empty() {
+                let title = self.spanned(first.start + colon + 1..last.end);
+                let id = self.name(id);
+                let drawn = self.raw(last.start..last.end);
+                let edit = self.span(first.lead..last.end);
+                self.report(report::stray_words::composite_title(
+                    edit, &id, &title.value, &drawn,
+                ));
+                self.open(first.lead, brace.start, id, Some(title));
+                return;
+            }
+        }
+        if let Some(end) = before {
+            let lost = self.span(first.start..end);
+            let words = self.raw(first.start..end);
+            let id = self.raw(last.start..last.end);
+            self.report(report::stray_words::before_composite(lost, &words, &id));
+        }
+        let id = self.name(last.start..last.end);
+        if id.value.contains(":::") {
+            self.report(report::stray_words::composite_class(id.span, &id.value));
+        }
+        self.open(first.lead, brace.start, id, None);
+    }
+
+    /// `state x` and `state x : Title`.
+    fn bare_words(&mut self, first: Token, last: Token) {
+        let all = first.start..last.end;
+        let text = self.slice(all.clone());
+        let range = first.lead..last.end;
+        self.strays_end();
+        self.settle(Shape::Declaration, What::Other, range.clone());
+        let colon = text.find(':');
+        let id_end = first.start + colon.unwrap_or(text.len());
+        let word_end = first.end.min(id_end);
+        let head = self.slice(first.start..word_end);
+        if head.is_empty() || head.starts_with("--") || !head.contains(is_name_character) {
+            let span = self.span(range);
+            let words = self.raw(all);
+            self.report(report::stray_words::behind_state(span, &words));
+            return;
+        }
+        let extra = self.trim(word_end..id_end);
+        if !extra.is_empty() {
+            let id = self.raw(first.start..word_end);
+            let words = self.raw(extra.clone());
+            self.report(report::stray_words::after_name(
+                self.span(extra),
+                self.span(range.clone()),
+                &id,
+                &words,
+            ));
+        }
+        let id = self.name(first.start..word_end);
+        let is_class = text.contains(":::");
+        let title = colon
+            .filter(|_| !is_class)
+            .map(|colon| self.spanned(first.start + colon + 1..last.end))
+            .filter(|title| !title.value.is_empty());
+        self.bare.push(Bare {
+            id: id.value.clone(),
+            span: self.span(range.clone()),
+            keyword: self.span(first.lead..first.start),
+            titled: title.is_some(),
+            refused: self.lexer.runs_into_brace(last.end),
+        });
+        self.declare(range, id, title, None);
+    }
+
+    fn declare(
+        &mut self,
+        range: Range<usize>,
+        id: Spanned<String>,
+        title: Option<Spanned<String>>,
+        stereotype: Option<Spanned<Stereotype>>,
+    ) {
+        let declaration = Declaration {
+            id,
+            title,
+            stereotype,
+            body: None,
+        };
+        self.push(
+            range.start,
+            range.end,
+            StatementKind::Declaration(declaration),
+        );
+    }
+
+    /// `state Two words {`: an error in Mermaid; the composite is kept under a name of both words.
+    pub(super) fn several_words(&mut self, token: Token) {
+        self.bump();
+        let words = self.trim(token.start..token.end - 1);
+        let written = self.raw(words.clone());
+        let span = self.span(words.clone());
+        let finding = match written.split_once(" as ") {
+            Some((title, id)) => report::syntax_error::declaration::title_without_quotes(
+                span,
+                title.trim(),
+                id.trim(),
+            ),
+            None => report::syntax_error::declaration::several_words(span, &written),
+        };
+        self.silence(self.line_of(token.start));
+        self.report(finding);
+        let id = match written.split_once(" as ") {
+            Some((_, id)) => id.trim().to_owned(),
+            None => report::slug(&written),
+        };
+        self.open(
+            token.lead,
+            token.end - 1,
+            Spanned::new(id, span),
+            None,
+        );
+    }
+
+    /// `state "title" as id`, with or without a body.
+    pub(super) fn titled(&mut self, token: Token) -> Parsed {
+        self.bump();
+        let title = self.spanned(token.start..token.end);
+        let quoted = self.span(token.lead..(token.end + 1).min(self.text.len()));
+        let alias = self.peek();
+        if alias.kind != Kind::As {
+            let closed = self.slice(token.end..token.end + 1) == "\"";
+            if !closed {
+                let first_line = self.line_range(token.lead).end;
+                let span = self.trimmed_span(token.lead..first_line);
+                let finding = report::syntax_error::declaration::unclosed_title(span);
+                return Err(Self::broken_line(token.lead, finding));
+            }
+            let braced = alias.kind == Kind::Open;
+            let finding =
+                report::syntax_error::declaration::title_without_id(quoted, &title.value, braced);
+            if alias.kind == Kind::As || self.same_line(token.end, alias.lead) {
+                return Err(Self::broken_line(token.end, finding));
+            }
+            return Err(self.broken_at(alias, finding));
+        }
+        self.bump();
+        let id_token = self.peek();
+        if id_token.kind != Kind::Id {
+            let finding = report::syntax_error::declaration::title_without_id(
+                quoted,
+                &title.value,
+                id_token.kind == Kind::Open,
+            );
+            return Err(self.broken_at(id_token, finding));
+        }
+        self.bump();
+        let id_range = self.trim(id_token.start..id_token.end);
+        if !self.same_line(alias.start, id_range.start) && !id_range.is_empty() {
+            let line = self.span(id_range.clone());
+            let taken = self.raw(id_range.clone());
+            let keyword = self.span(alias.start..alias.start + 2);
+            self.report(report::swallowed_line::by(keyword, "as", line, &taken));
+        }
+        let brace = self.peek();
+        let braced = brace.kind == Kind::Open;
+        if id_range.is_empty() {
+            let finding =
+                report::syntax_error::declaration::title_without_id(quoted, &title.value, braced);
+            return Err(Self::broken_line(alias.start, finding));
+        }
+        if braced {
+            self.bump();
+            let id = self.titled_name(id_range);
+            self.open(token.lead, brace.start, id, Some(title));
+        } else {
+            self.titled_alone(token, title, id_range);
+        }
+        Ok(())
+    }
+
+    /// Behind `as`, a colon ends the id and begins a second line of the title.
+    fn titled_alone(&mut self, token: Token, title: Spanned<String>, range: Range<usize>) {
+        let whole = token.lead..range.end;
+        let text = self.slice(range.clone());
+        let colon = text.find(':').map(|at| range.start + at);
+        let id = self.titled_name(range.start..colon.unwrap_or(range.end));
+        let second = colon.map(|colon| {
+            let length = self.slice(colon + 1..range.end).find(':');
+            let end = length.map_or(range.end, |length| colon + 1 + length);
+            self.spanned(colon + 1..end)
+        });
+        let state_span = id.span;
+        let state = id.value.clone();
+        self.strays_end();
+        self.declare(whole.clone(), id, Some(title), None);
+        if let Some(text) = second.filter(|text| !text.value.is_empty()) {
+            let state = crate::front::mermaid::ast::Endpoint {
+                target: crate::front::mermaid::ast::EndpointKind::Id(state),
+                span: state_span,
+                class: None,
+            };
+            self.push(
+                range.start,
+                range.end,
+                StatementKind::Description { state, text },
+            );
+        }
+        self.settle(Shape::Declaration, What::Other, whole);
+    }
+
+    fn titled_name(&mut self, range: Range<usize>) -> Spanned<String> {
+        let id = self.name(range);
+        if id.value.contains(char::is_whitespace) {
+            self.report(report::stray_words::name_with_blanks(id.span, &id.value));
+        }
+        id
+    }
+
+    /// `state x <<choice>>`: all in front of the mark is the name.
+    pub(super) fn pseudo(&mut self, token: Token, kind: Stereotype) -> Parsed {
+        self.bump();
+        let text = self.slice(token.start..token.end);
+        let length = text.rfind(['<', '[']).map_or(0, |at| at - 1);
+        let mark = token.start + length..token.end;
+        let name = self.trim(token.start..mark.start);
+        let mark_span = self.span(mark.clone());
+        let written = self.raw(mark);
+        let whole = token.lead..token.end;
+        if name.is_empty() {
+            let finding = report::syntax_error::declaration::mark_without_name(mark_span, &written);
+            return Err(Self::broken_line(token.end, finding));
+        }
+        let id = self.name(name);
+        if id.value.contains(char::is_whitespace) || id.value.contains([':', '"']) {
+            let edit = self.span(token.start..token.end);
+            self.report(report::stray_words::pseudo_name(edit, &id, &written));
+        }
+        self.strays_end();
+        self.declare(whole.clone(), id, None, Some(Spanned::new(kind, mark_span)));
+        self.settle(Shape::Declaration, What::Other, whole);
+        Ok(())
+    }
+}
+
+/// Whether a character makes a word a name, and not a sign.
+fn is_name_character(c: char) -> bool {
+    c.is_alphanumeric() || (!c.is_ascii() && !c.is_whitespace()) || matches!(c, '_' | '[')
+}

@@ -1,0 +1,212 @@
+//! Lines that only draw, and the texts for screen readers.
+
+use super::stray::What;
+use super::{Parsed, Parser, Shape};
+use crate::front::mermaid::ast::{Drawing, StatementKind};
+use crate::front::mermaid::lex::{Kind, Token};
+use crate::front::mermaid::report;
+use crate::source::Spanned;
+
+impl Parser<'_> {
+    /// `classDef NAME STYLES`, `class IDS NAME`, `style IDS STYLES`.
+    pub(super) fn styles(&mut self, first: Token) -> Parsed {
+        self.bump();
+        let keyword = match first.kind {
+            Kind::ClassDef => "classDef",
+            Kind::Class => "class",
+            _ => "style",
+        };
+        let subject = self.peek();
+        let wanted = match first.kind {
+            Kind::ClassDef => Kind::ClassDefName,
+            Kind::Class => Kind::ClassIds,
+            _ => Kind::StyleIds,
+        };
+        if subject.kind != wanted {
+            let finding = self.bad_style(first, keyword, subject);
+            return Err(Self::broken_line(first.start, finding));
+        }
+        self.bump();
+        let rest = self.peek();
+        self.bump();
+        let end = self.used;
+        let name = self.spanned(subject.start..subject.end);
+        let text = self.spanned(rest.start..rest.end);
+        let keyword_span = self.trimmed_span(first.start..first.end);
+        let line = self.line_of(first.start);
+        let last = self.trim(rest.start..rest.end);
+        if !last.is_empty() && self.line_of(last.start) != line {
+            let taken = self.raw(last.clone());
+            let span = self.span(last.clone());
+            self.report(report::swallowed_line::by(
+                keyword_span,
+                keyword,
+                span,
+                &taken,
+            ));
+        } else if first.kind == Kind::Class && rest.start == last.start && !last.is_empty() {
+            let whole = self.span(subject.start..last.end);
+            self.report(report::stray_words::class_name(whole, &name.value, &text.value));
+        }
+        self.drawing_until(first, end, keyword, Some(name), Some(text));
+        Ok(())
+    }
+
+    /// What to say of a style whose subject can't be read.
+    fn bad_style(
+        &self,
+        first: Token,
+        keyword: &'static str,
+        subject: Token,
+    ) -> crate::diag::Diagnostic {
+        let line = self.line_range(first.start);
+        let rest = self.trim(first.end.min(line.end)..line.end);
+        let text = self.raw(rest.clone());
+        let word = text.split_whitespace().next().unwrap_or("");
+        let span = self.trimmed_span(first.start..first.end);
+        if !self.same_line(first.start, first.end) || text.is_empty() {
+            return report::syntax_error::name::keyword(span, keyword);
+        }
+        if text.starts_with("-->") || text.starts_with(':') {
+            return report::syntax_error::name::keyword(span, keyword);
+        }
+        let at = self.span(rest.start..rest.start + word.len());
+        if subject.kind == Kind::ClassDefDefault {
+            return report::syntax_error::class::default_class(at);
+        }
+        report::syntax_error::class::subject(at, keyword, word)
+    }
+
+    /// `CLICK idStmt STRING STRING NL | CLICK idStmt HREF STRING NL`.
+    pub(super) fn click(&mut self, first: Token) -> Parsed {
+        self.bump();
+        let name = self.peek();
+        let keyword = self.span(first.start..first.end);
+        if !matches!(name.kind, Kind::Id | Kind::Star) || !self.same_line(first.start, name.lead) {
+            let finding = report::syntax_error::name::keyword(keyword, "click");
+            return Err(self.broken_at(name, finding));
+        }
+        let state = self.endpoint()?;
+        let mut rest = self.peek();
+        let start = rest.start;
+        let line = self.trimmed_span(first.start..self.line_range(first.start).end);
+        for wanted in [[Kind::Text, Kind::Href], [Kind::Text, Kind::Text]] {
+            if !wanted.contains(&rest.kind) {
+                let finding = report::syntax_error::click::incomplete(line);
+                return Err(self.broken_at(rest, finding));
+            }
+            self.bump();
+            rest = self.peek();
+        }
+        let end = self.used;
+        if rest.kind != Kind::NewLine {
+            let text = self.slice(start..end);
+            let href = text.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("href"));
+            let finding = if self.same_line(end, rest.lead) && rest.kind != Kind::End {
+                report::syntax_error::click::too_much(line, href)
+            } else {
+                let blanks = self.span(end..self.line_range(end).end);
+                report::syntax_error::click::blanks(blanks)
+            };
+            return Err(self.broken_at(rest, finding));
+        }
+        let subject = Spanned::new(self.raw(name.start..name.end), state.span);
+        let text = self.spanned(start..end);
+        self.drawing_until(first, end, "click", Some(subject), Some(text));
+        Ok(())
+    }
+
+    /// `scale WIDTH`, and `width` behind it.
+    pub(super) fn scale(&mut self, first: Token) -> Parsed {
+        self.bump();
+        let width = self.peek();
+        let keyword = self.trimmed_span(first.start..first.end);
+        if width.kind != Kind::Width {
+            let text = self.slice(first.end..self.line_range(first.end).end);
+            let finding = if text.starts_with(|c: char| c.is_ascii_digit()) {
+                report::syntax_error::click::scale(keyword)
+            } else {
+                report::syntax_error::name::keyword(keyword, "scale")
+            };
+            return Err(Self::broken_line(first.start, finding));
+        }
+        self.bump();
+        let value = self.spanned(width.start..width.end);
+        // The next token passes over `width`, or is what stands in its place.
+        let next = self.peek();
+        let behind = self.slice(width.end..next.start.max(width.end));
+        if !behind.trim_start().to_ascii_lowercase().starts_with("width") {
+            let finding = report::syntax_error::click::scale(self.span(first.start..width.end));
+            return Err(Self::broken_line(width.end - 1, finding));
+        }
+        self.drawing_until(first, width.end, "scale", Some(value), None);
+        Ok(())
+    }
+
+    /// `accTitle: text`, `accDescr: text`, `accDescr { text }`.
+    pub(super) fn accessibility(&mut self, first: Token) -> Parsed {
+        self.bump();
+        let title = first.kind == Kind::AccTitle;
+        let mut value = first;
+        if first.kind != Kind::AccBlock {
+            value = self.peek();
+            self.bump();
+        }
+        let text = self.spanned(value.start..value.end);
+        let name = if title { "accTitle" } else { "accDescr" };
+        let keyword = self.span(first.lead..first.lead + name.len());
+        let taken = self.trim(value.start..value.end);
+        if first.kind == Kind::AccBlock {
+            if value.end >= self.text.len() {
+                self.report(report::swallowed_line::unclosed(keyword, text.span));
+            }
+        } else if !taken.is_empty() && !self.same_line(first.lead, taken.start) {
+            self.report(report::swallowed_line::by(
+                keyword,
+                name,
+                text.span,
+                &text.value,
+            ));
+        }
+        let end = if first.kind == Kind::AccBlock {
+            (value.end + 1).min(self.text.len())
+        } else {
+            value.end
+        };
+        self.push(
+            first.lead,
+            end,
+            StatementKind::Accessibility { title, text },
+        );
+        self.settle(Shape::Other, What::Other, first.lead..end);
+        Ok(())
+    }
+
+    /// A line that draws and ends with its keyword.
+    pub(super) fn drawing(
+        &mut self,
+        first: Token,
+        keyword: &'static str,
+        subject: Option<Spanned<String>>,
+        rest: Option<Spanned<String>>,
+    ) {
+        self.drawing_until(first, first.end, keyword, subject, rest);
+    }
+
+    fn drawing_until(
+        &mut self,
+        first: Token,
+        end: usize,
+        keyword: &'static str,
+        subject: Option<Spanned<String>>,
+        rest: Option<Spanned<String>>,
+    ) {
+        let drawing = Drawing {
+            keyword,
+            subject,
+            rest: rest.filter(|text| !text.value.is_empty()),
+        };
+        self.push(first.start, end, StatementKind::Drawing(drawing));
+        self.settle(Shape::Other, What::Other, first.start..end);
+    }
+}

@@ -1,0 +1,140 @@
+//! Notes: beside a state, on one line or on several, and floating.
+
+use super::stray::What;
+use super::{Parsed, Parser, Shape};
+use crate::front::mermaid::ast::{Note, StatementKind};
+use crate::front::mermaid::lex::{Kind, Token};
+use crate::front::mermaid::report;
+use crate::source::Spanned;
+
+impl Parser<'_> {
+    /// `note (left of|right of) ID NOTE_TEXT | note NOTE_TEXT AS ID`.
+    pub(super) fn note(&mut self, first: Token) -> Parsed {
+        self.bump();
+        let side = self.peek();
+        match side.kind {
+            Kind::LeftOf | Kind::RightOf => self.note_beside(first, side),
+            Kind::NoteTitle => self.floating_note(first, side),
+            _ => {
+                let keyword = self.trimmed_span(first.start..first.end);
+                let line = self.line_range(first.start);
+                let behind = self.slice(first.end.min(line.end)..line.end).trim();
+                let named = !self.same_line(first.start, first.end)
+                    || behind.is_empty()
+                    || behind.starts_with("-->")
+                    || behind.starts_with(':');
+                let finding = if named {
+                    report::syntax_error::name::keyword(keyword, "note")
+                } else {
+                    let word = behind.split_whitespace().next().unwrap_or("").to_owned();
+                    let at = self.span(first.end..first.end + word.len());
+                    report::syntax_error::note::side(at, &word)
+                };
+                Err(Self::broken_line(first.start, finding))
+            }
+        }
+    }
+
+    fn note_beside(&mut self, first: Token, side: Token) -> Parsed {
+        self.bump();
+        let id = self.peek();
+        let line = self.trimmed_span(first.start..self.line_range(first.start).end);
+        if id.kind != Kind::Id {
+            let finding = report::syntax_error::note::no_state(line);
+            return Err(Self::broken_line(first.start, finding));
+        }
+        self.bump();
+        let text = self.peek();
+        let state_range = self.trim(id.start..id.end);
+        if !matches!(text.kind, Kind::NoteLine | Kind::NoteBlock) {
+            let finding = if self.slice(id.end..id.end + 1) == "-" {
+                self.dash_in_name(state_range.start)
+            } else {
+                report::syntax_error::note::no_text(line)
+            };
+            return Err(Self::broken_line(first.start, finding));
+        }
+        self.bump();
+        let state = self.name(id.start..id.end);
+        let value = if text.kind == Kind::NoteLine {
+            self.note_line(text)
+        } else {
+            if self.slice(text.start..text.start + 1) == "-" {
+                let end = self.slice(text.start..self.line_range(text.start).end);
+                let word = end.split_whitespace().next().unwrap_or("").len();
+                let whole = self.span(state_range.start..text.start + word);
+                self.report(report::cut_note::dash(whole, &state.value));
+            }
+            self.note_block(first, text)
+        };
+        self.push_note(first, text.end, state, Some(side.kind == Kind::LeftOf), value);
+        Ok(())
+    }
+
+    /// Text behind a colon. Mermaid drops its first two characters, whatever they are.
+    fn note_line(&mut self, token: Token) -> Spanned<String> {
+        let text = self.slice(token.start..token.end);
+        let colon = token.start + text.find(':').unwrap_or(0);
+        let value = self.spanned(colon + 1..token.end);
+        let lost_letter = colon == token.start
+            && !text
+                .get(1..)
+                .unwrap_or("")
+                .starts_with(crate::front::mermaid::lex::rule::is_space);
+        let before = self.slice(token.start..colon).encode_utf16().count();
+        if lost_letter || before > 1 {
+            let blanks = self.span(token.start..colon + 1);
+            self.report(report::cut_note::line(blanks, value.span, lost_letter));
+        }
+        self.check_cut(token.end);
+        value
+    }
+
+    /// Text up to `end note`. A note that begins inside of it says that the `end note` belongs to that one.
+    fn note_block(&mut self, first: Token, token: Token) -> Spanned<String> {
+        let end = token.end - "end note".len();
+        let value = self.spanned(token.start..end);
+        let inner = self.slice(token.start..end);
+        let begins = |line: &str| {
+            let line = line.trim_start().to_ascii_lowercase();
+            line.starts_with("note left of ") || line.starts_with("note right of ")
+        };
+        if inner.lines().skip(1).any(begins) {
+            let keyword = self.trimmed_span(first.start..first.end);
+            self.report(report::swallowed_line::by_note(keyword, value.span));
+        }
+        value
+    }
+
+    fn floating_note(&mut self, first: Token, text: Token) -> Parsed {
+        self.bump();
+        let alias = self.peek();
+        let line = self.trimmed_span(first.start..self.line_range(first.start).end);
+        let value = self.spanned(text.start..text.end);
+        if alias.kind == Kind::As {
+            self.bump();
+            let id = self.peek();
+            if id.kind == Kind::Id {
+                self.bump();
+                let state = self.spanned(id.start..id.end);
+                self.push_note(first, id.end, state, None, value);
+                return Ok(());
+            }
+        }
+        let finding = report::syntax_error::note::floating(line);
+        Err(Self::broken_line(first.start, finding))
+    }
+
+    fn push_note(
+        &mut self,
+        first: Token,
+        end: usize,
+        state: Spanned<String>,
+        left: Option<bool>,
+        text: Spanned<String>,
+    ) {
+        let note = Note { state, left, text };
+        self.push(first.start, end, StatementKind::Note(note));
+        self.settle(Shape::Note, What::Other, first.start..end);
+    }
+}

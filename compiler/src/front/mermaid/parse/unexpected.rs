@@ -1,0 +1,248 @@
+//! Finding words for what can't stand where it stands.
+
+use std::ops::Range;
+
+use super::{Parsed, Parser, Previous, Shape};
+use crate::diag::Diagnostic;
+use crate::front::mermaid::ast::{Endpoint, EndpointKind, StatementKind};
+use crate::front::mermaid::lex::rule::is_id;
+use crate::front::mermaid::lex::{Kind, Token};
+use crate::front::mermaid::report::syntax_error as wrong;
+
+impl Parser<'_> {
+    /// A token that begins no statement. It is used up with the rest of its line.
+    pub(super) fn unexpected(&mut self, token: Token) -> Parsed {
+        let near = self
+            .previous
+            .filter(|previous| self.same_line(previous.end.saturating_sub(1), token.lead));
+        let span = self.span(token.start..token.end);
+        let text = self.slice(token.start..token.end);
+        if text == "{" {
+            return self.stray_brace(near, token);
+        }
+        let finding = match token.kind {
+            Kind::Arrow => self.stray_arrow(near, token),
+            Kind::Description => self.stray_text(near, token),
+            Kind::ClassMark => match near.map(|near| near.shape) {
+                Some(Shape::Labelled) => wrong::label::double_colon(span),
+                Some(_) => wrong::class::two_classes(span),
+                None => wrong::class::no_state(span),
+            },
+            Kind::Header => wrong::second_header(self.trimmed_span(token.start..token.end)),
+            Kind::Text => wrong::name::quoted(span, &self.raw(token.start..token.end)),
+            Kind::Default => wrong::name::keyword(span, "default"),
+            Kind::Href => wrong::name::keyword(span, "href"),
+            Kind::As => wrong::declaration::nothing_before_as(self.span(token.lead..token.end)),
+            _ if text == ":" => self.stray_colon(near, token),
+            _ if text == "-" => self.stray_dash(near, token),
+            _ => wrong::other(span, &self.raw(token.start..token.end)),
+        };
+        Err(Self::broken_line(token.lead, finding))
+    }
+
+    /// What to say where an arrow leads to no state.
+    pub(super) fn missing_target(&mut self, first: Token, arrow: Token, token: Token) -> Diagnostic {
+        let arrow_span = self.span(arrow.start..arrow.end);
+        let here = self.same_line(arrow.start, token.lead);
+        if !here || matches!(token.kind, Kind::NewLine | Kind::End | Kind::Close) {
+            return wrong::arrow::no_target(arrow_span);
+        }
+        let span = self.span(token.start..token.end);
+        let word = self.slice(token.lead..token.end);
+        let word: String = word.chars().take_while(char::is_ascii_alphanumeric).collect();
+        let keyword = self.span(token.lead..token.lead + word.len());
+        match token.kind {
+            Kind::Description => wrong::arrow::no_target_before_label(arrow_span),
+            Kind::Text | Kind::Title => wrong::name::quoted(span, &self.raw(token.start..token.end)),
+            Kind::Unknown if self.slice(token.start..token.end) == "-" => {
+                self.dash_at(token, Some(first))
+            }
+            Kind::Click
+            | Kind::Href
+            | Kind::Default
+            | Kind::Header
+            | Kind::Note
+            | Kind::Class
+            | Kind::ClassDef
+            | Kind::Style
+            | Kind::Scale
+            | Kind::HideEmpty
+            | Kind::AccTitle
+            | Kind::AccDescription
+            | Kind::AccBlock => wrong::name::keyword(keyword, &word),
+            _ if token.follows_state() => wrong::name::keyword(keyword, &word),
+            _ => wrong::arrow::no_target(arrow_span),
+        }
+    }
+
+    fn stray_arrow(&mut self, near: Option<Previous>, token: Token) -> Diagnostic {
+        let span = self.span(token.start..token.end);
+        match near {
+            Some(near) if near.shape == Shape::Transition => {
+                let name = self.raw(near.name..near.end);
+                let insertion = self.insertion_of_line(token.start, near.start);
+                wrong::arrow::chained(span, &name, insertion)
+            }
+            _ => wrong::arrow::no_source(span),
+        }
+    }
+
+    /// What to insert so that a line is broken in front of an offset, indented as its statement. `None` where the file has
+    /// more in front of each line than the diagram: a quote's `>` can't be made up.
+    fn insertion_of_line(&self, at: usize, statement: usize) -> Option<(crate::source::Span, String)> {
+        let line = self.line_range(statement);
+        let indent = self.slice(line.start..statement);
+        let newline = line.end.min(self.prepared.excerpt.text().len());
+        let plain = |at: usize| {
+            let span = self.prepared.excerpt.span(at..at + 2);
+            span.end - span.start == 2
+        };
+        let contiguous = line.start == 0 || plain(line.start - 1);
+        let contiguous = contiguous
+            && (newline + 2 > self.prepared.excerpt.text().len() || plain(newline));
+        let blank = indent.chars().all(|c| c == ' ' || c == '\t');
+        (contiguous && blank).then(|| (self.span(at..at), format!("\n{indent}")))
+    }
+
+    fn stray_text(&mut self, near: Option<Previous>, token: Token) -> Diagnostic {
+        let span = self.span(token.start..token.end);
+        match near.map(|near| near.shape) {
+            Some(Shape::Labelled) => wrong::label::double_colon(self.span(token.start..token.start + 2)),
+            Some(Shape::Note) => wrong::note::colon(self.span(token.start..token.start + 1)),
+            Some(Shape::Declaration) => wrong::label::behind_declaration(span),
+            _ => wrong::label::without_state(span),
+        }
+    }
+
+    fn stray_colon(&mut self, near: Option<Previous>, token: Token) -> Diagnostic {
+        let span = self.span(token.start..token.end);
+        let rest = self.slice(token.end..self.line_range(token.end).end);
+        match near.map(|near| near.shape) {
+            Some(Shape::Labelled) if rest.trim().is_empty() => wrong::label::trailing_colon(span),
+            Some(Shape::Labelled) => wrong::label::double_colon(span),
+            Some(Shape::Note) => wrong::note::colon(span),
+            Some(_) if rest.trim().is_empty() => wrong::label::empty(span),
+            Some(_) if rest.starts_with(';') => wrong::label::empty(span),
+            _ => wrong::other(span, ":"),
+        }
+    }
+
+    fn stray_dash(&mut self, near: Option<Previous>, token: Token) -> Diagnostic {
+        let first = near.map(|near| Token {
+            kind: Kind::Id,
+            lead: near.start,
+            start: near.start,
+            end: near.end,
+        });
+        self.dash_at(token, first)
+    }
+
+    /// A `-` that no rule takes: an arrow written otherwise, a divider at the root, or a dash in a name.
+    fn dash_at(&mut self, token: Token, first: Option<Token>) -> Diagnostic {
+        let line = self.line_range(token.start);
+        let sign = |c: char| matches!(c, '-' | '>' | '=' | '.' | '|' | '<' | 'o' | 'x');
+        let run = self.slice(token.start..line.end);
+        let run: &str = run
+            .find(|c| !sign(c))
+            .map_or(run, |end| run.get(..end).unwrap_or(run));
+        let run = run.trim_end_matches(['o', 'x', '|', '<']);
+        let run_range = token.start..token.start + run.len();
+        let before = self.slice(line.start..token.start);
+        let after = self.slice(run_range.end..line.end);
+        let glued = before.ends_with(is_id) && before.chars().next_back() != Some('>');
+        let span = self.span(run_range.clone());
+        if run == "-" && glued && after.starts_with(is_id) && !after.starts_with('>') {
+            return self.dash_in_name(token.start);
+        }
+        if run.contains('>') {
+            return wrong::arrow::misspelt(span, &self.raw(run_range));
+        }
+        let spread = after.trim_start();
+        if (run == "-" || run == "--") && (spread.starts_with('>') || spread.starts_with("->")) {
+            let gap = after.len() - spread.len();
+            let tail = spread.find('>').unwrap_or(0) + 1;
+            let whole = run_range.start..run_range.end + gap + tail;
+            return wrong::arrow::misspelt(self.span(whole.clone()), &self.raw(whole));
+        }
+        if run.starts_with("--") && before.trim().is_empty() && after.trim().is_empty() {
+            return wrong::divider(span, self.frames.len() > 1);
+        }
+        if first.is_some() && after.contains("->") {
+            let text = after.split("--").next().unwrap_or("").trim().to_owned();
+            return wrong::arrow::label_inside(span, &text);
+        }
+        if first.is_some() && !after.trim().is_empty() {
+            return wrong::arrow::misspelt(span, &self.raw(run_range));
+        }
+        wrong::other(span, &self.raw(run_range))
+    }
+
+    /// A dash inside of a name. The tree keeps the whole name, so that later findings speak of what was meant.
+    pub(super) fn dash_in_name(&mut self, inside: usize) -> Diagnostic {
+        let range = self.dashed(inside);
+        let name = self.raw(range.clone());
+        let span = self.span(range);
+        let home = self.frames.last().map_or(0, |frame| frame.home);
+        let last = self
+            .frames
+            .get_mut(home)
+            .and_then(|frame| frame.statements.last_mut());
+        let endpoint = last.and_then(|statement| match &mut statement.kind {
+            StatementKind::Mention(endpoint) => Some(endpoint),
+            StatementKind::Transition(transition) => Some(&mut transition.target),
+            _ => None,
+        });
+        if let Some(Endpoint {
+            target,
+            span: place,
+            ..
+        }) = endpoint
+            && place.start == span.start
+        {
+            *target = EndpointKind::Id(name.clone());
+            *place = span;
+        }
+        wrong::name::dash(span, &name)
+    }
+
+    /// The characters of ids and the dashes around an offset, up to an arrow.
+    fn dashed(&self, inside: usize) -> Range<usize> {
+        let line = self.line_range(inside);
+        let part = |c: char| is_id(c) || c == '-';
+        let before = self.slice(line.start..inside);
+        let start = inside - (before.len() - before.trim_end_matches(part).len());
+        let after = self.slice(inside..line.end);
+        let length = after.find(|c| !part(c)).unwrap_or(after.len());
+        let word = after.get(..length).unwrap_or("");
+        let length = word.find("-->").unwrap_or(length);
+        start..inside + length
+    }
+
+    /// `A {` without `state`: said, and read as the composite that was meant.
+    fn stray_brace(&mut self, near: Option<Previous>, token: Token) -> Parsed {
+        let span = self.span(token.start..token.end);
+        let rest = self.slice(token.end..self.line_range(token.end).end);
+        let named = near.filter(|near| {
+            matches!(near.shape, Shape::Mention | Shape::Transition)
+                && !self.slice(near.name..near.end).starts_with("[*]")
+        });
+        let Some(near) = named.filter(|_| rest.trim().is_empty()) else {
+            let finding = wrong::brace(span, near.is_some());
+            return Err(Self::broken_line(token.lead, finding));
+        };
+        self.bump();
+        self.silence(self.line_of(token.start));
+        let id = self.spanned(near.name..near.end);
+        let finding = wrong::composite_without_state(span, &id, near.shape == Shape::Mention);
+        self.report(finding);
+        if near.shape == Shape::Mention {
+            let home = self.frames.last().map_or(0, |frame| frame.home);
+            if let Some(frame) = self.frames.get_mut(home) {
+                frame.statements.pop();
+            }
+        }
+        self.open(near.name, token.start, id, None);
+        self.restart(token.end);
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! Lowering: the parts of a spec become one machine.
+//!
+//! Names become handles, labels become events, guards and actions, `[*]` becomes initial transitions and final states, what
+//! the spec leaves out is filled in by the rules of the language. Never fails: each name that leads nowhere is one finding,
+//! and the machine is made without it.
+//!
+//! The steps, in order: [`diagram`] or [`definition`] fill the [`draft`]; [`overlay`] adds a definition to a diagram;
+//! [`boundary`] closes dead ends and opens scopes; [`trigger`] gives every transition its events; [`finish`] sorts.
+
+mod boundary;
+mod declarations;
+mod definition;
+mod diagram;
+mod draft;
+mod finish;
+mod guard;
+mod label;
+mod overlay;
+pub(crate) mod report;
+mod scope;
+mod spec;
+mod trigger;
+mod wording;
+pub mod words;
+
+pub use spec::Spec;
+
+use draft::{Draft, StateIndex};
+use spec::Context;
+
+use crate::diag::{Diags, nearest};
+use crate::ir::Machine;
+use crate::source::{Sources, Spanned};
+
+/// Makes the machine of a spec.
+pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
+    let mut context = Context::new(spec, sources, diags);
+    let mut draft = Draft::new(&spec.id.value, spec.span);
+    let mut drawn = diagram::Drawn::default();
+    if let Some(definition) = &spec.definition {
+        definition::note_spellings(definition, &mut draft);
+    }
+    match (&spec.diagram, &spec.definition) {
+        (Some(diagram), definition) => {
+            drawn = diagram::add(diagram, &mut draft, &mut context);
+            if let Some(definition) = definition {
+                overlay::overlay(definition, &mut draft, &mut context);
+            }
+            boundary::close_dead_ends(&mut draft, &mut context);
+        }
+        (None, Some(definition)) => definition::build(definition, &mut draft, &mut context),
+        (None, None) => context.diags.push(report::empty_section::empty_section(spec.span)),
+    }
+    let is_empty = draft.states.len() == 1 && (spec.diagram.is_some() || spec.definition.is_some());
+    if is_empty && !context.diags.has_errors() {
+        context.diags.push(report::empty_section::no_state(spec.span));
+    }
+    boundary::open_scopes(&mut draft, &mut context);
+    trigger::settle(&mut draft, context.diags);
+    let mut interrupts = Vec::new();
+    if let Some(definition) = &spec.definition {
+        declarations::add_declarations(definition, &mut draft, &mut context);
+        declarations::add_event_references(&definition.states, &mut draft, &mut context);
+        interrupts = self::interrupts(spec, &draft, &mut context);
+    }
+    add_instructions(spec, &mut draft, &mut context);
+    finish::finish(spec, draft, interrupts, drawn)
+}
+
+type FoundInterrupt = (Spanned<String>, String, Option<StateIndex>);
+
+fn interrupts(spec: &Spec, draft: &Draft, context: &mut Context<'_>) -> Vec<FoundInterrupt> {
+    let declared = spec.definition.iter().flat_map(|definition| &definition.interrupts);
+    let mut found = Vec::new();
+    for interrupt in declared {
+        let pattern = interrupt.value.pattern.as_ref().map_or("", |pattern| &pattern.value);
+        let target = interrupt.value.target.as_ref().filter(|target| target.value != "$return");
+        let state = target.and_then(|target| definition::find_state(target, draft, context));
+        if target.is_some() == state.is_some() {
+            found.push((interrupt.name.clone(), pattern.to_owned(), state));
+        }
+    }
+    found
+}
+
+fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
+    for instructions in &spec.instructions {
+        let name = &instructions.state;
+        let Some(state) = draft.state(&name.value) else {
+            let known = nearest(&name.value, draft.state_ids());
+            let diagnostic = report::unknown_instructions::unknown_instructions(name, known);
+            context.diags.push(diagnostic);
+            continue;
+        };
+        if let Some(earlier) = &draft.get(state).instructions {
+            context.diags.push(report::two_instructions::two_instructions(name, earlier.span));
+        }
+        draft.get_mut(state).instructions = Some(instructions.text.clone());
+    }
+}

@@ -1,0 +1,317 @@
+//! A machine while its names are being resolved.
+//!
+//! States, events, guards and actions are found by name here, in the order in which the spec first names them; nothing is
+//! sorted and a state's parent may still change. [`super::finish`] makes the IR of it.
+
+use std::collections::BTreeMap;
+
+use super::words::word_key;
+use crate::arena::{Arena, Handle};
+use crate::front::definition::ast::Kind;
+use crate::ir::{Action, Event, EventKind, Field, Guard, HostGuard, Meta, Verdict};
+use crate::source::{Span, Spanned};
+
+/// The index of a state in [`Draft::states`]; the root is 0.
+pub(super) type StateIndex = usize;
+
+/// The root's index.
+pub(super) const ROOT: StateIndex = 0;
+
+/// A machine in the making.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    /// The states in the order of their first mention; the root first.
+    pub(super) states: Vec<DraftState>,
+    by_id: BTreeMap<String, StateIndex>,
+    /// The transitions in the order of the text.
+    pub(super) transitions: Vec<DraftTransition>,
+    /// The events in the order of their first mention.
+    pub(super) events: Arena<Event>,
+    events_by_words: BTreeMap<String, Handle<Event>>,
+    /// How the definition spells events, by their words.
+    pub(super) spellings: BTreeMap<String, String>,
+    /// The guards of the host.
+    pub(super) guards: Arena<HostGuard>,
+    guards_by_name: BTreeMap<String, Handle<HostGuard>>,
+    /// The fields that guards read.
+    pub(super) fields: Arena<Field>,
+    fields_by_path: BTreeMap<String, Handle<Field>>,
+    /// The actions.
+    pub(super) actions: Arena<Action>,
+    actions_by_name: BTreeMap<String, Handle<Action>>,
+}
+
+/// A state in the making.
+#[derive(Debug)]
+pub(super) struct DraftState {
+    pub(super) id: String,
+    pub(super) span: Span,
+    pub(super) parent: StateIndex,
+    /// What the spec says that it is.
+    pub(super) kind: Option<Kind>,
+    /// Whether it has a body, in the diagram or in the definition.
+    pub(super) has_body: bool,
+    pub(super) implied: bool,
+    /// Whether it turned out to be no state after all; nothing leads to it.
+    pub(super) dropped: bool,
+    pub(super) verdict: Verdict,
+    pub(super) initials: Vec<DraftInitial>,
+    pub(super) entry: Vec<Handle<Action>>,
+    pub(super) exit: Vec<Handle<Action>>,
+    pub(super) titles: Vec<Spanned<String>>,
+    pub(super) description: Option<Spanned<String>>,
+    pub(super) instructions: Option<Spanned<String>>,
+    pub(super) while_waiting: Vec<Handle<Event>>,
+    pub(super) on_max_iterations: Option<Handle<Event>>,
+    pub(super) meta: Meta,
+    /// The last statement that names it in the scope where it stands: a way out is written behind it.
+    pub(super) last_statement: Span,
+}
+
+/// A claim that a scope begins somewhere.
+#[derive(Clone, Debug)]
+pub(super) struct DraftInitial {
+    pub(super) span: Span,
+    pub(super) target: StateIndex,
+    pub(super) actions: Vec<Handle<Action>>,
+}
+
+/// A transition in the making.
+#[derive(Debug)]
+pub(super) struct DraftTransition {
+    pub(super) span: Span,
+    pub(super) source: StateIndex,
+    pub(super) target: Option<StateIndex>,
+    pub(super) internal: bool,
+    pub(super) implied: bool,
+    pub(super) trigger: DraftTrigger,
+    pub(super) guard: Option<Spanned<Guard>>,
+    /// Whether its guard is `else`: it comes behind its siblings of the same event.
+    pub(super) otherwise: bool,
+    pub(super) actions: Vec<Handle<Action>>,
+    pub(super) label: Option<Spanned<String>>,
+    pub(super) description: Option<String>,
+    pub(super) meta: Meta,
+}
+
+/// What triggers a transition, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum DraftTrigger {
+    /// These events.
+    Events(Vec<Handle<Event>>),
+    /// An event with a parenthesis behind it, which is a comment unless two of them would become one.
+    Commented {
+        /// The text before the parenthesis.
+        name: Spanned<String>,
+        /// The text with it.
+        whole: Spanned<String>,
+        /// The parenthesis.
+        comment: Span,
+    },
+    /// The label says nothing: the rules for missing labels decide, once every state has its kind.
+    Missing,
+    /// Nothing: taken as soon as its guard holds.
+    Eventless,
+    /// The source is done.
+    Completion,
+}
+
+impl Draft {
+    /// A draft with a root alone.
+    pub(super) fn new(id: &str, span: Span) -> Self {
+        let mut draft = Self::default();
+        draft.states.push(DraftState::new(id.to_owned(), span, ROOT));
+        draft
+    }
+
+    /// The state of that id.
+    pub(super) fn state(&self, id: &str) -> Option<StateIndex> {
+        self.by_id.get(id).copied()
+    }
+
+    /// The state of that id; made at this place, in that scope, if it is new.
+    pub(super) fn intern_state(&mut self, id: &str, span: Span, parent: StateIndex) -> StateIndex {
+        if let Some(index) = self.state(id) {
+            return index;
+        }
+        self.push_state(DraftState::new(id.to_owned(), span, parent))
+    }
+
+    /// A new state that has no name in the spec, under an id near to the wanted one.
+    pub(super) fn implied_state(&mut self, wanted: &str, span: Span, parent: StateIndex) -> StateIndex {
+        let mut id = wanted.to_owned();
+        let mut count = 1;
+        while self.by_id.contains_key(&id) {
+            count += 1;
+            id = format!("{wanted}_{count}");
+        }
+        let mut state = DraftState::new(id, span, parent);
+        state.implied = true;
+        self.push_state(state)
+    }
+
+    fn push_state(&mut self, state: DraftState) -> StateIndex {
+        let index = self.states.len();
+        self.by_id.insert(state.id.clone(), index);
+        self.states.push(state);
+        index
+    }
+
+    /// The ids of the states but the root and those without a name.
+    pub(super) fn state_ids(&self) -> impl Iterator<Item = &str> {
+        self.states.iter().skip(1).filter(|state| !state.implied).map(|state| state.id.as_str())
+    }
+
+    /// The event with the words of that name; made at this place if it is new.
+    pub(super) fn intern_event(&mut self, name: &str, span: Span) -> Handle<Event> {
+        let words = word_key(name);
+        if let Some(&event) = self.events_by_words.get(&words) {
+            return event;
+        }
+        let id = self.spellings.get(&words).map_or(name, String::as_str).to_owned();
+        self.push_event(words, Event {
+            id,
+            span,
+            kind: EventKind::Named,
+            title: None,
+            description: None,
+            data: None,
+        })
+    }
+
+    /// The engine's own event of that id; made at this place if it is new.
+    pub(super) fn intern_engine_event(&mut self, id: &str, kind: EventKind, span: Span) -> Handle<Event> {
+        if let Some(&event) = self.events_by_words.get(id) {
+            return event;
+        }
+        let event = Event { id: id.to_owned(), span, kind, title: None, description: None, data: None };
+        self.push_event(id.to_owned(), event)
+    }
+
+    fn push_event(&mut self, words: String, event: Event) -> Handle<Event> {
+        let handle = self.events.append(event);
+        self.events_by_words.insert(words, handle);
+        handle
+    }
+
+    /// The event with the words of that name.
+    pub(super) fn event(&self, name: &str) -> Option<Handle<Event>> {
+        self.events_by_words.get(&word_key(name)).copied()
+    }
+
+    /// The host's guard of that name; made if it is new.
+    pub(super) fn intern_guard(&mut self, name: &str, text: &str, span: Span) -> Handle<HostGuard> {
+        if let Some(&guard) = self.guards_by_name.get(name) {
+            return guard;
+        }
+        let guard = HostGuard { name: name.to_owned(), text: text.to_owned(), span };
+        let handle = self.guards.append(guard);
+        self.guards_by_name.insert(name.to_owned(), handle);
+        handle
+    }
+
+    /// The field of that path; made if it is new.
+    pub(super) fn intern_field(&mut self, path: &str, span: Span) -> Handle<Field> {
+        if let Some(&field) = self.fields_by_path.get(path) {
+            return field;
+        }
+        let handle = self.fields.append(Field { path: path.to_owned(), span });
+        self.fields_by_path.insert(path.to_owned(), handle);
+        handle
+    }
+
+    /// The action of that name; made if it is new.
+    pub(super) fn intern_action(&mut self, name: &str, span: Span) -> Handle<Action> {
+        if let Some(&action) = self.actions_by_name.get(name) {
+            return action;
+        }
+        let action = Action { name: name.to_owned(), span, raises: None, meta: Meta::new() };
+        let handle = self.actions.append(action);
+        self.actions_by_name.insert(name.to_owned(), handle);
+        handle
+    }
+
+    /// A state by its index, which came from this draft.
+    #[expect(clippy::indexing_slicing, reason = "a StateIndex comes from this draft, whose states are never removed")]
+    pub(super) fn get(&self, state: StateIndex) -> &DraftState {
+        &self.states[state]
+    }
+
+    /// A state by its index, to be changed.
+    #[expect(clippy::indexing_slicing, reason = "a StateIndex comes from this draft, whose states are never removed")]
+    pub(super) fn get_mut(&mut self, state: StateIndex) -> &mut DraftState {
+        &mut self.states[state]
+    }
+
+    /// The children of a state, in the order of their first mention. The root is nobody's child.
+    pub(super) fn children(&self, parent: StateIndex) -> impl Iterator<Item = StateIndex> {
+        (1..self.states.len())
+            .filter(move |&index| self.get(index).parent == parent && !self.get(index).dropped)
+    }
+
+    /// The children of every state, by its index, in the order of their first mention.
+    pub(super) fn children_by_state(&self) -> Vec<Vec<StateIndex>> {
+        let mut children = vec![Vec::new(); self.states.len()];
+        for state in (1..self.states.len()).filter(|&state| !self.get(state).dropped) {
+            if let Some(list) = children.get_mut(self.get(state).parent) {
+                list.push(state);
+            }
+        }
+        children
+    }
+
+    /// A state and the states around it, the root last.
+    pub(super) fn ancestry(&self, state: StateIndex) -> impl Iterator<Item = StateIndex> {
+        std::iter::successors(Some(state), |&inner| (inner != ROOT).then(|| self.get(inner).parent))
+    }
+
+    /// Whether `inner` is `outer` or lies inside it.
+    pub(super) fn is_within(&self, inner: StateIndex, outer: StateIndex) -> bool {
+        self.ancestry(inner).any(|state| state == outer)
+    }
+}
+
+impl DraftState {
+    pub(super) fn new(id: String, span: Span, parent: StateIndex) -> Self {
+        Self {
+            id,
+            span,
+            parent,
+            kind: None,
+            has_body: false,
+            implied: false,
+            dropped: false,
+            verdict: Verdict::Success,
+            initials: Vec::new(),
+            entry: Vec::new(),
+            exit: Vec::new(),
+            titles: Vec::new(),
+            description: None,
+            instructions: None,
+            while_waiting: Vec::new(),
+            on_max_iterations: None,
+            meta: Meta::new(),
+            last_statement: span,
+        }
+    }
+}
+
+impl DraftTransition {
+    /// A transition between two states that says nothing else.
+    pub(super) fn new(span: Span, source: StateIndex, target: Option<StateIndex>) -> Self {
+        Self {
+            span,
+            source,
+            target,
+            internal: false,
+            implied: false,
+            trigger: DraftTrigger::Missing,
+            guard: None,
+            otherwise: false,
+            actions: Vec::new(),
+            label: None,
+            description: None,
+            meta: Meta::new(),
+        }
+    }
+}

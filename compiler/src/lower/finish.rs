@@ -1,0 +1,209 @@
+//! The draft becomes the IR: states and transitions are put in document order, indexes become handles.
+
+use super::draft::{Draft, DraftInitial, DraftState, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use super::spec::Spec;
+use crate::arena::{Arena, Handle};
+use crate::front::definition::ast::Kind;
+use crate::front::mermaid::{ast, entity};
+use crate::ir::{
+    EventKind, Initial, Interrupt, Machine, Meta, Note, Parts, State, StateKind, Transition,
+};
+use crate::source::Spanned;
+
+/// Makes the machine.
+pub(super) fn finish(
+    spec: &Spec,
+    mut draft: Draft,
+    interrupts: Vec<(Spanned<String>, String, Option<StateIndex>)>,
+    drawn: super::diagram::Drawn,
+) -> Machine {
+    let children = draft.children_by_state();
+    let order = document_order(&children);
+    let handles = handles(&order, draft.states.len());
+    let handle = |state: StateIndex| handles.get(state).copied().unwrap_or_else(|| Handle::at(0));
+    for event in draft.events.handles() {
+        if let EventKind::Completion(state) = draft.events[event].kind {
+            draft.events[event].kind = EventKind::Completion(handle(state.index()));
+        }
+    }
+    let mut sorted: Vec<DraftTransition> = std::mem::take(&mut draft.transitions);
+    sorted.retain(|transition| !draft.get(transition.source).dropped);
+    // Stable: transitions of one source stay in the order of the text, those with `else` behind the others.
+    sorted.sort_by_key(|transition| (handle(transition.source), transition.otherwise));
+    let mut transitions = Arena::new();
+    let mut ranges = vec![0..0; order.len()];
+    for transition in sorted {
+        let source = handle(transition.source);
+        let added = transitions.append(finish_transition(transition, handle));
+        if let Some(range) = ranges.get_mut(source.index()) {
+            if range.start == range.end {
+                *range = added.index()..added.index();
+            }
+            range.end = added.index() + 1;
+        }
+    }
+    let mut states = Arena::new();
+    for (&index, transitions) in order.iter().zip(ranges) {
+        let inner = children.get(index).into_iter().flatten();
+        let inner: Vec<Handle<State>> = inner.map(|&child| handle(child)).collect();
+        let emptied = placeholder(draft.get(index));
+        let state = std::mem::replace(draft.get_mut(index), emptied);
+        let mut state = finish_state(state, index, inner, handle);
+        state.transitions = transitions;
+        states.append(state);
+    }
+    set_ends(&mut states);
+    set_done(&mut states, &draft);
+    let definition = spec.definition.as_ref();
+    let text = |text: &Spanned<String>| text.value.clone();
+    let notes = drawn.notes.iter().filter_map(|note| finish_note(note, &draft, handle)).collect();
+    Machine {
+        id: spec.id.clone(),
+        file: spec.file,
+        span: spec.span,
+        parts: Parts {
+            diagram: spec.diagram.as_ref().map(|diagram| diagram.span),
+            definition: definition.map(|definition| definition.span),
+        },
+        title: definition
+            .and_then(|definition| definition.title.as_ref().map(text))
+            .or_else(|| spec.diagram.as_ref().and_then(|diagram| diagram.title.as_ref().map(text))),
+        description: definition
+            .and_then(|definition| definition.description.as_ref().map(text))
+            .or_else(|| spec.description.clone()),
+        states,
+        events: draft.events,
+        transitions,
+        guards: draft.guards,
+        fields: draft.fields,
+        actions: draft.actions,
+        interrupts: interrupts
+            .into_iter()
+            .map(|(name, pattern, target)| Interrupt { name, pattern, target: target.map(handle) })
+            .collect(),
+        context: definition.and_then(|definition| definition.context.as_ref().map(|c| c.value.clone())),
+        meta: definition.map_or_else(Meta::new, |definition| definition.meta.clone()),
+        direction: drawn.direction,
+        notes,
+    }
+}
+
+/// The states in document order: a parent before its children, siblings as the spec first names them.
+fn document_order(children: &[Vec<StateIndex>]) -> Vec<StateIndex> {
+    let mut order = Vec::with_capacity(children.len());
+    let mut open = vec![ROOT];
+    while let Some(state) = open.pop() {
+        order.push(state);
+        open.extend(children.get(state).into_iter().flatten().rev());
+    }
+    order
+}
+
+fn handles(order: &[StateIndex], count: usize) -> Vec<Handle<State>> {
+    let mut handles = vec![Handle::at(0); count];
+    for (position, &state) in order.iter().enumerate() {
+        if let Some(slot) = handles.get_mut(state) {
+            *slot = Handle::at(position);
+        }
+    }
+    handles
+}
+
+fn placeholder(state: &DraftState) -> DraftState {
+    DraftState::new(state.id.clone(), state.span, state.parent)
+}
+
+fn finish_state(
+    state: DraftState,
+    index: StateIndex,
+    children: Vec<Handle<State>>,
+    handle: impl Fn(StateIndex) -> Handle<State>,
+) -> State {
+    let kind = match (children.is_empty(), state.kind) {
+        (false, _) => StateKind::Compound,
+        (true, Some(Kind::Final)) => StateKind::Final,
+        (true, _) => StateKind::Atomic,
+    };
+    let make_initial = |initial: &DraftInitial| Initial {
+        span: initial.span,
+        target: handle(initial.target),
+        actions: initial.actions.clone(),
+        inferred: initial.span == state.span,
+    };
+    State {
+        kind,
+        verdict: state.verdict,
+        implied: state.implied,
+        parent: (index != ROOT).then(|| handle(state.parent)),
+        end: 0,
+        initial: state.initials.first().map(make_initial).filter(|_| kind == StateKind::Compound),
+        children,
+        entry: state.entry,
+        exit: state.exit,
+        transitions: 0..0,
+        done: None,
+        title: join(&state.titles),
+        description: state.description,
+        instructions: state.instructions,
+        while_waiting: state.while_waiting,
+        on_max_iterations: state.on_max_iterations,
+        meta: state.meta,
+        id: state.id,
+        span: state.span,
+    }
+}
+
+/// Several descriptions of one state are one title, line by line, as Mermaid draws them.
+fn join(titles: &[Spanned<String>]) -> Option<Spanned<String>> {
+    let first = titles.first()?;
+    let lines: Vec<&str> = titles.iter().map(|title| title.value.as_str()).collect();
+    Some(Spanned::new(lines.join("\n"), first.span))
+}
+
+fn finish_transition(
+    transition: DraftTransition,
+    handle: impl Fn(StateIndex) -> Handle<State>,
+) -> Transition {
+    Transition {
+        span: transition.span,
+        source: handle(transition.source),
+        triggers: match transition.trigger {
+            DraftTrigger::Events(events) => events,
+            _ => Vec::new(),
+        },
+        guard: transition.guard,
+        actions: transition.actions,
+        target: transition.target.map(handle),
+        internal: transition.internal,
+        implied: transition.implied,
+        label: transition.label,
+        description: transition.description,
+        meta: transition.meta,
+    }
+}
+
+fn set_ends(states: &mut Arena<State>) {
+    let handles: Vec<Handle<State>> = states.handles().collect();
+    for &state in handles.iter().rev() {
+        let last = states[state].children.last().map_or(state.index() + 1, |&child| states[child].end);
+        states[state].end = last;
+    }
+}
+
+fn set_done(states: &mut Arena<State>, draft: &Draft) {
+    for (handle, event) in draft.events.iter() {
+        if let EventKind::Completion(state) = event.kind {
+            states[state].done = Some(handle);
+        }
+    }
+}
+
+fn finish_note(
+    note: &ast::Note,
+    draft: &Draft,
+    handle: impl Fn(StateIndex) -> Handle<State>,
+) -> Option<Note> {
+    let state = draft.state(&note.state.value)?;
+    let text = entity::decode(&note.text.value);
+    Some(Note { state: handle(state), left: note.left?, text })
+}

@@ -1,0 +1,142 @@
+//! Guards: names, comparisons and texts become [`Guard`]s of the IR.
+
+use super::draft::Draft;
+use super::report;
+use super::spec::Context;
+use super::words::{is_identifier, slug};
+use crate::front::definition::ast::{self, GuardUse};
+use crate::ir::{Constant, Guard};
+use crate::source::{Span, Spanned};
+
+/// Most parts of one guard, named guards written out. Unit: comparisons, names and connectives. Why: a guard program holds
+/// 4,096 instructions, and each part needs at most two.
+const MAX_PARTS: usize = 2048;
+
+/// The guard between the brackets of a label: the name of a declared guard, else a question to the host.
+pub(super) fn of_label(
+    words: &Spanned<String>,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) -> Option<Guard> {
+    let strict = context.declared_guards().next().is_some();
+    Resolver::new(draft, context).text(&words.value, words.span, strict)
+}
+
+/// The guards of a branch: all must hold.
+pub(super) fn of_branch(
+    uses: &[Spanned<GuardUse>],
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) -> Option<Spanned<Guard>> {
+    let first = uses.first()?;
+    let span = uses.iter().fold(first.span, |span, other| span.to(other.span));
+    let mut resolver = Resolver::new(draft, context);
+    let mut guards: Vec<Guard> = uses
+        .iter()
+        .filter_map(|guard| match &guard.value {
+            GuardUse::Name(name) => resolver.text(name, guard.span, true),
+            GuardUse::Inline(inner) => resolver.guard(inner, guard.span),
+        })
+        .collect();
+    let guard = if guards.len() == 1 { guards.pop()? } else { Guard::All(guards) };
+    Some(Spanned::new(guard, span))
+}
+
+struct Resolver<'r, 'c> {
+    draft: &'r mut Draft,
+    context: &'r mut Context<'c>,
+    /// The declared guards being written out, outermost first.
+    open: Vec<&'c str>,
+    parts: usize,
+}
+
+impl<'r, 'c> Resolver<'r, 'c> {
+    fn new(draft: &'r mut Draft, context: &'r mut Context<'c>) -> Self {
+        Self { draft, context, open: Vec::new(), parts: 0 }
+    }
+
+    /// A name or a text. `strict`: a name must be declared.
+    fn text(&mut self, text: &str, span: Span, strict: bool) -> Option<Guard> {
+        if let Some(declared) = self.context.declared_guard(text) {
+            return self.declared(declared, span);
+        }
+        if is_identifier(text) {
+            if strict {
+                let known: Vec<&str> = self.context.declared_guards().collect();
+                self.context.diags.push(report::unknown_guard::unknown_guard(text, span, &known));
+            }
+            return Some(Guard::Ask(self.draft.intern_guard(text, text, span)));
+        }
+        let name = slug(text);
+        if name.is_empty() {
+            self.context.diags.push(report::broken_label::empty_guard(span));
+            return None;
+        }
+        self.context.diags.push(report::host_expression::guard(text, &name, span));
+        Some(Guard::Ask(self.draft.intern_guard(&name, text, span)))
+    }
+
+    fn declared(&mut self, declared: &'c ast::Named<ast::Guard>, span: Span) -> Option<Guard> {
+        let name = declared.name.value.as_str();
+        self.context.used.insert(name.to_owned());
+        if self.open.contains(&name) {
+            self.context.diags.push(report::unknown_guard::circular(name, declared.name.span, span));
+            return None;
+        }
+        // A text under a name is asked by that name: the host sees the name that the author chose.
+        if let ast::Guard::Text(text) = &declared.value
+            && self.context.declared_guard(&text.value).is_none()
+        {
+            self.context.diags.push(report::host_expression::guard(&text.value, name, text.span));
+            return Some(Guard::Ask(self.draft.intern_guard(name, &text.value, text.span)));
+        }
+        self.open.push(name);
+        let guard = self.guard(&declared.value, span);
+        self.open.pop();
+        guard
+    }
+
+    fn guard(&mut self, guard: &ast::Guard, span: Span) -> Option<Guard> {
+        self.parts += 1;
+        if self.parts > MAX_PARTS {
+            if self.parts == MAX_PARTS + 1 {
+                let what = format!("a guard of more than {MAX_PARTS} parts");
+                self.context.diags.push(report::machine_too_large::machine_too_large(&what, span));
+            }
+            return None;
+        }
+        match guard {
+            ast::Guard::Compare { field, operator, values } => {
+                let constants = values.iter().map(|value| constant(&value.value)).collect::<Option<_>>()?;
+                let field = self.draft.intern_field(&field.value, field.span);
+                Some(Guard::Compare { field, operator: operator.value, constants })
+            }
+            ast::Guard::All(parts) => Some(Guard::All(self.list(parts))),
+            ast::Guard::Any(parts) => Some(Guard::Any(self.list(parts))),
+            ast::Guard::Not(part) => {
+                Some(Guard::Not(Box::new(self.guard(&part.value, part.span)?)))
+            }
+            ast::Guard::Text(text) => self.text(&text.value, text.span, true),
+        }
+    }
+
+    fn list(&mut self, parts: &[Spanned<ast::Guard>]) -> Vec<Guard> {
+        parts.iter().filter_map(|part| self.guard(&part.value, part.span)).collect()
+    }
+}
+
+/// The constant that a JSON value is; `None` for lists and objects, of which the front end has said so.
+fn constant(value: &serde_json::Value) -> Option<Constant> {
+    match value {
+        serde_json::Value::Null => Some(Constant::Null),
+        serde_json::Value::Bool(value) => Some(Constant::Bool(*value)),
+        serde_json::Value::String(text) => Some(Constant::Text(text.clone())),
+        serde_json::Value::Number(number) => number
+            .as_i64()
+            .map(i128::from)
+            .or_else(|| number.as_u64().map(i128::from))
+            .map(Constant::Int)
+            .or_else(|| number.as_f64().filter(|float| float.is_finite()).map(Constant::Float)),
+        serde_json::Value::Array(_) | serde_json::Value::Object(_) => None,
+    }
+}

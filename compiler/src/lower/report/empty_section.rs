@@ -1,0 +1,18 @@
+//! SM103: a section without a machine.
+
+use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
+
+/// A `## STATE-MACHINE` section has neither a diagram nor a definition.
+pub(in crate::lower) fn empty_section(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::EmptySection, span, "this section has neither a diagram nor a definition")
+        .label("no machine below this heading")
+        .help("add a fence ```` ```mermaid ```` with a `stateDiagram-v2`, or a fence ```` ```json definition ````")
+}
+
+/// A diagram without a state.
+pub(in crate::lower) fn no_state(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::EmptySection, span, "this machine has no state")
+        .label("nothing to be in")
+        .help("draw a first state: `[*] --> first_state`")
+}

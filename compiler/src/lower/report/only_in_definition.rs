@@ -1,0 +1,49 @@
+//! SM705: the definition says something that the diagram doesn't.
+
+use crate::diag::{Code, Diagnostic, nearest};
+use crate::source::{Span, Spanned};
+
+const WHY: &str = "with both, the diagram owns the states and transitions, and the definition adds to them";
+
+/// A state of the definition isn't in the diagram.
+pub(in crate::lower) fn state(name: &Spanned<String>, diagram: Span, known: &[&str]) -> Diagnostic {
+    let message = format!("state `{}` isn't in the diagram", name.value);
+    let diagnostic = Diagnostic::new(Code::OnlyInDefinition, name.span, message)
+        .label("only in the definition")
+        .related(diagram, "the diagram of this section")
+        .note(WHY);
+    match nearest(&name.value, known.iter().copied()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help("draw it, or remove it from the definition"),
+    }
+}
+
+/// A branch of the definition has no transition in the diagram.
+pub(in crate::lower) fn transition(
+    source: &str,
+    event: &str,
+    target: Option<&str>,
+    span: Span,
+    drawn: Span,
+) -> Diagnostic {
+    let on = if event.is_empty() { String::new() } else { format!(" on `{event}`") };
+    let to = target.map_or_else(String::new, |target| format!(" to `{target}`"));
+    let label = if event.is_empty() { String::new() } else { format!(" : {event}") };
+    let line = target.map_or_else(|| format!("{source}{label} / action()"), |target| format!("{source} --> {target}{label}"));
+    let message = format!("the diagram has no transition from `{source}`{on}{to}");
+    Diagnostic::new(Code::OnlyInDefinition, span, message)
+        .label("only in the definition")
+        .related(drawn, format!("`{source}` in the diagram"))
+        .note(WHY)
+        .help(format!("draw `{line}`, or remove this branch"))
+}
+
+/// `initial` of the definition isn't where the diagram begins.
+pub(in crate::lower) fn initial(initial: &Spanned<String>, drawn: &str, span: Span) -> Diagnostic {
+    let message = format!("the diagram begins at `{drawn}`, the definition at `{}`", initial.value);
+    Diagnostic::new(Code::OnlyInDefinition, initial.span, message)
+        .label("differs from the diagram")
+        .related(span, format!("begins at `{drawn}`"))
+        .note(WHY)
+        .help("remove `initial`, or change the diagram")
+}

@@ -1,0 +1,134 @@
+//! Which body owns a state that a diagram mentions in several.
+//!
+//! `state X {` places X where that body stands. Otherwise mentions in an inner body beat those in an enclosing one; between
+//! unrelated bodies a declaration, a description, a source or the target of `[*] -->` beats a mere target; two such claims
+//! are an error; mere targets in several bodies belong to their nearest common ancestor. Mermaid lets the last body that
+//! mentions a state own it; where that differs, a warning says so.
+
+use std::collections::BTreeMap;
+
+use super::draft::{Draft, ROOT, StateIndex};
+use super::report;
+use crate::diag::Diags;
+use crate::source::Span;
+
+/// One mention of a state.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim {
+    /// The composite in whose body it stands; the root for the diagram itself.
+    pub(super) scope: StateIndex,
+    /// Whether it is more than the target of a transition.
+    pub(super) strong: bool,
+    /// Whether it is a `state X {` with a body, which settles it.
+    pub(super) placed: bool,
+    /// The mention.
+    pub(super) span: Span,
+}
+
+/// The mentions of every state, in the order of the text.
+#[derive(Debug, Default)]
+pub(super) struct Claims {
+    by_state: BTreeMap<StateIndex, Vec<Claim>>,
+}
+
+impl Claims {
+    /// Notes a mention.
+    pub(super) fn add(&mut self, state: StateIndex, claim: Claim) {
+        self.by_state.entry(state).or_default().push(claim);
+    }
+
+    /// Gives every mentioned state its parent.
+    pub(super) fn settle(&self, draft: &mut Draft, diags: &mut Diags) {
+        // Composites first: where a body lies decides which of the others are inner.
+        let (placed, others): (Vec<_>, Vec<_>) =
+            self.by_state.iter().partition(|(_, claims)| claims.iter().any(|claim| claim.placed));
+        for (&state, claims) in placed {
+            let bodies = || claims.iter().filter(|claim| claim.placed);
+            let Some(first) = bodies().next() else { continue };
+            if let Some(other) = bodies().find(|claim| claim.scope != first.scope) {
+                diags.push(report::two_owners::two_owners(draft, state, first, other));
+            }
+            draft.get_mut(state).parent = first.scope;
+        }
+        break_cycles(draft);
+        for (&state, claims) in others {
+            let owner = owner(draft, state, claims, diags);
+            draft.get_mut(state).parent = owner;
+            let drawn = claims.iter().rev().map(|claim| claim.scope).find(|&scope| scope != ROOT);
+            if drawn.is_some_and(|drawn| drawn != owner) {
+                let claim = claims.iter().rev().find(|claim| Some(claim.scope) == drawn);
+                if let Some(claim) = claim {
+                    diags.push(report::drawn_elsewhere::drawn_elsewhere(draft, state, owner, claim));
+                }
+            }
+        }
+        for (&state, claims) in &self.by_state {
+            let owner = draft.get(state).parent;
+            if let Some(claim) = claims.iter().rev().find(|claim| claim.scope == owner) {
+                draft.get_mut(state).last_statement = claim.span;
+            }
+        }
+    }
+}
+
+/// The body that owns a state without a body of its own.
+fn owner(draft: &Draft, state: StateIndex, claims: &[Claim], diags: &mut Diags) -> StateIndex {
+    let claims = strongest_by_scope(claims);
+    let innermost: Vec<&Claim> = claims
+        .iter()
+        .filter(|claim| {
+            !claims
+                .iter()
+                .any(|other| other.scope != claim.scope && draft.is_within(other.scope, claim.scope))
+        })
+        .collect();
+    let strong: Vec<&Claim> = innermost.iter().copied().filter(|claim| claim.strong).collect();
+    let decisive = if strong.is_empty() { &innermost } else { &strong };
+    let Some(first) = decisive.first() else { return ROOT };
+    let Some(other) = decisive.iter().find(|claim| claim.scope != first.scope) else {
+        return first.scope;
+    };
+    if strong.is_empty() {
+        return draft
+            .ancestry(first.scope)
+            .find(|&scope| decisive.iter().all(|claim| draft.is_within(claim.scope, scope)))
+            .unwrap_or(ROOT);
+    }
+    diags.push(report::two_owners::two_owners(draft, state, first, other));
+    first.scope
+}
+
+/// One claim for each scope, in the order of the text: the first strong one, else the first.
+fn strongest_by_scope(claims: &[Claim]) -> Vec<Claim> {
+    let mut found: Vec<Claim> = Vec::new();
+    let mut at: BTreeMap<StateIndex, usize> = BTreeMap::new();
+    for &claim in claims {
+        match at.get(&claim.scope).and_then(|&index| found.get_mut(index)) {
+            Some(earlier) if claim.strong && !earlier.strong => *earlier = claim,
+            Some(_) => {}
+            None => {
+                at.insert(claim.scope, found.len());
+                found.push(claim);
+            }
+        }
+    }
+    found
+}
+
+/// Bodies that contain each other (`state A {` inside `state B {` inside another `state A {`) are cut at the root.
+fn break_cycles(draft: &mut Draft) {
+    for state in 1..draft.states.len() {
+        let limit = draft.states.len() + 1;
+        let mut at = state;
+        for _ in 0..limit {
+            at = draft.get(at).parent;
+            if at == state {
+                draft.get_mut(state).parent = ROOT;
+                break;
+            }
+            if at == ROOT {
+                break;
+            }
+        }
+    }
+}

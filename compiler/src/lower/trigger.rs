@@ -1,0 +1,124 @@
+//! What triggers a transition whose label says nothing, or says it with a parenthesis.
+//!
+//! The rules make diagrams that were drawn for people run without surprise; nothing moves by itself unless it says so:
+//!
+//! | missing label | trigger |
+//! |---|---|
+//! | from an atomic state to a state `b` | the event `to_b` |
+//! | to `[*]` | the event `done` |
+//! | from a compound state that can be done | its completion |
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::draft::{Draft, DraftTrigger, StateIndex};
+use super::words::{is_identifier, slug};
+use super::{report, wording};
+use crate::diag::Diags;
+use crate::front::definition::ast::Kind;
+use crate::ir::EventKind;
+use crate::source::Spanned;
+
+/// The event of a transition without a label, by where it leads.
+pub(super) fn implied_event(draft: &Draft, source: StateIndex, target: StateIndex) -> String {
+    let leads_out = draft.get(target).implied && draft.get(target).kind == Some(Kind::Final);
+    if leads_out {
+        return "done".to_owned();
+    }
+    let name = slug(&draft.get(target).id);
+    if name.is_empty() {
+        // A state whose id has no letter at all, such as `…`: its position tells it apart.
+        return format!("to_{source}_{target}");
+    }
+    format!("to_{name}")
+}
+
+/// Gives every transition its events.
+pub(super) fn settle(draft: &mut Draft, diags: &mut Diags) {
+    settle_comments(draft, diags);
+    for index in 0..draft.transitions.len() {
+        let Some(transition) = draft.transitions.get(index) else { continue };
+        let (source, span) = (transition.source, transition.span);
+        let trigger = match (&transition.trigger, transition.target) {
+            (DraftTrigger::Completion, _) => completion(draft, source, span),
+            (DraftTrigger::Missing, Some(_)) if completes(draft, source) => completion(draft, source, span),
+            (DraftTrigger::Missing, Some(target)) => {
+                let name = implied_event(draft, source, target);
+                if draft.get(source).has_body {
+                    let id = &draft.get(source).id;
+                    diags.push(report::completion_without_final::completion_without_final(id, &name, span));
+                }
+                DraftTrigger::Events(vec![draft.intern_event(&name, span)])
+            }
+            // `a : / act()` has neither an event nor a target: nothing could ever trigger it.
+            (DraftTrigger::Missing, None) => {
+                diags.push(report::broken_label::no_event(span));
+                DraftTrigger::Eventless
+            }
+            (other, _) => other.clone(),
+        };
+        if let Some(transition) = draft.transitions.get_mut(index) {
+            transition.trigger = trigger;
+        }
+    }
+}
+
+/// Whether a state is compound and has a final child.
+fn completes(draft: &Draft, state: StateIndex) -> bool {
+    draft.get(state).has_body
+        && draft.children(state).any(|child| draft.get(child).kind == Some(Kind::Final))
+}
+
+fn completion(draft: &mut Draft, state: StateIndex, span: crate::source::Span) -> DraftTrigger {
+    let id = format!("done.state.{}", draft.get(state).id);
+    // The state's handle in the IR isn't known yet; `finish` puts it in.
+    let kind = EventKind::Completion(crate::arena::Handle::at(state));
+    DraftTrigger::Events(vec![draft.intern_engine_event(&id, kind, span)])
+}
+
+/// `event (text)`: the parenthesis is a comment, unless dropping it gives one source the same event with different
+/// targets; then each of those labels keeps it.
+fn settle_comments(draft: &mut Draft, diags: &mut Diags) {
+    type Key = (StateIndex, String);
+    let mut targets: BTreeMap<Key, BTreeSet<Option<StateIndex>>> = BTreeMap::new();
+    let key_of = |source: StateIndex, name: &str| -> Key { (source, slug(name)) };
+    for transition in &draft.transitions {
+        let source = transition.source;
+        let mut note = |key: Key| {
+            targets.entry(key).or_default().insert(transition.target);
+        };
+        match &transition.trigger {
+            DraftTrigger::Commented { name, .. } if transition.guard.is_none() => {
+                note(key_of(source, &name.value));
+            }
+            DraftTrigger::Events(events) if transition.guard.is_none() => {
+                events.iter().for_each(|&event| note(key_of(source, &draft.events[event].id)));
+            }
+            _ => {}
+        }
+    }
+    for index in 0..draft.transitions.len() {
+        let Some(transition) = draft.transitions.get(index) else { continue };
+        let DraftTrigger::Commented { name, whole, comment } = transition.trigger.clone() else { continue };
+        let key = key_of(transition.source, &name.value);
+        let ambiguous = transition.guard.is_none() && targets.get(&key).is_some_and(|all| all.len() > 1);
+        let text: Spanned<String> = if ambiguous { whole.clone() } else { name.clone() };
+        let event = if is_identifier(&text.value) {
+            Some(wording::event(&text.value, text.span, draft, diags))
+        } else {
+            wording::prose_event(&text, draft, diags)
+        };
+        let id = event.map_or("", |event| draft.events[event].id.as_str()).to_owned();
+        if event.is_some() && ambiguous {
+            diags.push(report::kept_parenthesis::kept_parenthesis(&name, &whole, comment, &id));
+        } else if event.is_some() {
+            diags.push(report::dropped_parenthesis::dropped_parenthesis(&name, comment, &id));
+        }
+        if let Some(transition) = draft.transitions.get_mut(index) {
+            transition.trigger = match (event, &transition.guard) {
+                (Some(event), _) => DraftTrigger::Events(vec![event]),
+                (None, Some(_)) => DraftTrigger::Eventless,
+                (None, None) => DraftTrigger::Missing,
+            };
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What a label says, brought into the draft: events, guard, actions, and the hints that a label deserves.
+
+use std::ops::Range;
+
+use super::draft::{Draft, DraftTransition, DraftTrigger};
+use super::label::{Label, Trigger};
+use super::spec::Context;
+use super::words::{is_identifier, slug, word_key};
+use super::{guard, report};
+use crate::arena::Handle;
+use crate::diag::Diags;
+use crate::front::mermaid::entity;
+use crate::ir::{Action, Event};
+use crate::source::{Span, Spanned, narrow};
+
+/// The place of a part of a text. A text whose bytes don't stand one to one in the file is shown whole.
+pub(super) fn part(text: &Spanned<String>, range: Range<usize>) -> Span {
+    let whole = text.span;
+    if whole.range().len() != text.value.len() {
+        return whole;
+    }
+    Span {
+        start: whole.start + narrow(range.start),
+        end: whole.start + narrow(range.end),
+        ..whole
+    }
+}
+
+fn slice<'t>(text: &'t Spanned<String>, range: &Range<usize>) -> &'t str {
+    text.value.get(range.clone()).unwrap_or("")
+}
+
+/// Gives a transition what its label says.
+pub(super) fn apply(
+    transition: &mut DraftTransition,
+    text: &Spanned<String>,
+    label: &Label,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
+    transition.label = Some(text.clone());
+    transition.actions = actions(text, label, draft);
+    for action in &transition.actions {
+        context.used.insert(draft.actions[*action].name.clone());
+    }
+    if let Some(range) = &label.empty_guard {
+        context.diags.push(report::broken_label::empty_guard(part(text, range.clone())));
+    }
+    if let Some(range) = &label.guard {
+        let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
+        if words.value == "else" {
+            transition.otherwise = true;
+        } else if let Some(guard) = guard::of_label(&words, draft, context) {
+            transition.guard = Some(Spanned::new(guard, words.span));
+        }
+    }
+    transition.trigger = trigger(text, label, draft, context.diags);
+    if let Some(slash) = &label.slash {
+        context.diags.push(report::slash_as_text::slash_as_text(text, part(text, slash.clone())));
+    }
+    if transition.guard.is_some() && transition.trigger == DraftTrigger::Missing {
+        transition.trigger = DraftTrigger::Eventless;
+    }
+}
+
+/// The actions that a label names.
+pub(super) fn actions(text: &Spanned<String>, label: &Label, draft: &mut Draft) -> Vec<Handle<Action>> {
+    let intern = |range: &Range<usize>| draft.intern_action(slice(text, range), part(text, range.clone()));
+    label.actions.iter().map(intern).collect()
+}
+
+/// The names behind `entry /` or `exit /`: separated by commas, with or without `()`; prose becomes an identifier.
+pub(super) fn action_names(list: &str) -> Vec<(String, Range<usize>)> {
+    let mut names = Vec::new();
+    let mut start = 0;
+    for item in list.split(',') {
+        let word = item.trim();
+        let at = start + (item.len() - item.trim_start().len());
+        start += item.len() + 1;
+        let bare = word.strip_suffix("()").unwrap_or(word);
+        let name = if is_identifier(bare) { bare.to_owned() } else { slug(bare) };
+        if !name.is_empty() {
+            names.push((name, at..at + word.len()));
+        }
+    }
+    names
+}
+
+fn trigger(text: &Spanned<String>, label: &Label, draft: &mut Draft, diags: &mut Diags) -> DraftTrigger {
+    match &label.trigger {
+        Trigger::Missing => DraftTrigger::Missing,
+        Trigger::Events(ranges) => {
+            let mut events: Vec<Handle<Event>> = Vec::new();
+            for range in ranges {
+                let event = event(slice(text, range), part(text, range.clone()), draft, diags);
+                if !events.contains(&event) {
+                    events.push(event);
+                }
+            }
+            DraftTrigger::Events(events)
+        }
+        Trigger::Commented { name, comment } => DraftTrigger::Commented {
+            name: Spanned::new(slice(text, name).to_owned(), part(text, name.clone())),
+            whole: Spanned::new(
+                slice(text, &(name.start..comment.end)).to_owned(),
+                part(text, name.start..comment.end),
+            ),
+            comment: part(text, comment.clone()),
+        },
+        Trigger::Delay(range) => {
+            let span = part(text, range.clone());
+            diags.push(report::unsupported_construct::unsupported_construct(span, "delays (`after`)"));
+            DraftTrigger::Events(vec![draft.intern_event(&slug(slice(text, range)), span)])
+        }
+        Trigger::Condition(range) => {
+            let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
+            let event = prose_event(&words, draft, diags);
+            if let Some(event) = event {
+                let id = draft.events[event].id.clone();
+                diags.push(report::bare_condition::bare_condition(&words, &id));
+            }
+            event.map_or(DraftTrigger::Missing, |event| DraftTrigger::Events(vec![event]))
+        }
+        Trigger::Prose(range) => {
+            let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
+            let event = prose_event(&words, draft, diags);
+            if let Some(event) = event.filter(|_| label.slash.is_none()) {
+                let id = draft.events[event].id.clone();
+                diags.push(report::prose_label::prose_label(&words, &id));
+            }
+            event.map_or(DraftTrigger::Missing, |event| DraftTrigger::Events(vec![event]))
+        }
+    }
+}
+
+/// The event that an identifier names.
+pub(super) fn event(name: &str, span: Span, draft: &mut Draft, diags: &mut Diags) -> Handle<Event> {
+    if ["done.state.", "after.", "error."].iter().any(|prefix| name.starts_with(prefix)) {
+        diags.push(report::reserved_event::reserved_event(name, span));
+    }
+    let event = draft.intern_event(name, span);
+    note_wording(event, name, span, draft, diags);
+    event
+}
+
+/// The event that a text names, with the text as its title; `None` if nothing of it can stand in an identifier.
+pub(super) fn prose_event(
+    words: &Spanned<String>,
+    draft: &mut Draft,
+    diags: &mut Diags,
+) -> Option<Handle<Event>> {
+    let name = slug(&words.value);
+    if name.is_empty() {
+        return None;
+    }
+    let event = draft.intern_event(&name, words.span);
+    note_wording(event, &words.value, words.span, draft, diags);
+    if draft.events[event].title.is_none() {
+        draft.events[event].title = Some(entity::decode(&words.value));
+    }
+    Some(event)
+}
+
+/// Says so where two texts become one event although their words differ.
+fn note_wording(event: Handle<Event>, text: &str, span: Span, draft: &Draft, diags: &mut Diags) {
+    let known = &draft.events[event];
+    let earlier = known.title.as_deref().unwrap_or(&known.id);
+    if known.span != span && spoken(earlier) != spoken(text) {
+        diags.push(report::event_collision::event_collision(known, text, span));
+    }
+}
+
+/// The letters and comparisons of a text: what must agree for two texts to mean one event.
+fn spoken(text: &str) -> String {
+    let decoded = entity::decode(text);
+    let plain = if is_identifier(&decoded) { word_key(&decoded) } else { decoded.to_lowercase() };
+    plain.chars().filter(|&c| c.is_alphanumeric() || "<>=!≤≥≠".contains(c)).collect()
+}

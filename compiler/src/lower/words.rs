@@ -1,0 +1,161 @@
+//! Names out of free text.
+//!
+//! Half of the labels that people draw are prose. [`slug`] makes an identifier of a text, [`word_key`] tells which
+//! spellings mean one name, [`is_identifier`] tells a name from prose.
+
+use crate::front::mermaid::entity;
+
+/// Whether a text is one identifier in any case style: `paid`, `planReady`, `PLAN_READY`, `plan-ready`, `order.paid`.
+#[must_use]
+pub fn is_identifier(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(|first| first == '_' || first.is_alphabetic())
+        && letters.all(|c| is_word(c) || c == '-' || c == '.')
+        && !text.ends_with(['-', '.'])
+        && !text.contains("--")
+        && !text.contains("..")
+}
+
+/// Whether a character may stand inside a word of an identifier (Unicode's `XID_Continue`).
+fn is_word(c: char) -> bool {
+    unicode_ident::is_xid_continue(c)
+}
+
+/// The identifier that a text becomes: `User clicks "Pay"` is `user_clicks_pay`. Empty if nothing of it can stand in one.
+///
+/// Entities are decoded, tags and line breaks are blanks, comparisons become words, letters become lower case, each run of
+/// other characters becomes `_`, and `_` goes before a first digit. Letters of other scripts stay as they are.
+#[must_use]
+pub fn slug(text: &str) -> String {
+    let plain = strip_tags(&entity::decode(text));
+    let spelled = plain
+        .replace("<=", " le ")
+        .replace(">=", " ge ")
+        .replace("==", " eq ")
+        .replace("!=", " ne ")
+        .replace('≤', " le ")
+        .replace('≥', " ge ")
+        .replace('≠', " ne ")
+        .replace('<', " lt ")
+        .replace('>', " gt ")
+        .replace('=', " eq ");
+    let mut slug = String::with_capacity(spelled.len());
+    for c in spelled.chars().flat_map(char::to_lowercase) {
+        if is_invisible(c) {
+            continue;
+        }
+        if is_word(c) && c != '_' {
+            slug.push(c);
+        } else if !slug.is_empty() && !slug.ends_with('_') {
+            slug.push('_');
+        }
+    }
+    let trimmed = slug.trim_end_matches('_');
+    if trimmed.starts_with(|c: char| !unicode_ident::is_xid_start(c)) {
+        return format!("_{trimmed}");
+    }
+    trimmed.to_owned()
+}
+
+/// Characters that take no room and say nothing: zero-width blanks and joiners, soft hyphens, byte order marks.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{fe0f}')
+}
+
+/// The text with each `<tag>` turned into a blank. A `<` that no `>` follows, or that a blank follows, is a comparison.
+fn strip_tags(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('<') {
+        plain.push_str(before);
+        let tag = after.split_once('>').filter(|(name, _)| {
+            let name = name.strip_prefix('/').unwrap_or(name);
+            name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains('<')
+        });
+        if let Some((_, behind)) = tag {
+            plain.push(' ');
+            rest = behind;
+        } else {
+            plain.push('<');
+            rest = after;
+        }
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// The words of an identifier, in lower case, joined by `_`: `planReady`, `PLAN_READY`, `plan-ready` all give `plan_ready`.
+///
+/// A name with dots keeps them: `order.paid` and `order_paid` are two names.
+#[must_use]
+pub fn word_key(name: &str) -> String {
+    let mut key = String::with_capacity(name.len() + 4);
+    let letters: Vec<char> = name.chars().collect();
+    for (at, &c) in letters.iter().enumerate() {
+        if c == '_' || c == '-' || c == ' ' {
+            if !key.is_empty() && !key.ends_with(['_', '.']) {
+                key.push('_');
+            }
+            continue;
+        }
+        let before = at.checked_sub(1).and_then(|i| letters.get(i)).copied();
+        let next = letters.get(at + 1).copied();
+        let starts_word = c.is_uppercase()
+            && before.is_some_and(|b| {
+                b.is_lowercase()
+                    || b.is_numeric()
+                    || (b.is_uppercase() && next.is_some_and(char::is_lowercase))
+            });
+        if starts_word && !key.ends_with(['_', '.']) {
+            key.push('_');
+        }
+        key.extend(c.to_lowercase());
+    }
+    key.trim_end_matches('_').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_becomes_an_identifier() {
+        for (text, expected) in [
+            ("User submits request", "user_submits_request"),
+            ("user clicks \"Pay\"", "user_clicks_pay"),
+            ("players < 4", "players_lt_4"),
+            ("a<br/>b", "a_b"),
+            ("x >= 3", "x_ge_3"),
+            ("3 tries left", "_3_tries_left"),
+            ("기간 만료", "기간_만료"),
+            ("…", ""),
+            ("Größe ≠ 2", "größe_ne_2"),
+            ("a\u{200b}b", "ab"),
+        ] {
+            assert_eq!(slug(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn spellings_of_one_name_agree() {
+        for group in [
+            &["planReady", "PlanReady", "plan_ready", "PLAN_READY", "plan-ready"][..],
+            &["DONE", "done", "Done"],
+            &["HTTPError", "httpError", "http_error"],
+        ] {
+            let keys: Vec<String> = group.iter().map(|name| word_key(name)).collect();
+            assert!(keys.windows(2).all(|pair| pair[0] == pair[1]), "{keys:?}");
+        }
+        assert_ne!(word_key("order.paid"), word_key("order_paid"));
+    }
+
+    #[test]
+    fn identifiers_are_told_from_prose() {
+        for name in ["paid", "planReady", "PLAN_READY", "plan-ready", "order.paid", "größe", "_x", "a1"] {
+            assert!(is_identifier(name), "{name}");
+        }
+        for text in ["", "two words", "1st", "a()", "x < 3", "done.", "a--b", "-a"] {
+            assert!(!is_identifier(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! The Rust names of everything that has a name in a spec.
+//!
+//! States and events become variants (`UpperCamel`), guards, actions and the machine itself become methods and a module
+//! (`snake_case`). [`names`] converts; [`Names::renamed`] and [`Names::collisions`] tell where conversion wasn't enough,
+//! for the two checks that say so. In a [`Valid`](crate::valid::Valid) machine the names of one namespace differ.
+//!
+//! Deliberately not here: tokens. A name is text that `proc_macro2::Ident::new` takes, whatever the spec holds.
+
+use std::collections::BTreeMap;
+
+use crate::arena::Handle;
+use crate::ir::{Action, Event, EventKind, HostGuard, Machine, State, StateKind};
+use crate::source::Span;
+
+/// The Rust names of one machine, by the index of what they name.
+#[derive(Clone, Debug)]
+pub struct Names {
+    /// The module: `door`.
+    pub module: String,
+    /// The machine as a type: `Door`.
+    pub machine: String,
+    states: Vec<String>,
+    events: Vec<String>,
+    guards: Vec<String>,
+    actions: Vec<String>,
+    /// What has a name that its spelling doesn't foretell.
+    pub renamed: Vec<Renamed>,
+    /// What shares a name with something before it.
+    pub collisions: Vec<Collision>,
+}
+
+/// Something whose Rust name isn't its id in another case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renamed {
+    /// What it is: `state`, `event`, `guard`, `action`.
+    pub what: &'static str,
+    /// Its id.
+    pub id: String,
+    /// Its Rust name.
+    pub name: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Two things that would have one Rust name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Collision {
+    /// The name.
+    pub name: String,
+    /// The first: what it is, its id and its place.
+    pub first: (&'static str, String, Span),
+    /// The one that comes after it.
+    pub second: (&'static str, String, Span),
+}
+
+impl Names {
+    /// The variant of a state: of `State` for a leaf, of `Super` for a compound state. Empty for the root.
+    #[must_use]
+    pub fn state(&self, state: Handle<State>) -> &str {
+        self.states.get(state.index()).map_or("", String::as_str)
+    }
+
+    /// The variant of an event.
+    #[must_use]
+    pub fn event(&self, event: Handle<Event>) -> &str {
+        self.events.get(event.index()).map_or("", String::as_str)
+    }
+
+    /// The method that answers a guard.
+    #[must_use]
+    pub fn guard(&self, guard: Handle<HostGuard>) -> &str {
+        self.guards.get(guard.index()).map_or("", String::as_str)
+    }
+
+    /// The method that carries out an action. An action that raises an event has a name, too, but no method.
+    #[must_use]
+    pub fn action(&self, action: Handle<Action>) -> &str {
+        self.actions.get(action.index()).map_or("", String::as_str)
+    }
+}
+
+/// Names everything in a machine.
+#[must_use]
+pub fn names(machine: &Machine) -> Names {
+    let mut names = Names {
+        module: snake(&machine.id.value).0,
+        machine: upper_camel(&machine.id.value).0,
+        states: Vec::with_capacity(machine.states.len()),
+        events: Vec::with_capacity(machine.events.len()),
+        guards: Vec::with_capacity(machine.guards.len()),
+        actions: Vec::with_capacity(machine.actions.len()),
+        renamed: Vec::new(),
+        collisions: Vec::new(),
+    };
+    name_states(machine, &mut names);
+    name_events(machine, &mut names);
+    name_methods(machine, &mut names);
+    names
+}
+
+/// Leaves and compound states have a namespace each; the name of an implied final gives way.
+fn name_states(machine: &Machine, names: &mut Names) {
+    let mut leaves = Namespace::default();
+    let mut supers = Namespace::default();
+    let stated = machine.states.iter().filter(|(_, state)| !state.implied);
+    let mut found = BTreeMap::new();
+    for (handle, state) in stated.filter(|(_, state)| state.parent.is_some()) {
+        let space = if state.kind == StateKind::Compound {
+            &mut supers
+        } else {
+            &mut leaves
+        };
+        let converted = upper_camel(&state.id);
+        let name = space.claim(names, "state", &state.id, state.span, converted);
+        found.insert(handle, name);
+    }
+    for (handle, state) in machine.states.iter() {
+        let name = match found.remove(&handle) {
+            Some(name) => name,
+            None if state.implied => leaves.give_way(upper_camel(&state.id).0),
+            None => String::new(),
+        };
+        names.states.push(name);
+    }
+}
+
+/// The engine's own events (`done.state.x`) are no variants that anybody sees, so they give way.
+fn name_events(machine: &Machine, names: &mut Names) {
+    let mut space = Namespace::default();
+    let mut found = BTreeMap::new();
+    let named = |event: &Event| event.kind == EventKind::Named;
+    for (handle, event) in machine.events.iter().filter(|(_, event)| named(event)) {
+        let converted = upper_camel(&event.id);
+        let name = space.claim(names, "event", &event.id, event.span, converted);
+        found.insert(handle, name);
+    }
+    for (handle, event) in machine.events.iter() {
+        let name = found
+            .remove(&handle)
+            .unwrap_or_else(|| space.give_way(upper_camel(&event.id).0));
+        names.events.push(name);
+    }
+}
+
+/// Guards and actions are methods of one trait. An action that only raises an event has none.
+fn name_methods(machine: &Machine, names: &mut Names) {
+    let mut space = Namespace::default();
+    if !machine.fields.is_empty() {
+        space.reserved.push("field");
+    }
+    for (_, guard) in machine.guards.iter() {
+        let converted = snake(&guard.name);
+        let name = space.claim(names, "guard", &guard.name, guard.span, converted);
+        names.guards.push(name);
+    }
+    for (_, action) in machine.actions.iter() {
+        let converted = snake(&action.name);
+        let name = if action.raises.is_some() {
+            converted.0
+        } else {
+            space.claim(names, "action", &action.name, action.span, converted)
+        };
+        names.actions.push(name);
+    }
+}
+
+/// Names that must differ.
+#[derive(Default)]
+struct Namespace {
+    taken: BTreeMap<String, (&'static str, String, Span)>,
+    reserved: Vec<&'static str>,
+}
+
+impl Namespace {
+    /// Gives a name to what the author named, and reports what is worth reporting.
+    fn claim(
+        &mut self,
+        names: &mut Names,
+        what: &'static str,
+        id: &str,
+        span: Span,
+        (mut name, mut renamed): (String, bool),
+    ) -> String {
+        if self.reserved.contains(&name.as_str()) {
+            name.push('_');
+            renamed = true;
+        }
+        let claim = (what, id.to_owned(), span);
+        if let Some(first) = self.taken.get(&name) {
+            names.collisions.push(Collision {
+                name: name.clone(),
+                first: first.clone(),
+                second: claim,
+            });
+            return name;
+        }
+        if renamed {
+            names.renamed.push(Renamed {
+                what,
+                id: id.to_owned(),
+                name: name.clone(),
+                span,
+            });
+        }
+        self.taken.insert(name.clone(), claim);
+        name
+    }
+
+    /// A name that nobody has claimed: that name with as many `_` behind it as it takes.
+    fn give_way(&self, mut name: String) -> String {
+        while self.taken.contains_key(&name) {
+            name.push('_');
+        }
+        name
+    }
+}
+
+/// The name as a type or a variant, and whether it took more than another case.
+#[must_use]
+pub fn upper_camel(id: &str) -> (String, bool) {
+    let (words, mut renamed) = words(id);
+    let mut name = String::with_capacity(id.len());
+    for word in &words {
+        let starts_with_digit = word.starts_with(|c: char| c.is_numeric());
+        if starts_with_digit && name.ends_with(|c: char| c.is_numeric()) {
+            name.push('_');
+        }
+        let mut letters = word.chars();
+        name.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        name.extend(letters);
+    }
+    if name == "Self" {
+        name.push('_');
+        renamed = true;
+    }
+    let begun = begin_with_letter(id, name, "Unnamed");
+    (begun.0, begun.1 || renamed)
+}
+
+/// The name as a method or a module, and whether it took more than another case.
+#[must_use]
+pub fn snake(id: &str) -> (String, bool) {
+    let (words, mut renamed) = words(id);
+    let mut name = words.join("_");
+    if KEYWORDS.contains(&name.as_str()) {
+        name.push('_');
+        renamed = true;
+    }
+    let begun = begin_with_letter(id, name, "unnamed");
+    (begun.0, begun.1 || renamed)
+}
+
+/// Puts `_` before a name that would begin with a digit; what has no letter at all is `otherwise`.
+fn begin_with_letter(id: &str, name: String, otherwise: &str) -> (String, bool) {
+    match name.chars().next() {
+        None => (otherwise.to_owned(), true),
+        Some(first) if unicode_ident::is_xid_start(first) => (name, false),
+        Some(_) => (format!("_{name}"), !id.starts_with('_')),
+    }
+}
+
+/// The words of an id in lower case, and whether it has characters that neither stand in a word nor separate two.
+fn words(id: &str) -> (Vec<String>, bool) {
+    let letters: Vec<char> = id.chars().collect();
+    let mut words = vec![String::new()];
+    let mut dropped = false;
+    for (at, &c) in letters.iter().enumerate() {
+        if !unicode_ident::is_xid_continue(c) || c == '_' {
+            dropped |= !matches!(c, '_' | '-' | '.' | ' ');
+            words.push(String::new());
+            continue;
+        }
+        let before = at.checked_sub(1).and_then(|i| letters.get(i)).copied();
+        let next = letters.get(at + 1).copied();
+        let starts_word = c.is_uppercase()
+            && before.is_some_and(|b| {
+                b.is_lowercase()
+                    || b.is_numeric()
+                    || (b.is_uppercase() && next.is_some_and(char::is_lowercase))
+            });
+        if starts_word {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.extend(c.to_lowercase().filter(|&low| unicode_ident::is_xid_continue(low)));
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    (words, dropped)
+}
+
+/// Words that can't be a method or a module: keywords of all editions, reserved ones included.
+/// Source: The Rust Reference, "Keywords".
+const KEYWORDS: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
+    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_become_variants() {
+        for (id, name, renamed) in [
+            ("locked", "Locked", false),
+            ("in_progress", "InProgress", false),
+            ("planReady", "PlanReady", false),
+            ("PLAN-READY", "PlanReady", false),
+            ("HTTPError", "HttpError", false),
+            ("order.paid", "OrderPaid", false),
+            ("größe", "Größe", false),
+            ("기간_만료", "기간만료", false),
+            ("_3_tries_left", "_3TriesLeft", false),
+            ("3tries", "_3tries", true),
+            ("a_1_2", "A1_2", false),
+            ("a_12", "A12", false),
+            ("self", "Self_", true),
+            ("a/b", "AB", true),
+            ("…", "Unnamed", true),
+        ] {
+            assert_eq!(upper_camel(id), (name.to_owned(), renamed), "{id}");
+        }
+    }
+
+    #[test]
+    fn ids_become_methods() {
+        for (id, name, renamed) in [
+            ("countAttempt", "count_attempt", false),
+            ("count-attempt", "count_attempt", false),
+            ("type", "type_", true),
+            ("Self", "self_", true),
+            ("2fa", "_2fa", true),
+            ("retry2", "retry2", false),
+        ] {
+            assert_eq!(snake(id), (name.to_owned(), renamed), "{id}");
+        }
+    }
+
+    #[test]
+    fn every_name_is_an_identifier() {
+        for id in ["_", "__", "", "\u{24b6}", "²x", "a²", "\u{301}x", "ß", "Ω", "ǅ", "İx", "-", "x-"] {
+            for name in [upper_camel(id).0, snake(id).0] {
+                assert!(syn::parse_str::<syn::Ident>(&name).is_ok(), "{id:?}: {name:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The pipeline: texts in, machines and diagnostics out.
+
+use std::collections::BTreeMap;
+
+use crate::diag::{Diags, Diagnostic};
+use crate::excerpt::Excerpt;
+use crate::front::{definition, markdown, mermaid};
+use crate::lower::{Spec, lower};
+use crate::source::{FileId, SourceFile, Sources, Span, Spanned};
+use crate::valid::{self, Valid};
+use crate::{Compiled, Format, Options, report};
+
+/// Compiles every text.
+pub(crate) fn compile(sources: &Sources, options: &Options) -> Compiled {
+    let mut compiled = Compiled { machines: Vec::new(), found: 0, diagnostics: Vec::new() };
+    for (file, source) in sources.iter() {
+        let (specs, mut diagnostics) = read(file, source, options);
+        compiled.found += specs.len();
+        let mut seen: BTreeMap<String, Span> = BTreeMap::new();
+        for (spec, mut diags) in specs {
+            if let Some(&first) = seen.get(&spec.id.value) {
+                diags.push(report::duplicate_machine::duplicate_machine(&spec.id, first));
+            } else {
+                seen.insert(spec.id.value.clone(), spec.id.span);
+            }
+            let (machine, found) = finish(&spec, sources, diags);
+            compiled.machines.extend(machine);
+            diagnostics.extend(found);
+        }
+        let mut all = Diags::new();
+        diagnostics.into_iter().for_each(|diagnostic| all.push(diagnostic));
+        compiled.diagnostics.extend(all.into_sorted());
+    }
+    compiled
+}
+
+/// Lowers and checks one spec whose front ends found `diags`.
+fn finish(spec: &Spec, sources: &Sources, mut diags: Diags) -> (Option<Valid>, Vec<Diagnostic>) {
+    let machine = lower(spec, sources, &mut diags);
+    let broken = diags.has_errors();
+    let valid = valid::check(machine, broken, &mut diags);
+    (valid, diags.into_sorted())
+}
+
+type Specs = Vec<(Spec, Diags)>;
+
+/// The specs of one text, each with what its front ends found; and the findings that belong to none.
+fn read(file: FileId, source: &SourceFile, options: &Options) -> (Specs, Vec<Diagnostic>) {
+    let format = options.format.unwrap_or_else(|| Format::of_name(source.name()));
+    match format {
+        Format::Markdown => read_document(file, source),
+        Format::Diagram => (read_diagram(file, source).into_iter().collect(), Vec::new()),
+        Format::Definition => (vec![read_definition(file, source)], Vec::new()),
+    }
+}
+
+fn read_document(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) {
+    let mut diags = Diags::new();
+    let document = markdown::parse_document(file, source.text(), &mut diags);
+    let mut specs = Vec::new();
+    for section in document.sections {
+        let mut diags = Diags::new();
+        let diagram = section.diagram.as_ref().map(|text| mermaid::parse_diagram(text, &mut diags));
+        let definition = section.definition.as_ref().and_then(|block| {
+            definition::parse_definition(&block.text, block.comments, &mut diags)
+        });
+        // A fence that couldn't be read is no reason to say that there is none.
+        if section.definition.is_some() && definition.is_none() && diagram.is_none() {
+            specs.push((unread(file, &section.heading, source), diags));
+            continue;
+        }
+        let id = section
+            .name
+            .clone()
+            .or_else(|| definition.as_ref().and_then(|definition| definition.id.clone()))
+            .or_else(|| document.name.clone())
+            .unwrap_or_else(|| Spanned::new(default_id(source.name()), section.heading));
+        let description = document.description.as_ref().map(|text| text.value.clone());
+        let instructions = section.instructions;
+        let span = section.heading;
+        specs.push((Spec { file, span, id, description, diagram, definition, instructions }, diags));
+    }
+    (specs, diags.into_sorted())
+}
+
+/// A machine of which nothing could be read; the findings say why.
+fn unread(file: FileId, heading: &Span, source: &SourceFile) -> Spec {
+    let id = Spanned::new(default_id(source.name()), *heading);
+    let placeholder = mermaid::parse_diagram(&Excerpt::new(file), &mut Diags::new());
+    Spec {
+        file,
+        span: *heading,
+        id,
+        description: None,
+        diagram: Some(placeholder),
+        definition: None,
+        instructions: Vec::new(),
+    }
+}
+
+fn read_diagram(file: FileId, source: &SourceFile) -> Option<(Spec, Diags)> {
+    let mut diags = Diags::new();
+    let excerpt = Excerpt::whole(file, source.text());
+    let diagram = mermaid::parse_diagram(&excerpt, &mut diags);
+    let span = diagram.header.unwrap_or_else(|| excerpt.span(0..0));
+    let id = Spanned::new(default_id(source.name()), span);
+    let spec = Spec {
+        file,
+        span,
+        id,
+        description: None,
+        diagram: Some(diagram),
+        definition: None,
+        instructions: Vec::new(),
+    };
+    Some((spec, diags))
+}
+
+fn read_definition(file: FileId, source: &SourceFile) -> (Spec, Diags) {
+    let mut diags = Diags::new();
+    let excerpt = Excerpt::whole(file, source.text());
+    let comments = source.name().ends_with(".jsonc");
+    let definition = definition::parse_definition(&excerpt, comments, &mut diags);
+    let start = excerpt.span(0..0);
+    let Some(definition) = definition else { return (unread(file, &start, source), diags) };
+    let id = definition.id.clone();
+    let id = id.unwrap_or_else(|| Spanned::new(default_id(source.name()), start));
+    let spec = Spec {
+        file,
+        span: start,
+        id,
+        description: None,
+        diagram: None,
+        definition: Some(definition),
+        instructions: Vec::new(),
+    };
+    (spec, diags)
+}
+
+/// The id of a machine that doesn't say it: the folder's name for `SKILL.md`, else the file's without its endings.
+fn default_id(path: &str) -> String {
+    let mut parts = path.rsplit(['/', '\\']);
+    let file = parts.next().unwrap_or("");
+    let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or("machine");
+    if stem.eq_ignore_ascii_case("skill")
+        && let Some(folder) = parts.next().filter(|folder| !folder.is_empty() && *folder != ".")
+    {
+        return folder.to_owned();
+    }
+    stem.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::default_id;
+
+    #[test]
+    fn a_machine_is_called_after_its_file() {
+        for (path, expected) in [
+            ("door.md", "door"),
+            ("specs/door.state.mmd", "door"),
+            ("skills/fix-bug/SKILL.md", "fix-bug"),
+            ("SKILL.md", "SKILL"),
+            ("C:\\specs\\door.md", "door"),
+            ("", "machine"),
+            (".md", "md"),
+        ] {
+            assert_eq!(default_id(path), expected, "{path}");
+        }
+    }
+}

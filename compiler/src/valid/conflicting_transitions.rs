@@ -1,0 +1,53 @@
+//! SM401: one event, one state, two places to go.
+
+use std::collections::BTreeMap;
+
+use crate::arena::Handle;
+use crate::diag::{Code, Diagnostic, Diags};
+use crate::ir::{Event, Machine, Transition};
+
+/// Reports drawn transitions of one state that share an event, have no guard, and differ in what they do. (A definition's
+/// list of branches is ordered, so there it is `shadowed-transition`.)
+pub(super) fn check(machine: &Machine, diags: &mut Diags) {
+    for state in machine.states.handles() {
+        let mut first: BTreeMap<Handle<Event>, &Transition> = BTreeMap::new();
+        for (_, transition) in machine.transitions_of(state) {
+            if transition.guard.is_some() || !is_drawn(machine, transition) {
+                continue;
+            }
+            for &event in &transition.triggers {
+                let earlier = *first.entry(event).or_insert(transition);
+                if differ(earlier, transition) {
+                    diags.push(conflict(machine, event, earlier, transition));
+                }
+            }
+        }
+    }
+}
+
+/// Whether a transition stands in the diagram, where order means nothing to its author.
+pub(super) fn is_drawn(machine: &Machine, transition: &Transition) -> bool {
+    machine.parts.diagram.is_some_and(|diagram| diagram.contains(transition.span))
+}
+
+/// Whether two transitions on one event do different things.
+pub(super) fn differ(one: &Transition, two: &Transition) -> bool {
+    one.target != two.target || one.actions != two.actions || one.internal != two.internal
+}
+
+fn conflict(machine: &Machine, event: Handle<Event>, earlier: &Transition, later: &Transition) -> Diagnostic {
+    let source = &machine.states[later.source].id;
+    let event = &machine.events[event].id;
+    let goal = |transition: &Transition| match transition.target {
+        Some(target) => format!("leads to `{}`", machine.states[target].id),
+        None => "stays".to_owned(),
+    };
+    Diagnostic::new(
+        Code::ConflictingTransitions,
+        later.span,
+        format!("`{event}` in `{source}` leads to two places, and nothing says which"),
+    )
+    .label(format!("{} on `{event}`", goal(later)))
+    .related(earlier.span, format!("{} on `{event}` too", goal(earlier)))
+    .help("give one of them a guard, such as `[condition]`, or another event")
+}

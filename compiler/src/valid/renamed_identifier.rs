@@ -1,0 +1,22 @@
+//! SM208: an id whose Rust name is more than its spelling in another case.
+
+use crate::diag::{Code, Diagnostic, Diags};
+use crate::ir::Machine;
+use crate::pass::names::names;
+
+/// Hints at each id that generated Rust has to call something else: a keyword, a leading digit, a character that no
+/// Rust identifier holds.
+pub(super) fn check(machine: &Machine, diags: &mut Diags) {
+    for renamed in names(machine).renamed {
+        let (what, id, name) = (renamed.what, renamed.id, renamed.name);
+        diags.push(
+            Diagnostic::new(
+                Code::RenamedIdentifier,
+                renamed.span,
+                format!("{what} `{id}` is called `{name}` in Rust"),
+            )
+            .label("no Rust identifier in any case style")
+            .help("choose another name if that one reads badly"),
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! SM204: two names that look like one, mistyped.
+
+use std::collections::BTreeMap;
+
+use crate::arena::Handle;
+use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::ir::{Machine, State};
+use crate::lower::words::word_key;
+use crate::source::Span;
+
+/// Reports pairs of states that differ in spelling alone, or by one letter where one of them leads nowhere or is led to
+/// from nowhere: the mark of a mistyped name in a diagram, where every word makes a state.
+pub(super) fn check(machine: &Machine, diags: &mut Diags) {
+    let states = || machine.named_states().filter(|(_, state)| !state.implied);
+    let mut by_words: BTreeMap<String, Handle<State>> = BTreeMap::new();
+    let mut by_gap: BTreeMap<String, Vec<Handle<State>>> = BTreeMap::new();
+    for (handle, state) in states() {
+        let words = word_key(&state.id);
+        match by_words.get(&words) {
+            Some(&earlier) => diags.push(similar(machine, earlier, handle, "only in its spelling")),
+            None => {
+                by_words.insert(words.clone(), handle);
+                if words.chars().count() >= 5 {
+                    for gap in gaps(&words) {
+                        by_gap.entry(gap).or_default().push(handle);
+                    }
+                }
+            }
+        }
+    }
+    let mut reported: Vec<(Handle<State>, Handle<State>)> = Vec::new();
+    for group in by_gap.values().filter(|group| group.len() > 1 && group.len() < 8) {
+        for (at, &one) in group.iter().enumerate() {
+            for &two in group.iter().skip(at + 1) {
+                let pair = (one.min(two), one.max(two));
+                if one != two && !reported.contains(&pair) && is_slip(machine, pair) {
+                    reported.push(pair);
+                    diags.push(similar(machine, pair.0, pair.1, "by one letter"));
+                }
+            }
+        }
+    }
+}
+
+/// The word itself and the word without each of its letters: two words at one edit share one of them.
+fn gaps(word: &str) -> Vec<String> {
+    let letters: Vec<char> = word.chars().collect();
+    let without = |gap: usize| {
+        letters.iter().enumerate().filter(|(at, _)| *at != gap).map(|(_, letter)| letter).collect()
+    };
+    (0..letters.len()).map(without).chain(std::iter::once(word.to_owned())).collect()
+}
+
+/// Whether two near names are a slip rather than a family (`step_1`, `step_2`).
+fn is_slip(machine: &Machine, (one, two): (Handle<State>, Handle<State>)) -> bool {
+    let letters = |state: Handle<State>| word_key(&machine.states[state].id).chars().collect::<Vec<char>>();
+    let (a, b) = (letters(one), letters(two));
+    let digits = |word: &[char]| word.iter().filter(|c| c.is_numeric()).copied().collect::<Vec<char>>();
+    crate::diag::distance(&a, &b) == 1
+        && digits(&a) == digits(&b)
+        && (is_loose(machine, one) || is_loose(machine, two))
+}
+
+/// Whether a state leads nowhere or nothing leads to it, by what the spec says.
+fn is_loose(machine: &Machine, state: Handle<State>) -> bool {
+    let written = || machine.transitions.iter().filter(|(_, transition)| !transition.implied);
+    let leads_on = written().any(|(_, transition)| transition.source == state);
+    let led_to = written().any(|(_, transition)| transition.target == Some(state));
+    let begins = machine.states.iter().any(|(_, outer)| {
+        outer.initial.as_ref().is_some_and(|initial| initial.target == state && !initial.inferred)
+    });
+    let ends = machine.states[state].kind == crate::ir::StateKind::Final;
+    !(leads_on || ends) || !(led_to || begins)
+}
+
+fn similar(machine: &Machine, earlier: Handle<State>, later: Handle<State>, how: &str) -> Diagnostic {
+    let (first, second) = (&machine.states[earlier], &machine.states[later]);
+    let span: Span = second.span;
+    Diagnostic::new(
+        Code::SimilarName,
+        span,
+        format!("state `{}` differs from `{}` {how}", second.id, first.id),
+    )
+    .label("a state of its own")
+    .related(first.span, format!("`{}` is here", first.id))
+    .fix(Applicability::Unsafe, format!("if they are one state, write `{}`", first.id), span, first.id.clone())
+}

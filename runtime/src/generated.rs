@@ -1,0 +1,414 @@
+//! What generated Rust calls.
+//!
+//! The code that the compiler writes holds the machine; here is what is the same in all of it. Its shape may change with
+//! any version: who writes code by hand uses the crate's root.
+//!
+//! [`Plan`] walks the const tables of a large machine in the order of [`Machine`](crate::Machine)'s steps. Deliberately
+//! not here: verification. The rows come from the compiler, out of a machine that it has checked; rows that point
+//! nowhere are passed over, so that nothing here panics or loops for ever.
+
+use alloc::collections::VecDeque;
+use core::fmt;
+
+use crate::error::StepError;
+use crate::host::Observer;
+use crate::id::{StateId, TransitionId};
+use crate::limits::{DEFAULT_STEP_LIMIT, MAX_DEPTH};
+
+/// Stands for *none* in rows: no event, no state.
+pub const NONE: u16 = u16::MAX;
+
+/// The events that a machine has raised and not yet taken.
+#[derive(Clone, Debug)]
+pub struct Queue<E> {
+    events: VecDeque<E>,
+}
+
+impl<E> Default for Queue<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E> Queue<E> {
+    /// No event.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Adds an event behind the others.
+    #[inline]
+    pub fn push(&mut self, event: E) {
+        self.events.push_back(event);
+    }
+
+    /// Takes the first event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<E> {
+        self.events.pop_front()
+    }
+
+    /// Drops all events.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.events.clear();
+    }
+}
+
+/// Counts the microsteps of one macrostep.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Steps {
+    taken: u32,
+}
+
+impl Steps {
+    /// No microstep yet.
+    #[must_use]
+    #[inline]
+    pub const fn new() -> Self {
+        Self { taken: 0 }
+    }
+
+    /// Begins one more with the transition of that number, unless it is one too many: then it must not be taken, and
+    /// the answer is true.
+    #[inline]
+    #[must_use]
+    pub fn begin<O: Observer>(&mut self, transition: u16, observer: &mut O) -> bool {
+        self.taken = self.taken.saturating_add(1);
+        if self.taken > DEFAULT_STEP_LIMIT {
+            return true;
+        }
+        observer.transition(TransitionId::new(transition));
+        false
+    }
+
+    /// The error, if there was one too many.
+    #[must_use]
+    #[inline]
+    pub const fn fault(&self) -> Option<StepError> {
+        if self.taken > DEFAULT_STEP_LIMIT {
+            Some(StepError::StepLimit {
+                limit: DEFAULT_STEP_LIMIT,
+            })
+        } else {
+            None
+        }
+    }
+}
+
+/// Whether two names are spellings of the same words: `planReady`, `PLAN_READY`, `plan-ready`.
+///
+/// Dots are part of a name. The compiler holds the same rule for the names in a spec.
+///
+/// ```
+/// use statemark_runtime::generated::same_words;
+///
+/// assert!(same_words("planReady", "PLAN_READY"));
+/// assert!(same_words("HTTPError", "http-error"));
+/// assert!(!same_words("order.paid", "order_paid"));
+/// ```
+#[must_use]
+pub fn same_words(a: &str, b: &str) -> bool {
+    Words::new(a).eq(Words::new(b))
+}
+
+/// The letters of a name in lower case, with one `_` before each word but the first.
+struct Words<'n> {
+    rest: core::iter::Peekable<core::str::Chars<'n>>,
+    before: Option<char>,
+    /// A letter's lower case may be several.
+    lower: Option<core::char::ToLowercase>,
+    /// Whether a `_` is due before the next letter.
+    gap: bool,
+    begun: bool,
+    dotted: bool,
+}
+
+impl<'n> Words<'n> {
+    fn new(name: &'n str) -> Self {
+        Self {
+            rest: name.chars().peekable(),
+            before: None,
+            lower: None,
+            gap: false,
+            begun: false,
+            dotted: false,
+        }
+    }
+
+    /// Whether a capital begins a word: `R` in `planReady`, `E` in `HTTPError`.
+    fn begins_word(&mut self, c: char) -> bool {
+        let next_is_lower = self.rest.peek().is_some_and(|next| next.is_lowercase());
+        c.is_uppercase()
+            && self.before.is_some_and(|before| {
+                before.is_lowercase()
+                    || before.is_numeric()
+                    || (before.is_uppercase() && next_is_lower)
+            })
+    }
+}
+
+impl Iterator for Words<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        loop {
+            if let Some(letter) = self.lower.as_mut().and_then(Iterator::next) {
+                return Some(letter);
+            }
+            let c = self.rest.next()?;
+            let begins = self.begins_word(c);
+            self.before = Some(c);
+            if matches!(c, '_' | '-' | ' ') {
+                self.gap = self.begun && !self.dotted;
+                continue;
+            }
+            let gap = (self.gap || begins) && self.begun && !self.dotted;
+            (self.gap, self.begun, self.dotted) = (false, true, c == '.');
+            self.lower = Some(c.to_lowercase());
+            if gap {
+                return Some('_');
+            }
+        }
+    }
+}
+
+/// Where a machine is, to be kept elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Snapshot {
+    /// The hash of the machine's table.
+    pub table: [u8; 32],
+    /// The number of the state.
+    pub state: StateId,
+}
+
+impl Snapshot {
+    /// The state, if the snapshot is of the machine with that table.
+    ///
+    /// # Errors
+    ///
+    /// It is of another.
+    pub fn checked(&self, table: &[u8; 32]) -> Result<StateId, RestoreError> {
+        if self.table == *table {
+            Ok(self.state)
+        } else {
+            Err(RestoreError {
+                kind: RestoreErrorKind::OtherTable,
+            })
+        }
+    }
+}
+
+/// A snapshot that isn't of the machine which shall go on from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RestoreError {
+    kind: RestoreErrorKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RestoreErrorKind {
+    OtherTable,
+    NoState { state: StateId },
+}
+
+impl RestoreError {
+    /// The machine can't be in the state of that number.
+    #[must_use]
+    pub const fn no_state(state: StateId) -> Self {
+        Self {
+            kind: RestoreErrorKind::NoState { state },
+        }
+    }
+}
+
+impl fmt::Display for RestoreError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            RestoreErrorKind::OtherTable => out
+                .write_str("the snapshot is of another machine, or of another version of this one"),
+            RestoreErrorKind::NoState { state } => {
+                write!(out, "the machine can't be in state number {}", state.raw())
+            }
+        }
+    }
+}
+
+impl core::error::Error for RestoreError {}
+
+/// Answers the guards of a walked machine.
+pub trait Ask {
+    /// Whether the transition's guard holds; true for one without.
+    fn holds<O: Observer>(&self, transition: TransitionId, observer: &mut O) -> bool {
+        let _ = (transition, observer);
+        true
+    }
+}
+
+/// No guard.
+impl Ask for () {}
+
+/// Carries out the actions of a walked machine, and observes them.
+pub trait Act {
+    /// The state's exit actions.
+    fn exit<O: Observer>(&mut self, state: StateId, observer: &mut O) {
+        let _ = (state, observer);
+    }
+
+    /// The transition's own actions.
+    fn act<O: Observer>(&mut self, transition: TransitionId, observer: &mut O) {
+        let _ = (transition, observer);
+    }
+
+    /// The state's entry actions, and the event that says that the state around it is done.
+    fn enter<O: Observer>(&mut self, state: StateId, observer: &mut O) {
+        let _ = (state, observer);
+    }
+
+    /// The actions of the state's initial transition.
+    fn begin<O: Observer>(&mut self, state: StateId, observer: &mut O) {
+        let _ = (state, observer);
+    }
+}
+
+/// No action.
+impl Act for () {}
+
+/// The rows of a state: its parent, the target of its initial transition, and for each event of each of its transitions,
+/// in document order, the event (or [`NONE`]) and the transition.
+pub type StatePlan = (u16, u16, &'static [(u16, u16)]);
+
+/// The rows of a large machine, by number.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// The states in document order, the root first.
+    pub states: &'static [StatePlan],
+    /// For each transition the innermost state that it stays inside of, and its target; [`NONE`] twice for one that
+    /// only acts.
+    pub transitions: &'static [(u16, u16)],
+}
+
+impl Plan {
+    /// The transition that the event (or [`NONE`], for eventless ones) takes in a leaf: its own first, then those of the
+    /// states around it.
+    pub fn select<A: Ask, O: Observer>(
+        &self,
+        leaf: StateId,
+        event: u16,
+        ask: &A,
+        observer: &mut O,
+    ) -> Option<TransitionId> {
+        let mut at = leaf.raw();
+        for _ in 0..=MAX_DEPTH {
+            let &(parent, _, rows) = self.states.get(usize::from(at))?;
+            let mut triggered = rows.iter().filter(|row| row.0 == event);
+            let enabled = triggered.find(|row| ask.holds(TransitionId::new(row.1), observer));
+            if let Some(&(_, transition)) = enabled {
+                return Some(TransitionId::new(transition));
+            }
+            at = parent;
+        }
+        None
+    }
+
+    /// Does what a transition does in a leaf, once it is observed, and gives the leaf that the machine is in then: SCXML's `microstep`.
+    pub fn take<A: Act, O: Observer>(
+        &self,
+        leaf: StateId,
+        transition: TransitionId,
+        act: &mut A,
+        observer: &mut O,
+    ) -> StateId {
+        let (domain, target) = self
+            .transitions
+            .get(transition.index())
+            .copied()
+            .unwrap_or((NONE, NONE));
+        if target == NONE {
+            act.act(transition, observer);
+            return leaf;
+        }
+        let mut at = leaf.raw();
+        while at != domain
+            && let Some(&(parent, ..)) = self.states.get(usize::from(at))
+        {
+            act.exit(StateId::new(at), observer);
+            observer.exited(StateId::new(at));
+            at = parent;
+        }
+        act.act(transition, observer);
+        self.enter(domain, target, act, observer)
+    }
+
+    /// Enters what lies between `domain` and `target`, then goes on by default.
+    fn enter<A: Act, O: Observer>(
+        &self,
+        domain: u16,
+        target: u16,
+        act: &mut A,
+        observer: &mut O,
+    ) -> StateId {
+        let (mut inside, mut target) = (domain, target);
+        for _ in 0..=MAX_DEPTH {
+            let mut path = [NONE; MAX_DEPTH];
+            let mut at = target;
+            let mut count = 0;
+            for place in &mut path {
+                if at == inside {
+                    break;
+                }
+                *place = at;
+                count += 1;
+                at = self.states.get(usize::from(at)).map_or(inside, |row| row.0);
+            }
+            for &state in path.iter().take(count).rev() {
+                observer.entered(StateId::new(state));
+                act.enter(StateId::new(state), observer);
+            }
+            let initial = self
+                .states
+                .get(usize::from(target))
+                .map_or(NONE, |row| row.1);
+            if initial == NONE {
+                break;
+            }
+            act.begin(StateId::new(target), observer);
+            (inside, target) = (target, initial);
+        }
+        StateId::new(target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_the_compiler() {
+        for (name, key) in [
+            ("planReady", "plan_ready"),
+            ("PLAN-READY", "plan_ready"),
+            ("__x__y_", "x_y"),
+            ("HTTPError", "http_error"),
+            ("a._b", "a.b"),
+            ("retry2Times", "retry2_times"),
+            ("İx", "i\u{307}x"),
+        ] {
+            assert_eq!(Words::new(name).collect::<String>(), key, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_snapshot_knows_its_table() {
+        let snapshot = Snapshot {
+            table: [1; 32],
+            state: StateId::new(4),
+        };
+        assert_eq!(snapshot.checked(&[1; 32]), Ok(StateId::new(4)));
+        assert!(snapshot.checked(&[2; 32]).is_err());
+    }
+}

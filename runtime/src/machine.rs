@@ -1,0 +1,333 @@
+//! A running machine: a table, a configuration and a host.
+//!
+//! [`Machine`] is thin. A step whose whole effect the table's dense index knows is taken here, in a few instructions;
+//! everything else is the general step's.
+
+use alloc::vec::Vec;
+
+use crate::configuration::{Configuration, RestoreError};
+use crate::error::StepError;
+use crate::expression;
+use crate::host::{Host, Observer};
+use crate::id::{EventId, StateId, TransitionId};
+use crate::limits::DEFAULT_STEP_LIMIT;
+use crate::record::Outcome;
+use crate::select::select;
+use crate::step::{self, Work};
+use crate::table::Table;
+use crate::table::index::{self, Cell, Check};
+use crate::table::sections::EventKind;
+
+/// A running machine.
+#[derive(Clone, Debug)]
+pub struct Machine<'t, H> {
+    table: &'t Table,
+    /// The table's dense index, once more: a step is so short that looking it up in the table would show.
+    cells: &'t [Cell],
+    stride: usize,
+    configuration: Configuration,
+    work: Work,
+    host: H,
+}
+
+/// A transition that could be taken next, and what its guard says now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// The transition.
+    pub transition: TransitionId,
+    /// The event that triggers it.
+    pub event: EventId,
+    /// Whether its guard holds; true where it has none.
+    pub holds: bool,
+    /// Whether sending the event would take this transition: its guard holds, and no transition comes before it.
+    pub enabled: bool,
+}
+
+impl<'t, H: Host> Machine<'t, H> {
+    /// A machine in its initial configuration, its entry actions carried out.
+    ///
+    /// # Errors
+    ///
+    /// The machine doesn't come to rest within [`DEFAULT_STEP_LIMIT`] microsteps.
+    pub fn start(table: &'t Table, host: H) -> Result<Self, StepError> {
+        Self::start_observed(table, host, &mut ())
+    }
+
+    /// [`Machine::start`], watched.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Machine::start`].
+    pub fn start_observed<O: Observer>(
+        table: &'t Table,
+        host: H,
+        observer: &mut O,
+    ) -> Result<Self, StepError> {
+        let mut host = host;
+        let mut work = Work::new(DEFAULT_STEP_LIMIT);
+        let configuration = step::start(table, &mut work, &mut host, observer)?;
+        let (cells, stride) = table.index.dense.cells();
+        Ok(Self {
+            table,
+            cells,
+            stride,
+            configuration,
+            work,
+            host,
+        })
+    }
+
+    /// A machine in the given configuration. Nothing is carried out: it was when the configuration was reached.
+    ///
+    /// # Errors
+    ///
+    /// The configuration isn't one of this table's machine.
+    pub fn restore(
+        table: &'t Table,
+        host: H,
+        configuration: Configuration,
+    ) -> Result<Self, RestoreError> {
+        configuration.check(table)?;
+        let (cells, stride) = table.index.dense.cells();
+        let work = Work::new(DEFAULT_STEP_LIMIT);
+        Ok(Self {
+            table,
+            cells,
+            stride,
+            configuration,
+            work,
+            host,
+        })
+    }
+
+    /// Sends an event: one macrostep.
+    ///
+    /// # Errors
+    ///
+    /// The machine has ended, the event isn't one that can be sent, or the machine doesn't come to rest. The
+    /// configuration is then the one before the event; actions that the host has already carried out are the host's to
+    /// undo.
+    #[inline(always)]
+    pub fn send(&mut self, event: EventId) -> Result<Outcome, StepError> {
+        self.send_observed(event, &mut ())
+    }
+
+    /// [`Machine::send`], watched.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Machine::send`].
+    #[inline(always)]
+    pub fn send_observed<O: Observer>(
+        &mut self,
+        event: EventId,
+        observer: &mut O,
+    ) -> Result<Outcome, StepError> {
+        let leaf = self.configuration.leaf;
+        let cell = index::cell(self.cells, self.stride, leaf, event);
+        if cell.is_control_only() {
+            observer.transition(cell.transition());
+            observer.exited(leaf);
+            observer.entered(cell.next());
+            self.configuration.leaf = cell.next();
+            return Ok(Outcome::Taken);
+        }
+        if cell == Cell::NOTHING {
+            return Ok(Outcome::Ignored);
+        }
+        if cell.is_short() {
+            if cell.guard().is_some_and(|guard| !self.host.guard(guard)) {
+                return Ok(Outcome::Ignored);
+            }
+            observer.transition(cell.transition());
+            observer.exited(leaf);
+            if let Some(action) = cell.action() {
+                self.host.action(action);
+                observer.action(action);
+            }
+            observer.entered(cell.next());
+            self.configuration.leaf = cell.next();
+            return Ok(Outcome::Taken);
+        }
+        if cell == Cell::GENERAL {
+            return self.send_general(event, observer);
+        }
+        self.send_first(cell.first(), observer)
+    }
+
+    /// Takes the first contender whose guard holds.
+    #[inline(always)]
+    fn send_first<O: Observer>(
+        &mut self,
+        first: usize,
+        observer: &mut O,
+    ) -> Result<Outcome, StepError> {
+        let dense = &self.table.index.dense;
+        let mut at = first;
+        while let Some(contender) = dense.contender(at) {
+            let holds = match contender.check() {
+                Check::Always => true,
+                Check::Ask(guard) => self.host.guard(guard),
+                Check::Program => self.ask_program(contender.transition(), observer),
+            };
+            if holds {
+                let Some(next) = contender.next().filter(|_| !observer.watches()) else {
+                    return self.take_general(contender.transition(), observer);
+                };
+                for &action in dense.actions(contender) {
+                    self.host.action(action);
+                }
+                self.configuration.leaf = next;
+                return Ok(Outcome::Taken);
+            }
+            if contender.is_last() {
+                break;
+            }
+            at += 1;
+        }
+        Ok(Outcome::Ignored)
+    }
+
+    #[inline(never)]
+    fn ask_program<O: Observer>(&mut self, transition: TransitionId, observer: &mut O) -> bool {
+        expression::guard(self.table, transition, &mut self.host, observer)
+    }
+
+    #[inline(never)]
+    fn take_general<O: Observer>(
+        &mut self,
+        transition: TransitionId,
+        observer: &mut O,
+    ) -> Result<Outcome, StepError> {
+        let Self {
+            table,
+            configuration,
+            work,
+            host,
+            ..
+        } = self;
+        step::macrostep(table, configuration, transition, work, host, observer)
+    }
+
+    #[inline(never)]
+    fn send_general<O: Observer>(
+        &mut self,
+        event: EventId,
+        observer: &mut O,
+    ) -> Result<Outcome, StepError> {
+        let Self {
+            table,
+            configuration,
+            work,
+            host,
+            ..
+        } = self;
+        step::send(table, configuration, event, work, host, observer)
+    }
+
+    /// Whether sending the event would take a transition. Guards are asked, nothing is done.
+    pub fn can(&mut self, event: EventId) -> bool {
+        step::accepts(self.table, &self.configuration, event).is_ok()
+            && select(
+                self.table,
+                &self.configuration,
+                event,
+                &mut self.host,
+                &mut (),
+            )
+            .is_some()
+    }
+
+    /// What could be taken next by an event from outside, in the order of selection: the leaf's transitions first, then
+    /// its ancestors', each for each of its events. Every guard is asked once. None if the machine has ended.
+    pub fn candidates(&mut self) -> Vec<Candidate> {
+        let Self {
+            table,
+            configuration,
+            host,
+            ..
+        } = self;
+        let table: &Table = table;
+        let mut candidates: Vec<Candidate> = Vec::new();
+        if configuration.is_ended(table) {
+            return candidates;
+        }
+        for row in table
+            .chain(configuration.leaf)
+            .filter_map(|state| table.state(state))
+        {
+            for transition in row.transitions.clone().map(TransitionId::new) {
+                let named = |&&event: &&EventId| {
+                    table
+                        .event(event)
+                        .is_some_and(|row| row.kind == EventKind::Named)
+                };
+                let mut events = table.triggers(transition).iter().filter(named).peekable();
+                if events.peek().is_none() {
+                    continue;
+                }
+                let holds = expression::guard(table, transition, host, &mut ());
+                for &event in events {
+                    let taken = candidates
+                        .iter()
+                        .any(|other| other.event == event && other.enabled);
+                    let enabled = holds && !taken;
+                    candidates.push(Candidate {
+                        transition,
+                        event,
+                        holds,
+                        enabled,
+                    });
+                }
+            }
+        }
+        candidates
+    }
+
+    /// The active states.
+    #[must_use]
+    pub const fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    /// Whether the state is active.
+    #[must_use]
+    pub fn is_in(&self, state: StateId) -> bool {
+        self.configuration.is_active(self.table, state)
+    }
+
+    /// Whether the machine has reached a top-level final state.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.configuration.is_ended(self.table)
+    }
+
+    /// Sets the most microsteps of a macrostep; at least one.
+    pub fn set_step_limit(&mut self, limit: u32) {
+        self.work.limit = limit.max(1);
+    }
+
+    /// The table that the machine runs.
+    #[must_use]
+    pub const fn table(&self) -> &'t Table {
+        self.table
+    }
+
+    /// The host.
+    #[must_use]
+    pub const fn host(&self) -> &H {
+        &self.host
+    }
+
+    /// The host, to change.
+    pub const fn host_mut(&mut self) -> &mut H {
+        &mut self.host
+    }
+
+    /// Gives the host back.
+    #[must_use]
+    pub fn into_host(self) -> H {
+        self.host
+    }
+}

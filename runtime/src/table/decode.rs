@@ -1,0 +1,527 @@
+//! From bytes to rows.
+//!
+//! [`decode`] believes nothing: it reads label, version, length, checksum, directory and rows, in this order, and every
+//! count is held against the bytes that remain before anything is allocated. There is one way to write given rows:
+//! bytes that decode are the bytes that [`encode`](super::encode) makes of the result.
+//!
+//! Deliberately not here: what ids and ranges mean. That is [`verify`](super::verify)'s.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
+
+use super::checksum::crc32;
+use super::layout::{
+    CHECKSUM_AT, DIRECTORY_AT, LABEL, LENGTH_AT, NONE_16, NONE_32, SECTIONS_AT, Section, VERSION,
+};
+use super::sections::{
+    ActionRow, Constant, EventKind, EventRow, Instruction, Sections, StateKind, StateRow,
+    TransitionRow, Verdict,
+};
+use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId};
+use crate::limits::MAX_TABLE_BYTES;
+use crate::value::Operator;
+
+/// Bytes that are no table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeError {
+    kind: DecodeErrorKind,
+    at: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum DecodeErrorKind {
+    NoLabel,
+    Version {
+        found: u32,
+    },
+    TooLong {
+        length: usize,
+    },
+    Truncated {
+        length: usize,
+    },
+    Trailing {
+        extra: usize,
+    },
+    Checksum {
+        written: u32,
+        counted: u32,
+    },
+    Offset {
+        section: Section,
+        found: u32,
+        expected: usize,
+    },
+    Count {
+        section: Section,
+        count: u32,
+        remaining: usize,
+    },
+    Machines {
+        count: u32,
+    },
+    NotUtf8 {
+        text: usize,
+    },
+    TextLengths {
+        text: usize,
+    },
+    Code {
+        section: Section,
+        what: &'static str,
+        found: u8,
+    },
+    NotZero {
+        section: Section,
+    },
+}
+
+impl DecodeError {
+    /// Where in the bytes the fault was found. Unit: bytes from the start.
+    #[must_use]
+    pub const fn offset(&self) -> usize {
+        self.at
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "byte {}: ", self.at)?;
+        match &self.kind {
+            DecodeErrorKind::NoLabel => out.write_str("this is no table: it doesn't begin as one"),
+            DecodeErrorKind::Version { found } => {
+                write!(
+                    out,
+                    "the table has format version {found}, and this is a reader of {VERSION}"
+                )
+            }
+            DecodeErrorKind::TooLong { length } => {
+                write!(
+                    out,
+                    "the table has {length} bytes, more than {MAX_TABLE_BYTES}"
+                )
+            }
+            DecodeErrorKind::Truncated { length } => {
+                write!(out, "the table is cut off: {length} bytes is too short")
+            }
+            DecodeErrorKind::Trailing { extra } => {
+                write!(out, "{extra} bytes follow the end of the table")
+            }
+            DecodeErrorKind::Checksum { written, counted } => write!(
+                out,
+                "the checksum is {counted:08x} where the table says {written:08x}: it was damaged"
+            ),
+            DecodeErrorKind::Offset {
+                section,
+                found,
+                expected,
+            } => write!(
+                out,
+                "the section `{}` is said to begin at byte {found}, but its place is byte {expected}",
+                section.name()
+            ),
+            DecodeErrorKind::Count {
+                section,
+                count,
+                remaining,
+            } => write!(
+                out,
+                "the section `{}` is said to have {count} rows, which don't fit into the {remaining} bytes that remain",
+                section.name()
+            ),
+            DecodeErrorKind::Machines { count } => {
+                write!(out, "a table has one machine, not {count}")
+            }
+            DecodeErrorKind::NotUtf8 { text } => write!(out, "text {text} isn't UTF-8"),
+            DecodeErrorKind::TextLengths { text } => write!(
+                out,
+                "the lengths of the texts don't add up to their bytes, first seen at text {text}"
+            ),
+            DecodeErrorKind::Code {
+                section,
+                what,
+                found,
+            } => write!(
+                out,
+                "a row of the section `{}` has the unknown {what} {found}",
+                section.name()
+            ),
+            DecodeErrorKind::NotZero { section } => write!(
+                out,
+                "a row of the section `{}` has bytes that mean nothing and aren't zero",
+                section.name()
+            ),
+        }
+    }
+}
+
+impl core::error::Error for DecodeError {}
+
+/// Reads the rows of a table.
+///
+/// # Errors
+///
+/// The bytes aren't exactly what [`encode`](super::encode) writes for some rows.
+pub fn decode(bytes: &[u8]) -> Result<Sections, DecodeError> {
+    let mut from = Reader {
+        bytes,
+        at: 0,
+        section: Section::Machine,
+    };
+    header(&mut from)?;
+    let counts = directory(&mut from)?;
+    let mut sections = Sections::default();
+    for (section, count) in Section::ALL.into_iter().zip(counts) {
+        from.section = section;
+        match section {
+            Section::Machine => {
+                sections.name = from.text()?;
+                sections.metadata = from.maybe_text()?;
+            }
+            Section::Texts => sections.texts = texts(&mut from, count)?,
+            Section::Bytes => {} // Read with the texts.
+            Section::States => sections.states = from.rows(count, state)?,
+            Section::Events => sections.events = from.rows(count, event)?,
+            Section::Transitions => sections.transitions = from.rows(count, transition)?,
+            Section::Guards => sections.guards = from.rows(count, Reader::text)?,
+            Section::Fields => sections.fields = from.rows(count, Reader::text)?,
+            Section::Actions => sections.actions = from.rows(count, action)?,
+            Section::Targets => {
+                sections.targets = from.rows(count, |from| from.u16().map(StateId::new))?;
+            }
+            Section::Triggers => {
+                sections.triggers = from.rows(count, |from| from.u16().map(EventId::new))?;
+            }
+            Section::Calls => {
+                sections.calls = from.rows(count, |from| from.u16().map(ActionId::new))?;
+            }
+            Section::Code => sections.code = from.rows(count, instruction)?,
+            Section::Constants => sections.constants = from.rows(count, constant)?,
+        }
+    }
+    Ok(sections)
+}
+
+/// Checks label, version, length and checksum, in this order.
+fn header(from: &mut Reader<'_>) -> Result<(), DecodeError> {
+    let total = from.bytes.len();
+    if !from.bytes.starts_with(&LABEL) {
+        return Err(from.fault(DecodeErrorKind::NoLabel, 0));
+    }
+    from.at = LABEL.len();
+    let version = from.u32()?;
+    if version != VERSION {
+        return Err(from.fault(DecodeErrorKind::Version { found: version }, LABEL.len()));
+    }
+    let length = from.u32()? as usize;
+    if length > MAX_TABLE_BYTES {
+        return Err(from.fault(DecodeErrorKind::TooLong { length }, LENGTH_AT));
+    }
+    if length > total || length < SECTIONS_AT {
+        return Err(from.fault(
+            DecodeErrorKind::Truncated {
+                length: total.min(length),
+            },
+            LENGTH_AT,
+        ));
+    }
+    if length < total {
+        return Err(from.fault(
+            DecodeErrorKind::Trailing {
+                extra: total - length,
+            },
+            length,
+        ));
+    }
+    let written = from.u32()?;
+    let counted = crc32(from.bytes.get(DIRECTORY_AT..).unwrap_or_default());
+    if written != counted {
+        return Err(from.fault(DecodeErrorKind::Checksum { written, counted }, CHECKSUM_AT));
+    }
+    Ok(())
+}
+
+/// Reads the directory: how many rows each section has. Sections follow one another without gaps, to the last byte.
+fn directory(from: &mut Reader<'_>) -> Result<[usize; Section::ALL.len()], DecodeError> {
+    let total = from.bytes.len();
+    let mut counts = [0; Section::ALL.len()];
+    let mut expected = SECTIONS_AT;
+    for (section, place) in Section::ALL.into_iter().zip(&mut counts) {
+        let at = from.at;
+        let offset = from.u32()?;
+        if offset as usize != expected {
+            let kind = DecodeErrorKind::Offset {
+                section,
+                found: offset,
+                expected,
+            };
+            return Err(from.fault(kind, at));
+        }
+        let count = from.u32()?;
+        let remaining = total.saturating_sub(expected);
+        let end = (count as usize)
+            .checked_mul(section.row_size())
+            .and_then(|size| size.checked_add(expected))
+            .filter(|&end| end <= total);
+        let Some(end) = end else {
+            let kind = DecodeErrorKind::Count {
+                section,
+                count,
+                remaining,
+            };
+            return Err(from.fault(kind, at + 4));
+        };
+        if section == Section::Machine && count != 1 {
+            return Err(from.fault(DecodeErrorKind::Machines { count }, at + 4));
+        }
+        expected = end;
+        *place = count as usize;
+    }
+    if expected < total {
+        return Err(from.fault(
+            DecodeErrorKind::Trailing {
+                extra: total - expected,
+            },
+            expected,
+        ));
+    }
+    Ok(counts)
+}
+
+/// Reads the lengths of the texts and, right behind them, their bytes.
+fn texts(from: &mut Reader<'_>, count: usize) -> Result<Vec<Box<str>>, DecodeError> {
+    let lengths = from.rows(count, Reader::u32)?;
+    let bytes_end = from.section_end(Section::Bytes);
+    let mut texts = Vec::with_capacity(count);
+    for (index, length) in lengths.into_iter().enumerate() {
+        let end = from.at.saturating_add(length as usize);
+        let bytes = from.bytes.get(from.at..end).filter(|_| end <= bytes_end);
+        let Some(bytes) = bytes else {
+            return Err(from.fault(DecodeErrorKind::TextLengths { text: index }, from.at));
+        };
+        let text = core::str::from_utf8(bytes).map_err(|fault| {
+            from.fault(
+                DecodeErrorKind::NotUtf8 { text: index },
+                from.at + fault.valid_up_to(),
+            )
+        })?;
+        texts.push(text.into());
+        from.at = end;
+    }
+    if from.at != bytes_end {
+        return Err(from.fault(DecodeErrorKind::TextLengths { text: count }, from.at));
+    }
+    Ok(texts)
+}
+
+fn state(from: &mut Reader<'_>) -> Result<StateRow, DecodeError> {
+    Ok(StateRow {
+        name: from.text()?,
+        kind: match from.u8()? {
+            0 => StateKind::Atomic,
+            1 => StateKind::Compound,
+            2 => StateKind::Final,
+            found => return Err(from.code("kind", found)),
+        },
+        verdict: match from.u8()? {
+            0 => Verdict::Success,
+            1 => Verdict::Failure,
+            found => return Err(from.code("verdict", found)),
+        },
+        parent: from.maybe()?.map(StateId::new),
+        end: from.u16()?,
+        initial: from.range()?,
+        initial_calls: from.range()?,
+        entry: from.range()?,
+        exit: from.range()?,
+        transitions: from.u16()?..from.u16()?,
+        done: from.maybe()?.map(EventId::new),
+        metadata: from.maybe_text()?,
+    })
+}
+
+fn event(from: &mut Reader<'_>) -> Result<EventRow, DecodeError> {
+    Ok(EventRow {
+        name: from.text()?,
+        kind: match from.u8()? {
+            0 => EventKind::Named,
+            1 => EventKind::Internal,
+            found => return Err(from.code("kind", found)),
+        },
+        metadata: from.maybe_text()?,
+    })
+}
+
+fn transition(from: &mut Reader<'_>) -> Result<TransitionRow, DecodeError> {
+    Ok(TransitionRow {
+        source: StateId::new(from.u16()?),
+        internal: match from.u8()? {
+            0 => false,
+            1 => true,
+            found => return Err(from.code("flag", found)),
+        },
+        triggers: from.range()?,
+        guard: from.range()?,
+        calls: from.range()?,
+        targets: from.range()?,
+        metadata: from.maybe_text()?,
+    })
+}
+
+fn action(from: &mut Reader<'_>) -> Result<ActionRow, DecodeError> {
+    Ok(ActionRow {
+        name: from.text()?,
+        raises: from.maybe()?.map(EventId::new),
+        metadata: from.maybe_text()?,
+    })
+}
+
+fn instruction(from: &mut Reader<'_>) -> Result<Instruction, DecodeError> {
+    let [code, operator] = from.take()?;
+    let argument = from.u16()?;
+    let range = from.range()?;
+    let bare = operator == 0 && range == (0..0);
+    let instruction = match code {
+        0 if bare => Instruction::Ask(GuardId::new(argument)),
+        1 => {
+            let Some(&operator) = Operator::ALL.get(usize::from(operator)) else {
+                return Err(from.code("operator", operator));
+            };
+            Instruction::Compare(FieldId::new(argument), operator, range)
+        }
+        2 if bare && argument == 0 => Instruction::Not,
+        3 if bare => Instruction::SkipIfFalse(argument),
+        4 if bare => Instruction::SkipIfTrue(argument),
+        0 | 2..=4 => return Err(from.not_zero()),
+        found => return Err(from.code("instruction", found)),
+    };
+    Ok(instruction)
+}
+
+fn constant(from: &mut Reader<'_>) -> Result<Constant, DecodeError> {
+    let code = from.u8()?;
+    let payload = u128::from_le_bytes(from.take()?);
+    let constant = match code {
+        0 if payload == 0 => Constant::Null,
+        1 if payload <= 1 => Constant::Bool(payload == 1),
+        2 => Constant::Int(payload.cast_signed()),
+        3 => match u64::try_from(payload) {
+            Ok(bits) => Constant::Float(f64::from_bits(bits)),
+            Err(_) => return Err(from.not_zero()),
+        },
+        4 => match u32::try_from(payload) {
+            Ok(raw) => Constant::Text(TextId::new(raw)),
+            Err(_) => return Err(from.not_zero()),
+        },
+        0 | 1 => return Err(from.not_zero()),
+        found => return Err(from.code("constant", found)),
+    };
+    Ok(constant)
+}
+
+/// The bytes, how far they are read, and which section is being read.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    section: Section,
+}
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let found = self
+            .bytes
+            .get(self.at..)
+            .and_then(|rest| rest.first_chunk::<N>())
+            .copied();
+        let Some(found) = found else {
+            let length = self.bytes.len();
+            return Err(self.fault(DecodeErrorKind::Truncated { length }, length));
+        };
+        self.at += N;
+        Ok(found)
+    }
+
+    fn u8(&mut self) -> Result<u8, DecodeError> {
+        self.take().map(u8::from_le_bytes)
+    }
+
+    fn u16(&mut self) -> Result<u16, DecodeError> {
+        self.take().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Result<u32, DecodeError> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn text(&mut self) -> Result<TextId, DecodeError> {
+        self.u32().map(TextId::new)
+    }
+
+    fn maybe(&mut self) -> Result<Option<u16>, DecodeError> {
+        Ok(Some(self.u16()?).filter(|&raw| raw != NONE_16))
+    }
+
+    fn maybe_text(&mut self) -> Result<Option<TextId>, DecodeError> {
+        Ok(Some(self.u32()?)
+            .filter(|&raw| raw != NONE_32)
+            .map(TextId::new))
+    }
+
+    fn range(&mut self) -> Result<Range<u32>, DecodeError> {
+        Ok(self.u32()?..self.u32()?)
+    }
+
+    /// Reads rows one after the other. The directory was checked: there are bytes for `count` of them.
+    fn rows<T>(
+        &mut self,
+        count: usize,
+        read: fn(&mut Self) -> Result<T, DecodeError>,
+    ) -> Result<Vec<T>, DecodeError> {
+        let mut rows = Vec::with_capacity(count);
+        for _ in 0..count {
+            rows.push(read(self)?);
+        }
+        Ok(rows)
+    }
+
+    /// Where a section ends, by the directory, which was checked.
+    fn section_end(&self, section: Section) -> usize {
+        let next = Section::ALL
+            .into_iter()
+            .position(|other| other == section)
+            .map_or(0, |at| at + 1);
+        let at = DIRECTORY_AT + next * super::layout::ENTRY_SIZE;
+        let offset = self
+            .bytes
+            .get(at..)
+            .and_then(|rest| rest.first_chunk())
+            .copied();
+        offset.map_or(0, u32::from_le_bytes) as usize
+    }
+
+    fn fault(&self, kind: DecodeErrorKind, at: usize) -> DecodeError {
+        DecodeError { kind, at }
+    }
+
+    /// The byte just read is a code that nobody knows.
+    fn code(&self, what: &'static str, found: u8) -> DecodeError {
+        let kind = DecodeErrorKind::Code {
+            section: self.section,
+            what,
+            found,
+        };
+        self.fault(kind, self.at.saturating_sub(1))
+    }
+
+    fn not_zero(&self) -> DecodeError {
+        let size = self.section.row_size();
+        self.fault(
+            DecodeErrorKind::NotZero {
+                section: self.section,
+            },
+            self.at.saturating_sub(size),
+        )
+    }
+}

@@ -1,0 +1,361 @@
+//! The dense index: `event × state`, with the actions of each step in a row.
+//!
+//! An [`Effect`] is found with the same two functions that the general step uses, [`tree::domain`] and [`tree::entries`].
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::cell::{Cell, Short};
+use super::{EVENTLESS, Index, is_running_leaf};
+use crate::id::{ActionId, EventId, GuardId, StateId, TransitionId};
+use crate::table::sections::{EventKind, Instruction, Sections, StateKind, TransitionRow};
+use crate::table::tree::{self, Entry};
+use crate::table::{ROOT, list};
+
+/// Most cells, most contenders and most actions in the dense index. Unit: entries of one of the three. Why: 8, 16 and 2
+/// bytes each; a machine beyond that is rare, and its steps stay correct without.
+const MAX_ENTRIES: usize = 1 << 20;
+
+/// *None* in a contender.
+const NONE: u16 = u16::MAX;
+
+/// In the place of a guard: the transition's program has to be asked. No guard has this number (V01).
+const PROGRAM: u16 = u16::MAX - 1;
+
+/// How a contender is guarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// Not at all.
+    Always,
+    /// By one question to the host.
+    Ask(GuardId),
+    /// By its transition's program.
+    Program,
+}
+
+/// A transition that an event may take at a leaf. Contenders of a cell follow one another, best first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contender {
+    transition: TransitionId,
+    /// The leaf afterwards; none if the actions aren't all there is to do, so that the general step does it.
+    next: u16,
+    guard: u16,
+    /// Whether it is the cell's last.
+    last: bool,
+    /// All actions of the step, in order: exit, transition, entry.
+    actions: (u32, u32),
+}
+
+impl Contender {
+    #[inline]
+    pub(crate) fn transition(&self) -> TransitionId {
+        self.transition
+    }
+
+    /// The leaf afterwards, if the actions are all there is to do.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<StateId> {
+        Some(self.next).filter(|&raw| raw != NONE).map(StateId::new)
+    }
+
+    #[inline]
+    pub(crate) fn check(&self) -> Check {
+        match self.guard {
+            NONE => Check::Always,
+            PROGRAM => Check::Program,
+            raw => Check::Ask(GuardId::new(raw)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_last(&self) -> bool {
+        self.last
+    }
+}
+
+/// The dense index.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dense {
+    /// The number of states: the distance between an event's cells and the next event's.
+    stride: usize,
+    cells: Vec<Cell>,
+    contenders: Vec<Contender>,
+    actions: Vec<ActionId>,
+}
+
+impl Dense {
+    /// The index, or one without cells where it would be large.
+    pub(super) fn new(sections: &Sections, index: &Index) -> Self {
+        let states = sections.states.len();
+        let cells = states.saturating_mul(sections.events.len());
+        if cells > MAX_ENTRIES || pairs(sections, index) > MAX_ENTRIES {
+            return Self::default();
+        }
+        let dense = Self {
+            stride: states,
+            cells: vec![Cell::GENERAL; cells],
+            ..Self::default()
+        };
+        Builder {
+            sections,
+            index,
+            dense,
+        }
+        .build()
+        .unwrap_or_default()
+    }
+
+    /// The cells, and the distance between an event's and the next event's. [`cell`] finds one of them.
+    #[inline]
+    pub(crate) fn cells(&self) -> (&[Cell], usize) {
+        (&self.cells, self.stride)
+    }
+
+    #[inline]
+    pub(crate) fn contender(&self, at: usize) -> Option<&Contender> {
+        self.contenders.get(at)
+    }
+
+    #[inline]
+    pub(crate) fn actions(&self, contender: &Contender) -> &[ActionId] {
+        list(&self.actions, &(contender.actions.0..contender.actions.1))
+    }
+}
+
+/// The cell of a leaf and an event.
+#[inline]
+pub(crate) fn cell(cells: &[Cell], stride: usize, leaf: StateId, event: EventId) -> Cell {
+    // An event past the last gives a place past the last cell; a leaf is always one of the table's states.
+    let at = event
+        .index()
+        .wrapping_mul(stride)
+        .wrapping_add(leaf.index());
+    match cells.get(at) {
+        Some(&cell) => cell,
+        None => Cell::GENERAL,
+    }
+}
+
+/// An upper bound of the number of contenders: for each leaf the triggers on its chain.
+fn pairs(sections: &Sections, index: &Index) -> usize {
+    let mut sums: Vec<usize> = Vec::with_capacity(sections.states.len());
+    let mut total = 0_usize;
+    for (raw, row) in (0_u16..).zip(&sections.states) {
+        let above = row
+            .parent
+            .and_then(|parent| sums.get(parent.index()))
+            .copied()
+            .unwrap_or(0);
+        let sum = above.saturating_add(index.state(StateId::new(raw)).len());
+        sums.push(sum);
+        if row.kind != StateKind::Compound {
+            total = total.saturating_add(sum);
+        }
+    }
+    total
+}
+
+struct Builder<'a> {
+    sections: &'a Sections,
+    index: &'a Index,
+    dense: Dense,
+}
+
+impl Builder<'_> {
+    /// Fills the index; `None` if it gets too large.
+    fn build(mut self) -> Option<Dense> {
+        for (raw, _) in (0_u16..).zip(&self.sections.states) {
+            let leaf = StateId::new(raw);
+            if is_running_leaf(self.sections, leaf) {
+                self.leaf(leaf)?;
+            }
+        }
+        Some(self.dense)
+    }
+
+    /// Fills the cells of one leaf.
+    fn leaf(&mut self, leaf: StateId) -> Option<()> {
+        // Stable sort by event: contenders of one event stay in the order of selection.
+        let mut triggers: Vec<(EventId, TransitionId)> = Vec::new();
+        for state in chain(self.sections, leaf) {
+            triggers.extend(
+                self.index
+                    .state(state)
+                    .iter()
+                    .filter(|row| row.0 != EVENTLESS),
+            );
+        }
+        triggers.sort_by_key(|&(event, _)| event);
+        let mut rest = triggers.as_slice();
+        for (raw, row) in (0_u16..).zip(&self.sections.events) {
+            let event = EventId::new(raw);
+            let count = rest.iter().take_while(|row| row.0 == event).count();
+            let (these, after) = rest.split_at_checked(count)?;
+            rest = after;
+            if row.kind == EventKind::Named {
+                let cell = self.cell(leaf, these)?;
+                let at = event.index() * self.dense.stride + leaf.index();
+                *self.dense.cells.get_mut(at)? = cell;
+            }
+        }
+        Some(())
+    }
+
+    /// The cell of a leaf for an event that triggers these transitions, best first.
+    fn cell(&mut self, leaf: StateId, triggered: &[(EventId, TransitionId)]) -> Option<Cell> {
+        if let [(_, only)] = triggered
+            && let Some(cell) = self.short(leaf, *only).and_then(Cell::short)
+        {
+            return Some(cell);
+        }
+        let from = self.dense.contenders.len();
+        for &(_, transition) in triggered {
+            let contender = self.contender(leaf, transition)?;
+            self.dense.contenders.push(contender);
+            if contender.check() == Check::Always {
+                break;
+            }
+        }
+        let new = self.dense.contenders.get_mut(from..).unwrap_or_default();
+        let Some(last) = new.last_mut() else {
+            return Some(Cell::NOTHING);
+        };
+        last.last = true;
+        u32::try_from(from).ok().map(Cell::contenders)
+    }
+
+    fn contender(&mut self, leaf: StateId, transition: TransitionId) -> Option<Contender> {
+        let sections = self.sections;
+        let row = sections.transitions.get(transition.index())?;
+        let effect = Effect::of(sections, leaf, row);
+        let start = self.dense.actions.len();
+        let plain = effect.is_plain(sections, self.index);
+        if plain {
+            self.dense.actions.extend(&effect.actions);
+        }
+        let end = self.dense.actions.len();
+        let place = |at: usize| u32::try_from(at).ok().filter(|_| at <= MAX_ENTRIES);
+        Some(Contender {
+            transition,
+            next: if plain { effect.next.raw() } else { NONE },
+            guard: match list(&sections.code, &row.guard) {
+                [] => NONE,
+                [Instruction::Ask(guard)] => guard.raw(),
+                _ => PROGRAM,
+            },
+            last: false,
+            actions: (place(start)?, place(end)?),
+        })
+    }
+
+    /// The transition as a cell, if all it does is to leave the leaf, act at most once and enter another leaf.
+    fn short(&self, leaf: StateId, transition: TransitionId) -> Option<Short> {
+        let sections = self.sections;
+        let row = sections.transitions.get(transition.index())?;
+        let effect = Effect::of(sections, leaf, row);
+        let fits = effect.is_plain(sections, self.index)
+            && effect.exited == [leaf]
+            && effect.entered == [effect.next]
+            && effect.actions == list(&sections.calls, &row.calls)
+            && effect.actions.len() <= 1;
+        let guard = match list(&sections.code, &row.guard) {
+            [] => None,
+            [Instruction::Ask(guard)] => Some(*guard),
+            _ => return None,
+        };
+        let action = effect.actions.first().copied();
+        fits.then_some(Short {
+            next: effect.next,
+            transition,
+            guard,
+            action,
+        })
+    }
+}
+
+/// What a transition does at a leaf, in order.
+struct Effect {
+    exited: Vec<StateId>,
+    actions: Vec<ActionId>,
+    entered: Vec<StateId>,
+    /// The leaf afterwards.
+    next: StateId,
+}
+
+impl Effect {
+    fn of(sections: &Sections, leaf: StateId, transition: &TransitionRow) -> Self {
+        let state = |state: StateId| sections.states.get(state.index());
+        let calls = |range: &Range<u32>| list(&sections.calls, range);
+        let mut effect = Self {
+            exited: Vec::new(),
+            actions: Vec::new(),
+            entered: Vec::new(),
+            next: leaf,
+        };
+        let domain = tree::domain(sections, transition);
+        if let Some(domain) = domain {
+            effect.exited = chain(sections, leaf)
+                .take_while(|&state| state != domain)
+                .collect();
+            let exits = effect.exited.iter().filter_map(|&exited| state(exited));
+            effect
+                .actions
+                .extend(exits.flat_map(|row| calls(&row.exit)));
+        }
+        effect.actions.extend(calls(&transition.calls));
+        let target = list(&sections.targets, &transition.targets).first();
+        if let Some((domain, &target)) = domain.zip(target) {
+            effect.next = tree::entries(sections, domain, target, |part| match part {
+                Entry::State(entered) => {
+                    effect.entered.push(entered);
+                    effect
+                        .actions
+                        .extend(state(entered).into_iter().flat_map(|row| calls(&row.entry)));
+                }
+                Entry::Initial(around) => {
+                    let row = state(around).into_iter();
+                    effect
+                        .actions
+                        .extend(row.flat_map(|row| calls(&row.initial_calls)));
+                }
+            });
+        }
+        effect
+    }
+
+    /// Whether the actions are all there is to the macrostep: nothing is raised, nothing ends, and the machine is at
+    /// rest afterwards.
+    fn is_plain(&self, sections: &Sections, index: &Index) -> bool {
+        let state = |state: StateId| sections.states.get(state.index());
+        let raises = self.actions.iter().any(|action| {
+            sections
+                .actions
+                .get(action.index())
+                .is_some_and(|row| row.raises.is_some())
+        });
+        let completes = self
+            .entered
+            .iter()
+            .filter_map(|&entered| state(entered))
+            .any(|row| {
+                let done = row
+                    .parent
+                    .and_then(state)
+                    .is_some_and(|parent| parent.done.is_some());
+                row.kind == StateKind::Final && (row.parent == Some(ROOT) || done)
+            });
+        let restless = chain(sections, self.next).any(|state| index.is_restless(state));
+        !raises && !completes && !restless
+    }
+}
+
+/// The state and its ancestors, innermost first.
+fn chain(sections: &Sections, state: StateId) -> impl Iterator<Item = StateId> {
+    core::iter::successors(Some(state), |state| {
+        sections
+            .states
+            .get(state.index())
+            .and_then(|row| row.parent)
+    })
+}

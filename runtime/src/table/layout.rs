@@ -1,0 +1,104 @@
+//! Where things stand in the bytes: what `encode` and `decode` must agree on. The picture is in [`table`](super).
+
+/// What a table begins with. The first byte isn't text and the last is a line feed, so that a transfer that takes the
+/// table for text is found out.
+pub(crate) const LABEL: [u8; 8] = *b"\x89statem\n";
+
+/// The version of the format. Another version is another format: there are no optional parts.
+pub(crate) const VERSION: u32 = 1;
+
+/// Where the total length stands. Unit: bytes.
+pub(crate) const LENGTH_AT: usize = 12;
+
+/// Where the checksum stands. Unit: bytes.
+pub(crate) const CHECKSUM_AT: usize = 16;
+
+/// Where the directory begins, and what the checksum covers. Unit: bytes.
+pub(crate) const DIRECTORY_AT: usize = 20;
+
+/// The length of a directory entry: offset and count. Unit: bytes.
+pub(crate) const ENTRY_SIZE: usize = 8;
+
+/// *None*, where an id of 16 bits may be missing.
+pub(crate) const NONE_16: u16 = u16::MAX;
+
+/// *None*, where an id of 32 bits may be missing.
+pub(crate) const NONE_32: u32 = u32::MAX;
+
+/// A section of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    Machine,
+    Texts,
+    Bytes,
+    States,
+    Events,
+    Transitions,
+    Guards,
+    Fields,
+    Actions,
+    Targets,
+    Triggers,
+    Calls,
+    Code,
+    Constants,
+}
+
+impl Section {
+    /// Every section, in the order in which they stand.
+    pub(crate) const ALL: [Self; 14] = [
+        Self::Machine,
+        Self::Texts,
+        Self::Bytes,
+        Self::States,
+        Self::Events,
+        Self::Transitions,
+        Self::Guards,
+        Self::Fields,
+        Self::Actions,
+        Self::Targets,
+        Self::Triggers,
+        Self::Calls,
+        Self::Code,
+        Self::Constants,
+    ];
+
+    /// The length of a row. Unit: bytes.
+    pub(crate) const fn row_size(self) -> usize {
+        match self {
+            Self::Bytes => 1,
+            Self::Targets | Self::Triggers | Self::Calls => 2,
+            Self::Texts | Self::Guards | Self::Fields => 4,
+            Self::Machine => 8,
+            Self::Events => 9,
+            Self::Actions => 10,
+            Self::Code => 12,
+            Self::Constants => 17,
+            Self::Transitions => 39,
+            Self::States => 52,
+        }
+    }
+
+    /// What the section holds, for messages.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Texts => "texts",
+            Self::Bytes => "bytes",
+            Self::States => "states",
+            Self::Events => "events",
+            Self::Transitions => "transitions",
+            Self::Guards => "guards",
+            Self::Fields => "fields",
+            Self::Actions => "actions",
+            Self::Targets => "targets",
+            Self::Triggers => "triggers",
+            Self::Calls => "calls",
+            Self::Code => "code",
+            Self::Constants => "constants",
+        }
+    }
+}
+
+/// Where the first section begins: after the directory. Unit: bytes.
+pub(crate) const SECTIONS_AT: usize = DIRECTORY_AT + Section::ALL.len() * ENTRY_SIZE;

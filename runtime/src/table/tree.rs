@@ -1,0 +1,101 @@
+//! Questions about the tree of states and about where a transition leads, on bare rows.
+//!
+//! `verify` asks them before there is a table, the step algorithm afterwards. All are total on any rows; on rows that
+//! pass V01 to V18 they are right.
+
+use super::sections::{Sections, StateKind, StateRow, TransitionRow};
+use super::{ROOT, list};
+use crate::id::StateId;
+use crate::limits::MAX_DEPTH;
+
+/// SCXML's `isDescendant(state1, state2)`: whether `state` lies properly within `ancestor`.
+#[inline]
+pub(crate) fn is_descendant(states: &[StateRow], state: StateId, ancestor: StateId) -> bool {
+    let end = states.get(ancestor.index()).map_or(0, |row| row.end);
+    ancestor < state && state.raw() < end
+}
+
+/// SCXML's `getTransitionDomain(t)`: the innermost state that a transition stays inside of; what is active below it is
+/// left. `None` for a transition without targets, which leaves nothing.
+///
+/// Transitions of the root stay inside the root, whether internal or not: the machine itself is never left.
+pub(crate) fn domain(sections: &Sections, transition: &TransitionRow) -> Option<StateId> {
+    let &target = list(&sections.targets, &transition.targets).first()?;
+    let source = transition.source;
+    if source == ROOT || transition.internal {
+        return Some(source);
+    }
+    let parent = |state: StateId| {
+        sections
+            .states
+            .get(state.index())
+            .and_then(|row| row.parent)
+    };
+    let mut ancestors = core::iter::successors(parent(source), |&state| parent(state));
+    ancestors
+        .find(|&state| is_descendant(&sections.states, target, state))
+        .or(Some(ROOT))
+}
+
+/// One part of an entry, in the order in which SCXML's `enterStates` has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The state is entered: it becomes active, then its entry actions run.
+    State(StateId),
+    /// The actions of the state's initial transition run.
+    Initial(StateId),
+}
+
+/// SCXML's `computeEntrySet`: visits what entering `target` from within `domain` does, and gives the leaf it ends in.
+///
+/// States between the two are entered without their initial transitions; from `target` on, entry is by default.
+#[inline]
+pub(crate) fn entries(
+    sections: &Sections,
+    domain: StateId,
+    target: StateId,
+    mut visit: impl FnMut(Entry),
+) -> StateId {
+    let states = &sections.states;
+    let mut inside = domain;
+    let mut target = target;
+    // INVARIANT: initial targets are proper descendants (V12), so each round goes deeper and the tree is finite; the
+    // bound holds on rows that nobody has verified.
+    for _ in 0..=MAX_DEPTH {
+        path(states, inside, target, |state| visit(Entry::State(state)));
+        let Some(row) = states
+            .get(target.index())
+            .filter(|row| row.kind == StateKind::Compound)
+        else {
+            break;
+        };
+        visit(Entry::Initial(target));
+        let Some(&next) = list(&sections.targets, &row.initial).first() else {
+            break;
+        };
+        inside = target;
+        target = next;
+    }
+    target
+}
+
+/// Visits the states from `ancestor`, which isn't visited, down to `state`, which is.
+#[inline]
+fn path(states: &[StateRow], ancestor: StateId, state: StateId, mut visit: impl FnMut(StateId)) {
+    let mut above = [ROOT; MAX_DEPTH];
+    let mut count = 0;
+    let mut at = Some(state);
+    for place in &mut above {
+        let Some(next) = at.filter(|&next| next != ancestor) else {
+            break;
+        };
+        *place = next;
+        count += 1;
+        at = states.get(next.index()).and_then(|row| row.parent);
+    }
+    above
+        .iter()
+        .take(count)
+        .rev()
+        .for_each(|&state| visit(state));
+}

@@ -1,0 +1,378 @@
+//! Verification of decoded tables.
+//!
+//! [`verify`] is the only way from [`Sections`], which came from anywhere, to a [`Table`], which the step loop trusts.
+//! Each invariant has a number, a function of the same number, and a file in `tests/broken/` that breaks it. They are
+//! checked in order, and a later one relies on the earlier ones.
+//!
+//! | number | holds |
+//! |---|---|
+//! | V01 | no section has more rows than its limit |
+//! | V02 | every text that a row names is there |
+//! | V03 | every range begins before it ends, within its section |
+//! | V04 | every state, event, guard, field and action that a row names is there |
+//! | V05 | state 0 is the root: compound, without a parent, around all others |
+//! | V06 | every other state has a parent, which stands before it |
+//! | V07 | states stand in document order: a subtree is its state and what follows, up to `end` |
+//! | V08 | no state is nested deeper than the limit |
+//! | V09 | names aren't empty; those of states (the root aside), events, actions, guards and fields don't repeat |
+//! | V10 | a state has children if and only if it is compound |
+//! | V11 | only a final state stands for a failure |
+//! | V12 | a compound state has one initial target, a proper descendant; other states have no initial transition |
+//! | V13 | the root has no entry and no exit actions: it is neither entered nor left |
+//! | V14 | a final state has no transitions |
+//! | V15 | the states' transitions follow one another without gaps and cover all transitions |
+//! | V16 | a transition's source is the state whose it is |
+//! | V17 | a transition has one target, or it is internal and has none |
+//! | V18 | an internal transition's target is a proper descendant of its source |
+//! | V19 | a transition's target isn't the root |
+//! | V20 | a transition names each of its triggers once |
+//! | V21 | no guard program is longer than the limit |
+//! | V22 | a jump stays within its program |
+//! | V23 | guard programs don't overlap |
+//! | V24 | an instruction has as many constants as its operator takes |
+//! | V25 | an integer is between `i64::MIN` and `u64::MAX`, a float is finite |
+//! | V26 | a `done` event is internal, and its state is compound and not the root |
+//! | V27 | no list of actions is longer than the limit |
+//! | V28 | all lists of triggers, and all lists of constants, are together no longer than the limit |
+//! | V29 | no cycle of eventless transitions that are first in line and have no guard: it would never come to rest |
+//!
+//! Deliberately not here: whether the machine is any *good*. The compiler has opinions; the runtime has none.
+
+mod lists;
+mod names;
+mod rest;
+mod states;
+mod transitions;
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use super::Table;
+use super::index::Index;
+use super::sections::Sections;
+use crate::id::TextId;
+use crate::limits;
+
+/// Rows that are no machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifyError {
+    number: u8,
+    fault: Fault,
+}
+
+impl VerifyError {
+    /// The number of the invariant that doesn't hold: 7 for V07.
+    #[must_use]
+    pub const fn number(&self) -> u8 {
+        self.number
+    }
+}
+
+/// Which row breaks an invariant, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fault {
+    place: Place,
+    kind: FaultKind,
+}
+
+/// A row: what it is, its index, and its name if it has one that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    what: &'static str,
+    row: Option<usize>,
+    name: Option<Box<str>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum FaultKind {
+    TooMany {
+        found: usize,
+        limit: usize,
+    },
+    NoText {
+        text: TextId,
+    },
+    BadRange {
+        what: &'static str,
+        start: u32,
+        end: u32,
+        rows: usize,
+    },
+    Missing {
+        what: &'static str,
+        index: u16,
+    },
+    NoRoot,
+    RootParent,
+    RootKind,
+    RootEnd {
+        end: u16,
+        states: usize,
+    },
+    NoParent,
+    ParentBehind {
+        parent: u16,
+    },
+    BadEnd {
+        end: u16,
+    },
+    WrongParent {
+        parent: u16,
+        around: u16,
+    },
+    TooDeep {
+        limit: usize,
+    },
+    EmptyName,
+    SameName {
+        other: usize,
+    },
+    Children {
+        compound: bool,
+    },
+    Failure,
+    InitialCount {
+        found: usize,
+    },
+    InitialOutside {
+        target: u16,
+    },
+    InitialOfLeaf,
+    RootCalls,
+    FinalTransitions,
+    Gap {
+        start: u16,
+        expected: u16,
+    },
+    Uncovered {
+        covered: usize,
+    },
+    Source {
+        source: u16,
+        state: usize,
+    },
+    TargetCount {
+        found: usize,
+        internal: bool,
+    },
+    InternalOutside {
+        target: u16,
+    },
+    TargetRoot,
+    SameTrigger {
+        event: u16,
+    },
+    Program {
+        found: usize,
+        limit: usize,
+    },
+    Jump {
+        at: usize,
+        skip: u16,
+        rest: usize,
+    },
+    Overlap {
+        other: usize,
+    },
+    ConstantCount {
+        operator: &'static str,
+        found: usize,
+    },
+    IntRange,
+    NotFinite,
+    DoneOfOther,
+    DoneNamed {
+        event: u16,
+    },
+    Calls {
+        what: &'static str,
+        found: usize,
+        limit: usize,
+    },
+    TogetherTooMany {
+        what: &'static str,
+        found: usize,
+        limit: usize,
+    },
+    NeverRests,
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "V{:02}: {}: {}",
+            self.number, self.fault.place, self.fault.kind
+        )
+    }
+}
+
+impl core::error::Error for VerifyError {}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.what)?;
+        if let Some(row) = self.row {
+            write!(out, " {row}")?;
+        }
+        if let Some(name) = &self.name {
+            write!(out, " `{name}`")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for FaultKind {
+    #[rustfmt::skip]
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooMany { found, limit } => write!(out, "has {found} rows, at most {limit} are allowed"),
+            Self::NoText { text } => write!(out, "names text {}, which isn't there", text.raw()),
+            Self::BadRange { what, start, end, rows } => write!(out, "its {what} are rows {start} to {end} of {rows}"),
+            Self::Missing { what, index } => write!(out, "names {what} {index}, which isn't there"),
+            Self::NoRoot => out.write_str("there is no root"),
+            Self::RootParent => out.write_str("the root has a parent"),
+            Self::RootKind => out.write_str("the root isn't compound"),
+            Self::RootEnd { end, states } => write!(out, "the root ends before state {end}, but there are {states} states"),
+            Self::NoParent => out.write_str("has no parent, and isn't the root"),
+            Self::ParentBehind { parent } => write!(out, "its parent, state {parent}, doesn't stand before it"),
+            Self::BadEnd { end } => write!(out, "its subtree ends before state {end}, which isn't within its parent's"),
+            Self::WrongParent { parent, around } => write!(out, "its parent is state {parent}, but it stands in state {around}"),
+            Self::TooDeep { limit } => write!(out, "is nested more than {limit} deep"),
+            Self::EmptyName => out.write_str("has an empty name"),
+            Self::SameName { other } => write!(out, "has the same name as row {other}"),
+            Self::Children { compound: true } => out.write_str("is compound, but has no children"),
+            Self::Children { compound: false } => out.write_str("has children, but isn't compound"),
+            Self::Failure => out.write_str("stands for a failure, but isn't final"),
+            Self::InitialCount { found } => write!(out, "has {found} initial targets instead of one"),
+            Self::InitialOutside { target } => write!(out, "its initial target, state {target}, isn't within it"),
+            Self::InitialOfLeaf => out.write_str("has an initial transition, but isn't compound"),
+            Self::RootCalls => out.write_str("the root has entry or exit actions"),
+            Self::FinalTransitions => out.write_str("is final, but has transitions"),
+            Self::Gap { start, expected } => write!(out, "its transitions begin at {start} instead of {expected}"),
+            Self::Uncovered { covered } => write!(out, "only the first {covered} belong to a state"),
+            Self::Source { source, state } => write!(out, "its source is state {source}, but it is one of state {state}'s"),
+            Self::TargetCount { found, internal: false } => write!(out, "has {found} targets instead of one"),
+            Self::TargetCount { found, internal: true } => write!(out, "is internal and has {found} targets instead of one or none"),
+            Self::InternalOutside { target } => write!(out, "is internal, but its target, state {target}, isn't within its source"),
+            Self::TargetRoot => out.write_str("leads to the root"),
+            Self::SameTrigger { event } => write!(out, "names event {event} twice"),
+            Self::Program { found, limit } => write!(out, "its guard has {found} instructions, at most {limit} are allowed"),
+            Self::Jump { at, skip, rest } => write!(out, "instruction {at} of its guard skips {skip}, but only {rest} follow"),
+            Self::Overlap { other } => write!(out, "its guard overlaps that of transition {other}"),
+            Self::ConstantCount { operator, found } => write!(out, "`{operator}` doesn't take {found} constants"),
+            Self::IntRange => out.write_str("isn't an integer of 64 bits"),
+            Self::NotFinite => out.write_str("isn't a finite number"),
+            Self::DoneOfOther => out.write_str("has a done event, but isn't a compound state below the root"),
+            Self::DoneNamed { event } => write!(out, "its done event, event {event}, isn't internal"),
+            Self::Calls { what, found, limit } => write!(out, "has {found} {what} actions, at most {limit} are allowed"),
+            Self::TogetherTooMany { what, found, limit } => write!(out, "have {found} {what} together, at most {limit} are allowed"),
+            Self::NeverRests => out.write_str("is left by an eventless transition without a guard, and is come back to by nothing else: the machine would never rest"),
+        }
+    }
+}
+
+/// An invariant: says which row breaks it.
+type Rule = fn(&Sections) -> Result<(), Fault>;
+
+/// All invariants, in order; the first is V01.
+const RULES: [Rule; 29] = [
+    lists::v01_sizes,
+    names::v02_texts,
+    lists::v03_ranges,
+    lists::v04_ids,
+    states::v05_root,
+    states::v06_parents,
+    states::v07_subtrees,
+    states::v08_depth,
+    names::v09_names,
+    states::v10_kinds,
+    states::v11_verdicts,
+    states::v12_initial,
+    states::v13_root_calls,
+    states::v14_final,
+    transitions::v15_cover,
+    transitions::v16_sources,
+    transitions::v17_target_count,
+    transitions::v18_internal,
+    transitions::v19_target_root,
+    transitions::v20_triggers,
+    transitions::v21_program_length,
+    transitions::v22_jumps,
+    transitions::v23_overlap,
+    lists::v24_constant_count,
+    lists::v25_constant_values,
+    states::v26_done,
+    lists::v27_calls,
+    lists::v28_together,
+    rest::v29_rest,
+];
+
+/// Verifies rows and derives what makes steps quick.
+///
+/// The step loop runs a verified table without panic, without endless loop and without leaving its sections, whoever
+/// made it. Takes time and memory in the size of the rows, and of the index of states by events where that is built.
+///
+/// # Errors
+///
+/// An invariant doesn't hold; the first one, and the first row that breaks it.
+pub fn verify(sections: Sections) -> Result<Table, VerifyError> {
+    for (number, rule) in (1..).zip(RULES) {
+        rule(&sections).map_err(|fault| VerifyError { number, fault })?;
+    }
+    let index = Index::new(&sections);
+    Ok(Table { sections, index })
+}
+
+impl Place {
+    /// The whole section.
+    const fn section(what: &'static str) -> Self {
+        Self {
+            what,
+            row: None,
+            name: None,
+        }
+    }
+
+    /// A row without a name.
+    const fn row(what: &'static str, row: usize) -> Self {
+        Self {
+            what,
+            row: Some(row),
+            name: None,
+        }
+    }
+
+    /// A row with a name.
+    fn named(sections: &Sections, what: &'static str, row: usize, name: Option<TextId>) -> Self {
+        let name = name
+            .and_then(|text| sections.texts.get(text.index()))
+            .cloned();
+        Self {
+            what,
+            row: Some(row),
+            name,
+        }
+    }
+
+    /// A state.
+    fn state(sections: &Sections, row: usize) -> Self {
+        Self::named(
+            sections,
+            "state",
+            row,
+            sections.states.get(row).map(|row| row.name),
+        )
+    }
+
+    fn fault(self, kind: FaultKind) -> Fault {
+        Fault { place: self, kind }
+    }
+}
+
+/// `Ok` if the invariant holds here.
+fn ensure(holds: bool, fault: impl FnOnce() -> Fault) -> Result<(), Fault> {
+    if holds { Ok(()) } else { Err(fault()) }
+}
+
+const _: () = assert!(limits::MAX_STATES < u16::MAX as usize);

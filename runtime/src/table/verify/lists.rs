@@ -1,0 +1,233 @@
+//! Rules about sections, ranges, ids, constants and lists.
+
+use core::ops::Range;
+
+use super::{Fault, FaultKind, Place, ensure};
+use crate::limits::{MAX_CALLS, MAX_EVENTS, MAX_NAMES, MAX_ROWS, MAX_STATES, MAX_TRANSITIONS};
+use crate::table::list;
+use crate::table::sections::{Constant, Instruction, Sections};
+use crate::value::Operator;
+
+/// No section has more rows than its limit.
+pub(super) fn v01_sizes(sections: &Sections) -> Result<(), Fault> {
+    let sizes = [
+        ("states", sections.states.len(), MAX_STATES),
+        ("events", sections.events.len(), MAX_EVENTS),
+        ("transitions", sections.transitions.len(), MAX_TRANSITIONS),
+        ("guards", sections.guards.len(), MAX_NAMES),
+        ("fields", sections.fields.len(), MAX_NAMES),
+        ("actions", sections.actions.len(), MAX_NAMES),
+        ("texts", sections.texts.len(), MAX_ROWS),
+        ("targets", sections.targets.len(), MAX_ROWS),
+        ("triggers", sections.triggers.len(), MAX_ROWS),
+        ("calls", sections.calls.len(), MAX_ROWS),
+        ("code", sections.code.len(), MAX_ROWS),
+        ("constants", sections.constants.len(), MAX_ROWS),
+    ];
+    for (what, found, limit) in sizes {
+        let fault = || Place::section(what).fault(FaultKind::TooMany { found, limit });
+        ensure(found <= limit, fault)?;
+    }
+    Ok(())
+}
+
+/// Every range begins before it ends, within its section.
+pub(super) fn v03_ranges(sections: &Sections) -> Result<(), Fault> {
+    let targets = sections.targets.len();
+    let calls = sections.calls.len();
+    for (index, row) in sections.states.iter().enumerate() {
+        let transitions = u32::from(row.transitions.start)..u32::from(row.transitions.end);
+        for (what, range, rows) in [
+            ("initial targets", &row.initial, targets),
+            ("initial actions", &row.initial_calls, calls),
+            ("entry actions", &row.entry, calls),
+            ("exit actions", &row.exit, calls),
+            ("transitions", &transitions, sections.transitions.len()),
+        ] {
+            range_within(what, range, rows, || Place::state(sections, index))?;
+        }
+    }
+    for (index, row) in sections.transitions.iter().enumerate() {
+        for (what, range, rows) in [
+            ("triggers", &row.triggers, sections.triggers.len()),
+            ("instructions", &row.guard, sections.code.len()),
+            ("actions", &row.calls, calls),
+            ("targets", &row.targets, targets),
+        ] {
+            range_within(what, range, rows, || Place::row("transition", index))?;
+        }
+    }
+    for (index, row) in sections.code.iter().enumerate() {
+        if let Instruction::Compare(_, _, range) = row {
+            let place = || Place::row("instruction", index);
+            range_within("constants", range, sections.constants.len(), place)?;
+        }
+    }
+    Ok(())
+}
+
+fn range_within(
+    what: &'static str,
+    range: &Range<u32>,
+    rows: usize,
+    place: impl FnOnce() -> Place,
+) -> Result<(), Fault> {
+    let &Range { start, end } = range;
+    ensure(start <= end && end as usize <= rows, || {
+        place().fault(FaultKind::BadRange {
+            what,
+            start,
+            end,
+            rows,
+        })
+    })
+}
+
+/// Every state, event, guard, field and action that a row names is there.
+pub(super) fn v04_ids(sections: &Sections) -> Result<(), Fault> {
+    let (states, events) = (sections.states.len(), sections.events.len());
+    for (index, row) in sections.states.iter().enumerate() {
+        let place = || Place::state(sections, index);
+        id_within("state", row.parent.map(|id| id.raw()), states, place)?;
+        id_within("event", row.done.map(|id| id.raw()), events, place)?;
+    }
+    for (index, row) in sections.transitions.iter().enumerate() {
+        let place = || Place::row("transition", index);
+        id_within("state", Some(row.source.raw()), states, place)?;
+    }
+    for (index, row) in sections.actions.iter().enumerate() {
+        let place = || Place::named(sections, "action", index, Some(row.name));
+        id_within("event", row.raises.map(|id| id.raw()), events, place)?;
+    }
+    for (index, id) in sections.targets.iter().enumerate() {
+        id_within("state", Some(id.raw()), states, || {
+            Place::row("target", index)
+        })?;
+    }
+    for (index, id) in sections.triggers.iter().enumerate() {
+        id_within("event", Some(id.raw()), events, || {
+            Place::row("trigger", index)
+        })?;
+    }
+    for (index, id) in sections.calls.iter().enumerate() {
+        let actions = sections.actions.len();
+        id_within("action", Some(id.raw()), actions, || {
+            Place::row("call", index)
+        })?;
+    }
+    for (index, instruction) in sections.code.iter().enumerate() {
+        let (what, id, rows) = match instruction {
+            Instruction::Ask(id) => ("guard", id.raw(), sections.guards.len()),
+            Instruction::Compare(id, _, _) => ("field", id.raw(), sections.fields.len()),
+            Instruction::Not | Instruction::SkipIfFalse(_) | Instruction::SkipIfTrue(_) => continue,
+        };
+        id_within(what, Some(id), rows, || Place::row("instruction", index))?;
+    }
+    Ok(())
+}
+
+fn id_within(
+    what: &'static str,
+    id: Option<u16>,
+    rows: usize,
+    place: impl FnOnce() -> Place,
+) -> Result<(), Fault> {
+    match id.filter(|&raw| usize::from(raw) >= rows) {
+        None => Ok(()),
+        Some(index) => Err(place().fault(FaultKind::Missing { what, index })),
+    }
+}
+
+/// An instruction has as many constants as its operator takes.
+pub(super) fn v24_constant_count(sections: &Sections) -> Result<(), Fault> {
+    for (index, row) in sections.code.iter().enumerate() {
+        let Instruction::Compare(_, operator, range) = row else {
+            continue;
+        };
+        let found = range.len();
+        let holds = match operator {
+            Operator::In => true,
+            Operator::Exists | Operator::NotExists => found == 0,
+            _ => found == 1,
+        };
+        let operator = operator.name();
+        ensure(holds, || {
+            Place::row("instruction", index).fault(FaultKind::ConstantCount { operator, found })
+        })?;
+    }
+    Ok(())
+}
+
+/// An integer is between `i64::MIN` and `u64::MAX`, a float is finite.
+pub(super) fn v25_constant_values(sections: &Sections) -> Result<(), Fault> {
+    for (index, row) in sections.constants.iter().enumerate() {
+        let fault = match *row {
+            Constant::Int(int) if i64::try_from(int).is_err() && u64::try_from(int).is_err() => {
+                FaultKind::IntRange
+            }
+            Constant::Float(float) if !float.is_finite() => FaultKind::NotFinite,
+            _ => continue,
+        };
+        return Err(Place::row("constant", index).fault(fault));
+    }
+    Ok(())
+}
+
+/// No list of actions is longer than the limit.
+pub(super) fn v27_calls(sections: &Sections) -> Result<(), Fault> {
+    let check = |what, range: &Range<u32>, place: &dyn Fn() -> Place| {
+        let found = range.len();
+        ensure(found <= MAX_CALLS, || {
+            place().fault(FaultKind::Calls {
+                what,
+                found,
+                limit: MAX_CALLS,
+            })
+        })
+    };
+    for (index, row) in sections.states.iter().enumerate() {
+        let place = || Place::state(sections, index);
+        check("initial", &row.initial_calls, &place)?;
+        check("entry", &row.entry, &place)?;
+        check("exit", &row.exit, &place)?;
+    }
+    for (index, row) in sections.transitions.iter().enumerate() {
+        check("of its own", &row.calls, &|| {
+            Place::row("transition", index)
+        })?;
+    }
+    Ok(())
+}
+
+/// All lists of triggers, and all lists of constants, are together no longer than the limit.
+pub(super) fn v28_together(sections: &Sections) -> Result<(), Fault> {
+    // INVARIANT: V01 and V03 keep both numbers small enough to be added as `usize` on 64 bits; saturation covers 32.
+    let triggers = sections.transitions.iter().map(|row| row.triggers.len());
+    let constants = sections.code.iter().map(|row| match row {
+        Instruction::Compare(_, _, range) => list(&sections.constants, range).len(),
+        _ => 0,
+    });
+    let sums = [
+        (
+            "transitions",
+            "triggers",
+            triggers.fold(0, usize::saturating_add),
+        ),
+        (
+            "instructions",
+            "constants",
+            constants.fold(0, usize::saturating_add),
+        ),
+    ];
+    for (section, what, found) in sums {
+        ensure(found <= MAX_ROWS, || {
+            let kind = FaultKind::TogetherTooMany {
+                what,
+                found,
+                limit: MAX_ROWS,
+            };
+            Place::section(section).fault(kind)
+        })?;
+    }
+    Ok(())
+}

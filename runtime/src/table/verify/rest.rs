@@ -1,0 +1,81 @@
+//! The rule that a machine comes to rest where nothing could change its mind.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Fault, FaultKind, Place};
+use crate::id::StateId;
+use crate::table::sections::{Sections, StateKind};
+use crate::table::{list, tree};
+
+/// No cycle of eventless transitions that are first in line and have no guard: it would never come to rest.
+///
+/// First in line: at its leaf no other eventless transition is asked before it. Where a guarded one is, the cycle may
+/// be left once an action has changed what the guard sees; the step limit covers those.
+pub(super) fn v29_rest(sections: &Sections) -> Result<(), Fault> {
+    let next = certain_successors(sections);
+    // 0 for a leaf not seen yet, else the number of the walk that came by.
+    let mut seen = vec![0_usize; next.len()];
+    for (from, walk) in (0..next.len()).zip(1..) {
+        let mut at = from;
+        while let Some(place) = seen.get_mut(at) {
+            if *place == walk {
+                return Err(Place::state(sections, at).fault(FaultKind::NeverRests));
+            }
+            if *place != 0 {
+                break;
+            }
+            *place = walk;
+            match next.get(at).copied().flatten() {
+                Some(leaf) => at = leaf.index(),
+                None => break,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// For each leaf: where an eventless transition without a guard takes the machine, whatever the host says.
+fn certain_successors(sections: &Sections) -> Vec<Option<StateId>> {
+    // For each state: its own first eventless transition.
+    let first: Vec<Option<usize>> = sections
+        .states
+        .iter()
+        .map(|row| {
+            let mut own = row.transitions.clone().map(usize::from);
+            own.find(|&index| {
+                sections
+                    .transitions
+                    .get(index)
+                    .is_some_and(|row| row.triggers.is_empty())
+            })
+        })
+        .collect();
+    let parent = |state: StateId| {
+        sections
+            .states
+            .get(state.index())
+            .and_then(|row| row.parent)
+    };
+    (0_u16..)
+        .zip(&sections.states)
+        .map(|(raw, row)| {
+            let leaf = StateId::new(raw);
+            let ended = row.kind == StateKind::Final && row.parent == Some(crate::table::ROOT);
+            if row.kind == StateKind::Compound || ended {
+                return None;
+            }
+            let mut chain = core::iter::successors(Some(leaf), |&state| parent(state));
+            let index = chain.find_map(|state| first.get(state.index()).copied().flatten())?;
+            let transition = sections.transitions.get(index)?;
+            if !transition.guard.is_empty() {
+                return None;
+            }
+            let target = list(&sections.targets, &transition.targets).first();
+            Some(match target.zip(tree::domain(sections, transition)) {
+                Some((&target, domain)) => tree::entries(sections, domain, target, |_| {}),
+                None => leaf,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,154 @@
+//! Rules about transitions and their guards.
+
+use alloc::vec::Vec;
+
+use super::{Fault, FaultKind, Place, ensure};
+use crate::limits::MAX_PROGRAM;
+use crate::table::sections::{Instruction, Sections};
+use crate::table::{ROOT, list, tree};
+
+/// The states' transitions follow one another without gaps and cover all transitions.
+pub(super) fn v15_cover(sections: &Sections) -> Result<(), Fault> {
+    let mut expected = 0;
+    for (index, row) in sections.states.iter().enumerate() {
+        let start = row.transitions.start;
+        ensure(start == expected, || {
+            Place::state(sections, index).fault(FaultKind::Gap { start, expected })
+        })?;
+        expected = row.transitions.end;
+    }
+    let covered = usize::from(expected);
+    ensure(covered == sections.transitions.len(), || {
+        Place::section("transitions").fault(FaultKind::Uncovered { covered })
+    })
+}
+
+/// A transition's source is the state whose it is.
+pub(super) fn v16_sources(sections: &Sections) -> Result<(), Fault> {
+    for (state, row) in sections.states.iter().enumerate() {
+        for index in row.transitions.clone().map(usize::from) {
+            let Some(transition) = sections.transitions.get(index) else {
+                continue;
+            };
+            let source = transition.source;
+            ensure(source.index() == state, || {
+                let kind = FaultKind::Source {
+                    source: source.raw(),
+                    state,
+                };
+                Place::row("transition", index).fault(kind)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// A transition has one target, or it is internal and has none.
+pub(super) fn v17_target_count(sections: &Sections) -> Result<(), Fault> {
+    for (index, row) in sections.transitions.iter().enumerate() {
+        let found = row.targets.len();
+        let internal = row.internal;
+        ensure(found == 1 || (internal && found == 0), || {
+            Place::row("transition", index).fault(FaultKind::TargetCount { found, internal })
+        })?;
+    }
+    Ok(())
+}
+
+/// An internal transition's target is a proper descendant of its source.
+pub(super) fn v18_internal(sections: &Sections) -> Result<(), Fault> {
+    for (index, row) in sections
+        .transitions
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.internal)
+    {
+        for &target in list(&sections.targets, &row.targets) {
+            ensure(
+                tree::is_descendant(&sections.states, target, row.source),
+                || {
+                    let kind = FaultKind::InternalOutside {
+                        target: target.raw(),
+                    };
+                    Place::row("transition", index).fault(kind)
+                },
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// A transition's target isn't the root.
+pub(super) fn v19_target_root(sections: &Sections) -> Result<(), Fault> {
+    for (index, row) in sections.transitions.iter().enumerate() {
+        ensure(
+            !list(&sections.targets, &row.targets).contains(&ROOT),
+            || Place::row("transition", index).fault(FaultKind::TargetRoot),
+        )?;
+    }
+    Ok(())
+}
+
+/// A transition names each of its triggers once.
+pub(super) fn v20_triggers(sections: &Sections) -> Result<(), Fault> {
+    for (index, row) in sections.transitions.iter().enumerate() {
+        let mut seen = list(&sections.triggers, &row.triggers).to_vec();
+        seen.sort_unstable();
+        for pair in seen.windows(2) {
+            let [one, other] = pair else { continue };
+            ensure(one != other, || {
+                Place::row("transition", index).fault(FaultKind::SameTrigger { event: one.raw() })
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// No guard program is longer than the limit.
+pub(super) fn v21_program_length(sections: &Sections) -> Result<(), Fault> {
+    for (index, row) in sections.transitions.iter().enumerate() {
+        let found = row.guard.len();
+        ensure(found <= MAX_PROGRAM, || {
+            Place::row("transition", index).fault(FaultKind::Program {
+                found,
+                limit: MAX_PROGRAM,
+            })
+        })?;
+    }
+    Ok(())
+}
+
+/// A jump stays within its program.
+pub(super) fn v22_jumps(sections: &Sections) -> Result<(), Fault> {
+    for (index, row) in sections.transitions.iter().enumerate() {
+        let program = list(&sections.code, &row.guard);
+        for (at, instruction) in program.iter().enumerate() {
+            let rest = program.len() - at - 1;
+            let skip = match instruction {
+                Instruction::SkipIfFalse(skip) | Instruction::SkipIfTrue(skip) => *skip,
+                _ => continue,
+            };
+            ensure(usize::from(skip) <= rest, || {
+                Place::row("transition", index).fault(FaultKind::Jump { at, skip, rest })
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Guard programs don't overlap.
+pub(super) fn v23_overlap(sections: &Sections) -> Result<(), Fault> {
+    let mut programs: Vec<(u32, u32, usize)> = (sections.transitions.iter().enumerate())
+        .filter(|(_, row)| !row.guard.is_empty())
+        .map(|(index, row)| (row.guard.start, row.guard.end, index))
+        .collect();
+    programs.sort_unstable();
+    let mut before: Option<(u32, usize)> = None;
+    for (start, end, index) in programs {
+        if let Some((_, other)) = before.filter(|&(ended, _)| start < ended) {
+            return Err(Place::row("transition", index).fault(FaultKind::Overlap { other }));
+        }
+        before = Some((end, index));
+    }
+    Ok(())
+}

@@ -1,0 +1,367 @@
+//! Machines made from entropy: any bytes give a machine, fewer bytes a smaller one, so that what fails shrinks well.
+//!
+//! `tests/` and `tests/fuzz/` include this file, too; `rt` is the runtime, by whatever name it goes there.
+
+use super::rt::{
+    ActionId, ActionRow, Constant, EventId, EventKind, EventRow, FieldId, GuardId, Instruction,
+    Operator, Sections, StateId, StateKind, StateRow, TextId, TransitionRow, Verdict,
+};
+use std::boxed::Box;
+use std::format;
+use std::ops::Range;
+
+/// Choices, taken from bytes; zero once they are used up.
+pub(crate) struct Entropy<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Entropy<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes }
+    }
+
+    pub(crate) fn byte(&mut self) -> u8 {
+        let Some((&byte, rest)) = self.bytes.split_first() else {
+            return 0;
+        };
+        self.bytes = rest;
+        byte
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// A number below `bound`, which isn't zero.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        let number = usize::from(self.byte());
+        let number = if bound > 256 {
+            number << 8 | usize::from(self.byte())
+        } else {
+            number
+        };
+        number % bound
+    }
+
+    /// True once in `times`, and false when entropy has run out.
+    pub(crate) fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == times - 1
+    }
+}
+
+/// A machine. It passes every rule, but V29 now and then.
+pub(crate) fn machine(entropy: &mut Entropy<'_>) -> Sections {
+    let mut maker = Maker {
+        entropy,
+        sections: Sections::default(),
+    };
+    maker.names();
+    let root = maker.state(None, 0);
+    assert_eq!(root, 0);
+    maker.initials();
+    maker.transitions();
+    maker.sections
+}
+
+struct Maker<'e, 'a> {
+    entropy: &'e mut Entropy<'a>,
+    sections: Sections,
+}
+
+impl Maker<'_, '_> {
+    fn text(&mut self, text: &str) -> TextId {
+        self.sections.texts.push(Box::from(text));
+        TextId::from_index(self.sections.texts.len() - 1).unwrap()
+    }
+
+    /// Events, guards, fields and actions.
+    fn names(&mut self) {
+        self.sections.name = self.text("machine");
+        for index in 0..2 + self.entropy.below(4) {
+            let name = self.text(&format!("event_{index}"));
+            let kind = if index == 1 {
+                EventKind::Internal
+            } else {
+                EventKind::Named
+            };
+            self.sections.events.push(EventRow {
+                name,
+                kind,
+                metadata: None,
+            });
+        }
+        for index in 0..2 {
+            let name = self.text(&format!("guard_{index}"));
+            self.sections.guards.push(name);
+            let name = self.text(&format!("field.{index}"));
+            self.sections.fields.push(name);
+        }
+        for index in 0..1 + self.entropy.below(6) {
+            let name = self.text(&format!("action_{index}"));
+            let raises = self.entropy.once_in(4).then(|| self.event());
+            self.sections.actions.push(ActionRow {
+                name,
+                raises,
+                metadata: None,
+            });
+        }
+    }
+
+    fn event(&mut self) -> EventId {
+        EventId::from_index(self.entropy.below(self.sections.events.len())).unwrap()
+    }
+
+    /// A state with what is in it.
+    fn state(&mut self, parent: Option<StateId>, depth: usize) -> usize {
+        let index = self.sections.states.len();
+        let id = StateId::from_index(index).unwrap();
+        let name = self.text(&format!("state_{index}"));
+        let children = match depth {
+            0 => 1 + self.entropy.below(5),
+            1..5 if index < 30 && self.entropy.once_in(3) => 1 + self.entropy.below(4),
+            _ => 0,
+        };
+        let last = children == 0 && self.entropy.once_in(5);
+        let kind = match children {
+            0 if last => StateKind::Final,
+            0 => StateKind::Atomic,
+            _ => StateKind::Compound,
+        };
+        let verdict = if last && self.entropy.once_in(2) {
+            Verdict::Failure
+        } else {
+            Verdict::Success
+        };
+        let calls = |maker: &mut Self| if depth == 0 { 0..0 } else { maker.calls() };
+        let (entry, exit) = (calls(self), calls(self));
+        self.sections.states.push(StateRow {
+            name,
+            kind,
+            verdict,
+            parent,
+            end: 0,
+            initial: 0..0,
+            initial_calls: 0..0,
+            entry,
+            exit,
+            transitions: 0..0,
+            done: None,
+            metadata: None,
+        });
+        if kind == StateKind::Compound && depth > 0 && self.entropy.once_in(2) {
+            let name = self.text(&format!("done.state.state_{index}"));
+            let done = EventId::from_index(self.sections.events.len());
+            self.sections.events.push(EventRow {
+                name,
+                kind: EventKind::Internal,
+                metadata: None,
+            });
+            self.sections.states[index].done = done;
+        }
+        for _ in 0..children {
+            self.state(Some(id), depth + 1);
+        }
+        self.sections.states[index].end = u16::try_from(self.sections.states.len()).unwrap();
+        index
+    }
+
+    /// A list of actions, often empty.
+    fn calls(&mut self) -> Range<u32> {
+        let start = self.sections.calls.len();
+        let count = [0, 0, 0, 1, 1, 2, 3][self.entropy.below(7)];
+        for _ in 0..count {
+            let action = self.entropy.below(self.sections.actions.len());
+            self.sections
+                .calls
+                .push(ActionId::from_index(action).unwrap());
+        }
+        range(start, self.sections.calls.len())
+    }
+
+    /// A target, chosen from some states.
+    fn target(&mut self, among: Range<usize>) -> Range<u32> {
+        let start = self.sections.targets.len();
+        let target = among.start + self.entropy.below(among.len());
+        self.sections
+            .targets
+            .push(StateId::from_index(target).unwrap());
+        range(start, start + 1)
+    }
+
+    fn initials(&mut self) {
+        for index in 0..self.sections.states.len() {
+            if self.sections.states[index].kind == StateKind::Compound {
+                let end = usize::from(self.sections.states[index].end);
+                self.sections.states[index].initial = self.target(index + 1..end);
+                self.sections.states[index].initial_calls = self.calls();
+            }
+        }
+    }
+
+    fn transitions(&mut self) {
+        for index in 0..self.sections.states.len() {
+            let start = u16::try_from(self.sections.transitions.len()).unwrap();
+            if self.sections.states[index].kind != StateKind::Final {
+                for _ in 0..self.entropy.below(4) {
+                    let row = self.transition(index);
+                    self.sections.transitions.push(row);
+                }
+            }
+            let end = u16::try_from(self.sections.transitions.len()).unwrap();
+            self.sections.states[index].transitions = start..end;
+        }
+    }
+
+    fn transition(&mut self, source: usize) -> TransitionRow {
+        let start = self.sections.triggers.len();
+        let eventless = self.entropy.once_in(6);
+        if !eventless {
+            for _ in 0..1 + self.entropy.below(2) {
+                let event = self.event();
+                if !self.sections.triggers[start..].contains(&event) {
+                    self.sections.triggers.push(event);
+                }
+            }
+        }
+        let triggers = range(start, self.sections.triggers.len());
+        let guarded = eventless != self.entropy.once_in(4);
+        let guard = if guarded { self.guard() } else { 0..0 };
+        let calls = self.calls();
+        let end = usize::from(self.sections.states[source].end);
+        let (internal, targets) = match self.entropy.below(6) {
+            4 => (true, 0..0),
+            5 if end > source + 1 => (true, self.target(source + 1..end)),
+            _ => (false, self.target(1..self.sections.states.len())),
+        };
+        let source = StateId::from_index(source).unwrap();
+        TransitionRow {
+            source,
+            internal,
+            triggers,
+            guard,
+            calls,
+            targets,
+            metadata: None,
+        }
+    }
+
+    /// A guard program of a few instructions.
+    fn guard(&mut self) -> Range<u32> {
+        let start = self.sections.code.len();
+        let count = 1 + self.entropy.below(5);
+        for at in 0..count {
+            let rest = u16::try_from(count - at).unwrap();
+            let skip = u16::try_from(self.entropy.below(usize::from(rest))).unwrap();
+            let instruction = match self.entropy.below(6) {
+                0 | 1 => Instruction::Ask(GuardId::from_index(self.entropy.below(2)).unwrap()),
+                2 => Instruction::Not,
+                3 => Instruction::SkipIfFalse(skip),
+                4 => Instruction::SkipIfTrue(skip),
+                _ => self.comparison(),
+            };
+            self.sections.code.push(instruction);
+        }
+        range(start, self.sections.code.len())
+    }
+
+    fn comparison(&mut self) -> Instruction {
+        let field = FieldId::from_index(self.entropy.below(2)).unwrap();
+        let operator = Operator::ALL[self.entropy.below(10)];
+        let start = self.sections.constants.len();
+        let count = match operator {
+            Operator::Exists | Operator::NotExists => 0,
+            Operator::In => self.entropy.below(4),
+            _ => 1,
+        };
+        for _ in 0..count {
+            let small = i128::from(self.entropy.byte());
+            let constant = match self.entropy.below(6) {
+                0 => Constant::Null,
+                1 => Constant::Bool(small % 2 == 0),
+                2 => Constant::Int(small % 8),
+                3 => Constant::Int(i128::from(i64::MIN) + small),
+                4 => Constant::Float(f64::from(self.entropy.byte()) / 2.0),
+                _ => Constant::Text(TextId::new(0)),
+            };
+            self.sections.constants.push(constant);
+        }
+        Instruction::Compare(field, operator, range(start, self.sections.constants.len()))
+    }
+}
+
+fn range(start: usize, end: usize) -> Range<u32> {
+    u32::try_from(start).unwrap()..u32::try_from(end).unwrap()
+}
+
+/// Changes one place of some row to something else, legal or not.
+pub(crate) fn edit(entropy: &mut Entropy<'_>, sections: &mut Sections) {
+    let small = u16::from(entropy.byte() % 40);
+    let number = if entropy.once_in(12) {
+        u16::MAX - 1
+    } else {
+        small
+    };
+    let (from, to) = (u32::from(entropy.byte() % 40), u32::from(number));
+    let choice = entropy.byte();
+    let at = entropy.below(256);
+    let pick = |length: usize| if length == 0 { 0 } else { at % length };
+    let length = sections.states.len();
+    if let Some(row) = sections
+        .states
+        .get_mut(pick(length))
+        .filter(|_| choice.is_multiple_of(3))
+    {
+        match choice / 3 % 12 {
+            0 => row.kind = StateKind::Atomic,
+            1 => row.kind = StateKind::Compound,
+            2 => row.kind = StateKind::Final,
+            3 => row.parent = Some(StateId::new(number)),
+            4 => row.parent = None,
+            5 => row.end = number,
+            6 => row.initial = from..to,
+            7 => row.initial_calls = from..to,
+            8 => row.entry = from..to,
+            9 => row.exit = from..to,
+            10 => row.transitions = small..number,
+            _ => row.done = Some(EventId::new(number)),
+        }
+        return;
+    }
+    let length = sections.transitions.len();
+    if let Some(row) = sections
+        .transitions
+        .get_mut(pick(length))
+        .filter(|_| choice % 3 == 1)
+    {
+        match choice / 3 % 6 {
+            0 => row.source = StateId::new(number),
+            1 => row.internal = !row.internal,
+            2 => row.triggers = from..to,
+            3 => row.guard = from..to,
+            4 => row.calls = from..to,
+            _ => row.targets = from..to,
+        }
+        return;
+    }
+    match choice / 3 % 8 {
+        0 => replace(&mut sections.targets, at, StateId::new(number)),
+        1 => replace(&mut sections.triggers, at, EventId::new(number)),
+        2 => replace(&mut sections.calls, at, ActionId::new(number)),
+        3 => replace(&mut sections.code, at, Instruction::SkipIfTrue(number)),
+        4 => replace(
+            &mut sections.code,
+            at,
+            Instruction::Ask(GuardId::new(number)),
+        ),
+        5 => replace(&mut sections.constants, at, Constant::Float(f64::NAN)),
+        6 => replace(&mut sections.guards, at, TextId::new(u32::from(number))),
+        _ => drop(sections.states.pop()),
+    }
+}
+
+fn replace<T>(rows: &mut [T], at: usize, row: T) {
+    let length = rows.len().max(1);
+    if let Some(place) = rows.get_mut(at % length) {
+        *place = row;
+    }
+}
