@@ -330,9 +330,10 @@ impl Machine {
     #[must_use]
     pub fn default_leaf(&self, state: Handle<State>) -> Option<Handle<State>> {
         let mut at = state;
-        // INVARIANT: an initial target is a proper descendant, so each step goes further down the tree.
         while self.states[at].kind == StateKind::Compound {
-            at = self.states[at].initial.as_ref()?.target;
+            let target = self.states[at].initial.as_ref()?.target;
+            // A proper descendant stands behind its ancestor, so this ends.
+            at = (target > at && self.is_within(target, at)).then_some(target)?;
         }
         Some(at)
     }

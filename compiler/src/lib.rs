@@ -2,6 +2,7 @@
 
 pub mod arena;
 pub mod back;
+pub mod build;
 pub mod diag;
 pub mod excerpt;
 pub mod front;

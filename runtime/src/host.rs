@@ -66,7 +66,8 @@ impl<H: Host + ?Sized> Host for &mut H {
 /// itself is never entered and never exited. Entering a final child of the root raises nothing; the machine has ended,
 /// no further microstep follows, and what was raised before is dropped.
 ///
-/// An internal transition without a target calls neither `exited` nor `entered`. An event that is ignored, or raised and then triggers nothing, calls nothing but `absent`.
+/// An internal transition without a target calls neither `exited` nor `entered`. An event that is ignored, or that is
+/// raised and then triggers nothing, calls nothing but `absent`.
 ///
 /// [`absent`](Self::absent) comes while guards are asked, so before the `transition` that is then selected, once for
 /// each comparison that reads an absent field. Guards are asked in the order of selection, each transition's once, and

@@ -3,6 +3,7 @@
 //! [`Machine`] is thin. A step whose whole effect the table's dense index knows is taken here, in a few instructions;
 //! everything else is the general step's.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::configuration::{Configuration, RestoreError};
@@ -126,7 +127,7 @@ impl<'t, H: Host> Machine<'t, H> {
     ) -> Result<Outcome, StepError> {
         let leaf = self.configuration.leaf;
         let cell = index::cell(self.cells, self.stride, leaf, event);
-        if cell.is_control_only() {
+        if cell.is_control() {
             observer.transition(cell.transition());
             observer.exited(leaf);
             observer.entered(cell.next());
@@ -136,24 +137,30 @@ impl<'t, H: Host> Machine<'t, H> {
         if cell == Cell::NOTHING {
             return Ok(Outcome::Ignored);
         }
-        if cell.is_short() {
+        // The other kinds leave out what an observer would see between the actions.
+        if cell.is_run() && !observer.watches() {
             if cell.guard().is_some_and(|guard| !self.host.guard(guard)) {
                 return Ok(Outcome::Ignored);
             }
-            observer.transition(cell.transition());
-            observer.exited(leaf);
-            if let Some(action) = cell.action() {
-                self.host.action(action);
-                observer.action(action);
-            }
-            observer.entered(cell.next());
-            self.configuration.leaf = cell.next();
+            self.run(cell.actions(), cell.next());
             return Ok(Outcome::Taken);
         }
-        if cell == Cell::GENERAL {
-            return self.send_general(event, observer);
+        if cell.is_list() && !observer.watches() {
+            return self.send_first(cell.first(), observer);
         }
-        self.send_first(cell.first(), observer)
+        self.send_general(event, observer)
+    }
+
+    /// Does all there is to do.
+    #[inline(always)]
+    fn run(&mut self, actions: (usize, usize), next: StateId) {
+        // INVARIANT: the dense index holds only ranges of its own actions.
+        if let Some(actions) = self.table.index.dense.actions(actions) {
+            for &action in actions {
+                self.host.action(action);
+            }
+        }
+        self.configuration.leaf = next;
     }
 
     /// Takes the first contender whose guard holds.
@@ -172,13 +179,10 @@ impl<'t, H: Host> Machine<'t, H> {
                 Check::Program => self.ask_program(contender.transition(), observer),
             };
             if holds {
-                let Some(next) = contender.next().filter(|_| !observer.watches()) else {
+                let Some(next) = contender.next() else {
                     return self.take_general(contender.transition(), observer);
                 };
-                for &action in dense.actions(contender) {
-                    self.host.action(action);
-                }
-                self.configuration.leaf = next;
+                self.run(contender.actions(), next);
                 return Ok(Outcome::Taken);
             }
             if contender.is_last() {
@@ -249,30 +253,38 @@ impl<'t, H: Host> Machine<'t, H> {
             ..
         } = self;
         let table: &Table = table;
-        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut candidates = Vec::new();
         if configuration.is_ended(table) {
             return candidates;
         }
+        // For each event, whether a transition that would be taken has been seen.
+        let mut taken = vec![false; table.events().len()];
         for row in table
             .chain(configuration.leaf)
             .filter_map(|state| table.state(state))
         {
             for transition in row.transitions.clone().map(TransitionId::new) {
-                let named = |&&event: &&EventId| {
+                let named = |event: &EventId| {
                     table
-                        .event(event)
+                        .event(*event)
                         .is_some_and(|row| row.kind == EventKind::Named)
                 };
-                let mut events = table.triggers(transition).iter().filter(named).peekable();
+                let mut events = table
+                    .triggers(transition)
+                    .iter()
+                    .copied()
+                    .filter(named)
+                    .peekable();
                 if events.peek().is_none() {
                     continue;
                 }
                 let holds = expression::guard(table, transition, host, &mut ());
-                for &event in events {
-                    let taken = candidates
-                        .iter()
-                        .any(|other| other.event == event && other.enabled);
-                    let enabled = holds && !taken;
+                for event in events {
+                    let Some(taken) = taken.get_mut(event.index()) else {
+                        continue;
+                    };
+                    let enabled = holds && !*taken;
+                    *taken |= holds;
                     candidates.push(Candidate {
                         transition,
                         event,

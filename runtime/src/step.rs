@@ -187,6 +187,10 @@ fn microstep<H: Host, O: Observer>(
     if let Some((domain, &target)) = domain.zip(target) {
         enter_states(table, configuration, domain, target, work, host, observer);
     }
+    debug_assert!(
+        configuration.check(table).is_ok(),
+        "a step leads to a legal configuration"
+    );
 }
 
 /// SCXML's `exitStates`: what is active below the domain is left, in reverse document order. A state's exit actions run

@@ -3,6 +3,9 @@
 use crate as rt;
 
 mod exercise;
+mod large;
 mod machines;
+mod notation;
 mod oracle;
 mod random;
+mod steps;

@@ -1,1 +1,22 @@
-//! Tests.
+//! Tests over the whole workspace.
+//!
+//! Data stands in the folders beside `src/`; one check function a kind reads it. `UPDATE=1` rewrites expected texts, and
+//! the diff says what changed. What other people wrote is read where it is (`../shared/corpus` beside the checkout) and
+//! skipped where it isn't; none of it is part of the project.
+
+#[cfg(test)]
+mod broken;
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod hostile_text;
+#[cfg(test)]
+mod outside;
+#[cfg(test)]
+mod pages;
+#[cfg(test)]
+mod round_trip;
+#[cfg(test)]
+mod tidy;

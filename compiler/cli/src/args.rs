@@ -13,7 +13,11 @@ use clap::{Parser, Subcommand, ValueEnum};
     long_about = None,
     max_term_width = 100,
     disable_help_subcommand = true,
-    after_help = "Without a command, statemark says what it finds in this folder and what to do next.\n\
+    after_help = "Examples:\n  \
+                  statemark new door           begin a spec: door.md\n  \
+                  statemark lint               every finding in every spec below this folder\n  \
+                  statemark simulate door.md   try it\n\n\
+                  Without a command, statemark says what it finds in this folder and what to do next.\n\
                   Exit codes: 0 clean, 1 findings or refused, 2 usage, files or a defect."
 )]
 pub(crate) struct Args {
@@ -112,7 +116,14 @@ pub(crate) struct BuildArgs {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// What to write: table, rust, mermaid
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "table", value_name = "KINDS", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "table",
+        value_name = "KINDS",
+        hide_possible_values = true
+    )]
     pub(crate) emit: Vec<Emit>,
 }
 
@@ -145,7 +156,13 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TextFormat::Text, hide_possible_values = true)]
     pub(crate) output_format: TextFormat,
     /// Show every row instead: table
-    #[arg(long, value_enum, value_name = "WHAT", conflicts_with = "output_format", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        conflicts_with = "output_format",
+        hide_possible_values = true
+    )]
     pub(crate) dump: Option<Dump>,
 }
 

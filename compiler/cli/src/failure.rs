@@ -4,12 +4,13 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use statemark_runtime::{DecodeError, EncodeError, VerifyError};
+use crate::files::shown;
+use statemark_runtime::{DecodeError, VerifyError};
 
 /// A command that couldn't do its work; the exit code is 2.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    kind: FailureKind,
+    kind: Box<FailureKind>,
 }
 
 /// What went wrong.
@@ -47,7 +48,11 @@ pub(crate) enum FailureKind {
     /// A name that a file, a skill or a crate can't have.
     BadName { name: String, why: &'static str },
     /// Two outputs would be one file.
-    OutputClash { file: String, first: String, second: String },
+    OutputClash {
+        file: String,
+        first: String,
+        second: String,
+    },
     /// A file isn't a table.
     NotATable { path: String, cause: DecodeError },
     /// A table isn't a machine.
@@ -63,8 +68,6 @@ pub(crate) enum FailureKind {
 /// What was wrong with a table of our own making.
 #[derive(Debug)]
 pub(crate) enum OwnTableCause {
-    /// It couldn't be written.
-    Encode(EncodeError),
     /// It couldn't be read back.
     Decode(DecodeError),
     /// It was refused.
@@ -73,14 +76,16 @@ pub(crate) enum OwnTableCause {
 
 impl From<FailureKind> for Failure {
     fn from(kind: FailureKind) -> Self {
-        Self { kind }
+        Self {
+            kind: Box::new(kind),
+        }
     }
 }
 
 impl Failure {
     /// What to do about it, if there is something to say.
     pub(crate) fn help(&self) -> Option<String> {
-        match &self.kind {
+        match &*self.kind {
             FailureKind::Missing { .. } => {
                 Some("paths are relative to the folder that you are in".to_owned())
             }
@@ -95,21 +100,26 @@ impl Failure {
             FailureKind::SeveralMachines { ids, .. } => {
                 Some(format!("choose one with `--machine`: {}", ids.join(", ")))
             }
-            FailureKind::UnknownMachine { ids, near, .. } => {
-                Some(meant(near.as_ref()).unwrap_or_else(|| match ids.as_slice() {
+            FailureKind::UnknownMachine { ids, near, .. } => Some(
+                meant(near.as_ref()).unwrap_or_else(|| match ids.as_slice() {
                     [only] => format!("the only one is `{only}`"),
                     _ => format!("there are {}", ids.join(", ")),
+                }),
+            ),
+            FailureKind::UnknownCode { near, .. } => {
+                Some(meant(near.as_ref()).unwrap_or_else(|| {
+                    "a code looks like `SM304`; `statemark explain --all` prints every page"
+                        .to_owned()
                 }))
             }
-            FailureKind::UnknownCode { near, .. } => Some(meant(near.as_ref()).unwrap_or_else(|| {
-                "a code looks like `SM304`; `statemark explain --all` prints every page".to_owned()
-            })),
             FailureKind::BadVariable { values, .. } => Some(format!("it may be {values}")),
             FailureKind::OutputClash { .. } => Some("give one of them another id".to_owned()),
             FailureKind::BadTable { .. } | FailureKind::NotATable { .. } => {
                 Some("make it anew: `statemark build SPEC -o DIR`".to_owned())
             }
-            FailureKind::OwnTable { .. } => Some("this is a defect of statemark: please report it".to_owned()),
+            FailureKind::OwnTable { .. } => {
+                Some("this is a defect of statemark: please report it".to_owned())
+            }
             FailureKind::NeedsTerminal => Some("give a script with `--events FILE`".to_owned()),
             FailureKind::Unreadable { .. }
             | FailureKind::Unwritable { .. }
@@ -125,18 +135,18 @@ fn meant(near: Option<&String>) -> Option<String> {
 
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
+        match &*self.kind {
             FailureKind::Missing { path } => {
-                write!(out, "there is no file or folder `{}`", path.display())
+                write!(out, "there is no file or folder `{}`", shown(path))
             }
             FailureKind::Unreadable { path, cause } => {
-                write!(out, "`{}` can't be read: {}", path.display(), plain(cause))
+                write!(out, "`{}` can't be read: {}", shown(path), plain(cause))
             }
             FailureKind::Unwritable { path, cause } => {
-                write!(out, "`{}` can't be written: {}", path.display(), plain(cause))
+                write!(out, "`{}` can't be written: {}", shown(path), plain(cause))
             }
-            FailureKind::Exists { path } => write!(out, "`{}` is already there", path.display()),
-            FailureKind::Folder { path } => write!(out, "`{}` is a folder", path.display()),
+            FailureKind::Exists { path } => write!(out, "`{}` is already there", shown(path)),
+            FailureKind::Folder { path } => write!(out, "`{}` is a folder", shown(path)),
             FailureKind::NoMachine { path } => write!(out, "no machine in {path}"),
             FailureKind::SeveralMachines { path, ids } => {
                 write!(out, "{path} has {} machines", ids.len())
@@ -146,11 +156,21 @@ impl fmt::Display for Failure {
             }
             FailureKind::UnknownCode { words, .. } => write!(out, "no finding is called `{words}`"),
             FailureKind::BadVariable { name, value, .. } => {
-                write!(out, "the environment says {name}={value}, which means nothing")
+                write!(
+                    out,
+                    "the environment says {name}={value}, which means nothing"
+                )
             }
             FailureKind::BadName { name, why } => write!(out, "`{name}` is no good name: {why}"),
-            FailureKind::OutputClash { file, first, second } => {
-                write!(out, "`{first}` and `{second}` would both be written to `{file}`")
+            FailureKind::OutputClash {
+                file,
+                first,
+                second,
+            } => {
+                write!(
+                    out,
+                    "`{first}` and `{second}` would both be written to `{file}`"
+                )
             }
             FailureKind::NotATable { path, cause } => write!(out, "{path} isn't a table: {cause}"),
             FailureKind::BadTable { path, cause } => {
@@ -159,7 +179,6 @@ impl fmt::Display for Failure {
             FailureKind::OwnTable { id, cause } => {
                 write!(out, "the table of `{id}` is no good: ")?;
                 match cause {
-                    OwnTableCause::Encode(cause) => write!(out, "{cause}"),
                     OwnTableCause::Decode(cause) => write!(out, "{cause}"),
                     OwnTableCause::Verify(cause) => write!(out, "{cause}"),
                 }
@@ -167,7 +186,9 @@ impl fmt::Display for Failure {
             FailureKind::BadEventLine { line, why } => {
                 write!(out, "line {line} of the events can't be read: {why}")
             }
-            FailureKind::NeedsTerminal => out.write_str("the spec and the events can't both be read from standard input"),
+            FailureKind::NeedsTerminal => {
+                out.write_str("the spec and the events can't both be read from standard input")
+            }
         }
     }
 }

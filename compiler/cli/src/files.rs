@@ -36,7 +36,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Failure> {
         }
     }
     // A file that was met and named counts as named.
-    found.sort_by(|a, b| (shown(&a.path), !a.named).cmp(&(shown(&b.path), !b.named)));
+    found.sort_by_key(|file| (shown(&file.path), !file.named));
     found.dedup_by(|later, earlier| shown(&later.path) == shown(&earlier.path));
     Ok(found)
 }
@@ -52,7 +52,9 @@ fn walk(folder: &Path, found: &mut Vec<Found>) -> Result<(), Failure> {
     for entry in walker {
         let entry = entry.map_err(|error| {
             let cause = error.to_string();
-            let cause = error.into_io_error().unwrap_or_else(|| io::Error::other(cause));
+            let cause = error
+                .into_io_error()
+                .unwrap_or_else(|| io::Error::other(cause));
             unreadable(folder, cause)
         })?;
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
@@ -95,10 +97,15 @@ pub(crate) fn shown(path: &Path) -> String {
 /// The bytes of a file, or how many there are if they are more than `most`.
 pub(crate) fn read(path: &Path, most: usize) -> Result<Result<Vec<u8>, u64>, Failure> {
     if path.is_dir() {
-        return Err(FailureKind::Folder { path: path.to_owned() }.into());
+        return Err(FailureKind::Folder {
+            path: path.to_owned(),
+        }
+        .into());
     }
     let mut file = File::open(path).map_err(|cause| match cause.kind() {
-        io::ErrorKind::NotFound => Failure::from(FailureKind::Missing { path: path.to_owned() }),
+        io::ErrorKind::NotFound => Failure::from(FailureKind::Missing {
+            path: path.to_owned(),
+        }),
         _ => unreadable(path, cause),
     })?;
     let size = file.metadata().map(|facts| facts.len()).unwrap_or(0);
@@ -147,7 +154,10 @@ fn write_through(temporary: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> 
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let outcome = File::create_new(path).and_then(|mut file| file.write_all(bytes));
     outcome.map_err(|cause| match cause.kind() {
-        io::ErrorKind::AlreadyExists => FailureKind::Exists { path: path.to_owned() }.into(),
+        io::ErrorKind::AlreadyExists => FailureKind::Exists {
+            path: path.to_owned(),
+        }
+        .into(),
         _ => unwritable(path, cause),
     })
 }

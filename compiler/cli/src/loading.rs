@@ -52,7 +52,11 @@ pub(crate) fn load_spec(path: &Path, printer: &mut Printer) -> Result<Option<Che
     } else {
         files::read(path, MAX_SOURCE_BYTES)?
     };
-    let name = if name == "-" { "stdin.md".to_owned() } else { name };
+    let name = if name == "-" {
+        "stdin.md".to_owned()
+    } else {
+        name
+    };
     let checked = check(&name, read);
     talk_findings(&checked, printer);
     if checked.has_errors() {
@@ -92,12 +96,20 @@ fn talk_findings(checked: &Checked, printer: &mut Printer) {
     }
     let style = printer.talk_style();
     let text = full(&shown, &checked.sources, &style);
-    printer.talk(&format!("{text}\n{}\n", footer(&shown, &style)));
+    // What a command shows behind them stands apart.
+    let gap = if checked.has_errors() { "" } else { "\n" };
+    printer.talk(&format!("{text}\n{}{gap}", footer(&shown, &style)));
 }
 
 /// The machine of that id, else the only one.
 fn chosen<'c>(checked: &'c Checked, machine: Option<&str>) -> Result<&'c Valid, Failure> {
-    let ids = || checked.machines.iter().map(|valid| valid.id.value.clone()).collect();
+    let ids = || {
+        checked
+            .machines
+            .iter()
+            .map(|valid| valid.id.value.clone())
+            .collect()
+    };
     let path = checked.name.clone();
     match (machine, checked.machines.as_slice()) {
         (None, [only]) => Ok(only),
@@ -141,7 +153,13 @@ fn load_table(path: &Path, machine: Option<&str>) -> Result<Loaded, Failure> {
 fn unknown_machine(path: String, id: &str, ids: Vec<String>) -> Failure {
     let near = nearest(id, ids.iter().map(String::as_str)).map(str::to_owned);
     let id = id.to_owned();
-    FailureKind::UnknownMachine { path, id, ids, near }.into()
+    FailureKind::UnknownMachine {
+        path,
+        id,
+        ids,
+        near,
+    }
+    .into()
 }
 
 /// The name of a table: its hash in hexadecimal digits.

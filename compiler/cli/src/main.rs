@@ -12,6 +12,7 @@ mod palette;
 mod printer;
 mod report;
 mod status;
+mod wording;
 
 use std::process::ExitCode;
 

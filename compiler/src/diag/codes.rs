@@ -97,6 +97,7 @@ codes! {
     SM119 "bare-declaration" Hint BareDeclaration;
     SM120 "cut-note" Warning CutNote;
     SM121 "composite-description" Error CompositeDescription;
+    SM122 "swallowed-line" Warning SwallowedLine;
     // 1, second half: labels of transitions.
     SM130 "prose-label" Hint ProseLabel;
     SM131 "dropped-parenthesis" Hint DroppedParenthesis;

@@ -62,7 +62,13 @@ pub fn parse_definition(
     let value = text::read(place, comments, diags)?;
     let Value::Object(outer) = &value else {
         let found = json::words(&value);
-        diags.push(report::wrong_type(place.of(&value), "a definition", "an object", found, None));
+        diags.push(report::wrong_type(
+            place.of(&value),
+            "a definition",
+            "an object",
+            found,
+            None,
+        ));
         return None;
     };
     let (machine, servers) = unwrap(place, outer, diags)?;
@@ -106,7 +112,10 @@ fn unwrap<'o, 't>(
     for property in &outer.properties {
         let name = property.name.as_str();
         if keys::WRAPPER.key(name).is_none() && keys::MACHINE.key(name).is_some() {
-            diags.push(report::key_beside_wrapped(place.range(&property.name), name));
+            diags.push(report::key_beside_wrapped(
+                place.range(&property.name),
+                name,
+            ));
         }
     }
     check::wrapper(place, outer, diags);

@@ -1,13 +1,127 @@
 //! State diagrams.
+//!
+//! The language is the one that Mermaid 12.3 accepts, rule by rule: [`parse_diagram`] goes through its pre-processing
+//! (`preprocess`), its lexer (`lex`) and its grammar (`parse`). What Mermaid refuses is an error, one for each statement,
+//! and reading goes on; what it silently takes otherwise than meant is a warning, and is taken so here too.
+//!
+//! Three things are accepted that Mermaid refuses or drops: `state x` declares `x`, `state x : Title` gives it a title, and
+//! `state x` may stand on the line above `state y {`.
+//!
+//! Deliberately not here: what a label means, and who owns a state.
+
 pub mod ast;
-/// x
-pub mod entity {
-    /// x
-    pub fn decode(t: &str) -> String { t.to_owned() }
+mod bare_declarations;
+mod composite_descriptions;
+pub mod entity;
+mod front_matter;
+mod invisible;
+mod lex;
+mod parse;
+mod preprocess;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use crate::diag::Diags;
+use crate::excerpt::Excerpt;
+use crate::source::Spanned;
+use ast::Diagram;
+use lex::rule::is_space;
+use preprocess::Prepared;
+
+/// Reads a state diagram: what stands in a fence, or a whole `.mmd` file.
+///
+/// It never fails. Each statement that can't be read is one diagnostic; all others are in the tree, in the order of the
+/// text. Spans are of the file that the excerpt is of.
+///
+/// ```
+/// use statemark_compiler::diag::Diags;
+/// use statemark_compiler::excerpt::Excerpt;
+/// use statemark_compiler::front::mermaid::parse_diagram;
+/// use statemark_compiler::source::Sources;
+///
+/// let text = "stateDiagram-v2\n[*] --> open\nopen --> [*] : close";
+/// let mut sources = Sources::new();
+/// let file = sources.add("door.mmd", text);
+/// let mut diags = Diags::new();
+/// let diagram = parse_diagram(&Excerpt::whole(file, text), &mut diags);
+/// assert_eq!(diagram.body.statements.len(), 2);
+/// assert!(!diags.has_errors());
+/// ```
+pub fn parse_diagram(excerpt: &Excerpt, diags: &mut Diags) -> Diagram {
+    let mut prepared = preprocess::prepare(excerpt);
+    let title = front_matter(&prepared, diags);
+    skip_broken_front_matter(&mut prepared, diags);
+    let mut diagram = parse::parse(&prepared, diags);
+    diagram.span = excerpt.full_span();
+    diagram.title = title;
+    diagram
 }
-/// Stand-in until the parser lands.
-pub fn parse_diagram(excerpt: &crate::excerpt::Excerpt, _diags: &mut crate::diag::Diags) -> ast::Diagram {
-    ast::Diagram { span: excerpt.full_span(), header: None, title: None, body: ast::Body::default() }
+
+/// Whether Mermaid takes a text for a state diagram: behind front matter, directives and comments it begins with
+/// `stateDiagram`.
+///
+/// A text whose front matter is broken counts too if one of its lines begins so, though Mermaid draws nothing of it: its
+/// author meant a state diagram, and [`parse_diagram`] says what is wrong.
+///
+/// ```
+/// use statemark_compiler::front::mermaid::is_state_diagram;
+///
+/// assert!(is_state_diagram("%% a door\nstateDiagram-v2\n[*] --> open"));
+/// assert!(!is_state_diagram("flowchart LR\na --> b"));
+/// ```
+#[must_use]
+pub fn is_state_diagram(text: &str) -> bool {
+    // Spans don't matter here, and any file will do for them.
+    let file = crate::source::Sources::new().add("", "");
+    let prepared = preprocess::prepare(&Excerpt::whole(file, text));
+    preprocess::is_detected(&prepared.text)
+        || (prepared.text.starts_with("---") && header_line(&prepared.text).is_some())
 }
-/// Stand-in until the parser lands.
-pub fn is_state_diagram(text: &str) -> bool { text.trim_start().starts_with("stateDiagram") }
+
+/// The title of the front matter, and a report where it isn't YAML.
+fn front_matter(prepared: &Prepared, diags: &mut Diags) -> Option<Spanned<String>> {
+    let found = prepared.front_matter.as_ref()?;
+    let excerpt = &prepared.with_front_matter;
+    match front_matter::read(excerpt.text(), found) {
+        Ok(title) => title.map(|title| Spanned::new(title.text, excerpt.span(title.range))),
+        Err(reason) => {
+            let span = excerpt.span(found.yaml.clone());
+            diags.push(report::broken_diagram_front_matter::not_yaml(span, &reason));
+            None
+        }
+    }
+}
+
+/// Front matter that Mermaid doesn't find: said, and passed over up to the header.
+fn skip_broken_front_matter(prepared: &mut Prepared, diags: &mut Diags) {
+    if !prepared.text.starts_with("---") {
+        return;
+    }
+    let fence = prepared.excerpt.span(0..3);
+    let cut = header_line(&prepared.text).unwrap_or(prepared.text.len());
+    let before = prepared.text.get(..cut).unwrap_or("");
+    let closed = before.lines().skip(1).any(|line| line.trim() == "---");
+    diags.push(if closed && prepared.front_matter.is_none() {
+        report::broken_diagram_front_matter::not_first(fence)
+    } else {
+        report::broken_diagram_front_matter::unclosed(fence)
+    });
+    prepared.excerpt = prepared.excerpt.without(std::slice::from_ref(&(0..cut)));
+    prepared.text = prepared.text.get(cut..).unwrap_or("").to_owned();
+}
+
+/// Where the first line that begins like a header begins.
+fn header_line(text: &str) -> Option<usize> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line
+            .trim_start_matches(is_space)
+            .starts_with("stateDiagram")
+        {
+            return Some(at);
+        }
+        at += line.len();
+    }
+    None
+}

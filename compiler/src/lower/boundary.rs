@@ -9,7 +9,7 @@ use super::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, Sta
 use super::report;
 use super::spec::Context;
 use crate::front::definition::ast::Kind;
-use crate::source::Span;
+use crate::source::{Span, Spanned};
 
 /// Gives dead ends of a diagram their way out.
 pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
@@ -60,6 +60,7 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
     let entered = entered_by_default(draft);
     for (scope, children) in draft.children_by_state().into_iter().enumerate() {
         let Some(&first_child) = children.first() else { continue };
+        drop_initials_outside(draft, scope, context);
         let initials = draft.get(scope).initials.clone();
         if let Some(first) = initials.first() {
             if let Some(other) = initials.iter().find(|initial| initial.target != first.target) {
@@ -93,6 +94,20 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
             push_initial(draft, scope, first_child);
         }
     }
+}
+
+/// A scope can begin only at a state inside it. A body may name a state that belongs to another one.
+fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Context<'_>) {
+    let is_inside = |initial: &DraftInitial| initial.target != scope && draft.is_within(initial.target, scope);
+    let (inside, outside): (Vec<_>, Vec<_>) =
+        draft.get(scope).initials.iter().cloned().partition(is_inside);
+    for initial in outside {
+        let target = draft.get(initial.target);
+        let name = Spanned::new(target.id.clone(), initial.span);
+        let scope = draft.get(scope);
+        context.diags.push(report::unknown_state::outside_scope(&name, &scope.id, target.span));
+    }
+    draft.get_mut(scope).initials = inside;
 }
 
 fn push_initial(draft: &mut Draft, scope: StateIndex, target: StateIndex) {

@@ -6,7 +6,7 @@ use crate::arena::{Arena, Handle};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::{ast, entity};
 use crate::ir::{
-    EventKind, Initial, Interrupt, Machine, Meta, Note, Parts, State, StateKind, Transition,
+    EventKind, Initial, Interrupt, Machine, Meta, Note, Parts, State, StateKind, Transition, Verdict,
 };
 use crate::source::Spanned;
 
@@ -31,17 +31,20 @@ pub(super) fn finish(
     // Stable: transitions of one source stay in the order of the text, those with `else` behind the others.
     sorted.sort_by_key(|transition| (handle(transition.source), transition.otherwise));
     let mut transitions = Arena::new();
-    let mut ranges = vec![0..0; order.len()];
+    let mut counts = vec![0_usize; order.len()];
     for transition in sorted {
-        let source = handle(transition.source);
-        let added = transitions.append(finish_transition(transition, handle));
-        if let Some(range) = ranges.get_mut(source.index()) {
-            if range.start == range.end {
-                *range = added.index()..added.index();
-            }
-            range.end = added.index() + 1;
+        if let Some(count) = counts.get_mut(handle(transition.source).index()) {
+            *count += 1;
         }
+        transitions.append(finish_transition(transition, handle));
     }
+    // Each state's range begins where the one before it ended, so that the ranges cover all transitions.
+    let mut next = 0;
+    let ranges = counts.into_iter().map(|count| {
+        let start = next;
+        next += count;
+        start..next
+    });
     let mut states = Arena::new();
     for (&index, transitions) in order.iter().zip(ranges) {
         let inner = children.get(index).into_iter().flatten();
@@ -132,7 +135,7 @@ fn finish_state(
     };
     State {
         kind,
-        verdict: state.verdict,
+        verdict: if kind == StateKind::Final { state.verdict } else { Verdict::Success },
         implied: state.implied,
         parent: (index != ROOT).then(|| handle(state.parent)),
         end: 0,

@@ -8,6 +8,12 @@ use crate::ir::{Machine, State};
 use crate::lower::words::word_key;
 use crate::source::Span;
 
+/// Shortest name that is compared letter by letter. Unit: characters. Why: short names are near each other by nature.
+const SHORTEST: usize = 5;
+
+/// Longest such name. Unit: characters. Why: the work grows with the square, and nobody mistypes a longer one.
+const LONGEST: usize = 64;
+
 /// Reports pairs of states that differ in spelling alone, or by one letter where one of them leads nowhere or is led to
 /// from nowhere: the mark of a mistyped name in a diagram, where every word makes a state.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
@@ -20,7 +26,7 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
             Some(&earlier) => diags.push(similar(machine, earlier, handle, "only in its spelling")),
             None => {
                 by_words.insert(words.clone(), handle);
-                if words.chars().count() >= 5 {
+                if (SHORTEST..=LONGEST).contains(&words.chars().count()) {
                     for gap in gaps(&words) {
                         by_gap.entry(gap).or_default().push(handle);
                     }

@@ -2,26 +2,23 @@
 //!
 //! [`decode`] believes nothing: it reads label, version, length, checksum, directory and rows, in this order, and every
 //! count is held against the bytes that remain before anything is allocated. There is one way to write given rows:
-//! bytes that decode are the bytes that [`encode`](super::encode) makes of the result.
+//! bytes that decode are the bytes that [`encode`](crate::encode) makes of the result.
 //!
-//! Deliberately not here: what ids and ranges mean. That is [`verify`](super::verify)'s.
+//! Deliberately not here: what ids and ranges mean. That is [`verify`](crate::verify)'s.
+
+mod reader;
+mod rows;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::Range;
 
+use self::reader::Reader;
 use super::checksum::crc32;
-use super::layout::{
-    CHECKSUM_AT, DIRECTORY_AT, LABEL, LENGTH_AT, NONE_16, NONE_32, SECTIONS_AT, Section, VERSION,
-};
-use super::sections::{
-    ActionRow, Constant, EventKind, EventRow, Instruction, Sections, StateKind, StateRow,
-    TransitionRow, Verdict,
-};
-use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId};
+use super::layout::{CHECKSUM_AT, DIRECTORY_AT, LABEL, LENGTH_AT, SECTIONS_AT, Section, VERSION};
+use super::sections::Sections;
+use crate::id::{ActionId, EventId, StateId};
 use crate::limits::MAX_TABLE_BYTES;
-use crate::value::Operator;
 
 /// Bytes that are no table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,10 +101,13 @@ impl fmt::Display for DecodeError {
                 )
             }
             DecodeErrorKind::Truncated { length } => {
-                write!(out, "the table is cut off: {length} bytes is too short")
+                write!(out, "the table is cut off: it has only {length} bytes")
             }
             DecodeErrorKind::Trailing { extra } => {
-                write!(out, "{extra} bytes follow the end of the table")
+                write!(
+                    out,
+                    "the table ends here, but the bytes don't: {extra} more"
+                )
             }
             DecodeErrorKind::Checksum { written, counted } => write!(
                 out,
@@ -163,7 +163,7 @@ impl core::error::Error for DecodeError {}
 ///
 /// # Errors
 ///
-/// The bytes aren't exactly what [`encode`](super::encode) writes for some rows.
+/// The bytes aren't exactly what [`encode`](crate::encode) writes for some rows.
 pub fn decode(bytes: &[u8]) -> Result<Sections, DecodeError> {
     let mut from = Reader {
         bytes,
@@ -182,12 +182,12 @@ pub fn decode(bytes: &[u8]) -> Result<Sections, DecodeError> {
             }
             Section::Texts => sections.texts = texts(&mut from, count)?,
             Section::Bytes => {} // Read with the texts.
-            Section::States => sections.states = from.rows(count, state)?,
-            Section::Events => sections.events = from.rows(count, event)?,
-            Section::Transitions => sections.transitions = from.rows(count, transition)?,
+            Section::States => sections.states = from.rows(count, rows::state)?,
+            Section::Events => sections.events = from.rows(count, rows::event)?,
+            Section::Transitions => sections.transitions = from.rows(count, rows::transition)?,
             Section::Guards => sections.guards = from.rows(count, Reader::text)?,
             Section::Fields => sections.fields = from.rows(count, Reader::text)?,
-            Section::Actions => sections.actions = from.rows(count, action)?,
+            Section::Actions => sections.actions = from.rows(count, rows::action)?,
             Section::Targets => {
                 sections.targets = from.rows(count, |from| from.u16().map(StateId::new))?;
             }
@@ -197,8 +197,8 @@ pub fn decode(bytes: &[u8]) -> Result<Sections, DecodeError> {
             Section::Calls => {
                 sections.calls = from.rows(count, |from| from.u16().map(ActionId::new))?;
             }
-            Section::Code => sections.code = from.rows(count, instruction)?,
-            Section::Constants => sections.constants = from.rows(count, constant)?,
+            Section::Code => sections.code = from.rows(count, rows::instruction)?,
+            Section::Constants => sections.constants = from.rows(count, rows::constant)?,
         }
     }
     Ok(sections)
@@ -314,214 +314,4 @@ fn texts(from: &mut Reader<'_>, count: usize) -> Result<Vec<Box<str>>, DecodeErr
         return Err(from.fault(DecodeErrorKind::TextLengths { text: count }, from.at));
     }
     Ok(texts)
-}
-
-fn state(from: &mut Reader<'_>) -> Result<StateRow, DecodeError> {
-    Ok(StateRow {
-        name: from.text()?,
-        kind: match from.u8()? {
-            0 => StateKind::Atomic,
-            1 => StateKind::Compound,
-            2 => StateKind::Final,
-            found => return Err(from.code("kind", found)),
-        },
-        verdict: match from.u8()? {
-            0 => Verdict::Success,
-            1 => Verdict::Failure,
-            found => return Err(from.code("verdict", found)),
-        },
-        parent: from.maybe()?.map(StateId::new),
-        end: from.u16()?,
-        initial: from.range()?,
-        initial_calls: from.range()?,
-        entry: from.range()?,
-        exit: from.range()?,
-        transitions: from.u16()?..from.u16()?,
-        done: from.maybe()?.map(EventId::new),
-        metadata: from.maybe_text()?,
-    })
-}
-
-fn event(from: &mut Reader<'_>) -> Result<EventRow, DecodeError> {
-    Ok(EventRow {
-        name: from.text()?,
-        kind: match from.u8()? {
-            0 => EventKind::Named,
-            1 => EventKind::Internal,
-            found => return Err(from.code("kind", found)),
-        },
-        metadata: from.maybe_text()?,
-    })
-}
-
-fn transition(from: &mut Reader<'_>) -> Result<TransitionRow, DecodeError> {
-    Ok(TransitionRow {
-        source: StateId::new(from.u16()?),
-        internal: match from.u8()? {
-            0 => false,
-            1 => true,
-            found => return Err(from.code("flag", found)),
-        },
-        triggers: from.range()?,
-        guard: from.range()?,
-        calls: from.range()?,
-        targets: from.range()?,
-        metadata: from.maybe_text()?,
-    })
-}
-
-fn action(from: &mut Reader<'_>) -> Result<ActionRow, DecodeError> {
-    Ok(ActionRow {
-        name: from.text()?,
-        raises: from.maybe()?.map(EventId::new),
-        metadata: from.maybe_text()?,
-    })
-}
-
-fn instruction(from: &mut Reader<'_>) -> Result<Instruction, DecodeError> {
-    let [code, operator] = from.take()?;
-    let argument = from.u16()?;
-    let range = from.range()?;
-    let bare = operator == 0 && range == (0..0);
-    let instruction = match code {
-        0 if bare => Instruction::Ask(GuardId::new(argument)),
-        1 => {
-            let Some(&operator) = Operator::ALL.get(usize::from(operator)) else {
-                return Err(from.code("operator", operator));
-            };
-            Instruction::Compare(FieldId::new(argument), operator, range)
-        }
-        2 if bare && argument == 0 => Instruction::Not,
-        3 if bare => Instruction::SkipIfFalse(argument),
-        4 if bare => Instruction::SkipIfTrue(argument),
-        0 | 2..=4 => return Err(from.not_zero()),
-        found => return Err(from.code("instruction", found)),
-    };
-    Ok(instruction)
-}
-
-fn constant(from: &mut Reader<'_>) -> Result<Constant, DecodeError> {
-    let code = from.u8()?;
-    let payload = u128::from_le_bytes(from.take()?);
-    let constant = match code {
-        0 if payload == 0 => Constant::Null,
-        1 if payload <= 1 => Constant::Bool(payload == 1),
-        2 => Constant::Int(payload.cast_signed()),
-        3 => match u64::try_from(payload) {
-            Ok(bits) => Constant::Float(f64::from_bits(bits)),
-            Err(_) => return Err(from.not_zero()),
-        },
-        4 => match u32::try_from(payload) {
-            Ok(raw) => Constant::Text(TextId::new(raw)),
-            Err(_) => return Err(from.not_zero()),
-        },
-        0 | 1 => return Err(from.not_zero()),
-        found => return Err(from.code("constant", found)),
-    };
-    Ok(constant)
-}
-
-/// The bytes, how far they are read, and which section is being read.
-struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-    section: Section,
-}
-
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
-        let found = self
-            .bytes
-            .get(self.at..)
-            .and_then(|rest| rest.first_chunk::<N>())
-            .copied();
-        let Some(found) = found else {
-            let length = self.bytes.len();
-            return Err(self.fault(DecodeErrorKind::Truncated { length }, length));
-        };
-        self.at += N;
-        Ok(found)
-    }
-
-    fn u8(&mut self) -> Result<u8, DecodeError> {
-        self.take().map(u8::from_le_bytes)
-    }
-
-    fn u16(&mut self) -> Result<u16, DecodeError> {
-        self.take().map(u16::from_le_bytes)
-    }
-
-    fn u32(&mut self) -> Result<u32, DecodeError> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    fn text(&mut self) -> Result<TextId, DecodeError> {
-        self.u32().map(TextId::new)
-    }
-
-    fn maybe(&mut self) -> Result<Option<u16>, DecodeError> {
-        Ok(Some(self.u16()?).filter(|&raw| raw != NONE_16))
-    }
-
-    fn maybe_text(&mut self) -> Result<Option<TextId>, DecodeError> {
-        Ok(Some(self.u32()?)
-            .filter(|&raw| raw != NONE_32)
-            .map(TextId::new))
-    }
-
-    fn range(&mut self) -> Result<Range<u32>, DecodeError> {
-        Ok(self.u32()?..self.u32()?)
-    }
-
-    /// Reads rows one after the other. The directory was checked: there are bytes for `count` of them.
-    fn rows<T>(
-        &mut self,
-        count: usize,
-        read: fn(&mut Self) -> Result<T, DecodeError>,
-    ) -> Result<Vec<T>, DecodeError> {
-        let mut rows = Vec::with_capacity(count);
-        for _ in 0..count {
-            rows.push(read(self)?);
-        }
-        Ok(rows)
-    }
-
-    /// Where a section ends, by the directory, which was checked.
-    fn section_end(&self, section: Section) -> usize {
-        let next = Section::ALL
-            .into_iter()
-            .position(|other| other == section)
-            .map_or(0, |at| at + 1);
-        let at = DIRECTORY_AT + next * super::layout::ENTRY_SIZE;
-        let offset = self
-            .bytes
-            .get(at..)
-            .and_then(|rest| rest.first_chunk())
-            .copied();
-        offset.map_or(0, u32::from_le_bytes) as usize
-    }
-
-    fn fault(&self, kind: DecodeErrorKind, at: usize) -> DecodeError {
-        DecodeError { kind, at }
-    }
-
-    /// The byte just read is a code that nobody knows.
-    fn code(&self, what: &'static str, found: u8) -> DecodeError {
-        let kind = DecodeErrorKind::Code {
-            section: self.section,
-            what,
-            found,
-        };
-        self.fault(kind, self.at.saturating_sub(1))
-    }
-
-    fn not_zero(&self) -> DecodeError {
-        let size = self.section.row_size();
-        self.fault(
-            DecodeErrorKind::NotZero {
-                section: self.section,
-            },
-            self.at.saturating_sub(size),
-        )
-    }
 }

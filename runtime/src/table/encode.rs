@@ -48,7 +48,7 @@ impl fmt::Display for EncodeError {
 
 impl core::error::Error for EncodeError {}
 
-/// The bytes of a table. The same rows always give the same bytes, and [`decode`](super::decode) gives the rows back.
+/// The bytes of a table. The same rows always give the same bytes, and [`decode`](crate::decode) gives the rows back.
 ///
 /// Nothing is verified: rows that make no machine have bytes, too.
 ///

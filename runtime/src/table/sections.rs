@@ -1,7 +1,7 @@
 //! The rows of a table before anybody vouches for them.
 //!
-//! [`Sections`] is what the compiler fills in, what [`encode`](super::encode) writes and what [`decode`](super::decode)
-//! reads back; nothing derived is stored. Ids in it may point anywhere: only [`verify`](super::verify) turns it into a
+//! [`Sections`] is what the compiler fills in, what [`encode`](crate::encode) writes and what [`decode`](crate::decode)
+//! reads back; nothing derived is stored. Ids in it may point anywhere: only [`verify`](crate::verify) turns it into a
 //! [`Table`](crate::Table), which the step loop trusts.
 
 use alloc::boxed::Box;

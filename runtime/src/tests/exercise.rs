@@ -42,7 +42,7 @@ pub(crate) fn mix(state: u64) -> u64 {
 
 impl Host for Fickle {
     fn guard(&mut self, guard: GuardId) -> bool {
-        self.turn(u32::from(guard.raw())) .is_multiple_of(3)
+        self.turn(u32::from(guard.raw())).is_multiple_of(3)
     }
 
     fn action(&mut self, action: ActionId) {

@@ -28,10 +28,6 @@ impl<'a> Entropy<'a> {
         byte
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
     /// A number below `bound`, which isn't zero.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let number = usize::from(self.byte());

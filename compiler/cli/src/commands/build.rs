@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use statemark_compiler::back;
 use statemark_compiler::valid::Valid;
-use statemark_compiler::{Options, back};
 
 use crate::args::{BuildArgs, Emit};
 use crate::failure::{Failure, FailureKind};
@@ -22,7 +22,7 @@ pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> Result<ExitStatus,
         match load_spec(spec, printer)? {
             Some(checked) => {
                 for valid in &checked.machines {
-                    outputs.add(valid, &kinds)?;
+                    outputs.add(&checked.name, valid, &kinds)?;
                 }
             }
             None => {
@@ -54,17 +54,21 @@ struct Output {
 }
 
 impl Outputs {
-    fn add(&mut self, valid: &Valid, kinds: &[Emit]) -> Result<(), Failure> {
+    fn add(&mut self, spec: &str, valid: &Valid, kinds: &[Emit]) -> Result<(), Failure> {
+        let table = back::table::write(valid);
         for &kind in kinds {
             let stem = file_stem(&valid.id.value);
             let (ending, bytes) = match kind {
                 Emit::Table => {
                     // A table that the runtime refuses must not leave the house.
                     loaded(valid)?;
-                    ("table", back::table::write(valid))
+                    ("table", table.clone())
                 }
                 Emit::Rust => {
-                    let text = back::rust::write_file(valid, &Options::default());
+                    let mut options = back::rust::Options::default();
+                    options.source = Some(spec.to_owned());
+                    options.table_hash = Some(back::table::hash(&table));
+                    let text = back::rust::write_file(valid, &options);
                     ("rs", text.into_bytes())
                 }
                 Emit::Mermaid => ("mmd", back::mermaid::write(valid).into_bytes()),

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use statemark_compiler::Format;
 use statemark_compiler::diag::render::{concise, footer, full, json};
-use statemark_compiler::diag::{Code, Diagnostic, Severity};
+use statemark_compiler::diag::{Diagnostic, Severity};
 use statemark_compiler::front::mermaid::is_state_diagram;
 use statemark_compiler::source::MAX_SOURCE_BYTES;
-use statemark_compiler::Format;
 
 use crate::args::{FailOn, LintArgs, LintFormat};
 use crate::failure::{Failure, FailureKind};
@@ -18,6 +18,9 @@ use crate::files::{self, Found};
 use crate::printer::Printer;
 use crate::report::{Checked, check, merged};
 use crate::status::ExitStatus;
+
+/// What a document has that speaks of a machine.
+const HEADING: &str = "STATE-MACHINE";
 
 const FORMAT_VARIABLE: &str = "STATEMARK_OUTPUT_FORMAT";
 
@@ -62,8 +65,9 @@ fn format(args: &LintArgs) -> Result<LintFormat, Failure> {
 
 /// Every spec among the paths, compiled, by path. Files that were met in a folder and are no spec are left out.
 pub(super) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Checked>, Failure> {
-    let (stdin, paths): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        paths.iter().partition(|path| path.as_path() == Path::new("-"));
+    let (stdin, paths): (Vec<&PathBuf>, Vec<&PathBuf>) = paths
+        .iter()
+        .partition(|path| path.as_path() == Path::new("-"));
     let paths: Vec<PathBuf> = paths.into_iter().cloned().collect();
     let found = files::find(&paths)?;
     let mut checked: Vec<Checked> = found
@@ -94,10 +98,12 @@ fn may_hold_machine(name: &str, bytes: &[u8]) -> bool {
     match Format::of_name(name) {
         Format::Diagram => is_state_diagram(&String::from_utf8_lossy(bytes)),
         Format::Definition => true,
-        _ => {
-            let wanted = b"STATE-MACHINE";
-            bytes.windows(wanted.len()).any(|window| window == wanted)
-        }
+        _ => match std::str::from_utf8(bytes) {
+            Ok(text) => text.contains(HEADING),
+            Err(_) => bytes
+                .windows(HEADING.len())
+                .any(|window| window == HEADING.as_bytes()),
+        },
     }
 }
 
@@ -122,7 +128,9 @@ fn closing_words(
 ) -> String {
     let palette = printer.talk_palette();
     let mut words = String::new();
-    let empty = checked.iter().filter(|file| file.found == 0 && !file.has_errors());
+    let empty = checked
+        .iter()
+        .filter(|file| file.found == 0 && !file.has_errors());
     let named: BTreeSet<String> = args.paths.iter().map(|path| files::shown(path)).collect();
     for file in empty {
         let is_stdin = file.name == args.stdin_filename;
@@ -137,7 +145,10 @@ fn closing_words(
     } else if machines > 0 {
         let clean = palette.good("no findings");
         let files = counted(checked.iter().filter(|file| file.found > 0).count(), "file");
-        words.push_str(&format!("{clean} in {} ({files})\n", counted(machines, "machine")));
+        words.push_str(&format!(
+            "{clean} in {} ({files})\n",
+            counted(machines, "machine")
+        ));
     } else if words.is_empty() {
         words.push_str("no spec found; `statemark new NAME` begins one\n");
     }
@@ -146,17 +157,12 @@ fn closing_words(
 
 /// How to learn more about the gravest of the findings.
 fn more_about(diagnostics: &[Diagnostic]) -> String {
-    let codes: BTreeSet<Code> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
     let gravest = diagnostics
         .iter()
         .rev()
         .max_by_key(|diagnostic| diagnostic.severity)
         .map_or("", |diagnostic| diagnostic.code.id());
-    if codes.len() == 1 {
-        format!("`statemark explain {gravest}` says more about it\n")
-    } else {
-        format!("`statemark explain {gravest}` says more about a finding, here {gravest}\n")
-    }
+    format!("for more about a finding: statemark explain {gravest}\n")
 }
 
 /// `1 file`, `2 files`.

@@ -33,7 +33,10 @@ pub(super) fn run(printer: &mut Printer) -> Result<ExitStatus, Failure> {
         return Ok(ExitStatus::Clean);
     };
     text.push_str(&format!("Found {} here:\n\n", counted(specs.len(), "spec")));
-    let width = specs.iter().take(MOST_LISTED).map(|spec| spec.name.chars().count());
+    let width = specs
+        .iter()
+        .take(MOST_LISTED)
+        .map(|spec| spec.name.chars().count());
     let width = width.max().unwrap_or(0);
     for spec in specs.iter().take(MOST_LISTED) {
         let blanks = " ".repeat(width - spec.name.chars().count());
@@ -43,7 +46,10 @@ pub(super) fn run(printer: &mut Printer) -> Result<ExitStatus, Failure> {
     if specs.len() > MOST_LISTED {
         text.push_str(&format!("  … and {} more\n", specs.len() - MOST_LISTED));
     }
-    let example = specs.iter().find(|spec| !spec.has_errors()).unwrap_or(first);
+    let example = specs
+        .iter()
+        .find(|spec| !spec.has_errors())
+        .unwrap_or(first);
     let quoted = quoted(&example.name);
     text.push_str("\nNext:\n\n");
     text.push_str(&steps(
@@ -51,7 +57,10 @@ pub(super) fn run(printer: &mut Printer) -> Result<ExitStatus, Failure> {
         &[
             ("statemark lint", "what is wrong, and how to mend it"),
             (&format!("statemark show {quoted}"), "the machine, to read"),
-            (&format!("statemark simulate {quoted}"), "the machine, to try"),
+            (
+                &format!("statemark simulate {quoted}"),
+                "the machine, to try",
+            ),
             ("statemark --help", "everything else"),
         ],
     ));
@@ -65,21 +74,33 @@ fn summary(spec: &Checked, printer: &Printer) -> String {
     if spec.has_errors() {
         return palette.bad("has errors");
     }
-    let ids: Vec<&str> = spec.machines.iter().map(|valid| valid.id.value.as_str()).collect();
-    let states: usize = spec.machines.iter().map(|valid| valid.named_states().count()).sum();
+    let ids: Vec<&str> = spec
+        .machines
+        .iter()
+        .map(|valid| valid.id.value.as_str())
+        .collect();
+    let states = spec.machines.iter().flat_map(|valid| valid.named_states());
+    let states = states.filter(|(_, state)| !state.implied).count();
     let facts = format!("({})", counted(states, "state"));
     format!("{} {}", ids.join(", "), palette.dim(&facts))
 }
 
 fn steps(printer: &Printer, steps: &[(&str, &str)]) -> String {
     let palette = printer.palette();
-    let width = steps.iter().map(|(command, _)| command.chars().count()).max();
+    let width = steps
+        .iter()
+        .map(|(command, _)| command.chars().count())
+        .max();
     let width = width.unwrap_or(0);
     steps
         .iter()
         .map(|(command, what)| {
             let blanks = " ".repeat(width - command.chars().count());
-            format!("  {}{blanks}  {}\n", palette.event(command), palette.dim(what))
+            format!(
+                "  {}{blanks}  {}\n",
+                palette.event(command),
+                palette.dim(what)
+            )
         })
         .collect()
 }

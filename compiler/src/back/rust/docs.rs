@@ -7,6 +7,7 @@ use quote::quote;
 
 use super::facts::Facts;
 use crate::arena::Handle;
+use crate::back::mermaid::{self, guard_text};
 use crate::ir::{Event, EventKind, Guard, State, StateKind, Transition};
 use crate::valid::Valid;
 
@@ -50,15 +51,11 @@ pub(super) fn module(valid: &Valid, facts: &Facts<'_>) -> TokenStream {
 
 /// The canonical Mermaid source.
 fn diagram(valid: &Valid) -> String {
-    let mut text = mermaid(valid);
+    let mut text = mermaid::write(valid);
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
     text
-}
-
-fn mermaid(_valid: &Valid) -> String {
-    String::new()
 }
 
 /// The transitions as a Markdown table.
@@ -103,39 +100,7 @@ fn one_line(text: &str) -> String {
 
 /// A guard as a person reads it.
 pub(super) fn wording(facts: &Facts<'_>, guard: &Guard) -> String {
-    match guard {
-        Guard::Ask(host) => facts.machine.guards[*host].text.clone(),
-        Guard::Compare { field, operator, constants } => {
-            let constants: Vec<_> = constants.iter().map(constant).collect();
-            let path = &facts.machine.fields[*field].path;
-            format!("{path} {} {}", operator.name(), constants.join(", ")).trim_end().to_owned()
-        }
-        Guard::All(parts) => join(facts, parts, " and "),
-        Guard::Any(parts) => join(facts, parts, " or "),
-        Guard::Not(inner) => format!("not ({})", wording(facts, inner)),
-    }
-}
-
-fn join(facts: &Facts<'_>, parts: &[Guard], with: &str) -> String {
-    let parts: Vec<_> = parts
-        .iter()
-        .map(|part| match part {
-            Guard::All(_) | Guard::Any(_) => format!("({})", wording(facts, part)),
-            _ => wording(facts, part),
-        })
-        .collect();
-    parts.join(with)
-}
-
-fn constant(constant: &crate::ir::Constant) -> String {
-    use crate::ir::Constant;
-    match constant {
-        Constant::Null => "null".to_owned(),
-        Constant::Bool(value) => value.to_string(),
-        Constant::Int(value) => value.to_string(),
-        Constant::Float(value) => format!("{value:?}"),
-        Constant::Text(text) => format!("{text:?}"),
-    }
+    one_line(&guard_text(facts.machine, guard))
 }
 
 /// What a state's variant says: title, description, the first paragraph of its instructions.

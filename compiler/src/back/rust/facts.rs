@@ -118,6 +118,11 @@ impl<'m> Facts<'m> {
         self.events.len() < self.machine.events.len()
     }
 
+    /// What can trigger a transition: every event.
+    pub(super) fn triggers(&self) -> impl Iterator<Item = Handle<Event>> + use<> {
+        self.machine.events.handles()
+    }
+
     /// Whether the machine is over in that state.
     pub(super) fn is_end(&self, state: Handle<State>) -> bool {
         let state = &self.machine.states[state];
@@ -282,6 +287,12 @@ impl<'m> Facts<'m> {
         let state = &self.machine.states[state];
         let parent = state.parent.filter(|_| state.kind == StateKind::Final)?;
         self.machine.states[parent].done
+    }
+
+    /// Whether entering the initial configuration is nothing but a change of state.
+    pub(super) fn starts_silent(&self) -> bool {
+        let silent = |&entry: &Entry| self.entry_actions(entry).is_empty();
+        self.starts_at_rest && self.start().iter().all(silent)
     }
 
     fn rests_after_start(&self) -> bool {

@@ -6,6 +6,7 @@ use quote::quote;
 use super::event::trigger_type;
 use super::facts::Facts;
 use super::guard::Guards;
+use super::state::otherwise;
 use super::step;
 use crate::arena::Handle;
 use crate::ir::State;
@@ -127,8 +128,17 @@ fn queue_value(facts: &Facts<'_>) -> Option<TokenStream> {
 fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
     let queue = queue_value(facts);
     let initial = facts.variant(initial);
-    let (result, errors, end) = if facts.starts_at_rest {
-        (quote!(Self), None, quote!(machine))
+    let enter = step::enter_all(facts, &facts.start());
+    let value = quote!(Self { state: State::#initial, #queue host });
+    let (result, errors, body) = if facts.starts_silent() {
+        (quote!(Self), None, quote! { #enter #value })
+    } else if facts.starts_at_rest {
+        let body = quote! {
+            let mut machine = #value;
+            machine.start(observer);
+            machine
+        };
+        (quote!(Self), None, body)
     } else {
         let errors = quote! {
             ///
@@ -136,13 +146,22 @@ fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
             ///
             /// The machine doesn't come to rest within the limit of microsteps.
         };
-        let settle = quote! {
+        let body = quote! {
+            let mut machine = #value;
+            machine.start(observer);
             machine.settle(State::#initial, runtime::generated::Steps::new(), observer)?;
             Ok(machine)
         };
-        (quote!(Result<Self, runtime::StepError>), Some(errors), settle)
+        (quote!(Result<Self, runtime::StepError>), Some(errors), body)
     };
-    let enter = step::enter_all(facts, &facts.start());
+    let start = (!facts.starts_silent()).then(|| {
+        quote! {
+            /// Enters the initial state.
+            fn start<O: runtime::Observer>(&mut self, observer: &mut O) {
+                #enter
+            }
+        }
+    });
     let must_use = facts.starts_at_rest.then(|| quote!(#[must_use]));
     quote! {
         /// A machine in its initial state, its entry actions carried out.
@@ -156,15 +175,10 @@ fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
         #errors
         #must_use
         pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> #result {
-            let mut machine = Self { state: State::#initial, #queue host };
-            machine.start(observer);
-            #end
+            #body
         }
 
-        /// Enters the initial state.
-        fn start<O: runtime::Observer>(&mut self, observer: &mut O) {
-            #enter
-        }
+        #start
     }
 }
 
@@ -220,11 +234,16 @@ fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
         if !always.is_empty() {
             arms.push(quote! { #(Event::#always)|* => true, });
         }
-        let other = (facts.events_of(leaf).len() < facts.events.len()).then(|| quote!(_ => false,));
+        let events = facts.events_of(leaf);
+        let rest = facts.events.iter().filter(|event| !events.contains(event));
+        let rest = rest.map(|&event| facts.event(event));
+        let other = otherwise(rest, &quote!(Event), &quote!(false));
         (asks > 0).then(|| quote! { State::#name => match event { #(#arms)* #other }, })
     });
     let states: Vec<_> = states.collect();
-    let other = (states.len() < facts.leaves.len()).then(|| quote!(_ => false,));
+    let dull = facts.leaves.iter().filter(|&&leaf| facts.events_of(leaf).is_empty());
+    let dull = dull.map(|&leaf| facts.variant(leaf));
+    let other = otherwise(dull, &quote!(State), &quote!(false));
     let event = if states.is_empty() { quote!(_event) } else { quote!(event) };
     let body = if states.is_empty() { quote!(false) } else { quote!(match self.state { #(#states)* #other }) };
     quote! {

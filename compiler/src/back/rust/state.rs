@@ -1,6 +1,6 @@
 //! The enums `State` and `Super`.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
 use super::docs;
@@ -68,7 +68,7 @@ pub(super) fn write_supers(facts: &Facts<'_>) -> Option<TokenStream> {
     });
     let names: Vec<_> = facts.supers.iter().map(|&state| facts.variant(state)).collect();
     let lookups = lookups(facts, &facts.supers, "superstate");
-    let parent = parent(facts, &facts.supers);
+    let parent = parent(facts, &facts.supers, &quote!(Self));
     let ends = facts.supers.iter().map(|&state| {
         let (name, end) = (facts.variant(state), number(facts.machine.states[state].end));
         quote! { Self::#name => #end, }
@@ -146,6 +146,7 @@ fn lookups(facts: &Facts<'_>, states: &[Handle<State>], what: &str) -> TokenStre
             quote! { match id.raw() { #(#numbers => Some(Self::#variants),)* _ => None } },
         )
     };
+    let constant = (!large).then(|| quote!(const));
     quote! {
         #docs_name
         #[must_use]
@@ -167,10 +168,25 @@ fn lookups(facts: &Facts<'_>, states: &[Handle<State>], what: &str) -> TokenStre
 
         #docs_number
         #[must_use]
-        pub fn from_id(id: runtime::StateId) -> Option<Self> {
+        pub #constant fn from_id(id: runtime::StateId) -> Option<Self> {
             #from_id
         }
     }
+}
+
+/// The arm for the variants that a `match` hasn't named: one is named, for several stands `_`.
+pub(super) fn otherwise(
+    rest: impl IntoIterator<Item = Ident>,
+    of: &TokenStream,
+    value: &TokenStream,
+) -> Option<TokenStream> {
+    let mut rest = rest.into_iter();
+    let first = rest.next()?;
+    Some(if rest.next().is_some() {
+        quote!(_ => #value,)
+    } else {
+        quote!(#of::#first => #value,)
+    })
 }
 
 /// A pattern that matches the leaves for which `holds`, as the right side of `matches!`; `None` if there is none.
@@ -219,8 +235,9 @@ fn verdict(facts: &Facts<'_>) -> TokenStream {
         .map(|pattern| quote!(#pattern => Some(runtime::Verdict::Success),));
     let failure = pattern(facts, |leaf| is(leaf, Verdict::Failure))
         .map(|pattern| quote!(#pattern => Some(runtime::Verdict::Failure),));
-    let other = facts.leaves.iter().any(|&leaf| facts.machine.states[leaf].kind != StateKind::Final);
-    let other = other.then(|| quote!(_ => None,));
+    let others =
+        facts.leaves.iter().filter(|&&leaf| facts.machine.states[leaf].kind != StateKind::Final);
+    let other = otherwise(others.map(|&leaf| facts.variant(leaf)), &quote!(Self), &quote!(None));
     let body = if success.is_none() && failure.is_none() {
         quote!(None)
     } else {
@@ -303,7 +320,7 @@ fn inside(facts: &Facts<'_>) -> Option<TokenStream> {
     if facts.is_flat() {
         return None;
     }
-    let parent = parent(facts, &facts.leaves);
+    let parent = parent(facts, &facts.leaves, &quote!(Super));
     Some(quote! {
         #parent
 
@@ -315,7 +332,7 @@ fn inside(facts: &Facts<'_>) -> Option<TokenStream> {
     })
 }
 
-fn parent(facts: &Facts<'_>, states: &[Handle<State>]) -> TokenStream {
+fn parent(facts: &Facts<'_>, states: &[Handle<State>], outers: &TokenStream) -> TokenStream {
     let mut arms = Vec::new();
     for &outer in &facts.supers {
         let inner: Vec<_> = states
@@ -325,16 +342,16 @@ fn parent(facts: &Facts<'_>, states: &[Handle<State>]) -> TokenStream {
             .collect();
         if !inner.is_empty() {
             let outer = facts.variant(outer);
-            arms.push(quote! { #(Self::#inner)|* => Some(Super::#outer), });
+            arms.push(quote! { #(Self::#inner)|* => Some(#outers::#outer), });
         }
     }
-    let other = states.iter().any(|&state| facts.parent(state).is_none());
-    let other = other.then(|| quote!(_ => None,));
+    let outermost = states.iter().filter(|&&state| facts.parent(state).is_none());
+    let other = otherwise(outermost.map(|&state| facts.variant(state)), &quote!(Self), &quote!(None));
     let body = if arms.is_empty() { quote!(None) } else { quote!(match self { #(#arms)* #other }) };
     quote! {
         /// The innermost superstate around it.
         #[must_use]
-        pub const fn parent(self) -> Option<Super> {
+        pub const fn parent(self) -> Option<#outers> {
             #body
         }
     }

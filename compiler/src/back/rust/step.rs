@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 use super::event::trigger_type;
 use super::facts::{Entry, Facts, Route};
 use super::guard::Guards;
-use super::state::number;
+use super::state::{number, otherwise};
 use crate::arena::Handle;
 use crate::ir::{Action, Event, State, Transition};
 
@@ -195,11 +195,26 @@ fn take(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
         let arms = facts.arms().filter_map(|(leaf, list)| {
             let list: Vec<_> = list.iter().filter(|(e, _)| e.is_none()).map(|&(_, t)| t).collect();
             let name = facts.variant(leaf);
+            if let &[only] = list.as_slice()
+                && let Some(guard) = guards.ask(facts, only, &quote!(observer))
+            {
+                let body = body(facts, leaf, only, Answer::Taken);
+                return Some(quote! { State::#name if #guard => { #body } });
+            }
             let body = contenders(facts, guards, leaf, &list, Answer::Taken);
             (!list.is_empty()).then(|| quote! { State::#name => { #body } })
         });
         let arms: Vec<_> = arms.collect();
-        let other = (arms.len() < facts.leaves.len()).then(|| quote!(_ => false,));
+        let rest = facts.arms().filter(|(_, list)| {
+            let mut eventless = list.iter().filter(|(event, _)| event.is_none());
+            match (eventless.next(), eventless.next()) {
+                (None, _) => true,
+                (Some((_, only)), None) => facts.machine.transitions[*only].guard.is_some(),
+                _ => false,
+            }
+        });
+        let rest = rest.map(|(leaf, _)| facts.variant(leaf));
+        let other = otherwise(rest, &quote!(State), &quote!(false));
         let [_, steps, observer] = names(!arms.is_empty());
         quote! {
             /// Takes the first eventless transition that is enabled, if any.
@@ -241,15 +256,28 @@ fn dispatch(facts: &Facts<'_>, guards: &Guards<'_>, answer: Answer) -> TokenStre
     for (leaf, list) in facts.arms() {
         let name = facts.variant(leaf);
         let mut arms = Vec::new();
-        for event in reactions(list) {
+        let reactions = reactions(list);
+        let mut rest: Vec<_> = facts
+            .triggers()
+            .filter(|event| !reactions.contains(event))
+            .map(|event| facts.event(event))
+            .collect();
+        for event in reactions {
             let contending: Vec<_> =
                 list.iter().filter(|(e, _)| *e == Some(event)).map(|&(_, t)| t).collect();
             let variant = facts.event(event);
-            let body = contenders(facts, guards, leaf, &contending, answer);
-            arms.push(quote! { #trigger::#variant => { #body } });
+            if let &[only] = contending.as_slice()
+                && let Some(guard) = guards.ask(facts, only, &quote!(observer))
+            {
+                let body = body(facts, leaf, only, answer);
+                arms.push(quote! { #trigger::#variant if #guard => { #body } });
+                rest.push(variant);
+            } else {
+                let body = contenders(facts, guards, leaf, &contending, answer);
+                arms.push(quote! { #trigger::#variant => { #body } });
+            }
         }
-        let all = if facts.has_engine_events() { facts.machine.events.len() } else { facts.events.len() };
-        let other = (arms.len() < all).then(|| quote!(_ => #ignored,));
+        let other = otherwise(rest, &trigger, &ignored);
         if facts.is_end(leaf) {
             ends.push(name);
         } else if arms.is_empty() {

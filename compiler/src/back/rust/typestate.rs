@@ -50,8 +50,12 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     let start = facts.start();
     let start_calls = start.iter().map(|&entry| calls(facts, facts.entry_actions(entry)));
     let start_calls: TokenStream = start_calls.collect();
-    let host_is_used = !start_calls.is_empty();
-    let mutable = host_is_used.then(|| quote!(mut));
+    let value = quote!(Self { host, state: ::core::marker::PhantomData });
+    let begin = if start_calls.is_empty() {
+        value
+    } else {
+        quote! { let mut machine = #value; #start_calls machine }
+    };
     let methods = facts.leaves.iter().map(|&leaf| methods(facts, leaf, &generics));
     let title = docs::doc(&format!("The machine `{}` in the state `{state}`.", facts.machine.id.value));
     Some(quote! {
@@ -87,9 +91,7 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             impl<#host #bound> #machine<#initial, #host> {
                 /// A machine in its initial state, its entry actions carried out.
                 pub fn new(host: #host) -> Self {
-                    let #mutable machine = Self { host, state: ::core::marker::PhantomData };
-                    #start_calls
-                    machine
+                    #begin
                 }
             }
 
@@ -180,13 +182,18 @@ fn method(
     let rebind = (!code.is_empty()).then(|| quote!(let mut machine = self;));
     let value = if rebind.is_some() { quote!(machine) } else { quote!(self) };
     let name = format_ident!("{name}");
+    let (result, constructor) = if to == leaf {
+        (quote!(Self), quote!(Self))
+    } else {
+        (quote!(#machine<#target, #host>), quote!(#machine))
+    };
     let docs = docs::doc(&format!("To the state `{}`.", facts.machine.states[to].id));
     quote! {
         #docs
-        pub fn #name(self) -> #machine<#target, #host> {
+        pub fn #name(self) -> #result {
             #rebind
             #code
-            #machine { host: #value.host, state: ::core::marker::PhantomData }
+            #constructor { host: #value.host, state: ::core::marker::PhantomData }
         }
     }
 }

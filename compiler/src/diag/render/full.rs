@@ -15,7 +15,7 @@ use crate::source::Sources;
 /// Renders findings for people: message, the lines concerned with their labels, notes, help, and each fix as the lines
 /// that it changes. A blank line parts two findings.
 ///
-/// A hint is shorter: its place, without the line, and its fixes without theirs.
+/// A hint is shorter: the line concerned alone, and the titles of its fixes.
 ///
 /// ```text
 /// error[SM201]: state `implementng` doesn't exist
@@ -38,7 +38,7 @@ pub fn full(diagnostics: &[Diagnostic], sources: &Sources, style: &Style) -> Str
         }
         text.push_str(&header(diagnostic, *style));
         text.push_str(&match diagnostic.severity {
-            Severity::Hint => short_body(diagnostic, sources, *style),
+            Severity::Hint => hint_body(diagnostic, sources, *style),
             _ => body(diagnostic, sources, *style),
         });
     }
@@ -56,63 +56,58 @@ fn header(diagnostic: &Diagnostic, style: Style) -> String {
     )
 }
 
-/// The place, notes, help and the titles of the fixes.
-fn short_body(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
-    let corner = style.paint(Ink::Frame, "┌─");
-    let bullet = style.paint(Ink::Frame, "=");
-    let mut text = format!("  {corner} {}\n", place(diagnostic, sources));
-    let related = diagnostic.related.iter().map(|label| {
-        let file = sources.file(label.span.file);
-        let at = file.position(label.span.start);
-        let name = visible(file.name());
-        let message = visible(&label.message);
-        format!("{message}: {name}:{}:{}", at.line, at.column)
-    });
-    let fixes = diagnostic
-        .fixes
-        .iter()
-        .map(|fix| format!("fix: {}", visible(&fix.title)));
-    for note in related.chain(remarks(diagnostic)).chain(fixes) {
-        for (index, line) in note.lines().enumerate() {
-            let lead = if index == 0 { bullet.as_str() } else { " " };
-            text.push_str(&format!("  {lead} {line}\n"));
-        }
-    }
-    text
-}
-
 /// The lines concerned with their labels, then notes, help and fixes.
 fn body(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
+    let home = diagnostic.primary.span.file;
+    let fixes = diagnostic.fixes.iter();
+    let fixes = fixes.map(|fix| fix::lines(fix, home, sources, style));
+    let lines = shown(diagnostic, remarks(diagnostic).chain(fixes), sources, style);
+    format!("{}\n", lines.join("\n"))
+}
+
+/// As [`body`], without the lines that the fixes change and without the frame's blank lines.
+fn hint_body(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
+    let fixes = diagnostic.fixes.iter();
+    let fixes = fixes.map(|fix| format!("fix: {}", visible(&fix.title)));
+    let mut lines = shown(diagnostic, remarks(diagnostic).chain(fixes), sources, style);
+    let border = style.paint(Ink::Frame, "│");
+    lines.retain(|line| line.trim_start() != border);
+    format!("{}\n", lines.join("\n"))
+}
+
+/// The lines concerned with their labels, and the remarks below them.
+fn shown(
+    diagnostic: &Diagnostic,
+    remarks: impl Iterator<Item = String>,
+    sources: &Sources,
+    style: Style,
+) -> Vec<String> {
     let (excerpts, labels) = Excerpts::of(diagnostic, sources);
-    let notes = remarks(diagnostic).chain(
-        diagnostic
-            .fixes
-            .iter()
-            .map(|fix| fix::lines(fix, diagnostic.primary.span.file, sources, style)),
-    );
     let gravity = match diagnostic.severity {
         Severity::Error => rendered::Severity::Error,
         Severity::Warning => rendered::Severity::Warning,
         Severity::Info => rendered::Severity::Note,
         Severity::Hint => rendered::Severity::Help,
     };
-    let shown = rendered::Diagnostic::new(gravity)
+    let finding = rendered::Diagnostic::new(gravity)
         .with_labels(labels)
-        .with_notes_iter(notes);
+        .with_notes_iter(remarks);
     let config = Config {
         start_context_lines: FIRST_LINES,
         end_context_lines: LAST_LINES,
         ..Config::default()
     };
     let mut canvas = Canvas::new(style);
-    if term::emit_to_write_style(&mut canvas, &config, &excerpts, &shown).is_err() {
-        return short_body(diagnostic, sources, style);
+    // INVARIANT: the excerpts have every line of the labels, and a canvas takes all that is written to it.
+    if term::emit_to_write_style(&mut canvas, &config, &excerpts, &finding).is_err() {
+        return vec![format!("  {}", place(diagnostic, sources))];
     }
     let text = canvas.into_text();
     // The renderer's first line is its own header, which knows no hint; its last one is blank.
-    let body = text.split_once('\n').map_or("", |(_, body)| body);
-    let lines: Vec<&str> = body.lines().map(str::trim_end).collect();
-    format!("{}\n", lines.join("\n").trim_end_matches('\n'))
+    let lines = text.lines().skip(1).map(|line| line.trim_end().to_owned());
+    let mut lines: Vec<String> = lines.collect();
+    while lines.pop_if(|line| line.is_empty()).is_some() {}
+    lines
 }
 
 /// The notes and the help, each with its word in front.

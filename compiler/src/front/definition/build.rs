@@ -9,7 +9,7 @@ mod transition;
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 
 use super::ast::{
-    ActionDeclaration, Definition, EventDeclaration, Interrupt, Kind, Named, Outcome, State,
+    ActionDeclaration, Definition, EventDeclaration, Guard, Interrupt, Kind, Named, Outcome, State,
 };
 use super::json;
 use super::keys::{MACHINE, STATE};
@@ -20,13 +20,12 @@ use crate::diag::Diags;
 use crate::source::{Span, Spanned};
 
 /// Makes the definition of a machine's object.
-pub(super) fn definition(
-    place: Place<'_>,
-    machine: &Object<'_>,
-    diags: &mut Diags,
-) -> Definition {
+pub(super) fn definition(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) -> Definition {
     let mut build = Build { place, diags };
-    let fields = Fields { object: machine, shape: &MACHINE };
+    let fields = Fields {
+        object: machine,
+        shape: &MACHINE,
+    };
     Definition {
         span: place.range(machine),
         id: build.text(fields, "id"),
@@ -38,15 +37,16 @@ pub(super) fn definition(
             .filter(|value| matches!(value, Value::Object(_)))
             .map(|value| Spanned::new(json::value(value), build.span(value))),
         events: build.map(fields, "events", Build::event),
+        // A broken guard stays as one that always holds, so that its name is known where it is used.
         guards: build.map(fields, "guards", |build, value| {
-            build.guard(value).map(|guard| guard.value)
+            build
+                .guard(value)
+                .map_or(Guard::All(Vec::new()), |guard| guard.value)
         }),
         actions: build.map(fields, "actions", Build::action),
         states: build.map(fields, "states", Build::state),
-        interrupts: build.map(fields, "interrupts", |build, value| {
-            Some(build.interrupt(value))
-        }),
-        on: build.map(fields, "on", |build, value| Some(build.branches(value))),
+        interrupts: build.map(fields, "interrupts", |build, value| build.interrupt(value)),
+        on: build.map(fields, "on", |build, value| build.branches(value)),
         meta: fields.host(),
     }
 }
@@ -80,7 +80,10 @@ impl<'o, 't> Fields<'o, 't> {
                 continue;
             };
             let name = key.canonical();
-            let is_host = self.shape.key(name).is_some_and(|key| key.rule == Rule::Host);
+            let is_host = self
+                .shape
+                .key(name)
+                .is_some_and(|key| key.rule == Rule::Host);
             if is_host && key.want.accepts(&property.value) && !meta.contains_key(name) {
                 meta.insert(name.to_owned(), json::value(&property.value));
             }
@@ -127,12 +130,13 @@ impl Build<'_, '_> {
         }
     }
 
-    /// The entries of an object of named things. Of two with one name the first counts.
+    /// The entries of an object of named things, broken ones included: their names are there. Of two with one name the
+    /// first counts.
     fn map<T>(
         &mut self,
         fields: Fields<'_, '_>,
         key: &str,
-        make: impl Fn(&mut Self, &Value<'_>) -> Option<T>,
+        make: impl Fn(&mut Self, &Value<'_>) -> T,
     ) -> Vec<Named<T>> {
         let Some(Value::Object(map)) = fields.get(key) else {
             return Vec::new();
@@ -141,9 +145,8 @@ impl Build<'_, '_> {
         let mut entries = Vec::new();
         for property in &map.properties {
             let name = property.name.as_str();
-            if let Some(value) = make(self, &property.value)
-                && seen.insert(name)
-            {
+            let value = make(self, &property.value);
+            if seen.insert(name) {
                 let name = Spanned::new(name.to_owned(), self.place.range(&property.name));
                 entries.push(Named { name, value });
             }
@@ -151,22 +154,22 @@ impl Build<'_, '_> {
         entries
     }
 
-    fn event(&mut self, value: &Value<'_>) -> Option<EventDeclaration> {
+    fn event(&mut self, value: &Value<'_>) -> EventDeclaration {
         let Value::Object(object) = value else {
-            return None;
+            return EventDeclaration::default();
         };
         let text = |key| json::get(object, key).and_then(|value| self.spanned(value));
-        Some(EventDeclaration {
+        EventDeclaration {
             title: text("title"),
             description: text("description"),
             data: json::get(object, "data")
                 .map(|value| Spanned::new(json::value(value), self.span(value))),
-        })
+        }
     }
 
-    fn action(&mut self, value: &Value<'_>) -> Option<ActionDeclaration> {
+    fn action(&mut self, value: &Value<'_>) -> ActionDeclaration {
         let Value::Object(object) = value else {
-            return None;
+            return ActionDeclaration::Host(serde_json::Map::new());
         };
         let kinds = ["raise", "assign", "effect"];
         let mut present = object
@@ -176,8 +179,11 @@ impl Build<'_, '_> {
         match present.next() {
             None => {
                 let needs = "`raise`, `assign` or `effect`";
-                self.diags
-                    .push(report::missing_key(self.place.of(value), "an action", needs));
+                self.diags.push(report::missing_key(
+                    self.place.of(value),
+                    "an action",
+                    needs,
+                ));
             }
             Some(first) => {
                 for other in present.filter(|other| other.name.as_str() != first.name.as_str()) {
@@ -186,13 +192,13 @@ impl Build<'_, '_> {
                     self.diags.push(report::beside(at, name, first));
                 }
                 if let ("raise", Some(event)) = (first.name.as_str(), self.spanned(&first.value)) {
-                    return Some(ActionDeclaration::Raise(event));
+                    return ActionDeclaration::Raise(event);
                 }
             }
         }
         match json::value(value) {
-            serde_json::Value::Object(map) => Some(ActionDeclaration::Host(map)),
-            _ => None,
+            serde_json::Value::Object(map) => ActionDeclaration::Host(map),
+            _ => ActionDeclaration::Host(serde_json::Map::new()),
         }
     }
 
@@ -211,21 +217,26 @@ impl Build<'_, '_> {
         }
     }
 
-    fn state(&mut self, value: &Value<'_>) -> Option<State> {
+    fn state(&mut self, value: &Value<'_>) -> State {
         let Value::Object(object) = value else {
-            return None;
+            return State::default();
         };
-        let fields = Fields { object, shape: &STATE };
+        let fields = Fields {
+            object,
+            shape: &STATE,
+        };
         let kind = self.kind(fields);
         self.misplaced_in_state(fields, kind.as_ref().map(|kind| kind.value));
-        Some(State {
+        State {
             kind,
-            deep: self.text(fields, "history").is_some_and(|it| it.value == "deep"),
+            deep: self
+                .text(fields, "history")
+                .is_some_and(|it| it.value == "deep"),
             initial: self.text(fields, "initial"),
             states: self.map(fields, "states", Self::state),
-            on: self.map(fields, "on", |build, value| Some(build.branches(value))),
+            on: self.map(fields, "on", |build, value| build.branches(value)),
             always: self.branches_of(fields, "always"),
-            after: self.map(fields, "after", |build, value| Some(build.branches(value))),
+            after: self.map(fields, "after", |build, value| build.branches(value)),
             on_done: self.branches_of(fields, "on_done"),
             entry: self.names(fields, "entry"),
             exit: self.names(fields, "exit"),
@@ -244,7 +255,7 @@ impl Build<'_, '_> {
             }),
             while_waiting: self.names(fields, "while_waiting"),
             meta: fields.host(),
-        })
+        }
     }
 
     /// `type`, or history where only `history` says so.
@@ -271,7 +282,10 @@ impl Build<'_, '_> {
         let Some(kind) = kind else {
             return;
         };
-        let wanted = [("outcome", Kind::Final, "final"), ("history", Kind::History, "history")];
+        let wanted = [
+            ("outcome", Kind::Final, "final"),
+            ("history", Kind::History, "history"),
+        ];
         for (key, only, word) in wanted {
             if let Some(property) = fields.property(key).filter(|_| kind != only) {
                 let at = self.place.range(&property.name);

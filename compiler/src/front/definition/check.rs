@@ -11,7 +11,7 @@ use jsonc_parser::ast::{NumberLit, Object, ObjectProp, Value};
 use super::json;
 use super::keys;
 use super::report;
-use super::shape::{Key, Rule, Shape, Want};
+use super::shape::{Rule, Shape, Want};
 use super::text::Place;
 use crate::diag::Diags;
 
@@ -23,7 +23,8 @@ pub(super) fn object(place: Place<'_>, object: &Object<'_>, shape: &Shape, diags
 /// Checks the wrapper's own keys. The machine inside, and keys that belong there, are somebody else's.
 pub(super) fn wrapper(place: Place<'_>, object: &Object<'_>, diags: &mut Diags) {
     Check { place, diags }.object(object, &keys::WRAPPER, |name| {
-        name != "definition" && (keys::WRAPPER.key(name).is_some() || keys::MACHINE.key(name).is_none())
+        name != "definition"
+            && (keys::WRAPPER.key(name).is_some() || keys::MACHINE.key(name).is_none())
     });
 }
 
@@ -53,16 +54,21 @@ impl Check<'_, '_> {
                     if !shape.open {
                         self.unknown(property, shape);
                     }
-                    self.any(name, &property.value);
+                    self.any(&property.value);
                 }
             }
         }
-        let missing = shape.keys.iter().filter(|key| {
-            key.rule == Rule::Required && json::get(object, key.name).is_none()
-        });
+        let missing = shape
+            .keys
+            .iter()
+            .filter(|key| key.rule == Rule::Required && json::get(object, key.name).is_none());
         for key in missing {
             let at = self.place.bytes(object.range.start, object.range.start + 1);
-            self.diags.push(report::missing_key(at, shape.what, &format!("`{}`", key.name)));
+            self.diags.push(report::missing_key(
+                at,
+                shape.what,
+                &format!("`{}`", key.name),
+            ));
         }
     }
 
@@ -70,7 +76,7 @@ impl Check<'_, '_> {
     fn value(&mut self, name: &str, value: &Value<'_>, want: &Want) {
         if !want.accepts(value) {
             self.wrong_type(name, value, want);
-            self.any(name, value);
+            self.any(value);
             return;
         }
         match (want, value) {
@@ -79,9 +85,12 @@ impl Check<'_, '_> {
                     self.value(name, value, want);
                 }
             }
-            (Want::Choice(choices), Value::StringLit(text)) if !choices.contains(&text.value.as_ref()) => {
+            (Want::Choice(choices), Value::StringLit(text))
+                if !choices.contains(&text.value.as_ref()) =>
+            {
                 let at = self.place.of(value);
-                self.diags.push(report::not_a_choice(at, name, &text.value, choices));
+                self.diags
+                    .push(report::not_a_choice(at, name, &text.value, choices));
             }
             (Want::Whole(least), Value::NumberLit(number)) => self.whole(name, number, *least),
             (Want::List(item), Value::Array(list)) => {
@@ -102,26 +111,27 @@ impl Check<'_, '_> {
                 }
             }
             (Want::Object(shape), Value::Object(inner)) => self.object(inner, shape, |_| true),
-            _ => self.any(name, value),
+            _ => self.any(value),
         }
     }
 
     /// Checks what holds of every value, whatever it is for: no key stands twice, and numbers have a value.
-    fn any(&mut self, name: &str, value: &Value<'_>) {
+    fn any(&mut self, value: &Value<'_>) {
         match value {
             Value::Object(map) => {
                 self.duplicates(map, None);
                 for property in &map.properties {
-                    self.any(property.name.as_str(), &property.value);
+                    self.any(&property.value);
                 }
             }
             Value::Array(list) => {
                 for element in &list.elements {
-                    self.any(name, element);
+                    self.any(element);
                 }
             }
             Value::NumberLit(number) if json::number(number.value).is_none() => {
-                self.diags.push(report::no_such_number(self.place.of(value), number.value));
+                self.diags
+                    .push(report::no_such_number(self.place.of(value), number.value));
             }
             _ => {}
         }
@@ -132,7 +142,8 @@ impl Check<'_, '_> {
         match json::number(number.value) {
             None => self.diags.push(report::no_such_number(at, number.value)),
             Some(value) if value.as_u64().is_none_or(|value| value < least) => {
-                self.diags.push(report::not_at_least(at, name, number.value, least));
+                self.diags
+                    .push(report::not_at_least(at, name, number.value, least));
             }
             Some(_) => {}
         }
@@ -162,7 +173,10 @@ impl Check<'_, '_> {
         let elsewhere = [&keys::MACHINE, &keys::STATE, &keys::BRANCH]
             .into_iter()
             .find(|other| other.what != shape.what && other.key(name).is_some());
-        let names: Vec<&str> = shape.names().filter(|name| !name.starts_with('$')).collect();
+        let names: Vec<&str> = shape
+            .names()
+            .filter(|name| !name.starts_with('$'))
+            .collect();
         let at = self.place.range(&property.name);
         self.diags.push(report::unknown_key(
             at,
@@ -179,9 +193,11 @@ impl Check<'_, '_> {
                 let written = self.place.text().get(range_of(value)).unwrap_or_default();
                 Some(format!("[{written}]"))
             }
-            (Want::Whole(_) | Want::Number, Value::StringLit(text)) => json::number(text.value.trim())
-                .filter(|_| text.value.trim().bytes().all(|byte| byte.is_ascii_digit()))
-                .map(|number| number.to_string()),
+            (Want::Whole(_) | Want::Number, Value::StringLit(text)) => {
+                json::number(text.value.trim())
+                    .filter(|_| text.value.trim().bytes().all(|byte| byte.is_ascii_digit()))
+                    .map(|number| number.to_string())
+            }
             (Want::Flag, Value::StringLit(text)) => {
                 Some(text.value.to_string()).filter(|it| it == "true" || it == "false")
             }

@@ -33,11 +33,16 @@ pub(super) fn number(text: &str) -> Option<Number> {
         Some(digits) => ("-", digits),
         None => ("", plain),
     };
-    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+    if let Some(hex) = digits
+        .strip_prefix("0x")
+        .or_else(|| digits.strip_prefix("0X"))
+    {
         return if sign.is_empty() {
             u64::from_str_radix(hex, 16).ok().map(Number::from)
         } else {
-            i64::from_str_radix(&format!("-{hex}"), 16).ok().map(Number::from)
+            i64::from_str_radix(&format!("-{hex}"), 16)
+                .ok()
+                .map(Number::from)
         };
     }
     if digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -64,7 +69,10 @@ pub(super) fn value(value: &Value<'_>) -> serde_json::Value {
             for property in &it.properties {
                 // Of two equal keys the first counts, as everywhere in this front end; the second was reported.
                 if !map.contains_key(property.name.as_str()) {
-                    map.insert(property.name.as_str().to_owned(), self::value(&property.value));
+                    map.insert(
+                        property.name.as_str().to_owned(),
+                        self::value(&property.value),
+                    );
                 }
             }
             map.into()

@@ -6,36 +6,69 @@ use super::shape::{Key, Rule, Shape, Want};
 
 /// The operators of a guard.
 pub(super) static OPERATORS: [&str; 10] = [
-    "eq", "neq", "gt", "gte", "lt", "lte", "in", "contains", "exists", "not_exists",
+    "eq",
+    "neq",
+    "gt",
+    "gte",
+    "lt",
+    "lte",
+    "in",
+    "contains",
+    "exists",
+    "not_exists",
 ];
 
 /// A key that the syntax tree has a field for.
 const fn typed(name: &'static str, want: Want) -> Key {
-    Key { name, want, rule: Rule::Typed }
+    Key {
+        name,
+        want,
+        rule: Rule::Typed,
+    }
 }
 
 /// A key without which its object is meaningless.
 const fn required(name: &'static str, want: Want) -> Key {
-    Key { name, want, rule: Rule::Required }
+    Key {
+        name,
+        want,
+        rule: Rule::Required,
+    }
 }
 
 /// A key for hosts.
 const fn host(name: &'static str, want: Want) -> Key {
-    Key { name, want, rule: Rule::Host }
+    Key {
+        name,
+        want,
+        rule: Rule::Host,
+    }
 }
 
 /// An old spelling of `now`, and what it wants.
 const fn old(name: &'static str, now: &'static str, want: Want) -> Key {
-    Key { name, want, rule: Rule::Old(now) }
+    Key {
+        name,
+        want,
+        rule: Rule::Old(now),
+    }
 }
 
 const fn shape(what: &'static str, keys: &'static [Key]) -> Shape {
-    Shape { what, keys, open: false }
+    Shape {
+        what,
+        keys,
+        open: false,
+    }
 }
 
 static NAMES: Want = Want::List(&Want::Text);
 /// A name, or a list of names, any of which may be wrapped as `{"type": name}`.
-static ACTIONS: [Want; 3] = [Want::Text, Want::List(&ACTION_USE_ITEM), Want::Object(&ACTION_USE)];
+static ACTIONS: [Want; 3] = [
+    Want::Text,
+    Want::List(&ACTION_USE_ITEM),
+    Want::Object(&ACTION_USE),
+];
 static ACTION_USE_ITEM: Want = Want::Either(&ACTION_USE_ITEMS);
 static ACTION_USE_ITEMS: [Want; 2] = [Want::Text, Want::Object(&ACTION_USE)];
 static BRANCHES: [Want; 3] = [Want::Text, Want::Object(&BRANCH), Want::List(&BRANCH_ITEM)];
@@ -59,7 +92,10 @@ pub(super) static WRAPPER: Shape = shape(
     "the wrapper",
     &[
         required("definition", Want::Any),
-        host("upstream_servers", Want::Either(&[Want::List(&Want::Any), Want::Map(&Want::Any)])),
+        host(
+            "upstream_servers",
+            Want::Either(&[Want::List(&Want::Any), Want::Map(&Want::Any)]),
+        ),
         typed("$schema", Want::Text),
     ],
 );
@@ -87,8 +123,14 @@ pub(super) static MACHINE: Shape = shape(
         host("checks", Want::Map(&CHECK_VALUE)),
         host("capabilities", Want::Map(&NAMES)),
         typed("interrupts", Want::Map(&INTERRUPT_VALUE)),
-        host("upstream_servers", Want::Either(&[Want::List(&Want::Any), Want::Map(&Want::Any)])),
-        host("properties", Want::Either(&[Want::List(&PROPERTY_VALUE), Want::Object(&PROPERTY)])),
+        host(
+            "upstream_servers",
+            Want::Either(&[Want::List(&Want::Any), Want::Map(&Want::Any)]),
+        ),
+        host(
+            "properties",
+            Want::Either(&[Want::List(&PROPERTY_VALUE), Want::Object(&PROPERTY)]),
+        ),
         host("meta", Want::Object(&META)),
         host("merge", Want::Choice(&["shallow", "none"])),
         host("untracked_agents", Want::Text),
@@ -102,7 +144,10 @@ static META: Shape = Shape {
     open: true,
     keys: &[
         host("debug", Want::Flag),
-        host("danger_level", Want::Choice(&["safe", "moderate", "dangerous"])),
+        host(
+            "danger_level",
+            Want::Choice(&["safe", "moderate", "dangerous"]),
+        ),
         host("default_model", Want::Text),
         host("tags", Want::List(&Want::Text)),
         host("requires_human_approval", Want::Flag),
@@ -171,7 +216,10 @@ static PROPERTY: Shape = shape(
     "a property",
     &[
         host("always", Want::Text),
-        host("never", Want::Either(&[Want::List(&Want::Text), Want::Text])),
+        host(
+            "never",
+            Want::Either(&[Want::List(&Want::Text), Want::Text]),
+        ),
         host("eventually", Want::Text),
     ],
 );
@@ -180,7 +228,10 @@ static PROPERTY: Shape = shape(
 pub(super) static STATE: Shape = shape(
     "a state",
     &[
-        typed("type", Want::Choice(&["atomic", "compound", "parallel", "final", "history"])),
+        typed(
+            "type",
+            Want::Choice(&["atomic", "compound", "parallel", "final", "history"]),
+        ),
         typed("history", Want::Choice(&["shallow", "deep"])),
         typed("initial", Want::Text),
         typed("states", Want::Map(&STATE_VALUE)),

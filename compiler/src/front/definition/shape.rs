@@ -119,7 +119,11 @@ impl Want {
             Self::Map(_) | Self::Object(_) => "an object".to_owned(),
             Self::Either(wants) => {
                 let words: Vec<_> = wants.iter().map(Self::words).collect();
-                words.join(" or ")
+                match words.split_last() {
+                    Some((last, [])) => last.clone(),
+                    Some((last, others)) => format!("{} or {last}", others.join(", ")),
+                    None => String::new(),
+                }
             }
         }
     }

@@ -1,13 +1,20 @@
 //! Each rule of definitions by example: text, what comes of it, what is said of it.
 
-use std::fmt::Write as _;
-use std::path::Path;
+#![expect(
+    clippy::string_slice,
+    reason = "tests cut texts where they know the characters"
+)]
 
-use super::ast::{ActionDeclaration, Branch, BranchKind, Definition, Guard, GuardUse, State};
+mod arrival;
+mod survival;
+
+use std::fmt::Write as _;
+
+use super::ast::Definition;
 use super::{looks_like_definition, parse_definition};
 use crate::diag::{Diagnostic, Diags};
 use crate::excerpt::Excerpt;
-use crate::source::{FileId, Sources, Span, Spanned};
+use crate::source::Sources;
 
 /// Parses a text as a file of its own.
 fn parse(text: &str, comments: bool) -> (Sources, Option<Definition>, Vec<Diagnostic>) {
@@ -26,10 +33,22 @@ fn findings(sources: &Sources, list: &[Diagnostic]) -> String {
         let at = sources.file(span.file).position(span.start);
         let covered = sources.text(span);
         let Diagnostic { code, message, .. } = it;
-        writeln!(lines, "{}:{} {code} {message} <{covered}>", at.line, at.column).unwrap();
+        writeln!(
+            lines,
+            "{}:{} {code} {message} <{covered}>",
+            at.line, at.column
+        )
+        .unwrap();
         for fix in &it.fixes {
             for edit in &fix.edits {
-                writeln!(lines, "  {:?}: <{}> to <{}>", fix.applicability, sources.text(edit.span), edit.text).unwrap();
+                writeln!(
+                    lines,
+                    "  {:?}: <{}> to <{}>",
+                    fix.applicability,
+                    sources.text(edit.span),
+                    edit.text
+                )
+                .unwrap();
             }
         }
     }
@@ -45,28 +64,71 @@ fn check(text: &str, expected: &str) {
 fn undented(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let lines: Vec<&str> = lines.collect();
-    let indent = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
-    lines.iter().map(|line| format!("{}\n", &line[indent..])).collect()
+    let indent = lines
+        .iter()
+        .map(|line| line.len() - line.trim_start().len())
+        .min()
+        .unwrap_or(0);
+    lines
+        .iter()
+        .map(|line| format!("{}\n", &line[indent..]))
+        .collect()
 }
 
 #[test]
 fn what_is_not_json_is_said_at_its_place() {
     for (text, expected) in [
         ("", "1:1 SM704 expected an object, found nothing <>"),
-        ("// only this\n", "1:1 SM704 expected an object, found nothing <// only this\n>"),
-        ("[]", "1:1 SM702 a definition: expected an object, found a list <[>"),
+        (
+            "// only this\n",
+            "1:1 SM704 expected an object, found nothing <// only this\n>",
+        ),
+        (
+            "[]",
+            "1:1 SM702 a definition: expected an object, found a list <[>",
+        ),
         ("{", "1:1 SM704 `{` is never closed <{>"),
-        (r#"{"states": {"a": {}}"#, "1:1 SM704 `{` is never closed <{>"),
-        (r#"{"a" 1}"#, "1:6 SM704 expected `:` behind a key, found `1` <1>"),
+        (
+            r#"{"states": {"a": {}}"#,
+            "1:1 SM704 `{` is never closed <{>",
+        ),
+        (
+            r#"{"a" 1}"#,
+            "1:6 SM704 expected `:` behind a key, found `1` <1>",
+        ),
         (r#"{"a": }"#, "1:7 SM704 expected a value, found `}` <}>"),
-        (r#"{"a": "#, "1:7 SM704 expected a value behind `:`, found the end <>"),
-        (r#"{"a": 1,, "b": 2}"#, "1:9 SM704 expected a key or `}`, found `,` <,>"),
-        (r#"{"a": yes}"#, "1:7 SM704 expected a value, found `yes}` <yes}>"),
-        (r#"{} {}"#, "1:4 SM704 expected the end of the text, found `{` <{>"),
-        ("{\"id\": \"a,\n\"title\": \"b\"}", "1:8 SM704 this text isn't closed on its line <\"a,>"),
-        ("{\"id\": \"a", "1:8 SM704 this text isn't closed on its line <\"a>"),
-        (r#"{"id": "\q"}"#, r#"1:9 SM704 expected an escape that JSON has, found `\q` <\q>"#),
-        (r#"{"id": 1e}"#, "1:10 SM704 expected a digit, found `}` <}>"),
+        (
+            r#"{"a": "#,
+            "1:7 SM704 expected a value behind `:`, found the end <>",
+        ),
+        (
+            r#"{"a": 1,, "b": 2}"#,
+            "1:9 SM704 expected a key or `}`, found `,` <,>",
+        ),
+        (
+            r#"{"a": yes}"#,
+            "1:7 SM704 expected a value, found `yes` <yes>",
+        ),
+        (
+            r#"{} {}"#,
+            "1:4 SM704 expected the end of the text, found `{` <{>",
+        ),
+        (
+            "{\"id\": \"a,\n\"title\": \"b\"}",
+            "1:8 SM704 this text isn't closed on its line <\"a,>",
+        ),
+        (
+            "{\"id\": \"a",
+            "1:8 SM704 this text isn't closed on its line <\"a>",
+        ),
+        (
+            r#"{"id": "\u12"}"#,
+            r#"1:9 SM704 expected an escape that JSON has, found `\u12"` <\u12">"#,
+        ),
+        (
+            r#"{"id": 1e}"#,
+            "1:10 SM704 expected a digit, found `}` <}>",
+        ),
         ("{\"id\": /* x", "1:8 SM704 `/*` is never closed </>"),
     ] {
         let (sources, definition, list) = parse(text, false);
@@ -107,7 +169,10 @@ fn each_leniency_is_a_warning_with_a_fix() {
           Safe: <,> to <>
         "#,
     );
-    check("{\"title\": \"a\tb\"}", "1:11 SM712 a text has no line breaks or tabs in JSON but as escapes <\"a\tb\">\n  Safe: <\"a\tb\"> to <\"a\\tb\">");
+    check(
+        "{\"title\": \"a\tb\"}",
+        "1:11 SM712 a text has no line breaks or tabs in JSON but as escapes <\"a\tb\">\n  Safe: <\"a\tb\"> to <\"a\\tb\">",
+    );
     let (_, definition, list) = parse("// fine\n{\"id\": \"a\", /* fine */}", true);
     assert_eq!(definition.unwrap().id.unwrap().value, "a");
     assert_eq!(list, []);
@@ -276,179 +341,13 @@ fn wrappers_are_unwrapped() {
     );
 }
 
-/// Everything that a definition says, a line each.
-fn summary(definition: &Definition) -> String {
-    let mut out = String::new();
-    let text = |it: &Option<Spanned<String>>| it.as_ref().map_or("-".to_owned(), |it| it.value.clone());
-    writeln!(out, "machine {} {} context {:?}", text(&definition.id), text(&definition.initial), definition.context.as_ref().map(|it| it.value.to_string())).unwrap();
-    for event in &definition.events {
-        writeln!(out, "event {} {}", event.name.value, text(&event.value.title)).unwrap();
-    }
-    for guard in &definition.guards {
-        writeln!(out, "guard {} {}", guard.name.value, guard_words(&guard.value)).unwrap();
-    }
-    for action in &definition.actions {
-        match &action.value {
-            ActionDeclaration::Raise(event) => writeln!(out, "action {} raises {}", action.name.value, event.value),
-            ActionDeclaration::Host(map) => writeln!(out, "action {} {}", action.name.value, serde_json::Value::Object(map.clone())),
-        }
-        .unwrap();
-    }
-    for state in &definition.states {
-        state_words(&mut out, "", &state.name.value, &state.value);
-    }
-    for on in &definition.on {
-        writeln!(out, "on {} {}", on.name.value, branch_words(&on.value)).unwrap();
-    }
-    for interrupt in &definition.interrupts {
-        writeln!(out, "interrupt {} {} {}", interrupt.name.value, text(&interrupt.value.pattern), text(&interrupt.value.target)).unwrap();
-    }
-    writeln!(out, "meta {}", serde_json::Value::Object(definition.meta.clone())).unwrap();
-    out
-}
-
-fn state_words(out: &mut String, indent: &str, name: &str, state: &State) {
-    let names = |list: &[Spanned<String>]| list.iter().map(|it| it.value.as_str()).collect::<Vec<_>>().join("+");
-    writeln!(
-        out,
-        "{indent}state {name} {:?} deep={} entry={} exit={} outcome={:?} meta={}",
-        state.kind.as_ref().map(|it| it.value),
-        state.deep,
-        names(&state.entry),
-        names(&state.exit),
-        state.outcome.as_ref().map(|it| it.value),
-        serde_json::Value::Object(state.meta.clone()),
-    )
-    .unwrap();
-    for (word, list) in [("on", &state.on), ("after", &state.after)] {
-        for it in list {
-            writeln!(out, "{indent}  {word} {} {}", it.name.value, branch_words(&it.value)).unwrap();
-        }
-    }
-    for (word, list) in [("always", &state.always), ("on_done", &state.on_done)] {
-        if !list.is_empty() {
-            writeln!(out, "{indent}  {word} {}", branch_words(list)).unwrap();
-        }
-    }
-    for inner in &state.states {
-        state_words(out, &format!("{indent}  "), &inner.name.value, &inner.value);
-    }
-}
-
-fn branch_words(branches: &[Branch]) -> String {
-    let words = branches.iter().map(|branch| {
-        let mut words = match &branch.kind {
-            BranchKind::Target(target) => target.as_ref().map_or("-".to_owned(), |it| it.value.clone()),
-            BranchKind::Invoke { workflow, input, on_complete, on_fail } => format!(
-                "invoke {} {:?} {} {:?}",
-                workflow.value,
-                input.as_ref().map(ToString::to_string),
-                on_complete.value,
-                on_fail.as_ref().map(|it| &it.value)
-            ),
-            BranchKind::Fork { states, .. } => {
-                format!("fork {:?}", states.iter().map(|it| &it.value).collect::<Vec<_>>())
-            }
-        };
-        for guard in &branch.guards {
-            match &guard.value {
-                GuardUse::Name(name) => write!(words, " if {name}"),
-                GuardUse::Inline(guard) => write!(words, " if [{}]", guard_words(guard)),
-            }
-            .unwrap();
-        }
-        for action in &branch.actions {
-            write!(words, " / {}", action.value).unwrap();
-        }
-        if !branch.meta.is_empty() {
-            write!(words, " {}", serde_json::Value::Object(branch.meta.clone())).unwrap();
-        }
-        words
-    });
-    words.collect::<Vec<_>>().join(" | ")
-}
-
-fn guard_words(guard: &Guard) -> String {
-    let list = |guards: &[Spanned<Guard>]| guards.iter().map(|it| guard_words(&it.value)).collect::<Vec<_>>().join(", ");
-    match guard {
-        Guard::Compare { field, operator, values } => {
-            let values: Vec<_> = values.iter().map(|it| it.value.to_string()).collect();
-            format!("{} {} {}", field.value, operator.value.name(), values.join(","))
-        }
-        Guard::All(guards) => format!("all({})", list(guards)),
-        Guard::Any(guards) => format!("any({})", list(guards)),
-        Guard::Not(guard) => format!("not({})", guard_words(&guard.value)),
-        Guard::Text(text) => format!("`{}`", text.value),
-    }
-}
-
-#[test]
-fn every_key_arrives() {
-    let text = r#"{
-      "$schema": "https://example.org/workflow.schema.json",
-      "id": "release", "title": "Release", "initial": "plan", "version": 2,
-      "context": {"steps": 0, "big": 18446744073709551615, "low": -9223372036854775808, "half": 0.5},
-      "context_schema": {"type": "object"},
-      "events": {"ready": {"title": "Ready", "data": {"type": "object"}}},
-      "guards": {"few": {"field": "steps", "op": "lte", "value": 3}, "set": {"field": "a", "op": "exists"},
-                 "one": {"field": "s", "op": "in", "value": ["a", "b"]}, "text": "steps < 3",
-                 "deep": {"all": ["few", {"not": {"any": ["set", "text"]}}]}},
-      "actions": {"count": {"assign": {"steps": "steps + 1"}}, "again": {"raise": "ready"}, "mail": {"effect": {"to": "x"}, "idempotent": true}},
-      "states": {
-        "plan": {"entry": ["a", {"type": "b"}], "exit": "c", "allowed_tools": [], "deny_env": ["KEY"], "max_iterations": 3,
-          "on": {"ready": "work", "skip": [{"target": "end", "guard": "few", "guards": ["one", "steps > 1"]}, "work"],
-                 "ask": {"target": "work", "requires_approval": true, "approval_message": "sure?", "cond": {"field": "a", "op": "eq", "value": null}},
-                 "note": {"actions": ["count"]}, "typed": {"target": "end", "guard": {"type": "few"}},
-                 "call": {"invoke": "tests", "input": {"n": 1}, "on_complete": "end", "on_fail": "plan"},
-                 "split": {"fork": {"branches": {"x": {"initial": "p", "terminal": "q"}}, "join": "any", "on_complete": "end", "on_fail": "plan"}}},
-          "after": {"30s": "end"}, "always": {"target": "end", "guard": "text"}},
-        "work": {"type": "parallel", "on_done": "end", "states": {"left": {"initial": "p", "states": {"p": {}, "h": {"history": "deep"}}}}},
-        "end": {"type": "final", "outcome": "failure"}
-      },
-      "interrupts": {"schema": {"trigger": {"file_pattern": "**/*.sql"}, "target": "$return"}},
-      "on": {"stop": "end"}, "meta": {"debug": true, "own": [1]}, "merge": "none"
-    }"#;
-    let (_, definition, list) = parse(text, false);
-    let codes: Vec<_> = list.iter().map(|it| it.code.id()).collect();
-    assert_eq!(codes, ["SM706", "SM706"]);
-    let expected = r#"
-machine release plan context Some("{\"big\":18446744073709551615,\"half\":0.5,\"low\":-9223372036854775808,\"steps\":0}")
-event ready Ready
-guard few steps lte 3
-guard set a exists 
-guard one s in "a","b"
-guard text `steps < 3`
-guard deep all(`few`, not(any(`set`, `text`)))
-action count {"assign":{"steps":"steps + 1"}}
-action again raises ready
-action mail {"effect":{"to":"x"},"idempotent":true}
-state plan None deep=false entry=a+b exit=c outcome=None meta={"allowed_tools":[],"blocked_env":["KEY"],"max_iterations":3}
-  on ready work
-  on skip end if few if one if [`steps > 1`] | work
-  on ask work if [a eq null] {"approval_message":"sure?","requires_approval":true}
-  on note - / count
-  on typed end if few
-  on call invoke tests Some("{\"n\":1}") end Some("plan")
-  on split fork ["p", "q", "end", "plan"]
-  after 30s end
-  always end if text
-state work Some(Parallel) deep=false entry= exit= outcome=None meta={}
-  on_done end
-  state left None deep=false entry= exit= outcome=None meta={}
-    state p None deep=false entry= exit= outcome=None meta={}
-    state h Some(History) deep=true entry= exit= outcome=None meta={}
-state end Some(Final) deep=false entry= exit= outcome=Some(Failure) meta={}
-on stop end
-interrupt schema **/*.sql $return
-meta {"context_schema":{"type":"object"},"merge":"none","meta":{"debug":true,"own":[1]},"version":2}
-"#;
-    assert_eq!(summary(&definition.unwrap()), expected.trim_start());
-}
-
 #[test]
 fn two_hundred_wrong_keys_are_two_hundred_findings_in_order() {
     let keys: Vec<_> = (0..200).map(|n| format!("\"wrong_{n:03}\": {n}")).collect();
-    let (_, definition, list) = parse(&format!("{{\"states\": {{\"a\": {{{}}}}}}}", keys.join(",\n")), false);
+    let (_, definition, list) = parse(
+        &format!("{{\"states\": {{\"a\": {{{}}}}}}}", keys.join(",\n")),
+        false,
+    );
     assert!(definition.is_some());
     assert_eq!(list.len(), 200);
     for (n, it) in list.iter().enumerate() {
@@ -459,20 +358,38 @@ fn two_hundred_wrong_keys_are_two_hundred_findings_in_order() {
 #[test]
 fn nesting_is_limited_before_anything_recurses() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
-        let nested = |depth: usize| format!("{{\"meta\": {}{}{}}}", open.repeat(depth), "1", close.repeat(depth));
+        let nested = |depth: usize| {
+            format!(
+                "{{\"meta\": {}{}{}}}",
+                open.repeat(depth),
+                "1",
+                close.repeat(depth)
+            )
+        };
         let (_, definition, list) = parse(&nested(127), false);
         assert!(definition.is_some());
-        let codes: Vec<_> = list.iter().map(|it| it.code.id()).filter(|code| *code == "SM704").collect();
+        let codes: Vec<_> = list
+            .iter()
+            .map(|it| it.code.id())
+            .filter(|code| *code == "SM704")
+            .collect();
         assert!(codes.is_empty());
         for depth in [128, 100_000] {
             let (_, definition, list) = parse(&nested(depth), false);
             assert!(definition.is_none());
             assert_eq!(list.len(), 1);
-            assert_eq!(list[0].message, "objects and lists are nested deeper than 128 levels here");
+            assert_eq!(
+                list[0].message,
+                "objects and lists are nested deeper than 128 levels here"
+            );
         }
     }
     // Signs inside texts and comments open nothing.
-    let text = format!("{{\"title\": \"{}\" /* {} */}}", "[".repeat(300), "{".repeat(300));
+    let text = format!(
+        "{{\"title\": \"{}\" /* {} */}}",
+        "[".repeat(300),
+        "{".repeat(300)
+    );
     assert!(parse(&text, true).1.is_some());
 }
 
@@ -511,65 +428,15 @@ fn definitions_are_known_by_their_looks() {
     ] {
         assert!(looks_like_definition(text), "{text}");
     }
-    for text in ["", "{", "[]", "{}", r#"{"states": ["CA", "NY"]}"#, r#"{"initial": "a"}"#, r#"{"event": "x"}"#] {
+    for text in [
+        "",
+        "{",
+        "[]",
+        "{}",
+        r#"{"states": ["CA", "NY"]}"#,
+        r#"{"initial": "a"}"#,
+        r#"{"event": "x"}"#,
+    ] {
         assert!(!looks_like_definition(text), "{text}");
-    }
-}
-
-/// Reads a text in every way; all spans must be ranges of the file on character boundaries.
-fn survive(text: &str) {
-    for comments in [false, true] {
-        let (sources, definition, list) = parse(text, comments);
-        let whole = sources.file(first(&sources)).text();
-        let fine = |span: Span| assert!(whole.get(span.range()).is_some(), "{span:?} in {text:?}");
-        if let Some(definition) = definition {
-            fine(definition.span);
-            for state in &definition.states {
-                fine(state.name.span);
-            }
-        }
-        for it in &list {
-            fine(it.primary.span);
-            it.related.iter().for_each(|label| fine(label.span));
-            it.fixes.iter().flat_map(|fix| &fix.edits).for_each(|edit| fine(edit.span));
-        }
-    }
-}
-
-fn first(sources: &Sources) -> FileId {
-    sources.iter().next().unwrap().0
-}
-
-#[test]
-fn every_prefix_and_every_wound_is_survived() {
-    let text = "\u{feff}// é\r\n{'id': \"日\\u00e9\\n\", \"states\": {\"a\": {\"on\": {\"E\": [{\"target\": \"b\", \"guard\": {\"field\": \"x\", \"op\": \"in\", \"value\": [1, -0x1F, 1e5,],}}]}}}, /* é */ é: NaN}";
-    for (at, sign) in text.char_indices() {
-        survive(&text[..at]);
-        survive(&text[at..]);
-        for other in ["", "é", "\"", "'", "\\", "{", "]", ",", "\n", "/*", "//", "\\u", "\\x", "\0"] {
-            survive(&format!("{}{other}{}", &text[..at], &text[at + sign.len_utf8()..]));
-        }
-    }
-}
-
-#[test]
-fn shipped_workflows_are_read_without_an_error() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus/statewright");
-    #[expect(clippy::disallowed_methods, reason = "a test reads the corpus that lies beside the checkout")]
-    let Ok(files) = std::fs::read_dir(&folder) else {
-        println!("skipped: no {}", folder.display());
-        return;
-    };
-    for file in files {
-        let path = file.unwrap().path();
-        #[expect(clippy::disallowed_methods, reason = "a test reads the corpus that lies beside the checkout")]
-        let text = std::fs::read_to_string(&path).unwrap();
-        let (sources, definition, list) = parse(&text, false);
-        assert!(!definition.unwrap().states.is_empty());
-        assert_eq!(findings(&sources, &list), "", "{}", path.display());
-        assert!(looks_like_definition(&text));
-        for (at, _) in text.char_indices().step_by(97) {
-            survive(&text[..at]);
-        }
     }
 }

@@ -11,7 +11,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{ParseOptions, ParseStringErrorKind, Scanner, ScannerOptions, parse_to_ast};
 
 use super::report::{self, Leniency};
-use crate::diag::Diags;
+use crate::diag::{Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::source::Span;
 
@@ -70,11 +70,15 @@ pub(super) fn read<'e>(place: Place<'e>, comments: bool, diags: &mut Diags) -> O
     let tokens = match tokens(place) {
         Ok(tokens) => tokens,
         Err(finding) => {
-            diags.push(finding);
+            diags.push(*finding);
             return None;
         }
     };
-    match parse_to_ast(place.text(), &jsonc_parser::CollectOptions::default(), &ParseOptions::default()) {
+    match parse_to_ast(
+        place.text(),
+        &jsonc_parser::CollectOptions::default(),
+        &ParseOptions::default(),
+    ) {
         Ok(parsed) => match parsed.value {
             Some(value) => {
                 leniencies(place, &tokens, comments, diags);
@@ -82,7 +86,10 @@ pub(super) fn read<'e>(place: Place<'e>, comments: bool, diags: &mut Diags) -> O
             }
             None => {
                 let end = place.bytes(0, place.text().len());
-                diags.push(report::json_syntax(end, "expected an object, found nothing"));
+                diags.push(report::json_syntax(
+                    end,
+                    "expected an object, found nothing",
+                ));
                 None
             }
         },
@@ -101,7 +108,7 @@ pub(super) fn read<'e>(place: Place<'e>, comments: bool, diags: &mut Diags) -> O
 }
 
 /// Splits the text into tokens; a finding if it has something that is no token, or is nested too deep.
-fn tokens(place: Place<'_>) -> Result<Vec<TokenAndRange<'_>>, crate::diag::Diagnostic> {
+fn tokens(place: Place<'_>) -> Result<Vec<TokenAndRange<'_>>, Box<Diagnostic>> {
     let mut scanner = Scanner::new(place.text(), &ScannerOptions::default());
     let mut tokens: Vec<TokenAndRange<'_>> = Vec::new();
     let mut depth = 0_usize;
@@ -111,10 +118,10 @@ fn tokens(place: Place<'_>) -> Result<Vec<TokenAndRange<'_>>, crate::diag::Diagn
             Ok(None) => return Ok(tokens),
             Err(error) => {
                 let cause = tokens.iter().find(|token| breaks_line(place, token));
-                return Err(match cause {
+                return Err(Box::new(match cause {
                     Some(token) => report::unclosed_text(first_line(place, token.range)),
                     None => syntax(place, &error),
-                });
+                }));
             }
         };
         let range = Range::new(scanner.token_start(), scanner.token_end());
@@ -124,7 +131,8 @@ fn tokens(place: Place<'_>) -> Result<Vec<TokenAndRange<'_>>, crate::diag::Diagn
             _ => {}
         }
         if depth > MAX_DEPTH {
-            return Err(report::too_deep(place.bytes(range.start, range.end), MAX_DEPTH));
+            let opening = place.bytes(range.start, range.end);
+            return Err(Box::new(report::too_deep(opening, MAX_DEPTH)));
         }
         tokens.push(TokenAndRange { range, token });
     }
@@ -151,7 +159,10 @@ fn leniencies(place: Place<'_>, tokens: &[TokenAndRange<'_>], comments: bool, di
                 report(Leniency::MissingComma(before.after()));
             }
         }
-        let written = place.text().get(it.range.start..it.range.end).unwrap_or_default();
+        let written = place
+            .text()
+            .get(it.range.start..it.range.end)
+            .unwrap_or_default();
         let next = tokens
             .iter()
             .skip(index + 1)
@@ -183,7 +194,10 @@ fn leniencies(place: Place<'_>, tokens: &[TokenAndRange<'_>], comments: bool, di
         last = Some(it);
     }
     if let (Some((&first, rest)), false) = (remarks.split_first(), comments) {
-        diags.push(report::lenient_json(Leniency::Comments(first, rest.to_vec())));
+        diags.push(report::lenient_json(Leniency::Comments(
+            first,
+            rest.to_vec(),
+        )));
     }
 }
 
@@ -216,12 +230,16 @@ fn first_line(place: Place<'_>, range: Range) -> Span {
 }
 
 /// The finding about what the parser or the scanner stumbled over.
-fn syntax(place: Place<'_>, error: &ParseError) -> crate::diag::Diagnostic {
+fn syntax(place: Place<'_>, error: &ParseError) -> Diagnostic {
     use ParseErrorKind as Kind;
     let range = error.range();
     let opening = place.bytes(range.start, range.start + 1);
     let here = place.bytes(range.start, range.end);
-    let found = match place.text().get(here_range(place, range)).unwrap_or_default() {
+    let found = match place
+        .text()
+        .get(here_range(place, range))
+        .unwrap_or_default()
+    {
         "" => "the end".to_owned(),
         text => format!("`{}`", text.lines().next().unwrap_or_default()),
     };
@@ -242,9 +260,10 @@ fn syntax(place: Place<'_>, error: &ParseError) -> crate::diag::Diagnostic {
         Kind::ExpectedObjectValue => {
             report::json_syntax(here, &format!("expected a value behind `:`, found {found}"))
         }
-        Kind::MultipleRootJsonValues => {
-            report::json_syntax(here, &format!("expected the end of the text, found {found}"))
-        }
+        Kind::MultipleRootJsonValues => report::json_syntax(
+            here,
+            &format!("expected the end of the text, found {found}"),
+        ),
         Kind::UnexpectedTokenInObject => {
             report::json_syntax(here, &format!("expected a key or `}}`, found {found}"))
         }

@@ -35,7 +35,10 @@ pub(super) fn language(text: &str, fence: &Fence) -> Language {
         Language::Mermaid
     } else if !comments && !first.eq_ignore_ascii_case("json") {
         Language::Other
-    } else if words.next().is_some_and(|word| word.eq_ignore_ascii_case("definition")) {
+    } else if words
+        .next()
+        .is_some_and(|word| word.eq_ignore_ascii_case("definition"))
+    {
         Language::Definition { comments }
     } else {
         Language::PlainJson {
@@ -45,21 +48,21 @@ pub(super) fn language(text: &str, fence: &Fence) -> Language {
     }
 }
 
-/// The offset in the fence's text of the first line that plainly doesn't belong to a diagram or definition: the opening of
+/// The range in the fence's text of the first line that plainly doesn't belong to a diagram or definition: the opening of
 /// another fence, or, in a fence that nothing closes, a heading.
 ///
 /// A fence that its author forgot to close swallows the next one and is closed by that one's end, so closed ones are
 /// looked at as well.
-pub(super) fn overrun(fence: &Fence) -> Option<usize> {
+pub(super) fn overrun(fence: &Fence) -> Option<Range<usize>> {
     let sign = fence.marker.chars().next()?;
     let mut at = 0;
     for line in fence.text.text().split_inclusive('\n') {
-        let words = line.trim();
+        let words = line.trim_matches([' ', '\t', '\n']);
         let marker = words.chars().take_while(|&other| other == sign).count();
         let info = words.trim_start_matches(sign).trim();
         let opens = marker >= 3 && info.chars().next().is_some_and(char::is_alphabetic);
         if opens || (!fence.closed && is_heading(words)) {
-            return Some(at);
+            return Some(at..at + line.trim_end().len());
         }
         at += line.len();
     }
@@ -77,6 +80,12 @@ fn is_heading(line: &str) -> bool {
 pub(super) fn continuation(prefix: &str) -> String {
     prefix
         .chars()
-        .map(|sign| if matches!(sign, '>' | '\t') { sign } else { ' ' })
+        .map(|sign| {
+            if matches!(sign, '>' | '\t') {
+                sign
+            } else {
+                ' '
+            }
+        })
         .collect()
 }

@@ -70,10 +70,9 @@ pub(super) fn read(
             document.description = description.map(spanned);
         }
         Err(error) => {
-            let at = error.location().map_or_else(
-                || outline::span(file, &(range.start..range.start)),
-                place,
-            );
+            let at = error
+                .location()
+                .map_or_else(|| outline::span(file, &(range.start..range.start)), place);
             let words = error.without_snippet().to_string();
             diags.push(report::unread_front_matter(at, &words));
         }
@@ -89,10 +88,9 @@ fn bytes_of(yaml: &str, span: serde_saphyr::Span) -> Range<usize> {
             .map_or(yaml.len(), |(at, _)| at)
     };
     let (start, end) = match (span.byte_offset(), span.byte_len()) {
-        (Some(start), Some(length)) => (
-            number(start),
-            number(start).saturating_add(number(length)),
-        ),
+        (Some(start), Some(length)) => {
+            (number(start), number(start).saturating_add(number(length)))
+        }
         _ => {
             let start = number(span.offset());
             let end = start.saturating_add(number(span.len()));

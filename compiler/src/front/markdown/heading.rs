@@ -37,7 +37,10 @@ pub(super) fn meaning(text: &str, heading: &Heading) -> Meaning {
         if written == TITLE {
             return Meaning::Section { name: None };
         }
-        if let Some(name) = written.strip_prefix(TITLE).and_then(|it| it.strip_prefix(':')) {
+        if let Some(name) = written
+            .strip_prefix(TITLE)
+            .and_then(|it| it.strip_prefix(':'))
+        {
             let start = heading.content.end - name.len();
             return Meaning::Section {
                 name: name_range(name, start),
@@ -78,8 +81,9 @@ fn near_miss(words: &str) -> Option<Meaning> {
     let behind = words.trim().strip_prefix(TITLE)?;
     let separators = [':', '-', '–', '—', '(', '='];
     let apart = behind.trim_start().starts_with(separators);
-    let name = behind
-        .trim_matches(|sign: char| sign.is_whitespace() || separators.contains(&sign) || sign == ')');
+    let name = behind.trim_matches(|sign: char| {
+        sign.is_whitespace() || separators.contains(&sign) || sign == ')'
+    });
     let is_name = if apart {
         !name.is_empty()
     } else {

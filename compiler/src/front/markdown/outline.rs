@@ -74,7 +74,7 @@ pub(super) fn read(file: FileId, text: &str, body: usize) -> Outline {
         text,
         outline: Outline {
             blocks: Vec::new(),
-            containers: vec![body..text.len()],
+            containers: std::iter::once(body..text.len()).collect(),
         },
         open: vec![0],
         heading: None,
@@ -134,6 +134,11 @@ impl Reader<'_> {
         let Some(heading) = &mut self.heading else {
             return;
         };
+        // Before closing `#` stands a blank that belongs to nothing.
+        if matches!(event, Event::Text(words) if words.trim().is_empty()) {
+            heading.words.push(' ');
+            return;
+        }
         let start = heading.content.as_ref().map_or(range.start, |it| it.start);
         heading.content = Some(start..range.end);
         heading.pieces += 1;
@@ -166,7 +171,9 @@ impl Reader<'_> {
                 HeadingLevel::H5 => 5,
                 HeadingLevel::H6 => 6,
             },
-            content: heading.content.unwrap_or(range.end..range.end),
+            content: heading.content.map_or(range.end..range.end, |content| {
+                trimmed_end(self.text, content)
+            }),
             words: heading.words,
             code: heading.code.filter(|_| heading.pieces == 1),
         });

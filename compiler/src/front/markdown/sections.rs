@@ -7,10 +7,11 @@ use super::fence::{self, Language};
 use super::heading::{self, Meaning};
 use super::outline::{self, Block, BlockKind, Fence, Heading, Outline};
 use super::report;
-use crate::diag::{Applicability, Diags};
+use crate::diag::{Applicability, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::front::definition::looks_like_definition;
-use crate::source::{FileId, Span, Spanned};
+use crate::front::mermaid::is_state_diagram;
+use crate::source::{FileId, Span, Spanned, narrow};
 
 /// Makes the sections of a document from its outline.
 pub(super) fn gather(
@@ -31,7 +32,11 @@ pub(super) fn gather(
     for (index, block) in outline.blocks.iter().enumerate() {
         gatherer.block(index, block);
     }
-    while let Some(end) = gatherer.open.last().map(|open| gatherer.container_end(open)) {
+    while let Some(end) = gatherer
+        .open
+        .last()
+        .map(|open| gatherer.container_end(open))
+    {
         gatherer.close(end);
     }
     gatherer.report_misses();
@@ -158,10 +163,11 @@ impl Gatherer<'_> {
         let is_ours = matches!(language, Language::Mermaid | Language::Definition { .. });
         let overrun = fence::overrun(fence).filter(|_| is_ours || !fence.closed);
         if overrun.is_some() || !fence.closed {
-            self.diags.push(unclosed(self.text, fence, opening, overrun));
+            self.diags
+                .push(unclosed(self.text, fence, opening, overrun.clone()));
         }
-        let content = || match overrun {
-            Some(end) => fence.text.slice(0..end),
+        let content = || match &overrun {
+            Some(line) => fence.text.slice(0..line.start),
             None => fence.text.clone(),
         };
         match language {
@@ -240,7 +246,9 @@ impl Gatherer<'_> {
     fn holds_machine(&self, index: usize, level: u8) -> bool {
         let behind = self.outline.blocks.iter().skip(index + 1);
         behind
-            .take_while(|block| !matches!(&block.kind, BlockKind::Heading(next) if next.level <= level))
+            .take_while(
+                |block| !matches!(&block.kind, BlockKind::Heading(next) if next.level <= level),
+            )
             .any(|block| match &block.kind {
                 BlockKind::Heading(_) => false,
                 BlockKind::Fence(fence) => match fence::language(self.text, fence) {
@@ -255,8 +263,7 @@ impl Gatherer<'_> {
     fn report_misses(&mut self) {
         for miss in std::mem::take(&mut self.misses) {
             // A second machine, a machine where none was drawn, a name or a level that may not be meant: not without asking.
-            let sure =
-                miss.holds_machine && miss.level == 2 && !miss.names && self.done.is_empty();
+            let sure = miss.holds_machine && miss.level == 2 && !miss.names && self.done.is_empty();
             let applicability = if sure {
                 Applicability::Safe
             } else {
@@ -278,15 +285,10 @@ impl Gatherer<'_> {
 }
 
 /// The finding about a fence that isn't closed, with the line before which it was probably meant to be.
-fn unclosed(
-    text: &str,
-    fence: &Fence,
-    opening: Span,
-    overrun: Option<usize>,
-) -> crate::diag::Diagnostic {
+fn unclosed(text: &str, fence: &Fence, opening: Span, overrun: Option<Range<usize>>) -> Diagnostic {
     match overrun {
-        Some(at) => {
-            let place = fence.text.span(at..at + 1);
+        Some(line) => {
+            let place = fence.text.span(line);
             let start = outline::line_start(text, place.range().start);
             let prefix = text.get(start..place.range().start).unwrap_or_default();
             let closing = format!("{}\n{prefix}", fence.marker);
@@ -319,7 +321,7 @@ fn never_placeless(text: &str, excerpt: Excerpt, fence: &Fence) -> Excerpt {
     let behind = text.get(fence.opening.end..).unwrap_or_default();
     let mut blank = Excerpt::new(excerpt.file());
     if let Some(at) = behind.find('\n') {
-        blank.push("\n", crate::source::narrow(fence.opening.end + at));
+        blank.push("\n", narrow(fence.opening.end + at));
     }
     blank
 }
@@ -372,18 +374,4 @@ fn without_prefix<'l>(line: &'l str, prefix: &str) -> &'l str {
         }
     }
     rest
-}
-
-/// Whether the text of a `mermaid` fence is a state diagram, rather than another kind.
-fn is_state_diagram(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let mut first = lines.next();
-    if first == Some("---") {
-        lines.find(|line| *line == "---");
-        first = lines.next();
-    }
-    while first.is_some_and(|line| line.starts_with("%%")) {
-        first = lines.next();
-    }
-    first.is_some_and(|line| line.starts_with("stateDiagram"))
 }

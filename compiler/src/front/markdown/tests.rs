@@ -1,1 +1,435 @@
-//! Tests.
+//! Each rule of documents by example: text, what comes of it, what is said of it.
+
+mod survival;
+
+use std::fmt::Write as _;
+
+use super::document::Document;
+use super::{parse_document, speaks_of_state_machines};
+use crate::diag::{Diagnostic, Diags};
+use crate::source::Sources;
+
+fn parse(text: &str) -> (Sources, Document, Vec<Diagnostic>) {
+    let mut sources = Sources::new();
+    let file = sources.add("t.md", text);
+    let mut diags = Diags::new();
+    let document = parse_document(file, text, &mut diags);
+    (sources, document, diags.into_sorted())
+}
+
+/// Everything that a document says, a line each, and then what is said of it.
+fn summary(text: &str) -> String {
+    let (sources, document, list) = parse(text);
+    let mut out = String::new();
+    for (key, value) in [
+        ("name", &document.name),
+        ("description", &document.description),
+    ] {
+        if let Some(it) = value {
+            writeln!(out, "{key} {:?} <{}>", it.value, sources.text(it.span)).unwrap();
+        }
+    }
+    for section in &document.sections {
+        write!(out, "section <{}>", sources.text(section.heading)).unwrap();
+        if let Some(name) = &section.name {
+            assert_eq!(name.value, sources.text(name.span));
+            write!(out, " {:?}", name.value).unwrap();
+        }
+        out.push('\n');
+        if let Some(diagram) = &section.diagram {
+            writeln!(out, "  diagram {:?}", diagram.text()).unwrap();
+        }
+        if let Some(definition) = &section.definition {
+            writeln!(
+                out,
+                "  definition {:?} {}",
+                definition.text.text(),
+                definition.comments
+            )
+            .unwrap();
+        }
+        for it in &section.instructions {
+            assert_eq!(it.state.value, sources.text(it.state.span));
+            writeln!(
+                out,
+                "  {} {:?} <{}>",
+                it.state.value,
+                it.text.value,
+                sources.text(it.text.span)
+            )
+            .unwrap();
+        }
+    }
+    for it in &list {
+        let at = sources
+            .file(it.primary.span.file)
+            .position(it.primary.span.start);
+        writeln!(
+            out,
+            "{}:{} {} {} <{}>",
+            at.line,
+            at.column,
+            it.code,
+            it.message,
+            sources.text(it.primary.span)
+        )
+        .unwrap();
+        for label in &it.related {
+            writeln!(
+                out,
+                "  see {} <{}>",
+                label.message,
+                sources.text(label.span)
+            )
+            .unwrap();
+        }
+        for fix in &it.fixes {
+            for edit in &fix.edits {
+                writeln!(
+                    out,
+                    "  {:?}: {:?} to {:?}",
+                    fix.applicability,
+                    sources.text(edit.span),
+                    edit.text
+                )
+                .unwrap();
+            }
+        }
+    }
+    out
+}
+
+fn check(text: &str, expected: &str) {
+    let expected = expected.trim_start_matches('\n');
+    assert_eq!(summary(text), expected, "{text}");
+}
+
+/// The text after the first fix of the first finding.
+fn mended(text: &str) -> String {
+    let (_, _, list) = parse(text);
+    let mut mended = text.to_owned();
+    for edit in list[0].fixes[0].edits.iter().rev() {
+        mended.replace_range(edit.span.range(), &edit.text);
+    }
+    mended
+}
+
+#[test]
+fn a_section_holds_a_diagram_a_definition_and_instructions() {
+    check(
+        "---\nname: order\ndescription: >\n  How an order\n  goes.\nother: [1]\n---\n# Order\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n  a --> b\n```\n\n```jsonc definition\n{}\n```\n\n### `a`\n\nDo *this*.\n\n```sh\n### `no`\n```\n\n#### More\n\n- x\n\n### `b` ###\n### `c` and more\n\n### d\n## Next\n### `e`\n",
+        r###"
+name "order" <order>
+description "How an order goes." <How an order
+  goes.>
+section <## STATE-MACHINE>
+  diagram "stateDiagram-v2\n  a --> b\n"
+  definition "{}\n" true
+  a "Do *this*.\n\n```sh\n### `no`\n```\n\n#### More\n\n- x" <Do *this*.
+
+```sh
+### `no`
+```
+
+#### More
+
+- x>
+  b "" <>
+"###,
+    );
+}
+
+#[test]
+fn sections_begin_and_end_at_headings() {
+    for (text, expected) in [
+        ("## STATE-MACHINE", "section <## STATE-MACHINE>\n"),
+        (
+            "##  STATE-MACHINE: an order  ##\n",
+            "section <##  STATE-MACHINE: an order  ##> \"an order\"\n",
+        ),
+        (
+            "## STATE-MACHINE:`order`\n",
+            "section <## STATE-MACHINE:`order`> \"order\"\n",
+        ),
+        ("## STATE-MACHINE ##\n", "section <## STATE-MACHINE ##>\n"),
+        ("## STATE-MACHINE:\n", "section <## STATE-MACHINE:>\n"),
+        (
+            "STATE-MACHINE\n-------\n",
+            "section <STATE-MACHINE\n------->\n",
+        ),
+        (
+            "\u{feff}## STATE-MACHINE: größe\r\n",
+            "section <## STATE-MACHINE: größe> \"größe\"\n",
+        ),
+        ("```md\n## STATE-MACHINE\n```\n", ""),
+        ("    ## STATE-MACHINE\n", ""),
+        ("<!--\n## STATE-MACHINE\n-->\n", ""),
+        (
+            "## STATE-MACHINE: a\n### `x`\nX\n# B\n### `y`\n## STATE-MACHINE: b\n### `z`\nZ",
+            "section <## STATE-MACHINE: a> \"a\"\n  x \"X\" <X>\nsection <## STATE-MACHINE: b> \"b\"\n  z \"Z\" <Z>\n",
+        ),
+        // A heading inside a quote ends nothing outside it, and a section inside one ends with it.
+        (
+            "## STATE-MACHINE\n\n> ## Aside\n\n### `x`\n\nX\n",
+            "section <## STATE-MACHINE>\n  x \"X\" <X>\n",
+        ),
+        (
+            "> ## STATE-MACHINE: q\n> ### `x`\n>\n> X\n>   Y\n\n### `y`\nno\n",
+            "section <## STATE-MACHINE: q> \"q\"\n  x \"X\\n  Y\" <X\n>   Y>\n",
+        ),
+        (
+            "- ## STATE-MACHINE\n  ### `x`\n\n  - X\n    Y\n- ### `y`\n",
+            "section <## STATE-MACHINE>\n  x \"- X\\n  Y\" <- X\n    Y>\n",
+        ),
+        (
+            "Title\n\n---\nnot: front\n\n## STATE-MACHINE\n\n---\n",
+            "section <## STATE-MACHINE>\n",
+        ),
+        (
+            "+++\nname = \"x\"\n+++\n## STATE-MACHINE\n",
+            "section <## STATE-MACHINE>\n",
+        ),
+        (
+            "---\nname: x\n\n## STATE-MACHINE\n",
+            "section <## STATE-MACHINE>\n",
+        ),
+    ] {
+        check(text, expected);
+    }
+}
+
+#[test]
+fn near_misses_are_no_sections() {
+    let diagram = "```mermaid\nstateDiagram-v2\n```\n";
+    for (heading, right, applicability) in [
+        ("## State Machine", "## STATE-MACHINE", "Safe"),
+        ("## §STATE-MACHINE", "## STATE-MACHINE", "Safe"),
+        ("## STATE_MACHINE", "## STATE-MACHINE", "Safe"),
+        ("## State-Machine ##", "## STATE-MACHINE", "Safe"),
+        ("## 3. State machines", "## STATE-MACHINE", "Safe"),
+        ("## **STATE-MACHINE**", "## STATE-MACHINE", "Safe"),
+        ("### STATE-MACHINE", "## STATE-MACHINE", "Unsafe"),
+        ("# STATE-MACHINE", "## STATE-MACHINE", "Unsafe"),
+        ("# State machine", "## STATE-MACHINE", "Unsafe"),
+        (
+            "### STATE-MACHINE: order",
+            "## STATE-MACHINE: order",
+            "Unsafe",
+        ),
+        (
+            "## STATE-MACHINE order",
+            "## STATE-MACHINE: order",
+            "Unsafe",
+        ),
+        (
+            "## STATE-MACHINE – an order",
+            "## STATE-MACHINE: an order",
+            "Unsafe",
+        ),
+        ("State Machine\n---", "## STATE-MACHINE", "Safe"),
+    ] {
+        let text = format!("{heading}\n\n{diagram}");
+        let written = serde_json::Value::from(heading).to_string();
+        check(
+            &text,
+            &format!(
+                "1:1 SM101 this heading starts no state machine <{heading}>\n  {applicability}: {written} to \"{right}\"\n"
+            ),
+        );
+        let (_, document, list) = parse(&mended(&text));
+        assert_eq!((document.sections.len(), list.len()), (1, 0), "{heading}");
+    }
+    for heading in [
+        "## How the state machine works",
+        "## State machine: how it works",
+        "## STATE-MACHINE sections and what they hold",
+        "## State machinery",
+        "# State machines",
+        "### State Machine",
+    ] {
+        check(&format!("{heading}\n\nProse about a state machine.\n"), "");
+    }
+    // Without a diagram it is said as well, but isn't mended without asking; nor where a section is.
+    check(
+        "## State Machine\n",
+        "1:1 SM101 this heading starts no state machine <## State Machine>\n  Unsafe: \"## State Machine\" to \"## STATE-MACHINE\"\n",
+    );
+    assert!(
+        summary(&format!("## STATE-MACHINE\n## State Machine\n{diagram}")).contains("  Unsafe")
+    );
+    check(
+        &format!("## STATE-MACHINE\n### State machine\n{diagram}"),
+        "section <## STATE-MACHINE>\n  diagram \"stateDiagram-v2\\n\"\n",
+    );
+}
+
+#[test]
+fn the_first_fence_of_a_kind_counts() {
+    check(
+        "## STATE-MACHINE\n```mermaid\nflowchart LR\n```\n```mermaid\n%% x\nstateDiagram\n```\n~~~~ Mermaid {x}\nstateDiagram-v2\n~~~~\n```json definition\n{}\n```\n```json definition\n[]\n```\n",
+        r#"
+section <## STATE-MACHINE>
+  diagram "%% x\nstateDiagram\n"
+  definition "{}\n" false
+9:1 SM102 the section has another state diagram already, so this one is ignored <~~~~ Mermaid {x}>
+  see this is the section's diagram <```mermaid>
+15:1 SM111 the section has another definition already, so this one is ignored <```json definition>
+  see this is the section's definition <```json definition>
+"#,
+    );
+    check(
+        "## STATE-MACHINE\n```json\n{\"event\": 1}\n```\n```JSON  title=x\n{\"states\": {}}\n```\n```jsonc\n{\"states\": {}}\n```\n",
+        r#"
+section <## STATE-MACHINE>
+5:1 SM110 this looks like a definition, but a plain `json` fence is an example and isn't read <```JSON  title=x>
+  Unsafe: "" to " definition"
+"#,
+    );
+    assert_eq!(
+        mended("## STATE-MACHINE\n```JSON  title=x\n{\"states\": {}}\n```\n"),
+        "## STATE-MACHINE\n```JSON definition  title=x\n{\"states\": {}}\n```\n"
+    );
+    check(
+        "## STATE-MACHINE\n```json\n{\"states\": {}}\n```\n```json definition\n```\n",
+        "section <## STATE-MACHINE>\n  definition \"\\n\" false\n",
+    );
+}
+
+#[test]
+fn unclosed_fences_are_cut_where_they_plainly_end() {
+    check(
+        "## STATE-MACHINE\n```mermaid\nstateDiagram-v2\na --> b",
+        r#"
+section <## STATE-MACHINE>
+  diagram "stateDiagram-v2\na --> b"
+2:1 SM104 this fence isn't closed <```mermaid>
+  Safe: "" to "\n```"
+"#,
+    );
+    check(
+        "## STATE-MACHINE\n```mermaid\nstateDiagram-v2\na --> b\n\n### `a`\n\ntext\n",
+        r#"
+section <## STATE-MACHINE>
+  diagram "stateDiagram-v2\na --> b\n\n"
+2:1 SM104 this fence isn't closed <```mermaid>
+  see it goes on past here, which is left out of it <### `a`>
+  Unsafe: "" to "```\n"
+"#,
+    );
+    check(
+        "## STATE-MACHINE\n> ```mermaid\n> stateDiagram-v2\n> a --> b\n> ```json definition\n> {}\n> ```\n",
+        r#"
+section <## STATE-MACHINE>
+  diagram "stateDiagram-v2\na --> b\n"
+2:3 SM104 this fence isn't closed <```mermaid>
+  see it goes on past here, which is left out of it <```json definition>
+  Unsafe: "" to "```\n> "
+"#,
+    );
+    assert_eq!(
+        summary(&mended(
+            "## STATE-MACHINE\n> ```mermaid\n> stateDiagram-v2\n> ```json definition\n> {}\n> ```\n"
+        )),
+        "section <## STATE-MACHINE>\n  diagram \"stateDiagram-v2\\n\"\n  definition \"{}\\n\" false\n"
+    );
+    // A list item's end closes its fence, which is worth a word; the fix stays inside.
+    let item = "## STATE-MACHINE\n- x\n  ~~~mermaid\n  stateDiagram-v2\n\nafter\n";
+    assert_eq!(
+        summary(&mended(item)),
+        "section <## STATE-MACHINE>\n  diagram \"stateDiagram-v2\\n\\n\"\n"
+    );
+    check("Of a state machine:\n```x\n", "");
+}
+
+#[test]
+fn excerpts_know_their_places() {
+    for text in [
+        "## STATE-MACHINE\n```mermaid\nstateDiagram-v2\n  größe --> 日本\n```\n",
+        "## STATE-MACHINE\r\n```mermaid\r\nstateDiagram-v2\r\n\r\n  größe --> 日本\r\n```\r\n",
+        "## STATE-MACHINE\n> ```mermaid\n> stateDiagram-v2\n>\n>\tgröße --> 日本\n> ```\n",
+        "## STATE-MACHINE\n> - > ```mermaid\n>   > stateDiagram-v2\n>   >   größe --> 日本\n>   > ```\n",
+        "## STATE-MACHINE\n- ```mermaid\n\tstateDiagram-v2\n  \t\tgröße --> 日本\n  ```\n",
+        "\u{feff}## STATE-MACHINE\n   ```mermaid\n   stateDiagram-v2\n größe --> 日本\n   ```\n",
+        "## STATE-MACHINE\n1. x\r\n\r\n   ~~~mermaid\r\n\tstateDiagram-v2\r\n\tgröße --> 日本\r\n   ~~~\r\n",
+        "## STATE-MACHINE\n```mermaid\nstateDiagram-v2\ngröße --> 日本",
+    ] {
+        let (sources, document, _) = parse(text);
+        let diagram = document.sections[0].diagram.as_ref().unwrap();
+        assert!(!diagram.text().contains('\r'), "{text:?}");
+        for word in ["stateDiagram-v2", "größe", "größe --> 日本", "日本"] {
+            let at = diagram.text().find(word).unwrap();
+            assert_eq!(
+                sources.text(diagram.span(at..at + word.len())),
+                word,
+                "{text:?}"
+            );
+        }
+        for (at, sign) in diagram.text().char_indices() {
+            let place = sources.text(diagram.span(at..at + sign.len_utf8()));
+            // A part of a tab is a blank that came from the whole tab.
+            assert!(
+                place.starts_with(sign) || (sign == ' ' && place == "\t"),
+                "{at} {place:?} {text:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn front_matter_is_read_or_the_place_is_told() {
+    let section = "## STATE-MACHINE\n";
+    for (front, expected) in [
+        ("---\nname: é\r\n---\r\n", "name \"é\" <é>\n"),
+        (
+            "\u{feff}---\nname: \"a b\"\n...\n",
+            "name \"a b\" <\"a b\">\n",
+        ),
+        ("---\n---\n", ""),
+        ("---\n# nothing\n---\n", ""),
+        (
+            "---\ndescription: é: x\n---\n",
+            "2:15 SM108 the front matter can't be read: `: ` in a text without quotes <:>\n",
+        ),
+        (
+            "---\nname: [a]\n---\n",
+            "2:7 SM108 the front matter can't be read: expected a text <[>\n",
+        ),
+        (
+            "---\nname: a\nname: b\n---\n",
+            "3:1 SM108 the front matter can't be read: the key `name` stands twice <name>\n",
+        ),
+        (
+            "---\n- a\n---\n",
+            "2:1 SM108 the front matter can't be read: expected keys with values <>\n",
+        ),
+    ] {
+        let text = format!("{front}{section}");
+        let said = summary(&text).replace("section <## STATE-MACHINE>\n", "");
+        assert_eq!(said, expected, "{text}");
+    }
+    check("---\nname: [a\n---\nOf a state machine.\n", "");
+}
+
+#[test]
+fn a_document_about_something_else_is_only_scanned() {
+    for text in [
+        "## STATE-MACHINE",
+        "state machine",
+        "Statemachines",
+        "STATE_MACHINE",
+        "**State** — *machine*",
+        "s state-MACHINE",
+    ] {
+        assert!(speaks_of_state_machines(text), "{text}");
+    }
+    for text in [
+        "",
+        "s",
+        "state",
+        "state of the machine",
+        "a stateless machine",
+        "state\n\n\n\n\n\n\n\n\nmachine",
+    ] {
+        assert!(!speaks_of_state_machines(text), "{text}");
+    }
+}

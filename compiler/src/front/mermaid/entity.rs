@@ -74,7 +74,10 @@ pub fn decode(text: &str) -> String {
 fn piece(input: &str) -> IResult<&str, char, ()> {
     let name = take_while1(is_word);
     let entity = map_opt(delimited(char('#'), name, char(';')), character);
-    let line_break = value('\n', (tag("<"), literal("br"), space0, opt(char('/')), tag(">")));
+    let line_break = value(
+        '\n',
+        (tag("<"), literal("br"), space0, opt(char('/')), tag(">")),
+    );
     let escape = value('\n', tag("\\n"));
     alt((entity, line_break, escape)).parse(input)
 }

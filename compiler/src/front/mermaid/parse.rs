@@ -180,9 +180,10 @@ impl<'a> Parser<'a> {
         let written = self.raw(line.clone());
         let first = written.split_whitespace().next().unwrap_or("");
         let span = self.trimmed_span(line.clone());
-        if let Kind::Direction(_) = token.kind
+        if let Kind::Direction(direction) = token.kind
             && detected
         {
+            self.direction(token, direction, false);
             self.report(report::missing_header::swallowed(span));
             return Some(span);
         }
@@ -242,7 +243,7 @@ impl<'a> Parser<'a> {
             }
             Kind::Note => self.note(token),
             Kind::Direction(direction) => {
-                self.direction(token, direction);
+                self.direction(token, direction, true);
                 Ok(())
             }
             Kind::AccTitle | Kind::AccDescription | Kind::AccBlock => self.accessibility(token),
@@ -258,8 +259,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A line that is a direction, whatever else its author wrote on it.
-    fn direction(&mut self, token: Token, direction: Direction) {
+    /// A line that is a direction, whatever else its author wrote on it; `check` says whether to speak of that.
+    fn direction(&mut self, token: Token, direction: Direction, check: bool) {
         self.bump();
         let whole = self.trim(token.start..token.end);
         let text = self.slice(whole.clone());
@@ -267,7 +268,7 @@ impl<'a> Parser<'a> {
         let (word, letters) = last_direction(text);
         let at = whole.start + word..whole.start + letters;
         let span = self.span(at.clone());
-        if !plain {
+        if check && !plain {
             let gap = self.direction_gap(at.clone());
             let behind = text.get(letters..).unwrap_or("").trim();
             let all = self.span(whole.clone());
@@ -292,7 +293,13 @@ impl<'a> Parser<'a> {
         self.span(start..end)
     }
 
-    fn open(&mut self, start: usize, brace: usize, id: Spanned<String>, title: Option<Spanned<String>>) {
+    fn open(
+        &mut self,
+        start: usize,
+        brace: usize,
+        id: Spanned<String>,
+        title: Option<Spanned<String>>,
+    ) {
         self.strays_end();
         if self.frames.len() > MAX_DEPTH {
             if !self.too_deep {
@@ -355,11 +362,7 @@ impl<'a> Parser<'a> {
             stereotype: None,
             body: Some(Body { statements }),
         };
-        self.push(
-            opened.start,
-            end,
-            StatementKind::Declaration(declaration),
-        );
+        self.push(opened.start, end, StatementKind::Declaration(declaration));
     }
 
     /// Closes what is open, with a report for each.
@@ -494,7 +497,10 @@ impl<'a> Parser<'a> {
     fn line_range(&self, at: usize) -> Range<usize> {
         let line = self.line_of(at);
         let start = self.line_starts.get(line).copied().unwrap_or(0);
-        let end = self.line_starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
+        let end = self
+            .line_starts
+            .get(line + 1)
+            .map_or(self.text.len(), |next| next - 1);
         start..end.max(start)
     }
 

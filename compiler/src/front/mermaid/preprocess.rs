@@ -143,10 +143,7 @@ fn tags(text: &str) -> Vec<Range<usize>> {
 fn attribute_quotes(text: &str, range: Range<usize>) -> Vec<usize> {
     let mut quotes = Vec::new();
     let mut from = range.start;
-    while let Some(at) = text
-        .get(from..range.end)
-        .and_then(|rest| rest.find("=\""))
-    {
+    while let Some(at) = text.get(from..range.end).and_then(|rest| rest.find("=\"")) {
         let first = from + at + 1;
         let Some(length) = text
             .get(first + 1..range.end)
@@ -213,8 +210,8 @@ pub(super) fn comments(text: &str) -> Vec<Range<usize>> {
             && behind
                 .get(2..)
                 .is_some_and(|body| !body.is_empty() && !body.starts_with(['{', '\n']));
-        let line_end = at + behind.find('\n').map_or(behind.len(), |end| end + 1);
         if is_comment {
+            let line_end = at + behind.find('\n').map_or(behind.len(), |end| end + 1);
             found.push(from..line_end);
             from = line_end;
         } else {

@@ -1,105 +1,156 @@
 //! One cell of the dense index: what an event does at a leaf, in eight bytes.
 
-use crate::id::{ActionId, GuardId, StateId, TransitionId};
+use crate::id::{GuardId, StateId, TransitionId};
 
-/// *None* among the numbers of a cell; no id of a verified table reaches it.
+/// *None* in place of a guard; no id of a verified table reaches it.
 const NONE: u16 = u16::MAX;
 
-/// *None* in place of an action where there is a guard.
-const NO_ACTION: u16 = 0x7FFF;
+/// The bit of each kind of cell. The commonest one is the sign, so that it takes one test.
+const CONTROL: u64 = 1 << 63;
+const RUN: u64 = 1 << 62;
+const LIST: u64 = 1 << 61;
 
 /// What an event does at a leaf.
 ///
 /// ```text
-///  bits      48..64     32..48     16..32        0..16
-///  control   NONE       NONE       transition    next leaf    leaves one leaf, enters another
-///  short     action?    guard?     transition    next leaf    the same, with a guard or an action
-///  list      index of the first contender    1   NONE         see `Contender`
-///  nothing   0                               0   NONE         no transition is triggered
-///  general   0                               2   NONE         ask the general step
+///  bits      60..64   44..60    36..44    16..36       0..16
+///  control   1000               transition, 16..32     next leaf   leaves one leaf, enters another, does nothing
+///  run       0100     guard?    count     actions at   next leaf   does these actions, if the guard holds
+///  list      0010                         contenders at            see `Contender`
+///  general   0001                                                  ask the general step
+///  nothing   0000                                                  no transition is triggered
 /// ```
-///
-/// The highest bit is set in a control cell and in no other, so that the commonest step takes one test: other short
-/// cells write *none* for an action as `0x7FFF`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell(u64);
 
-/// A cell that says all there is to do.
+/// What a run cell says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Short {
+pub(crate) struct Run {
     pub(crate) next: StateId,
-    pub(crate) transition: TransitionId,
     pub(crate) guard: Option<GuardId>,
-    pub(crate) action: Option<ActionId>,
+    /// Where its actions begin.
+    pub(crate) at: u32,
+    /// How many there are.
+    pub(crate) count: u8,
 }
 
 impl Cell {
     /// No transition is triggered.
-    pub(crate) const NOTHING: Self = Self(0xFFFF);
+    pub(crate) const NOTHING: Self = Self(0);
     /// The general step has to look at it.
-    pub(crate) const GENERAL: Self = Self(0x2_FFFF);
+    pub(crate) const GENERAL: Self = Self(1 << 60);
 
-    /// A cell with all there is to do; `None` if the action's number is too high for one.
-    pub(crate) fn short(short: Short) -> Option<Self> {
-        let low = u64::from(short.next.raw()) | u64::from(short.transition.raw()) << 16;
-        if (short.guard, short.action) == (None, None) {
-            return Some(Self(low | 0xFFFF_FFFF << 32));
-        }
-        let guard = short.guard.map_or(NONE, GuardId::raw);
-        let action = short.action.map_or(NO_ACTION, ActionId::raw);
-        let fits = action < NO_ACTION || short.action.is_none();
-        fits.then_some(Self(low | u64::from(guard) << 32 | u64::from(action) << 48))
+    /// A cell that only changes the leaf.
+    pub(crate) fn control(transition: TransitionId, next: StateId) -> Self {
+        Self(CONTROL | u64::from(transition.raw()) << 16 | u64::from(next.raw()))
+    }
+
+    /// A cell that runs actions; `None` if they stand too far behind.
+    pub(crate) fn run(run: Run) -> Option<Self> {
+        let guard = u64::from(run.guard.map_or(NONE, GuardId::raw));
+        let place = u64::from(run.count) << 36 | u64::from(run.at) << 16;
+        let cell = Self(RUN | guard << 44 | place | u64::from(run.next.raw()));
+        Some(cell).filter(|_| run.at < 1 << 20)
     }
 
     /// A cell with a list of contenders.
-    pub(crate) fn contenders(first: u32) -> Self {
-        Self(0x1_FFFF | u64::from(first) << 32)
+    pub(crate) fn list(first: u32) -> Self {
+        Self(LIST | u64::from(first))
     }
 
-    /// Whether the cell is a step without guard and action.
     #[inline]
-    pub(crate) const fn is_control_only(self) -> bool {
-        self.0 >> 63 == 1
+    pub(crate) fn is_control(self) -> bool {
+        self.0 & CONTROL != 0
     }
 
-    /// Whether the cell says all there is to do.
     #[inline]
-    pub(crate) fn is_short(self) -> bool {
-        self.next() != StateId::new(NONE)
+    pub(crate) fn is_run(self) -> bool {
+        self.0 & RUN != 0
     }
 
+    #[inline]
+    pub(crate) fn is_list(self) -> bool {
+        self.0 & LIST != 0
+    }
+
+    /// The leaf afterwards, of a control or a run cell.
     #[inline]
     pub(crate) fn next(self) -> StateId {
-        let [a, b, ..] = self.0.to_le_bytes();
-        StateId::new(u16::from_le_bytes([a, b]))
+        StateId::new(self.half_word(0))
     }
 
+    /// The transition of a control cell.
     #[inline]
     pub(crate) fn transition(self) -> TransitionId {
-        let [_, _, a, b, ..] = self.0.to_le_bytes();
-        TransitionId::new(u16::from_le_bytes([a, b]))
+        TransitionId::new(self.half_word(16))
     }
 
+    /// The guard of a run cell.
     #[inline]
     pub(crate) fn guard(self) -> Option<GuardId> {
-        let [_, _, _, _, a, b, ..] = self.0.to_le_bytes();
-        Some(u16::from_le_bytes([a, b]))
+        Some(self.half_word(44))
             .filter(|&raw| raw != NONE)
             .map(GuardId::new)
     }
 
+    /// Where the actions of a run cell stand, and how many there are.
     #[inline]
-    pub(crate) fn action(self) -> Option<ActionId> {
-        let [.., a, b] = self.0.to_le_bytes();
-        Some(u16::from_le_bytes([a, b]))
-            .filter(|&raw| raw != NONE)
-            .map(ActionId::new)
+    pub(crate) fn actions(self) -> (usize, usize) {
+        let [count, ..] = (self.0 >> 36).to_le_bytes();
+        let [a, b, c, _] = self.word(16).to_le_bytes();
+        let at = u32::from_le_bytes([a, b, c & 0xF, 0]);
+        (at as usize, usize::from(count))
     }
 
-    /// The index of the first contender, for a cell that is neither short nor one of the two constants.
+    /// The first contender of a list cell.
     #[inline]
     pub(crate) fn first(self) -> usize {
-        let [.., a, b, c, d] = self.0.to_le_bytes();
-        u32::from_le_bytes([a, b, c, d]) as usize
+        self.word(0) as usize
+    }
+
+    #[inline]
+    fn half_word(self, from: u32) -> u16 {
+        let [a, b, ..] = (self.0 >> from).to_le_bytes();
+        u16::from_le_bytes([a, b])
+    }
+
+    #[inline]
+    fn word(self, from: u32) -> u32 {
+        let [a, b, c, d, ..] = (self.0 >> from).to_le_bytes();
+        u32::from_le_bytes([a, b, c, d])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cell, Run};
+    use crate::id::{GuardId, StateId, TransitionId};
+
+    #[test]
+    fn a_cell_gives_back_what_went_in() {
+        let control = Cell::control(TransitionId::new(65_533), StateId::new(65_532));
+        assert!(control.is_control());
+        assert_eq!(
+            (control.transition().raw(), control.next().raw()),
+            (65_533, 65_532)
+        );
+        for guard in [None, Some(GuardId::new(0)), Some(GuardId::new(65_533))] {
+            let run = Run {
+                next: StateId::new(65_533),
+                guard,
+                at: (1 << 20) - 1,
+                count: 255,
+            };
+            let cell = Cell::run(run).unwrap();
+            assert!(cell.is_run() && !cell.is_control() && !cell.is_list());
+            assert_eq!((cell.next(), cell.guard()), (run.next, guard));
+            assert_eq!(cell.actions(), ((1 << 20) - 1, 255));
+        }
+        let list = Cell::list(1 << 20);
+        assert!(list.is_list() && !list.is_run() && !list.is_control());
+        assert_eq!(list.first(), 1 << 20);
+        for other in [Cell::NOTHING, Cell::GENERAL] {
+            assert!(!other.is_control() && !other.is_run() && !other.is_list());
+        }
     }
 }

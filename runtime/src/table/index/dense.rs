@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::cell::{Cell, Short};
+use super::cell::{Cell, Run};
 use super::{EVENTLESS, Index, is_running_leaf};
 use crate::id::{ActionId, EventId, GuardId, StateId, TransitionId};
 use crate::table::sections::{EventKind, Instruction, Sections, StateKind, TransitionRow};
@@ -16,6 +16,10 @@ use crate::table::{ROOT, list};
 /// Most cells, most contenders and most actions in the dense index. Unit: entries of one of the three. Why: 8, 16 and 2
 /// bytes each; a machine beyond that is rare, and its steps stay correct without.
 const MAX_ENTRIES: usize = 1 << 20;
+
+/// Most work in making the dense index. Unit: states left, states entered and actions, over all pairs of a leaf and a
+/// transition. Why: rows may share lists, so that a small table could ask for hours of it.
+const MAX_WORK: usize = 1 << 24;
 
 /// *None* in a contender.
 const NONE: u16 = u16::MAX;
@@ -43,7 +47,7 @@ pub(crate) struct Contender {
     guard: u16,
     /// Whether it is the cell's last.
     last: bool,
-    /// All actions of the step, in order: exit, transition, entry.
+    /// All actions of the step, in order: exit, transition, entry. Where they begin, and how many there are.
     actions: (u32, u32),
 }
 
@@ -66,6 +70,12 @@ impl Contender {
             PROGRAM => Check::Program,
             raw => Check::Ask(GuardId::new(raw)),
         }
+    }
+
+    /// All actions of the step: where they begin, and how many there are.
+    #[inline]
+    pub(crate) fn actions(&self) -> (usize, usize) {
+        (self.actions.0 as usize, self.actions.1 as usize)
     }
 
     #[inline]
@@ -101,6 +111,7 @@ impl Dense {
             sections,
             index,
             dense,
+            work: 0,
         }
         .build()
         .unwrap_or_default()
@@ -117,9 +128,10 @@ impl Dense {
         self.contenders.get(at)
     }
 
+    /// The actions that a run cell or a contender has.
     #[inline]
-    pub(crate) fn actions(&self, contender: &Contender) -> &[ActionId] {
-        list(&self.actions, &(contender.actions.0..contender.actions.1))
+    pub(crate) fn actions(&self, (at, count): (usize, usize)) -> Option<&[ActionId]> {
+        self.actions.get(at..at.wrapping_add(count))
     }
 }
 
@@ -160,6 +172,8 @@ struct Builder<'a> {
     sections: &'a Sections,
     index: &'a Index,
     dense: Dense,
+    /// See [`MAX_WORK`].
+    work: usize,
 }
 
 impl Builder<'_> {
@@ -204,9 +218,7 @@ impl Builder<'_> {
 
     /// The cell of a leaf for an event that triggers these transitions, best first.
     fn cell(&mut self, leaf: StateId, triggered: &[(EventId, TransitionId)]) -> Option<Cell> {
-        if let [(_, only)] = triggered
-            && let Some(cell) = self.short(leaf, *only).and_then(Cell::short)
-        {
+        if let Some(cell) = self.single(leaf, triggered) {
             return Some(cell);
         }
         let from = self.dense.contenders.len();
@@ -222,19 +234,56 @@ impl Builder<'_> {
             return Some(Cell::NOTHING);
         };
         last.last = true;
-        u32::try_from(from).ok().map(Cell::contenders)
+        u32::try_from(from).ok().map(Cell::list)
+    }
+
+    /// The cell, if there is one transition to think of, which is plain and guarded by one question at most.
+    fn single(&mut self, leaf: StateId, triggered: &[(EventId, TransitionId)]) -> Option<Cell> {
+        let sections = self.sections;
+        let &(_, transition) = triggered.first()?;
+        let row = sections.transitions.get(transition.index())?;
+        let guard = match list(&sections.code, &row.guard) {
+            [] => None,
+            [Instruction::Ask(guard)] if triggered.len() == 1 => Some(*guard),
+            _ => return None,
+        };
+        let effect = self.effect(leaf, row)?;
+        if !effect.is_plain(sections, self.index) {
+            return None;
+        }
+        let moves = effect.exited == [leaf] && effect.entered == [effect.next];
+        if guard.is_none() && effect.actions.is_empty() && moves {
+            return Some(Cell::control(transition, effect.next));
+        }
+        let at = u32::try_from(self.dense.actions.len()).ok()?;
+        let count = u8::try_from(effect.actions.len()).ok()?;
+        let cell = Cell::run(Run {
+            next: effect.next,
+            guard,
+            at,
+            count,
+        })?;
+        self.dense.actions.extend(&effect.actions);
+        Some(cell)
+    }
+
+    /// What the transition does at the leaf; `None` once that was asked too often.
+    fn effect(&mut self, leaf: StateId, transition: &TransitionRow) -> Option<Effect> {
+        let effect = Effect::of(self.sections, leaf, transition);
+        self.work += 1 + effect.exited.len() + effect.actions.len() + effect.entered.len();
+        Some(effect).filter(|_| self.work <= MAX_WORK)
     }
 
     fn contender(&mut self, leaf: StateId, transition: TransitionId) -> Option<Contender> {
         let sections = self.sections;
         let row = sections.transitions.get(transition.index())?;
-        let effect = Effect::of(sections, leaf, row);
+        let effect = self.effect(leaf, row)?;
         let start = self.dense.actions.len();
         let plain = effect.is_plain(sections, self.index);
         if plain {
             self.dense.actions.extend(&effect.actions);
         }
-        let end = self.dense.actions.len();
+        let count = self.dense.actions.len() - start;
         let place = |at: usize| u32::try_from(at).ok().filter(|_| at <= MAX_ENTRIES);
         Some(Contender {
             transition,
@@ -245,31 +294,7 @@ impl Builder<'_> {
                 _ => PROGRAM,
             },
             last: false,
-            actions: (place(start)?, place(end)?),
-        })
-    }
-
-    /// The transition as a cell, if all it does is to leave the leaf, act at most once and enter another leaf.
-    fn short(&self, leaf: StateId, transition: TransitionId) -> Option<Short> {
-        let sections = self.sections;
-        let row = sections.transitions.get(transition.index())?;
-        let effect = Effect::of(sections, leaf, row);
-        let fits = effect.is_plain(sections, self.index)
-            && effect.exited == [leaf]
-            && effect.entered == [effect.next]
-            && effect.actions == list(&sections.calls, &row.calls)
-            && effect.actions.len() <= 1;
-        let guard = match list(&sections.code, &row.guard) {
-            [] => None,
-            [Instruction::Ask(guard)] => Some(*guard),
-            _ => return None,
-        };
-        let action = effect.actions.first().copied();
-        fits.then_some(Short {
-            next: effect.next,
-            transition,
-            guard,
-            action,
+            actions: (place(start)?, place(count)?),
         })
     }
 }

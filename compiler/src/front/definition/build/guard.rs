@@ -62,14 +62,16 @@ impl Build<'_, '_> {
             .find_map(|property| form_of(property.name.as_str()).map(|form| (property, form)));
         let Some((first, form)) = first else {
             let needs = "`field` and `op`, or one of `all`, `any`, `not`";
-            self.diags.push(report::missing_key(opening, "a guard", needs));
+            self.diags
+                .push(report::missing_key(opening, "a guard", needs));
             return None;
         };
         for other in &object.properties {
             let name = other.name.as_str();
             if form_of(name).is_some() && !form.contains(&name) {
                 let at = self.place.range(&other.name);
-                self.diags.push(report::beside(at, name, first.name.as_str()));
+                self.diags
+                    .push(report::beside(at, name, first.name.as_str()));
             }
         }
         let several = |build: &mut Self, value: &Value<'_>| match value {
@@ -88,15 +90,12 @@ impl Build<'_, '_> {
         }
     }
 
-    fn comparison(
-        &mut self,
-        object: &Object<'_>,
-        opening: crate::source::Span,
-    ) -> Option<Guard> {
+    fn comparison(&mut self, object: &Object<'_>, opening: crate::source::Span) -> Option<Guard> {
         for key in ["field", "op"] {
             if json::get(object, key).is_none() {
                 let needs = format!("`{key}`");
-                self.diags.push(report::missing_key(opening, "a guard", &needs));
+                self.diags
+                    .push(report::missing_key(opening, "a guard", &needs));
             }
         }
         let text = |key| json::get(object, key).and_then(|value| self.spanned(value));
@@ -109,7 +108,8 @@ impl Build<'_, '_> {
             (true, Some(value)) => self.constants(operator, value),
             (true, None) => {
                 let what = format!("a guard with `{}`", written.value);
-                self.diags.push(report::missing_key(opening, &what, "`value`"));
+                self.diags
+                    .push(report::missing_key(opening, &what, "`value`"));
                 return None;
             }
             (false, _) => {
@@ -119,7 +119,8 @@ impl Build<'_, '_> {
                     .find(|property| property.name.as_str() == "value");
                 if let Some(property) = misplaced {
                     let at = self.place.range(&property.name);
-                    self.diags.push(report::value_of_presence(at, &written.value));
+                    self.diags
+                        .push(report::value_of_presence(at, &written.value));
                 }
                 Vec::new()
             }
@@ -132,7 +133,11 @@ impl Build<'_, '_> {
     }
 
     /// The constants of a comparison; one that doesn't fit the operator is reported.
-    fn constants(&mut self, operator: Operator, value: &Value<'_>) -> Vec<Spanned<serde_json::Value>> {
+    fn constants(
+        &mut self,
+        operator: Operator,
+        value: &Value<'_>,
+    ) -> Vec<Spanned<serde_json::Value>> {
         let is_list = matches!(value, Value::Array(_));
         let is_scalar = !is_list && !matches!(value, Value::Object(_));
         let (fits, wanted) = match operator {
@@ -145,7 +150,9 @@ impl Build<'_, '_> {
         };
         if !fits {
             let numeric = match value {
-                Value::StringLit(text) => json::number(&text.value).filter(|_| wanted == "a number"),
+                Value::StringLit(text) => {
+                    json::number(&text.value).filter(|_| wanted == "a number")
+                }
                 _ => None,
             };
             self.diags.push(report::mistyped_guard(

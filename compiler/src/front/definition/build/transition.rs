@@ -74,13 +74,18 @@ impl Build<'_, '_> {
                 _ => BranchKind::Target(None),
             };
         }
-        let at = self.place.bytes(fields.object.range.start, fields.object.range.start + 1);
+        let at = self
+            .place
+            .bytes(fields.object.range.start, fields.object.range.start + 1);
         if fields.get("invoke").is_some() {
             if fields.get("on_complete").is_none() {
                 let what = "a transition with `invoke`";
-                self.diags.push(report::missing_key(at, what, "`on_complete`"));
+                self.diags
+                    .push(report::missing_key(at, what, "`on_complete`"));
             }
-            let invoked = self.text(fields, "invoke").zip(self.text(fields, "on_complete"));
+            let invoked = self
+                .text(fields, "invoke")
+                .zip(self.text(fields, "on_complete"));
             return match invoked {
                 Some((workflow, on_complete)) => BranchKind::Invoke {
                     workflow,
@@ -92,7 +97,8 @@ impl Build<'_, '_> {
             };
         }
         if fields.get("actions").is_none() {
-            self.diags.push(report::missing_key(at, "a transition", "`target`"));
+            self.diags
+                .push(report::missing_key(at, "a transition", "`target`"));
         }
         BranchKind::Target(None)
     }
@@ -105,7 +111,8 @@ impl Build<'_, '_> {
         for other in present {
             let at = self.place.range(&other.name);
             let first = first.unwrap_or_default();
-            self.diags.push(report::beside(at, other.name.as_str(), first));
+            self.diags
+                .push(report::beside(at, other.name.as_str(), first));
         }
         if first == Some("invoke") || fields.get("invoke").is_some() {
             return;
@@ -114,7 +121,8 @@ impl Build<'_, '_> {
             if let Some(property) = fields.property(key) {
                 let at = self.place.range(&property.name);
                 let inside_fork = first == Some("fork") && key != "input";
-                self.diags.push(report::without_invoke(at, key, inside_fork));
+                self.diags
+                    .push(report::without_invoke(at, key, inside_fork));
             }
         }
     }
@@ -129,9 +137,8 @@ impl Build<'_, '_> {
                     for branch in &branches.properties {
                         if let Value::Object(branch) = &branch.value {
                             let ends = branch.properties.iter();
-                            let ends = ends.filter(|it| {
-                                matches!(it.name.as_str(), "initial" | "terminal")
-                            });
+                            let ends = ends
+                                .filter(|it| matches!(it.name.as_str(), "initial" | "terminal"));
                             states.extend(ends.filter_map(|it| self.spanned(&it.value)));
                         }
                     }

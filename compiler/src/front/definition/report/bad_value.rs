@@ -20,12 +20,8 @@ const SIGNS: [(&str, &str); 10] = [
 
 /// The text under `key` is none of those that it may be.
 pub(crate) fn not_a_choice(value: Span, key: &str, text: &str, choices: &[&str]) -> Diagnostic {
-    let found = Diagnostic::new(
-        Code::BadValue,
-        value,
-        format!("`{key}` can't be `{text}`"),
-    )
-    .note(format!("it may be {}", quoted(choices)));
+    let found = Diagnostic::new(Code::BadValue, value, format!("`{key}` can't be `{text}`"))
+        .note(format!("it may be {}", quoted(choices)));
     let sign = SIGNS.iter().find(|(sign, _)| *sign == text).map(|it| it.1);
     let meant = sign
         .filter(|name| choices.contains(name))
@@ -43,12 +39,9 @@ pub(crate) fn not_a_choice(value: Span, key: &str, text: &str, choices: &[&str])
 
 /// The number under `key` is negative, broken, or too small.
 pub(crate) fn not_at_least(value: Span, key: &str, text: &str, least: u64) -> Diagnostic {
-    Diagnostic::new(
-        Code::BadValue,
-        value,
-        format!("`{key}` can't be `{text}`"),
-    )
-    .help(format!("write a whole number of at least {least}, or drop the key for no limit"))
+    Diagnostic::new(Code::BadValue, value, format!("`{key}` can't be `{text}`")).help(format!(
+        "write a whole number of at least {least}, or drop the key for no limit"
+    ))
 }
 
 /// The number has no value: it is too large, or no number that JSON has.
@@ -60,7 +53,9 @@ pub(crate) fn no_such_number(value: Span, text: &str) -> Diagnostic {
         format!("the number `{text}` is too large")
     };
     Diagnostic::new(Code::BadValue, value, message)
-        .note("whole numbers are kept exactly and have at most 64 bits; others are floats of 64 bits")
+        .note(
+            "whole numbers are kept exactly and have at most 64 bits; others are floats of 64 bits",
+        )
         .help("write a number in that range, or a text")
 }
 
@@ -72,6 +67,10 @@ pub(crate) fn empty_name(key: Span) -> Diagnostic {
 
 /// A list of branches has none.
 pub(crate) fn empty_branches(value: Span) -> Diagnostic {
-    Diagnostic::new(Code::BadValue, value, "an empty list of branches leads nowhere")
-        .help("name a target, or drop the event")
+    Diagnostic::new(
+        Code::BadValue,
+        value,
+        "an empty list of branches leads nowhere",
+    )
+    .help("name a target, or drop the event")
 }

@@ -11,7 +11,9 @@ pub(crate) fn key_beside_wrapped(key: Span, name: &str) -> Diagnostic {
         format!("`{name}` stands beside `definition`, where it isn't read"),
     )
     .note("an object with the key `definition` is a wrapper: the machine is what that key holds")
-    .help(format!("move `{name}` into `definition`, or drop the wrapper"))
+    .help(format!(
+        "move `{name}` into `definition`, or drop the wrapper"
+    ))
 }
 
 /// `definition` holds no machine.

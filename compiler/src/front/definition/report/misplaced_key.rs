@@ -5,20 +5,29 @@ use crate::source::Span;
 
 /// `name` stands beside `other`, of which an object has only one; `other` counts.
 pub(crate) fn beside(key: Span, name: &str, other: &str) -> Diagnostic {
-    finding(key, format!("`{name}` beside `{other}` is ignored"))
-        .help(format!("keep one of them, or split it in two, one with `{other}` and one with `{name}`"))
+    finding(key, format!("`{name}` beside `{other}` is ignored")).help(format!(
+        "keep one of them, or split it in two, one with `{other}` and one with `{name}`"
+    ))
 }
 
 /// `name` means something only in a state of that type.
 pub(crate) fn only_in_type(key: Span, name: &str, kind: &str) -> Diagnostic {
-    finding(key, format!("`{name}` means nothing in a state that isn't {}", article(kind)))
-        .help(format!("drop it, or write `\"type\": \"{kind}\"`"))
+    finding(
+        key,
+        format!(
+            "`{name}` means nothing in a state that isn't {}",
+            article(kind)
+        ),
+    )
+    .help(format!("drop it, or write `\"type\": \"{kind}\"`"))
 }
 
 /// The operator asks only whether the field is there.
 pub(crate) fn value_of_presence(key: Span, operator: &str) -> Diagnostic {
     finding(key, format!("`value` beside `{operator}` is ignored"))
-        .note(format!("`{operator}` asks whether the field is there, not what it is"))
+        .note(format!(
+            "`{operator}` asks whether the field is there, not what it is"
+        ))
         .help("drop `value`, or compare with `eq`")
 }
 
@@ -34,7 +43,11 @@ pub(crate) fn without_invoke(key: Span, name: &str, inside_fork: bool) -> Diagno
 }
 
 fn article(kind: &str) -> &str {
-    if kind == "history" { "a history state" } else { kind }
+    if kind == "history" {
+        "a history state"
+    } else {
+        kind
+    }
 }
 
 fn finding(key: Span, message: String) -> Diagnostic {

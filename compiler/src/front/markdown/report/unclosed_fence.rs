@@ -19,7 +19,12 @@ pub(crate) fn unclosed_fence(
     match swallowed {
         Some(line) => found
             .related(line, "it goes on past here, which is left out of it")
-            .fix(Applicability::Unsafe, "close it before that line", end, closing),
+            .fix(
+                Applicability::Unsafe,
+                "close it before that line",
+                end,
+                closing,
+            ),
         None => found.fix(Applicability::Safe, "close it at its end", end, closing),
     }
 }

@@ -45,7 +45,6 @@ impl Lexer<'_> {
         {
             return Some(token);
         }
-        self.name_or_sign(input)
-            .unwrap_or_else(|| self.unknown())
+        self.name_or_sign(input).unwrap_or_else(|| self.unknown())
     }
 }

@@ -69,9 +69,7 @@ impl Line {
     pub(super) fn direction(&self, at: usize) -> Option<(Direction, usize, usize)> {
         let found = self.directions.iter().zip(DIRECTIONS);
         found
-            .filter_map(|(place, (_, direction))| {
-                place.map(|(start, end)| (direction, start, end))
-            })
+            .filter_map(|(place, (_, direction))| place.map(|(start, end)| (direction, start, end)))
             .find(|&(_, start, _)| start >= at)
     }
 

@@ -109,8 +109,7 @@ impl Lexer<'_> {
         if first == b'{' {
             return self.open_brace(Kind::Open, input.get(1..).unwrap_or(""));
         }
-        self.name_or_sign(input)
-            .unwrap_or_else(|| self.unknown())
+        self.name_or_sign(input).unwrap_or_else(|| self.unknown())
     }
 
     /// The rules for names, labels and arrows, which both modes between statements have in this order. The inner `None`

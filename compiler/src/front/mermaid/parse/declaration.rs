@@ -33,6 +33,11 @@ impl Parser<'_> {
                 self.composite_words(first, word_before.map(|word| word.end), last, next);
                 Ok(())
             }
+            Kind::SeveralWords if !next.follows_state() => {
+                self.bump();
+                self.words_with_brace(first, next);
+                Ok(())
+            }
             Kind::As if !next.follows_state() => {
                 let title = self.raw(all.clone());
                 let line = self.line_range(next.end);
@@ -51,6 +56,34 @@ impl Parser<'_> {
         }
     }
 
+    /// `state a : The title {`: Mermaid refuses two words in front of a brace.
+    fn words_with_brace(&mut self, first: Token, last: Token) {
+        let words = self.trim(first.start..last.end - 1);
+        let written = self.raw(words.clone());
+        let span = self.span(words.clone());
+        self.silence(self.line_of(first.start));
+        let colon = self.slice(words.clone()).find(':').filter(|&at| at > 0);
+        let (id, title) = match colon {
+            Some(colon) => {
+                let id = self.name(words.start..words.start + colon);
+                let title = self.spanned(words.start + colon + 1..words.end);
+                self.report(report::syntax_error::declaration::composite_title(
+                    span,
+                    &id.value,
+                    &title.value,
+                ));
+                (id, Some(title))
+            }
+            None => {
+                self.report(report::syntax_error::declaration::several_words(
+                    span, &written,
+                ));
+                (Spanned::new(report::slug(&written), span), None)
+            }
+        };
+        self.open(first.lead, last.end - 1, id, title);
+    }
+
     /// A composite behind one word or several, of which Mermaid takes the last.
     fn composite_words(&mut self, first: Token, before: Option<usize>, last: Token, brace: Token) {
         let all = first.start..last.end;
@@ -64,7 +97,10 @@ impl Parser<'_> {
                 let drawn = self.raw(last.start..last.end);
                 let edit = self.span(first.lead..last.end);
                 self.report(report::stray_words::composite_title(
-                    edit, &id, &title.value, &drawn,
+                    edit,
+                    &id,
+                    &title.value,
+                    &drawn,
                 ));
                 self.open(first.lead, brace.start, id, Some(title));
                 return;
@@ -167,12 +203,7 @@ impl Parser<'_> {
             Some((_, id)) => id.trim().to_owned(),
             None => report::slug(&written),
         };
-        self.open(
-            token.lead,
-            token.end - 1,
-            Spanned::new(id, span),
-            None,
-        );
+        self.open(token.lead, token.end - 1, Spanned::new(id, span), None);
     }
 
     /// `state "title" as id`, with or without a body.

@@ -46,7 +46,11 @@ impl Parser<'_> {
             ));
         } else if first.kind == Kind::Class && rest.start == last.start && !last.is_empty() {
             let whole = self.span(subject.start..last.end);
-            self.report(report::stray_words::class_name(whole, &name.value, &text.value));
+            self.report(report::stray_words::class_name(
+                whole,
+                &name.value,
+                &text.value,
+            ));
         }
         self.drawing_until(first, end, keyword, Some(name), Some(text));
         Ok(())
@@ -99,9 +103,13 @@ impl Parser<'_> {
             rest = self.peek();
         }
         let end = self.used;
-        if rest.kind != Kind::NewLine {
+        // At the root Mermaid's lexer makes a line end of the end of the text.
+        let ends = rest.kind == Kind::NewLine || (rest.kind == Kind::End && self.frames.len() == 1);
+        if !ends {
             let text = self.slice(start..end);
-            let href = text.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("href"));
+            let href = text
+                .get(..4)
+                .is_some_and(|word| word.eq_ignore_ascii_case("href"));
             let finding = if self.same_line(end, rest.lead) && rest.kind != Kind::End {
                 report::syntax_error::click::too_much(line, href)
             } else {
@@ -135,7 +143,11 @@ impl Parser<'_> {
         // The next token passes over `width`, or is what stands in its place.
         let next = self.peek();
         let behind = self.slice(width.end..next.start.max(width.end));
-        if !behind.trim_start().to_ascii_lowercase().starts_with("width") {
+        if !behind
+            .trim_start()
+            .to_ascii_lowercase()
+            .starts_with("width")
+        {
             let finding = report::syntax_error::click::scale(self.span(first.start..width.end));
             return Err(Self::broken_line(width.end - 1, finding));
         }

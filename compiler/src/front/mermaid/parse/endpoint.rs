@@ -54,8 +54,8 @@ impl Parser<'_> {
         let target_end = self.used;
         let next = self.peek();
         let at_line_end = !self.same_line(arrow.start, target_token.start);
-        if next.kind == Kind::Arrow && at_line_end && self.frames.len() == 1 {
-            // Blanks behind the arrow swallowed the line end: the target is the source of the next line's transition.
+        if next.kind == Kind::Arrow && at_line_end && self.same_line(target_end, next.start) {
+            // The line end between arrow and target counted for nothing: the target is the next line's source.
             let finding = report::syntax_error::arrow::no_target(arrow_span);
             return Err(Self::broken_before(target_token.start, finding));
         }
@@ -141,7 +141,8 @@ impl Parser<'_> {
 
     /// A `;` behind a text: Mermaid ends the text there and makes states of the rest.
     pub(super) fn check_cut(&mut self, end: usize) {
-        if !self.slice(end..end + 1).starts_with(';') {
+        let line = self.line_of(end);
+        if !self.slice(end..end + 1).starts_with(';') || self.is_silent(line) {
             return;
         }
         let rest = self.trim(end..self.line_range(end).end);
@@ -152,7 +153,7 @@ impl Parser<'_> {
             self.span(rest),
             lost.trim(),
         ));
-        self.silence(self.line_of(end));
+        self.silence(line);
     }
 
     /// `A --> B;`: the `;` is part of the name.

@@ -23,7 +23,9 @@ impl Parser<'_> {
                     || behind.is_empty()
                     || behind.starts_with("-->")
                     || behind.starts_with(':');
-                let finding = if named {
+                let finding = if behind.starts_with('"') {
+                    report::syntax_error::note::floating(self.trimmed_span(line))
+                } else if named {
                     report::syntax_error::name::keyword(keyword, "note")
                 } else {
                     let word = behind.split_whitespace().next().unwrap_or("").to_owned();
@@ -67,7 +69,13 @@ impl Parser<'_> {
             }
             self.note_block(first, text)
         };
-        self.push_note(first, text.end, state, Some(side.kind == Kind::LeftOf), value);
+        self.push_note(
+            first,
+            text.end,
+            state,
+            Some(side.kind == Kind::LeftOf),
+            value,
+        );
         Ok(())
     }
 
@@ -82,9 +90,15 @@ impl Parser<'_> {
                 .unwrap_or("")
                 .starts_with(crate::front::mermaid::lex::rule::is_space);
         let before = self.slice(token.start..colon).encode_utf16().count();
+        let glued = value.span.start == self.span(colon..colon + 1).end;
         if lost_letter || before > 1 {
             let blanks = self.span(token.start..colon + 1);
-            self.report(report::cut_note::line(blanks, value.span, lost_letter));
+            self.report(report::cut_note::line(
+                blanks,
+                value.span,
+                lost_letter,
+                glued,
+            ));
         }
         self.check_cut(token.end);
         value

@@ -40,6 +40,11 @@ impl Parser<'_> {
         self.strays.entries.push((what, range));
     }
 
+    /// Whether a line has its report.
+    pub(super) fn is_silent(&self, line: usize) -> bool {
+        self.strays.silent == Some(line)
+    }
+
     /// Says nothing more about a line.
     pub(super) fn silence(&mut self, line: usize) {
         if self.strays.line != line {
@@ -57,7 +62,7 @@ impl Parser<'_> {
         }
         let alone = entries.len() == 1;
         let mut words: Option<Range<usize>> = None;
-        let mut pipe = None;
+        let mut piped = false;
         let mut divided = false;
         for (what, range) in &entries {
             match what {
@@ -66,7 +71,7 @@ impl Parser<'_> {
                     words = Some(start..range.end);
                 }
                 What::Transition(target) if self.slice(target.clone()).starts_with('|') => {
-                    pipe = Some(target.start);
+                    piped = true;
                 }
                 What::Divider => divided = true,
                 What::Transition(_) | What::Other => {}
@@ -79,14 +84,18 @@ impl Parser<'_> {
         if alone && !report::stray_words::is_sign(&text) {
             return;
         }
-        let first = entries.first().map_or(words.start, |(_, range)| range.start);
+        let first = entries
+            .first()
+            .map_or(words.start, |(_, range)| range.start);
         let last = entries.last().map_or(words.end, |(_, range)| range.end);
+        let only = entries.iter().all(|(what, _)| *what == What::Mention);
         let facts = report::stray_words::Facts {
             line: self.raw(first..last),
             line_span: self.span(first..last),
             words: text,
             words_span: self.span(words),
-            piped: pipe.is_some(),
+            piped,
+            only,
             divided,
             inside: self.frames.len() > 1,
         };

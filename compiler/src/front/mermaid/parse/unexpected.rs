@@ -41,7 +41,12 @@ impl Parser<'_> {
     }
 
     /// What to say where an arrow leads to no state.
-    pub(super) fn missing_target(&mut self, first: Token, arrow: Token, token: Token) -> Diagnostic {
+    pub(super) fn missing_target(
+        &mut self,
+        first: Token,
+        arrow: Token,
+        token: Token,
+    ) -> Diagnostic {
         let arrow_span = self.span(arrow.start..arrow.end);
         let here = self.same_line(arrow.start, token.lead);
         if !here || matches!(token.kind, Kind::NewLine | Kind::End | Kind::Close) {
@@ -49,11 +54,16 @@ impl Parser<'_> {
         }
         let span = self.span(token.start..token.end);
         let word = self.slice(token.lead..token.end);
-        let word: String = word.chars().take_while(char::is_ascii_alphanumeric).collect();
+        let word: String = word
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
         let keyword = self.span(token.lead..token.lead + word.len());
         match token.kind {
             Kind::Description => wrong::arrow::no_target_before_label(arrow_span),
-            Kind::Text | Kind::Title => wrong::name::quoted(span, &self.raw(token.start..token.end)),
+            Kind::Text | Kind::Title => {
+                wrong::name::quoted(span, &self.raw(token.start..token.end))
+            }
             Kind::Unknown if self.slice(token.start..token.end) == "-" => {
                 self.dash_at(token, Some(first))
             }
@@ -89,7 +99,11 @@ impl Parser<'_> {
 
     /// What to insert so that a line is broken in front of an offset, indented as its statement. `None` where the file has
     /// more in front of each line than the diagram: a quote's `>` can't be made up.
-    fn insertion_of_line(&self, at: usize, statement: usize) -> Option<(crate::source::Span, String)> {
+    fn insertion_of_line(
+        &self,
+        at: usize,
+        statement: usize,
+    ) -> Option<(crate::source::Span, String)> {
         let line = self.line_range(statement);
         let indent = self.slice(line.start..statement);
         let newline = line.end.min(self.prepared.excerpt.text().len());
@@ -98,8 +112,8 @@ impl Parser<'_> {
             span.end - span.start == 2
         };
         let contiguous = line.start == 0 || plain(line.start - 1);
-        let contiguous = contiguous
-            && (newline + 2 > self.prepared.excerpt.text().len() || plain(newline));
+        let contiguous =
+            contiguous && (newline + 2 > self.prepared.excerpt.text().len() || plain(newline));
         let blank = indent.chars().all(|c| c == ' ' || c == '\t');
         (contiguous && blank).then(|| (self.span(at..at), format!("\n{indent}")))
     }
@@ -107,7 +121,9 @@ impl Parser<'_> {
     fn stray_text(&mut self, near: Option<Previous>, token: Token) -> Diagnostic {
         let span = self.span(token.start..token.end);
         match near.map(|near| near.shape) {
-            Some(Shape::Labelled) => wrong::label::double_colon(self.span(token.start..token.start + 2)),
+            Some(Shape::Labelled) => {
+                wrong::label::double_colon(self.span(token.start..token.start + 2))
+            }
             Some(Shape::Note) => wrong::note::colon(self.span(token.start..token.start + 1)),
             Some(Shape::Declaration) => wrong::label::behind_declaration(span),
             _ => wrong::label::without_state(span),
@@ -149,7 +165,7 @@ impl Parser<'_> {
         let run_range = token.start..token.start + run.len();
         let before = self.slice(line.start..token.start);
         let after = self.slice(run_range.end..line.end);
-        let glued = before.ends_with(is_id) && before.chars().next_back() != Some('>');
+        let glued = before.ends_with(is_id) && !before.ends_with('>');
         let span = self.span(run_range.clone());
         if run == "-" && glued && after.starts_with(is_id) && !after.starts_with('>') {
             return self.dash_in_name(token.start);

@@ -1,0 +1,25 @@
+//! `show`: a machine as a person reads it, as JSON, or row by row.
+
+mod json;
+mod text;
+
+pub(super) use text::{LONG_GUARD, cut, first_line, wrapped};
+
+use crate::args::{Dump, ShowArgs, TextFormat};
+use crate::failure::Failure;
+use crate::loading::load;
+use crate::printer::Printer;
+use crate::status::ExitStatus;
+
+pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
+    let Some(loaded) = load(&args.spec, args.machine.as_deref(), printer)? else {
+        return Ok(ExitStatus::Findings);
+    };
+    let text = match (args.dump, args.output_format) {
+        (Some(Dump::Table), _) => statemark_runtime::dump(loaded.table.sections()),
+        (None, TextFormat::Text) => text::text(&loaded, printer.palette()),
+        (None, TextFormat::Json) => json::json(&loaded),
+    };
+    printer.result(&text);
+    Ok(ExitStatus::Clean)
+}

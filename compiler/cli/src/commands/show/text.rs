@@ -1,0 +1,395 @@
+//! A machine as a person reads it, in 100 columns.
+
+use serde_json::Value;
+use statemark_runtime::{EventKind, StateId, StateKind, StateRow, Table, TransitionId, Verdict};
+
+use crate::loading::Loaded;
+use crate::palette::Palette;
+use crate::wording::{self, Meta};
+
+/// Widest line. Unit: characters. Why: a terminal beside an editor.
+const WIDTH: usize = 100;
+
+/// How many digits of the hash are shown; enough to tell the builds of one machine apart.
+const HASH_DIGITS: usize = 12;
+
+pub(super) fn text(loaded: &Loaded, palette: Palette) -> String {
+    let mut page = Page {
+        table: &loaded.table,
+        palette,
+        text: String::new(),
+    };
+    page.head(&loaded.hash);
+    let root = StateId::new(0);
+    page.notes_of_root(root);
+    for state in page.children(root) {
+        page.state(state, 0);
+    }
+    format!("{}\n", page.text.trim_end())
+}
+
+/// A text in the making.
+struct Page<'t> {
+    table: &'t Table,
+    palette: Palette,
+    text: String,
+}
+
+/// One line about a transition: its trigger with the guard, where it leads, what it does.
+struct Way {
+    trigger: String,
+    guard: String,
+    target: String,
+    actions: String,
+}
+
+impl Page<'_> {
+    fn line(&mut self, depth: usize, text: &str) {
+        self.text.push_str(&"  ".repeat(depth));
+        self.text.push_str(text.trim_end());
+        self.text.push('\n');
+    }
+
+    fn head(&mut self, hash: &str) {
+        let table = self.table;
+        let meta = wording::machine_meta(table);
+        let digits: String = hash.chars().take(HASH_DIGITS).collect();
+        let name = self.palette.strong(table.name());
+        let title =
+            wording::text(&meta, "title").map_or(String::new(), |title| format!("  {title}"));
+        let digits = self.palette.dim(&format!("  {digits}"));
+        self.line(0, &format!("{name}{title}{digits}"));
+        for line in wording::text(&meta, "description")
+            .iter()
+            .flat_map(|text| text.lines())
+        {
+            for part in wrapped(line, WIDTH) {
+                self.line(0, &part);
+            }
+        }
+        let states = table
+            .states()
+            .skip(1)
+            .filter(|(id, _)| wording::state_name(table, *id) != "[*]");
+        let events = table
+            .events()
+            .filter(|(_, row)| row.kind == EventKind::Named);
+        let counts = [
+            (states.count(), "state"),
+            (table.transitions().len(), "transition"),
+            (events.count(), "event"),
+            (table.sections().guards.len(), "guard"),
+            (table.actions().len(), "action"),
+        ];
+        let counts: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|&(count, word)| crate::commands::lint::counted(count, word))
+            .collect();
+        let counts = self.palette.dim(&counts.join(" · "));
+        self.line(0, &counts);
+        if let Some(context) = meta.get("context") {
+            self.line(0, "");
+            self.fact(0, "context", &context.to_string());
+        }
+        self.line(0, "");
+    }
+
+    /// What the root says of its own: actions, and transitions that hold in every state.
+    fn notes_of_root(&mut self, root: StateId) {
+        let has_ways = self
+            .table
+            .state(root)
+            .is_some_and(|row| !row.transitions.is_empty());
+        if has_ways {
+            let title = self.palette.strong("in every state");
+            self.line(0, &title);
+            self.ways(root, 1);
+            self.line(0, "");
+        }
+    }
+
+    fn children(&self, parent: StateId) -> Vec<StateId> {
+        self.table
+            .states()
+            .filter(|(_, row)| row.parent == Some(parent))
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    fn state(&mut self, state: StateId, depth: usize) {
+        let table = self.table;
+        let Some(row) = table.state(state) else {
+            return;
+        };
+        if wording::state_name(table, state) == "[*]" {
+            return;
+        }
+        let meta = wording::state_meta(table, state);
+        let begins = row
+            .parent
+            .and_then(|parent| wording::initial(table, parent))
+            == Some(state);
+        self.title(state, row, &meta, begins, depth);
+        self.facts(row, &meta, depth + 2);
+        self.entries(state, depth + 2);
+        self.ways(state, depth + 2);
+        self.line(0, "");
+        for child in self.children(state) {
+            self.state(child, depth + 2);
+        }
+    }
+
+    fn title(&mut self, state: StateId, row: &StateRow, meta: &Meta, begins: bool, depth: usize) {
+        let mark = match (row.kind, begins) {
+            (StateKind::Final, _) => "◎",
+            (_, true) => "●",
+            _ => "○",
+        };
+        let name = self.palette.strong(self.table.state_name(state));
+        let mut remarks = Vec::new();
+        if begins {
+            remarks.push("begins here".to_owned());
+        }
+        match (row.kind, row.verdict) {
+            (StateKind::Final, Verdict::Success) => remarks.push("ends".to_owned()),
+            (StateKind::Final, Verdict::Failure) => remarks.push("ends in failure".to_owned()),
+            (StateKind::Compound, _) => remarks.push("has states inside".to_owned()),
+            _ => {}
+        }
+        let remarks = self.palette.dim(&remarks.join(", "));
+        let title = wording::text(meta, "title").unwrap_or("");
+        let parts = [format!("{mark} {name}"), title.to_owned(), remarks];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        self.line(depth, &parts.join("  "));
+    }
+
+    /// What a state says beside its transitions.
+    fn facts(&mut self, row: &StateRow, meta: &Meta, depth: usize) {
+        let table = self.table;
+        for key in ["description", "instructions"] {
+            if let Some(text) = wording::text(meta, key).and_then(first_line) {
+                let text = cut(&text, WIDTH.saturating_sub(2 * depth));
+                self.line(depth, &text);
+            }
+        }
+        for (word, range) in [("on entry", &row.entry), ("on exit", &row.exit)] {
+            let actions = wording::actions(table, table.calls(range));
+            if !actions.is_empty() {
+                self.fact(depth, word, &actions.join(", "));
+            }
+        }
+        for (key, word) in TOOLS {
+            if let Some(value) = meta.get(key) {
+                self.fact(depth, word, &value_text(value));
+            }
+        }
+        let limits = limits(meta);
+        if !limits.is_empty() {
+            self.fact(depth, "limits", &limits);
+        }
+        for (key, value) in meta.iter().filter(|(key, _)| !is_shown_elsewhere(key)) {
+            self.fact(depth, key, &value_text(value));
+        }
+    }
+
+    /// The transitions that lead here.
+    fn entries(&mut self, state: StateId, depth: usize) {
+        let table = self.table;
+        let entries: Vec<String> = table
+            .transitions()
+            .filter(|(id, _)| table.targets(*id).contains(&state))
+            .map(|(id, row)| {
+                let source = match row.source.index() {
+                    0 => "every state".to_owned(),
+                    _ => wording::state_name(table, row.source),
+                };
+                format!("{source} : {}", wording::trigger(table, id))
+            })
+            .collect();
+        if !entries.is_empty() {
+            self.fact(depth, "from", &entries.join(", "));
+        }
+    }
+
+    /// The transitions that lead out, in columns.
+    fn ways(&mut self, state: StateId, depth: usize) {
+        let table = self.table;
+        let ways: Vec<Way> = table
+            .transitions()
+            .filter(|(_, row)| row.source == state)
+            .map(|(id, _)| way(table, id))
+            .collect();
+        let width = |way: &Way| match way.is_long() {
+            true => way.trigger.chars().count(),
+            false => way.head().chars().count(),
+        };
+        let most = ways.iter().map(width).max().unwrap_or(0);
+        let targets = ways.iter().map(|way| way.target.chars().count()).max();
+        for way in &ways {
+            let mut text = self.palette.event(&way.trigger);
+            if !way.is_long() && !way.guard.is_empty() {
+                text.push(' ');
+                text.push_str(&self.palette.guard(&way.guard));
+            }
+            text.push_str(&" ".repeat(most.saturating_sub(width(way))));
+            text.push_str(&format!("  → {}", way.target));
+            if !way.actions.is_empty() {
+                let blanks = targets
+                    .unwrap_or(0)
+                    .saturating_sub(way.target.chars().count());
+                text.push_str(&" ".repeat(blanks + 2));
+                text.push_str(&self.palette.dim(&way.actions));
+            }
+            self.line(depth, &text);
+            if way.is_long() {
+                for line in wrapped(&way.guard, WIDTH.saturating_sub(2 * depth + 2)) {
+                    let line = self.palette.guard(&line);
+                    self.line(depth + 1, &line);
+                }
+            }
+        }
+    }
+
+    /// A word and what it means here, wrapped below itself.
+    fn fact(&mut self, depth: usize, word: &str, text: &str) {
+        const WORD_WIDTH: usize = 12;
+        let blanks = WORD_WIDTH.saturating_sub(word.chars().count()).max(2);
+        let indent = word.chars().count() + blanks;
+        let lines = wrapped(text, WIDTH.saturating_sub(2 * depth + indent));
+        for (index, line) in lines.iter().enumerate() {
+            let lead = if index == 0 {
+                format!("{}{}", self.palette.dim(word), " ".repeat(blanks))
+            } else {
+                " ".repeat(indent)
+            };
+            self.line(depth, &format!("{lead}{line}"));
+        }
+    }
+}
+
+/// Longest trigger with its guard that stands in the column of its neighbors. Unit: characters. Why: with the target
+/// and an action behind it, a line still fits.
+pub(in crate::commands) const LONG_GUARD: usize = 48;
+
+impl Way {
+    /// `ready [steps > 0]`
+    fn head(&self) -> String {
+        format!("{} {}", self.trigger, self.guard)
+            .trim_end()
+            .to_owned()
+    }
+
+    /// Whether the guard stands on lines of its own, so that it doesn't push the targets of its neighbors out of sight.
+    fn is_long(&self) -> bool {
+        self.head().chars().count() > LONG_GUARD
+    }
+}
+
+fn way(table: &Table, id: TransitionId) -> Way {
+    let actions = wording::transition_actions(table, id);
+    let guard = wording::guard(table, id);
+    Way {
+        trigger: wording::trigger(table, id),
+        guard: guard.map_or(String::new(), |guard| format!("[{guard}]")),
+        target: wording::target(table, id).unwrap_or_else(|| "(stays)".to_owned()),
+        actions: match actions.as_slice() {
+            [] => String::new(),
+            _ => format!("does {}", actions.join(", ")),
+        },
+    }
+}
+
+/// What a state says of tools, in the order and the words of the page.
+const TOOLS: [(&str, &str); 4] = [
+    ("allowed_tools", "tools"),
+    ("capabilities", "may"),
+    ("disallowed_tools", "not tools"),
+    ("allowed_commands", "commands"),
+];
+
+/// What a state limits, with what is counted.
+const LIMITS: [(&str, &str); 4] = [
+    ("max_iterations", "iterations"),
+    ("max_edit_lines", "edited lines"),
+    ("max_files_per_state", "files"),
+    ("context_budget_bytes", "bytes of context"),
+];
+
+/// Whether a line of its own, or the title, tells what stands under the key.
+fn is_shown_elsewhere(key: &str) -> bool {
+    [
+        "title",
+        "description",
+        "instructions",
+        "implied",
+        "on_max_iterations",
+    ]
+    .contains(&key)
+        || TOOLS.iter().chain(&LIMITS).any(|(other, _)| *other == key)
+}
+
+/// `15 iterations (then not_reproducible), 5 files`.
+fn limits(meta: &Meta) -> String {
+    let limits: Vec<String> = LIMITS
+        .iter()
+        .filter_map(|(key, what)| {
+            let limit = format!("{} {what}", value_text(meta.get(*key)?));
+            let then =
+                wording::text(meta, "on_max_iterations").filter(|_| *key == "max_iterations");
+            Some(match then {
+                Some(event) => format!("{limit} (then {event})"),
+                None => limit,
+            })
+        })
+        .collect();
+    limits.join(", ")
+}
+
+/// A value without the punctuation of JSON where it can do without.
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
+        Value::Array(items)
+            if items
+                .iter()
+                .all(|item| !item.is_object() && !item.is_array()) =>
+        {
+            let items: Vec<String> = items.iter().map(value_text).collect();
+            items.join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The first line with text, without the marks of a heading or a list.
+pub(in crate::commands) fn first_line(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let plain = line.trim_start_matches(['#', '-', '*', '>', ' ']);
+    Some(plain.to_owned())
+}
+
+/// The text cut to so many characters.
+pub(in crate::commands) fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// The words of a text in lines of so many characters; a longer word has a line of its own.
+pub(in crate::commands) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,193 @@
+//! What a person types, or a script has on a line.
+//!
+//! ```text
+//! ready                             an event
+//! ready {"steps": 3}                with data
+//! {"event": "ready", "data": {}}    the same as JSON
+//! # a comment
+//! :set steps=3   :guard tests_pass=true   :context   :quit   ?
+//! ```
+
+use serde_json::Value as Json;
+
+/// One line, understood.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Command {
+    /// Nothing, or a comment.
+    Nothing,
+    /// An event by its name, or by its number at the prompt.
+    Send { name: String, data: Option<Json> },
+    /// A field of the context gets a value.
+    Set { path: String, value: Json },
+    /// A guard answers from now on.
+    Guard { name: String, answer: bool },
+    /// What the context is.
+    Context,
+    /// What one can type.
+    Help,
+    /// The end.
+    Quit,
+}
+
+/// Reads a line.
+///
+/// # Errors
+///
+/// What is wrong with it, for people.
+pub(super) fn read(line: &str) -> Result<Command, String> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return Ok(Command::Nothing);
+    }
+    if line.starts_with('{') {
+        return json_line(line);
+    }
+    if let Some(order) = line.strip_prefix(':') {
+        return read_order(order);
+    }
+    if matches!(line, "?" | "help") {
+        return Ok(Command::Help);
+    }
+    let (name, data) = match line.find(" {").and_then(|at| line.split_at_checked(at)) {
+        Some((name, data)) => (name.trim(), Some(object(data.trim())?)),
+        None => (line, None),
+    };
+    Ok(Command::Send {
+        name: name.to_owned(),
+        data,
+    })
+}
+
+fn read_order(order: &str) -> Result<Command, String> {
+    let (word, rest) = order.split_once(char::is_whitespace).unwrap_or((order, ""));
+    match word {
+        "set" => {
+            let (path, value) = assignment(
+                rest,
+                "write `:set field=JSON`, for example `:set attempts=2`",
+            )?;
+            let value = serde_json::from_str(value).map_err(|_| {
+                format!("`{value}` isn't JSON; a text needs quotes: `:set {path}=\"{value}\"`")
+            })?;
+            let path = path.to_owned();
+            Ok(Command::Set { path, value })
+        }
+        "guard" => {
+            let usage = "write `:guard name=true` or `:guard name=false`";
+            let (name, answer) = assignment(rest, usage)?;
+            let answer = match answer {
+                "true" | "yes" => true,
+                "false" | "no" => false,
+                _ => return Err(usage.to_owned()),
+            };
+            let name = name.to_owned();
+            Ok(Command::Guard { name, answer })
+        }
+        "context" => Ok(Command::Context),
+        "help" | "h" | "?" => Ok(Command::Help),
+        "quit" | "q" | "exit" => Ok(Command::Quit),
+        _ => Err(format!("there is no `:{word}`; `?` shows what there is")),
+    }
+}
+
+fn assignment<'l>(text: &'l str, usage: &str) -> Result<(&'l str, &'l str), String> {
+    let (name, value) = text.split_once('=').ok_or(usage)?;
+    let (name, value) = (name.trim(), value.trim());
+    if name.is_empty() || value.is_empty() {
+        return Err(usage.to_owned());
+    }
+    Ok((name, value))
+}
+
+fn json_line(line: &str) -> Result<Command, String> {
+    let mut line = object(line)?;
+    let name = line.get("event").and_then(Json::as_str).map(str::to_owned);
+    let name = name.ok_or("it has no `event` that is a text")?;
+    let data = line
+        .get_mut("data")
+        .map(Json::take)
+        .filter(|data| !data.is_null());
+    if data.as_ref().is_some_and(|data| !data.is_object()) {
+        return Err("`data` isn't an object".to_owned());
+    }
+    Ok(Command::Send { name, data })
+}
+
+fn object(text: &str) -> Result<Json, String> {
+    serde_json::from_str(text).map_err(|error| {
+        let text = error.to_string();
+        let words = text.split(" at line").next().unwrap_or(&text);
+        format!(
+            "the JSON is broken at column {}: {}",
+            error.column(),
+            words.to_lowercase()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn send(name: &str, data: Option<Json>) -> Command {
+        Command::Send {
+            name: name.to_owned(),
+            data,
+        }
+    }
+
+    #[test]
+    fn lines_are_understood() {
+        for (line, expected) in [
+            ("", Command::Nothing),
+            ("  # ready", Command::Nothing),
+            (" ready ", send("ready", None)),
+            ("2", send("2", None)),
+            (
+                "plan ready {\"a\": 1}",
+                send("plan ready", Some(json!({"a": 1}))),
+            ),
+            (
+                "{\"event\": \"x\", \"data\": {\"y\": []}}",
+                send("x", Some(json!({"y": []}))),
+            ),
+            ("{\"event\": \"x\", \"data\": null}", send("x", None)),
+            ("?", Command::Help),
+            (":q", Command::Quit),
+            (
+                ":set a.b = \"x=y\"",
+                Command::Set {
+                    path: "a.b".to_owned(),
+                    value: json!("x=y"),
+                },
+            ),
+            (
+                ":guard tests_pass=true",
+                Command::Guard {
+                    name: "tests_pass".to_owned(),
+                    answer: true,
+                },
+            ),
+        ] {
+            assert_eq!(read(line).as_ref(), Ok(&expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn mistakes_say_how_to_mend_them() {
+        for (line, expected) in [
+            (":set a", "write `:set field=JSON`"),
+            (":set a=b", "a text needs quotes: `:set a=\"b\"`"),
+            (":guard a=maybe", "write `:guard name=true`"),
+            (":jump", "there is no `:jump`"),
+            ("{\"event\": 1}", "no `event`"),
+            ("go {\"a\": }", "broken at column"),
+            ("{\"event\": \"a\", \"data\": 3}", "isn't an object"),
+        ] {
+            let error = read(line).unwrap_err();
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
+}

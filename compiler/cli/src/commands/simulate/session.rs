@@ -1,0 +1,288 @@
+//! A machine under way.
+
+use serde_json::Value as Json;
+use statemark_compiler::diag::nearest;
+use statemark_compiler::lower::words::word_key;
+use statemark_runtime::{
+    Candidate, EventId, EventKind, FieldId, GuardId, Machine, Outcome, Recorder, StateId,
+    StepError, Table,
+};
+
+use super::desk::Desk;
+use super::record::{Became, Told, absent, steps};
+use crate::wording::{self, UNKNOWN_EVENT};
+
+/// A machine, what answers for its host, and how many events it was sent.
+pub(super) struct Session<'t> {
+    table: &'t Table,
+    machine: Machine<'t, Desk>,
+    seq: usize,
+}
+
+/// An event that could lead on from here.
+pub(super) struct Way {
+    /// What could be taken.
+    pub(super) candidate: Candidate,
+    /// Whether a guard that nobody has answered has a say in it.
+    pub(super) is_open: bool,
+}
+
+impl<'t> Session<'t> {
+    /// Starts the machine; the record is that of its start.
+    pub(super) fn start(table: &'t Table) -> Result<(Self, Told), StepError> {
+        let mut recorder = Recorder::new();
+        let machine = Machine::start_observed(table, Desk::new(table), &mut recorder)?;
+        let mut session = Self {
+            table,
+            machine,
+            seq: 0,
+        };
+        let outcome = if session.is_ended() {
+            Outcome::Ended
+        } else {
+            Outcome::Taken
+        };
+        let record = recorder.finish(None, outcome);
+        let told = Told {
+            steps: steps(table, &record),
+            absent: absent(table, &record),
+            ..session.told(None, None, outcome.into())
+        };
+        session.machine.host_mut().next_event();
+        session.seq = 1;
+        Ok((session, told))
+    }
+
+    pub(super) const fn table(&self) -> &'t Table {
+        self.table
+    }
+
+    pub(super) const fn desk(&self) -> &Desk {
+        self.machine.host()
+    }
+
+    pub(super) const fn desk_mut(&mut self) -> &mut Desk {
+        self.machine.host_mut()
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        self.machine.is_ended()
+    }
+
+    /// The innermost active state.
+    pub(super) fn leaf(&self) -> StateId {
+        let leaf = self.machine.configuration().leaves().next();
+        leaf.unwrap_or_default()
+    }
+
+    /// The active states, outermost first, the root left out.
+    pub(super) fn configuration(&self) -> Vec<StateId> {
+        let mut states: Vec<StateId> = self.table.chain(self.leaf()).collect();
+        states.pop();
+        states.reverse();
+        states
+    }
+
+    /// What could be taken from here, in the order of selection. Guards that nobody has answered leave it open.
+    pub(super) fn ways(&self) -> Vec<Way> {
+        let mut trial = self.machine.clone();
+        let mut candidates = trial.candidates();
+        // What any other name would do comes behind what has a name.
+        let unknown = self.table.event_named(UNKNOWN_EVENT);
+        candidates.sort_by_key(|candidate| Some(candidate.event) == unknown);
+        candidates
+            .into_iter()
+            .map(|candidate| {
+                let asked = self.guards_of(candidate);
+                let is_open = asked
+                    .iter()
+                    .any(|&guard| self.desk().answer(guard).is_none());
+                Way { candidate, is_open }
+            })
+            .collect()
+    }
+
+    /// The host's guards in the guard of a candidate.
+    pub(super) fn guards_of(&self, candidate: Candidate) -> Vec<GuardId> {
+        let code = self.table.guard(candidate.transition).iter();
+        code.filter_map(|instruction| match instruction {
+            statemark_runtime::Instruction::Ask(guard) => Some(*guard),
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// The fields that the guard of a candidate reads.
+    pub(super) fn fields_of(&self, candidate: Candidate) -> Vec<FieldId> {
+        let code = self.table.guard(candidate.transition).iter();
+        let mut fields: Vec<FieldId> = code
+            .filter_map(|instruction| match instruction {
+                statemark_runtime::Instruction::Compare(field, ..) => Some(*field),
+                _ => None,
+            })
+            .collect();
+        fields.dedup();
+        fields
+    }
+
+    /// The names of the events that could be taken from here, each once.
+    pub(super) fn legal(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for way in self.ways() {
+            let name = self.table.event_name(way.candidate.event);
+            let is_possible = way.candidate.enabled || way.is_open;
+            if is_possible && name != UNKNOWN_EVENT && !names.iter().any(|other| other == name) {
+                names.push(name.to_owned());
+            }
+        }
+        names
+    }
+
+    /// The event of a name, in any spelling with the same words.
+    pub(super) fn event(&self, name: &str) -> Option<EventId> {
+        let exact = self.table.event_named(name);
+        let key = word_key(name);
+        let similar = || {
+            let mut events = self.table.events();
+            events.find(|(id, _)| word_key(self.table.event_name(*id)) == key)
+        };
+        exact
+            .or_else(|| similar().map(|(id, _)| id))
+            .filter(|&id| self.is_sendable(id))
+    }
+
+    fn is_sendable(&self, event: EventId) -> bool {
+        let row = self.table.event(event);
+        row.is_some_and(|row| row.kind == EventKind::Named)
+    }
+
+    /// The guards that the event would ask in vain.
+    pub(super) fn unanswered(&self, name: &str, data: Option<&Json>) -> Vec<GuardId> {
+        let Some((event, _)) = self.meant(name) else {
+            return Vec::new();
+        };
+        let mut trial = self.machine.clone();
+        if let Some(data) = data {
+            trial.host_mut().take_data(data);
+        }
+        // Whether the trial fails is told when the event is really sent.
+        let _ = trial.send(event);
+        trial.host().unanswered().collect()
+    }
+
+    /// The event that a name means, and whether it stands for a name that the machine doesn't have.
+    fn meant(&self, name: &str) -> Option<(EventId, bool)> {
+        if let Some(event) = self.event(name) {
+            return Some((event, false));
+        }
+        let unknown = self.table.event_named(UNKNOWN_EVENT)?;
+        let mut trial = self.machine.clone();
+        trial.can(unknown).then_some((unknown, true))
+    }
+
+    /// Sends an event with its data. The data stays in the context only if the event is taken.
+    pub(super) fn send(&mut self, name: &str, data: Option<&Json>) -> Told {
+        let told = self.try_send(name, data);
+        self.desk_mut().next_event();
+        self.seq += 1;
+        told
+    }
+
+    fn try_send(&mut self, name: &str, data: Option<&Json>) -> Told {
+        if self.is_ended() {
+            let ended = wording::state_name(self.table, self.leaf());
+            return self.refused(name, format!("the machine has ended in {ended}"));
+        }
+        let Some((event, is_unknown)) = self.meant(name) else {
+            return self.refused(name, self.unknown_reason(name));
+        };
+        let mut next = self.machine.clone();
+        if let Some(data) = data {
+            next.host_mut().take_data(data);
+        }
+        let mut recorder = Recorder::new();
+        let outcome = match next.send_observed(event, &mut recorder) {
+            Ok(outcome) => outcome,
+            Err(error) => return self.refused(name, error.to_string()),
+        };
+        let record = recorder.finish(Some(event), outcome);
+        let from = self.leaf();
+        let unanswered = next.host().unanswered();
+        let unanswered = unanswered
+            .map(|guard| self.table.guard_name(guard).to_owned())
+            .collect();
+        let (reason, legal) = if outcome == Outcome::Ignored {
+            (Some(why_ignored(&mut next, event)), Some(self.legal()))
+        } else {
+            self.machine = next;
+            (None, None)
+        };
+        let event = self.table.event_name(event).to_owned();
+        Told {
+            steps: steps(self.table, &record),
+            absent: absent(self.table, &record),
+            unanswered,
+            unknown: is_unknown.then(|| name.to_owned()),
+            reason,
+            legal,
+            ..self.told(Some(event), Some(from), outcome.into())
+        }
+    }
+
+    fn unknown_reason(&self, name: &str) -> String {
+        let all = self.table.events();
+        let all = all.filter(|(id, _)| self.is_sendable(*id));
+        let all: Vec<&str> = all.map(|(id, _)| self.table.event_name(id)).collect();
+        let legal = self.legal();
+        let near = nearest(name, legal.iter().map(String::as_str))
+            .or_else(|| nearest(name, all.iter().copied()));
+        match near {
+            Some(near) => format!("there is no event `{name}`; did you mean `{near}`?"),
+            None => format!("there is no event `{name}`"),
+        }
+    }
+
+    fn refused(&self, name: &str, reason: String) -> Told {
+        Told {
+            reason: Some(reason),
+            legal: Some(self.legal()),
+            ..self.told(Some(name.to_owned()), Some(self.leaf()), Became::Refused)
+        }
+    }
+
+    /// A record of what is so now.
+    fn told(&self, event: Option<String>, from: Option<StateId>, outcome: Became) -> Told {
+        let name = |state| wording::state_name(self.table, state);
+        Told {
+            seq: self.seq,
+            event,
+            outcome,
+            from: from.map(name),
+            to: name(self.leaf()),
+            steps: Vec::new(),
+            absent: Vec::new(),
+            configuration: self.configuration().into_iter().map(name).collect(),
+            unanswered: Vec::new(),
+            unknown: None,
+            reason: None,
+            legal: None,
+        }
+    }
+}
+
+/// Why nothing takes an event: no transition waits for it, or the guards of those that do don't hold.
+fn why_ignored(machine: &mut Machine<'_, Desk>, event: EventId) -> String {
+    let table = machine.table();
+    let candidates = machine.candidates();
+    let guards: Vec<String> = candidates
+        .iter()
+        .filter(|candidate| candidate.event == event)
+        .filter_map(|candidate| wording::guard(table, candidate.transition))
+        .map(|guard| format!("[{guard}]"))
+        .collect();
+    match guards.as_slice() {
+        [] => "no transition waits for it".to_owned(),
+        [only] => format!("{only} doesn't hold"),
+        _ => format!("none of {} holds", guards.join(", ")),
+    }
+}

@@ -1,0 +1,173 @@
+//! The command line from end to end: the built binary, in folders made for it.
+//!
+//! A case is a Markdown document in `cases/`: files, then commands with what they are given and what they say. All of it
+//! is compared as one text; `UPDATE=1` rewrites it. To add a case, write the files and the headings of the commands.
+//!
+//! `````text
+//! ## file a.md
+//!
+//! ~~~~text
+//! …
+//! ~~~~
+//!
+//! ## `statemark lint a.md`
+//!
+//! ~~~~stdin
+//! …
+//! ~~~~
+//! `````
+//!
+//! A command may begin with variables (`NO_COLOR=1 statemark …`). `cat FILE` and `ls FOLDER` show what was written.
+
+#[cfg(test)]
+mod document;
+#[cfg(test)]
+mod shell;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use document::{Case, Run};
+use shell::{BINARY, Scratch, first_difference, perform};
+
+#[test]
+fn cases_agree() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let mut wrong = Vec::new();
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    for path in paths {
+        let golden = fs::read_to_string(&path).unwrap();
+        let mut case = Case::parse(&golden);
+        let scratch = Scratch::new(path.file_stem().unwrap().to_str().unwrap());
+        for (name, text) in &case.files {
+            scratch.write(name, text);
+        }
+        for run in &mut case.runs {
+            run.said = perform(run, &scratch.path);
+        }
+        let text = case.text();
+        if text != golden && std::env::var_os("UPDATE").is_some() {
+            fs::write(&path, &text).unwrap();
+        } else if text != golden {
+            wrong.push(format!(
+                "{}:\n{}",
+                path.display(),
+                first_difference(&golden, &text)
+            ));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "UPDATE=1 rewrites these:\n\n{}",
+        wrong.join("\n\n")
+    );
+}
+
+#[test]
+fn the_readme_of_the_example_tells_the_truth() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(root.join("examples/bugfix_agent/README.md")).unwrap();
+    let command = "statemark simulate examples/bugfix_agent/SKILL.md --events examples/bugfix_agent/events.txt";
+    let shown = readme.split("```text\n").nth(1).unwrap();
+    let shown = shown.split("```").next().unwrap();
+    assert!(readme.contains(&command.replacen("statemark", "cargo run --release --", 1)));
+    let said = perform(&Run::new(command), &root);
+    assert_eq!(
+        (said.stdout.as_str(), said.stderr.as_str(), said.code),
+        (shown, "", 0)
+    );
+    let lint = perform(
+        &Run::new("statemark lint --fail-on hint examples/bugfix_agent"),
+        &root,
+    );
+    assert_eq!(lint.code, 0, "{}", lint.stdout);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = Command::new(BINARY)
+        .args(["explain", "--all"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+    assert_eq!((status.code(), stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn color_is_asked_for_or_left_out() {
+    let scratch = Scratch::new("color");
+    scratch.write("near.md", "## State Machine\n");
+    let colored = |command: &str| {
+        let said = perform(&Run::new(command), &scratch.path);
+        [
+            said.stdout.contains('\u{1b}'),
+            said.stderr.contains('\u{1b}'),
+        ]
+    };
+    assert_eq!(colored("statemark lint near.md"), [false, false]);
+    assert_eq!(
+        colored("statemark lint near.md --color always"),
+        [true, true]
+    );
+    assert_eq!(
+        colored("NO_COLOR=1 statemark lint near.md --color always"),
+        [true, true]
+    );
+    assert_eq!(
+        colored("statemark lint near.md --color never"),
+        [false, false]
+    );
+    assert_eq!(
+        colored("CLICOLOR_FORCE=1 statemark lint near.md"),
+        [true, true]
+    );
+    assert_eq!(
+        colored("NO_COLOR=1 CLICOLOR_FORCE=1 statemark lint near.md"),
+        [false, false]
+    );
+}
+
+#[test]
+fn files_that_are_no_text_are_findings() {
+    let scratch = Scratch::new("no_text");
+    fs::write(scratch.path.join("latin.md"), b"# \xe9t\xe9\n").unwrap();
+    fs::write(scratch.path.join("utf16.mmd"), b"\xff\xfes\0t\0").unwrap();
+    fs::write(scratch.path.join("large.md"), vec![b'a'; (8 << 20) + 1]).unwrap();
+    let run = Run::new("statemark lint --output-format concise large.md latin.md utf16.mmd");
+    let said = perform(&run, &scratch.path);
+    let expected = "large.md:1:1: error[SM112] the file has 8.1 MiB, which is too much\n\
+                    latin.md:1:3: error[SM113] the file isn't UTF-8: byte 0xE9 has no meaning here\n\
+                    utf16.mmd:1:1: error[SM113] the file is UTF-16\n";
+    assert_eq!((said.stdout.as_str(), said.code), (expected, 1));
+    // Met in a folder, only the one that looks like a spec counts.
+    let said = perform(
+        &Run::new("statemark lint --output-format concise"),
+        &scratch.path,
+    );
+    assert_eq!((said.stdout.as_str(), said.code), ("", 0));
+}
+
+#[test]
+fn a_crate_that_new_makes_has_a_spec_beside_its_program() {
+    let scratch = Scratch::new("new_crate");
+    perform(&Run::new("statemark new my-gate --rust"), &scratch.path);
+    let program = fs::read_to_string(scratch.path.join("my-gate/src/main.rs")).unwrap();
+    assert!(
+        program.contains("machine!(\"my_gate.md\" as my_gate)"),
+        "{program}"
+    );
+    assert!(scratch.path.join("my-gate/src/my_gate.md").is_file());
+    assert!(
+        !program.contains("NAME") && !program.contains("MODULE"),
+        "{program}"
+    );
+}

@@ -1,0 +1,131 @@
+//! Runs commands in folders made for them.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::document::{Run, Said};
+
+/// The built program.
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_statemark");
+
+/// A folder that is there as long as its test runs.
+pub(crate) struct Scratch {
+    pub(crate) path: PathBuf,
+}
+
+impl Scratch {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
+        // What an earlier run has left there.
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self { path }
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Runs a command in a folder.
+pub(crate) fn perform(run: &Run, folder: &Path) -> Said {
+    let words = words(&run.command);
+    let variables = words.iter().take_while(|word| word.contains('=')).count();
+    let (variables, words) = words.split_at(variables);
+    match words[0].as_str() {
+        "cat" => {
+            let text = fs::read_to_string(folder.join(&words[1]));
+            return Said {
+                stdout: without_hashes(&text.unwrap()),
+                ..Said::default()
+            };
+        }
+        "ls" => {
+            let entries = fs::read_dir(folder.join(&words[1])).unwrap();
+            let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            let mut names: Vec<String> = names.collect();
+            names.sort();
+            return Said {
+                stdout: names.join("\n") + "\n",
+                ..Said::default()
+            };
+        }
+        program => assert_eq!(program, "statemark", "{}", run.command),
+    }
+    let mut command = Command::new(BINARY);
+    command.args(&words[1..]).current_dir(folder);
+    for variable in [
+        "NO_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "STATEMARK_OUTPUT_FORMAT",
+    ] {
+        command.env_remove(variable);
+    }
+    command.envs(variables.iter().map(|pair| pair.split_once('=').unwrap()));
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // A command that doesn't read its input may be gone already.
+    let _ = stdin.write_all(run.stdin.as_deref().unwrap_or("").as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    Said {
+        code: output.status.code().unwrap(),
+        stdout: without_hashes(&String::from_utf8(output.stdout).unwrap()),
+        stderr: without_hashes(&String::from_utf8(output.stderr).unwrap()),
+    }
+}
+
+/// The words of a command, as a shell takes them; only single quotes are known.
+fn words(command: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for (index, part) in command.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// The text without hashes of tables, which change whenever the compiler writes something else.
+fn without_hashes(text: &str) -> String {
+    let is_digit = |letter: char| letter.is_ascii_digit() || ('a'..='f').contains(&letter);
+    text.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric())
+        .map(|piece| {
+            let word = piece.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());
+            let is_hash = [12, 16, 64].contains(&word.len())
+                && word.chars().all(is_digit)
+                && word.contains(|letter: char| letter.is_ascii_digit());
+            if is_hash {
+                piece.replacen(word, "HASH", 1)
+            } else {
+                piece.to_owned()
+            }
+        })
+        .collect()
+}
+
+/// The first lines that differ.
+pub(crate) fn first_difference(golden: &str, text: &str) -> String {
+    let mut lines = golden.lines().zip(text.lines()).enumerate();
+    match lines.find(|(_, (old, new))| old != new) {
+        Some((index, (old, new))) => format!("line {}:\n- {old}\n+ {new}", index + 1),
+        None => "one of them is longer".to_owned(),
+    }
+}

@@ -1,0 +1,253 @@
+//! Every key of a definition arrives in the syntax tree.
+
+use std::fmt::Write as _;
+
+use super::parse;
+use crate::front::definition::ast::{
+    ActionDeclaration, Branch, BranchKind, Definition, Guard, GuardUse, State,
+};
+use crate::source::Spanned;
+
+/// Everything that a definition says, a line each.
+fn summary(definition: &Definition) -> String {
+    let mut out = String::new();
+    let text =
+        |it: &Option<Spanned<String>>| it.as_ref().map_or("-".to_owned(), |it| it.value.clone());
+    writeln!(
+        out,
+        "machine {} {} context {:?}",
+        text(&definition.id),
+        text(&definition.initial),
+        definition.context.as_ref().map(|it| it.value.to_string())
+    )
+    .unwrap();
+    for event in &definition.events {
+        writeln!(
+            out,
+            "event {} {}",
+            event.name.value,
+            text(&event.value.title)
+        )
+        .unwrap();
+    }
+    for guard in &definition.guards {
+        writeln!(
+            out,
+            "guard {} {}",
+            guard.name.value,
+            guard_words(&guard.value)
+        )
+        .unwrap();
+    }
+    for action in &definition.actions {
+        match &action.value {
+            ActionDeclaration::Raise(event) => {
+                writeln!(out, "action {} raises {}", action.name.value, event.value)
+            }
+            ActionDeclaration::Host(map) => writeln!(
+                out,
+                "action {} {}",
+                action.name.value,
+                serde_json::Value::Object(map.clone())
+            ),
+        }
+        .unwrap();
+    }
+    for state in &definition.states {
+        state_words(&mut out, "", &state.name.value, &state.value);
+    }
+    for on in &definition.on {
+        writeln!(out, "on {} {}", on.name.value, branch_words(&on.value)).unwrap();
+    }
+    for interrupt in &definition.interrupts {
+        writeln!(
+            out,
+            "interrupt {} {} {}",
+            interrupt.name.value,
+            text(&interrupt.value.pattern),
+            text(&interrupt.value.target)
+        )
+        .unwrap();
+    }
+    writeln!(
+        out,
+        "meta {}",
+        serde_json::Value::Object(definition.meta.clone())
+    )
+    .unwrap();
+    out
+}
+
+fn state_words(out: &mut String, indent: &str, name: &str, state: &State) {
+    let names = |list: &[Spanned<String>]| {
+        list.iter()
+            .map(|it| it.value.as_str())
+            .collect::<Vec<_>>()
+            .join("+")
+    };
+    writeln!(
+        out,
+        "{indent}state {name} {:?} deep={} entry={} exit={} outcome={:?} meta={}",
+        state.kind.as_ref().map(|it| it.value),
+        state.deep,
+        names(&state.entry),
+        names(&state.exit),
+        state.outcome.as_ref().map(|it| it.value),
+        serde_json::Value::Object(state.meta.clone()),
+    )
+    .unwrap();
+    for (word, list) in [("on", &state.on), ("after", &state.after)] {
+        for it in list {
+            writeln!(
+                out,
+                "{indent}  {word} {} {}",
+                it.name.value,
+                branch_words(&it.value)
+            )
+            .unwrap();
+        }
+    }
+    for (word, list) in [("always", &state.always), ("on_done", &state.on_done)] {
+        if !list.is_empty() {
+            writeln!(out, "{indent}  {word} {}", branch_words(list)).unwrap();
+        }
+    }
+    for inner in &state.states {
+        state_words(out, &format!("{indent}  "), &inner.name.value, &inner.value);
+    }
+}
+
+fn branch_words(branches: &[Branch]) -> String {
+    let words = branches.iter().map(|branch| {
+        let mut words = match &branch.kind {
+            BranchKind::Target(target) => target
+                .as_ref()
+                .map_or("-".to_owned(), |it| it.value.clone()),
+            BranchKind::Invoke {
+                workflow,
+                input,
+                on_complete,
+                on_fail,
+            } => format!(
+                "invoke {} {:?} {} {:?}",
+                workflow.value,
+                input.as_ref().map(ToString::to_string),
+                on_complete.value,
+                on_fail.as_ref().map(|it| &it.value)
+            ),
+            BranchKind::Fork { states, .. } => {
+                format!(
+                    "fork {:?}",
+                    states.iter().map(|it| &it.value).collect::<Vec<_>>()
+                )
+            }
+        };
+        for guard in &branch.guards {
+            match &guard.value {
+                GuardUse::Name(name) => write!(words, " if {name}"),
+                GuardUse::Inline(guard) => write!(words, " if [{}]", guard_words(guard)),
+            }
+            .unwrap();
+        }
+        for action in &branch.actions {
+            write!(words, " / {}", action.value).unwrap();
+        }
+        if !branch.meta.is_empty() {
+            write!(words, " {}", serde_json::Value::Object(branch.meta.clone())).unwrap();
+        }
+        words
+    });
+    words.collect::<Vec<_>>().join(" | ")
+}
+
+fn guard_words(guard: &Guard) -> String {
+    let list = |guards: &[Spanned<Guard>]| {
+        guards
+            .iter()
+            .map(|it| guard_words(&it.value))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match guard {
+        Guard::Compare {
+            field,
+            operator,
+            values,
+        } => {
+            let values: Vec<_> = values.iter().map(|it| it.value.to_string()).collect();
+            format!(
+                "{} {} {}",
+                field.value,
+                operator.value.name(),
+                values.join(",")
+            )
+        }
+        Guard::All(guards) => format!("all({})", list(guards)),
+        Guard::Any(guards) => format!("any({})", list(guards)),
+        Guard::Not(guard) => format!("not({})", guard_words(&guard.value)),
+        Guard::Text(text) => format!("`{}`", text.value),
+    }
+}
+
+#[test]
+fn every_key_arrives() {
+    let text = r#"{
+      "$schema": "https://example.org/workflow.schema.json",
+      "id": "release", "title": "Release", "initial": "plan", "version": 2,
+      "context": {"steps": 0, "big": 18446744073709551615, "low": -9223372036854775808, "half": 0.5},
+      "context_schema": {"type": "object"},
+      "events": {"ready": {"title": "Ready", "data": {"type": "object"}}},
+      "guards": {"few": {"field": "steps", "op": "lte", "value": 3}, "set": {"field": "a", "op": "exists"},
+                 "one": {"field": "s", "op": "in", "value": ["a", "b"]}, "text": "steps < 3",
+                 "deep": {"all": ["few", {"not": {"any": ["set", "text"]}}]}},
+      "actions": {"count": {"assign": {"steps": "steps + 1"}}, "again": {"raise": "ready"}, "mail": {"effect": {"to": "x"}, "idempotent": true}},
+      "states": {
+        "plan": {"entry": ["a", {"type": "b"}], "exit": "c", "allowed_tools": [], "deny_env": ["KEY"], "max_iterations": 3,
+          "on": {"ready": "work", "skip": [{"target": "end", "guard": "few", "guards": ["one", "steps > 1"]}, "work"],
+                 "ask": {"target": "work", "requires_approval": true, "approval_message": "sure?", "cond": {"field": "a", "op": "eq", "value": null}},
+                 "note": {"actions": ["count"]}, "typed": {"target": "end", "guard": {"type": "few"}},
+                 "call": {"invoke": "tests", "input": {"n": 1}, "on_complete": "end", "on_fail": "plan"},
+                 "split": {"fork": {"branches": {"x": {"initial": "p", "terminal": "q"}}, "join": "any", "on_complete": "end", "on_fail": "plan"}}},
+          "after": {"30s": "end"}, "always": {"target": "end", "guard": "text"}},
+        "work": {"type": "parallel", "on_done": "end", "states": {"left": {"initial": "p", "states": {"p": {}, "h": {"history": "deep"}}}}},
+        "end": {"type": "final", "outcome": "failure"}
+      },
+      "interrupts": {"schema": {"trigger": {"file_pattern": "**/*.sql"}, "target": "$return"}},
+      "on": {"stop": "end"}, "meta": {"debug": true, "own": [1]}, "merge": "none"
+    }"#;
+    let (_, definition, list) = parse(text, false);
+    let codes: Vec<_> = list.iter().map(|it| it.code.id()).collect();
+    assert_eq!(codes, ["SM706", "SM706"]);
+    let expected = r#"
+machine release plan context Some("{\"big\":18446744073709551615,\"half\":0.5,\"low\":-9223372036854775808,\"steps\":0}")
+event ready Ready
+guard few steps lte 3
+guard set a exists 
+guard one s in "a","b"
+guard text `steps < 3`
+guard deep all(`few`, not(any(`set`, `text`)))
+action count {"assign":{"steps":"steps + 1"}}
+action again raises ready
+action mail {"effect":{"to":"x"},"idempotent":true}
+state plan None deep=false entry=a+b exit=c outcome=None meta={"allowed_tools":[],"blocked_env":["KEY"],"max_iterations":3}
+  on ready work
+  on skip end if few if one if [`steps > 1`] | work
+  on ask work if [a eq null] {"approval_message":"sure?","requires_approval":true}
+  on note - / count
+  on typed end if few
+  on call invoke tests Some("{\"n\":1}") end Some("plan")
+  on split fork ["p", "q", "end", "plan"]
+  after 30s end
+  always end if text
+state work Some(Parallel) deep=false entry= exit= outcome=None meta={}
+  on_done end
+  state left None deep=false entry= exit= outcome=None meta={}
+    state p None deep=false entry= exit= outcome=None meta={}
+    state h Some(History) deep=true entry= exit= outcome=None meta={}
+state end Some(Final) deep=false entry= exit= outcome=Some(Failure) meta={}
+on stop end
+interrupt schema **/*.sql $return
+meta {"context_schema":{"type":"object"},"merge":"none","meta":{"debug":true,"own":[1]},"version":2}
+"#;
+    assert_eq!(summary(&definition.unwrap()), expected.trim_start());
+}

@@ -1,0 +1,318 @@
+//! `SM116` `stray-words`: words that Mermaid takes for states, or for nothing, and that weren't meant so.
+
+use crate::diag::{Applicability, Code, Diagnostic};
+use crate::front::mermaid::report::{quote, slug};
+use crate::source::{Span, Spanned};
+
+/// The code's only use.
+fn stray(span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::StrayWords, span, message)
+}
+
+/// A line with stray words.
+pub(in crate::front::mermaid) struct Facts {
+    /// The statements of the line.
+    pub(in crate::front::mermaid) line: String,
+    /// Where they stand.
+    pub(in crate::front::mermaid) line_span: Span,
+    /// From the first stray word to the last.
+    pub(in crate::front::mermaid) words: String,
+    /// Where they stand.
+    pub(in crate::front::mermaid) words_span: Span,
+    /// Whether the line has nothing but words.
+    pub(in crate::front::mermaid) only: bool,
+    /// Whether a transition's target begins with `|`.
+    pub(in crate::front::mermaid) piped: bool,
+    /// Whether a `--` stands among them.
+    pub(in crate::front::mermaid) divided: bool,
+    /// Whether the line stands inside of braces.
+    pub(in crate::front::mermaid) inside: bool,
+}
+
+/// Whether a word alone on its line is a sign rather than a name.
+pub(in crate::front::mermaid) fn is_sign(word: &str) -> bool {
+    let named = |c: char| c.is_alphanumeric() || !c.is_ascii() || c == '_';
+    foreign_arrow(word).is_some() || !(word.contains("[*]") || word.chars().any(named))
+}
+
+/// Arrows of other languages, the longer first.
+const FOREIGN_ARROWS: [&str; 11] = [
+    "==>", "~~>", "..>", "=>", "~>", "→", "⇒", "⟶", "➔", "➜", "⇨",
+];
+
+fn foreign_arrow(text: &str) -> Option<&'static str> {
+    FOREIGN_ARROWS
+        .into_iter()
+        .find(|arrow| text.contains(arrow))
+}
+
+/// The words of a line.
+pub(in crate::front::mermaid) fn on_line(facts: &Facts) -> Diagnostic {
+    let words = quote(&facts.words);
+    if facts.words == "}" {
+        return stray(
+            facts.words_span,
+            "this `}` closes nothing, and is read as a state",
+        )
+        .help("remove it, or look for the `{` that is missing above");
+    }
+    let one = !facts.words.contains(char::is_whitespace);
+    let message = if one {
+        format!("`{words}` is read as a state")
+    } else {
+        format!("each word of `{words}` is read as a state")
+    };
+    let finding = stray(facts.words_span, message);
+    if let Some(finding) = arrow(facts, &finding) {
+        return finding;
+    }
+    if facts.divided {
+        return finding.help("`--` divides regions; a transition is written `a --> b`");
+    }
+    let first = facts.line.split_whitespace().next().unwrap_or("");
+    let rest = facts
+        .line
+        .trim_start()
+        .strip_prefix(first)
+        .unwrap_or("")
+        .trim();
+    match first.to_ascii_lowercase().as_str() {
+        "direction" => {
+            let letters = rest.split_whitespace().next().unwrap_or("");
+            let finding = finding.help("a direction is one of `TB`, `BT`, `LR` and `RL`");
+            if letters.eq_ignore_ascii_case("TD") && rest == letters {
+                finding.fix(
+                    Applicability::Unsafe,
+                    "write `direction TB`",
+                    facts.line_span,
+                    "direction TB",
+                )
+            } else {
+                finding
+            }
+        }
+        "title" => finding.help(
+            "a diagram's title is `accTitle: …`, or `title: …` between two `---` at its start",
+        ),
+        "entry" | "exit" | "do" if facts.inside => finding.help(format!(
+            "an action is written with its state: `name : {first} / action`"
+        )),
+        "hide" => finding.help("only `hide empty description` is known"),
+        "skinparam" | "skin" => finding.help("that is PlantUML; Mermaid styles with `classDef`"),
+        "//" | "%" | "'" | ";" | "/*" => finding.help("a comment begins with `%%`"),
+        _ => other(facts, finding),
+    }
+}
+
+/// Marks of pseudo-states without `state`, and all the rest.
+fn other(facts: &Facts, finding: Diagnostic) -> Diagnostic {
+    let marked = ["<<", "[["].iter().any(|mark| facts.words.contains(mark));
+    if marked {
+        let finding = finding.help("a choice, a fork or a join is written `state name <<choice>>`");
+        return if facts.line == facts.words && known_mark(&facts.words) {
+            finding.fix(
+                Applicability::Unsafe,
+                "write `state` in front",
+                facts.words_span.before(),
+                "state ",
+            )
+        } else {
+            finding
+        };
+    }
+    if facts.line.trim_start().starts_with("//") {
+        return finding.help("a comment begins with `%%`");
+    }
+    finding.help("a text stands behind a colon: `name : text`; a comment begins with `%%`")
+}
+
+/// Whether the words are a name and a mark that Mermaid knows.
+fn known_mark(words: &str) -> bool {
+    let mut words = words.split_whitespace();
+    let named = words.next().is_some();
+    let mark = words.next().unwrap_or("").to_ascii_lowercase();
+    let known = ["fork", "join", "choice"]
+        .iter()
+        .any(|kind| mark == format!("<<{kind}>>") || mark == format!("[[{kind}]]"));
+    named && known && words.next().is_none()
+}
+
+/// Arrows of other languages.
+fn arrow(facts: &Facts, finding: &Diagnostic) -> Option<Diagnostic> {
+    if facts.piped {
+        let finding = finding
+            .clone()
+            .help("a label stands behind the target: `a --> b : label`");
+        let parts: Vec<&str> = facts.line.splitn(3, '|').collect();
+        let [before, label, target] = parts.as_slice() else {
+            return Some(finding);
+        };
+        let fixed = format!("{} {} : {}", before.trim(), target.trim(), label.trim());
+        return Some(finding.fix(
+            Applicability::Unsafe,
+            format!("write `{}`", quote(&fixed)),
+            facts.line_span,
+            fixed,
+        ));
+    }
+    let foreign = foreign_arrow(&facts.line).filter(|_| facts.only)?;
+    let finding = finding.clone().help("an arrow is written `-->`");
+    let Some((source, target)) = facts.line.split_once(foreign) else {
+        return Some(finding);
+    };
+    let fixed = format!("{} --> {}", source.trim(), target.trim());
+    if source.trim().is_empty() || target.trim().is_empty() {
+        return Some(finding);
+    }
+    Some(finding.fix(
+        Applicability::Unsafe,
+        format!("write `{}`", quote(&fixed)),
+        facts.line_span,
+        fixed,
+    ))
+}
+
+/// What stands behind `state` is no name.
+pub(in crate::front::mermaid) fn behind_state(span: Span, words: &str) -> Diagnostic {
+    let words = quote(words);
+    stray(span, format!("`{words}` behind `state` means nothing"))
+        .label("Mermaid passes over it")
+        .help("`state` declares a state; a state of that name can't stand at the start of a line")
+}
+
+/// Words behind a declared name.
+pub(in crate::front::mermaid) fn after_name(
+    span: Span,
+    whole: Span,
+    id: &str,
+    words: &str,
+) -> Diagnostic {
+    let words = quote(words);
+    let finding = stray(
+        span,
+        format!("`{words}` behind `state {}` means nothing", quote(id)),
+    );
+    let bare: String = words
+        .to_ascii_lowercase()
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .collect();
+    let inner = bare.trim_matches(['<', '>', '[', ']']);
+    if bare.starts_with("<<") || bare.starts_with("[[") {
+        let finding = finding.help("the marks are `<<choice>>`, `<<fork>>` and `<<join>>`");
+        return match inner {
+            "choice" | "fork" | "join" => finding.fix(
+                Applicability::Unsafe,
+                format!("write `<<{inner}>>`"),
+                span,
+                format!("<<{inner}>>"),
+            ),
+            "end" | "final" => finding.help("a final state is one with a transition to `[*]`"),
+            "history" | "h" => finding.help("the history of `name` is the state `name[H]`"),
+            _ => finding,
+        };
+    }
+    let title = format!("{id} {words}");
+    finding.fix(
+        Applicability::Unsafe,
+        format!("write `state \"{}\" as {}`", quote(&title), slug(&title)),
+        whole,
+        format!("state \"{title}\" as {}", slug(&title)),
+    )
+}
+
+/// Words in front of the name of a composite.
+pub(in crate::front::mermaid) fn before_composite(span: Span, words: &str, id: &str) -> Diagnostic {
+    stray(
+        span,
+        format!(
+            "`{}` in front of the composite `{}` means nothing",
+            quote(words),
+            quote(id)
+        ),
+    )
+    .label("Mermaid passes over it")
+    .help("a composite with a title is written `state \"title\" as name {`")
+}
+
+/// `state x : Title {`: Mermaid names the composite by its title's last word.
+pub(in crate::front::mermaid) fn composite_title(
+    edit: Span,
+    id: &Spanned<String>,
+    title: &str,
+    drawn: &str,
+) -> Diagnostic {
+    let name = quote(&id.value);
+    let finding = stray(
+        edit,
+        format!(
+            "Mermaid names this composite `{}`, not `{name}`",
+            quote(drawn)
+        ),
+    );
+    if title.is_empty() {
+        return finding.help(format!("write `state {name} {{`"));
+    }
+    finding.fix(
+        Applicability::Safe,
+        format!("write `state \"{}\" as {name} {{`", quote(title)),
+        edit,
+        format!("state \"{title}\" as {}", id.value),
+    )
+}
+
+/// `state x:::c {`: the class is part of the name.
+pub(in crate::front::mermaid) fn composite_class(span: Span, id: &str) -> Diagnostic {
+    stray(
+        span,
+        format!("Mermaid names this composite `{}`", quote(id)),
+    )
+    .help("give the class with a `class` line of its own")
+}
+
+/// `state "title" as two words`.
+pub(in crate::front::mermaid) fn name_with_blanks(span: Span, id: &str) -> Diagnostic {
+    let id = quote(id);
+    stray(
+        span,
+        format!("`{id}` is one name, and no transition can use it"),
+    )
+    .help("a name is one word; a comment needs a line of its own")
+}
+
+/// `state "title" as x <<choice>>`: all of it is the name.
+pub(in crate::front::mermaid) fn pseudo_name(
+    edit: Span,
+    id: &Spanned<String>,
+    mark: &str,
+) -> Diagnostic {
+    let name = quote(&id.value);
+    let last = id.value.split_whitespace().next_back().unwrap_or("");
+    let finding = stray(
+        id.span,
+        format!("all of `{name}` is the name of this state"),
+    )
+    .label("no transition can use it");
+    if id.value.contains('"') {
+        return finding.note("a choice, a fork or a join has no title").fix(
+            Applicability::Unsafe,
+            format!("write `state {last} {mark}`"),
+            edit,
+            format!("{last} {mark}"),
+        );
+    }
+    finding.help(format!("write `state {} {mark}`", slug(&id.value)))
+}
+
+/// `class my-a foo`: the dash ends the names of the states.
+pub(in crate::front::mermaid) fn class_name(span: Span, states: &str, class: &str) -> Diagnostic {
+    stray(
+        span,
+        format!(
+            "this gives the class `{}` to `{}`",
+            quote(class),
+            quote(states)
+        ),
+    )
+    .help("here names are made of the letters a to z, digits and `_` only")
+}

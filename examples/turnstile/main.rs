@@ -1,0 +1,71 @@
+//! A turnstile that counts visitors: the spec is `turnstile.md`, beside this file.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+statemark::machine!("turnstile.md");
+
+use turnstile::{Event, Host, Machine};
+
+/// The hardware, as far as a terminal has any: it tells what it does, and counts.
+#[derive(Default)]
+struct Gate {
+    visitors: u32,
+    told: Vec<&'static str>,
+}
+
+// The compiler asks for each of these: an action in the spec that nobody carries out doesn't compile.
+impl Host for Gate {
+    fn open_arm(&mut self) {
+        self.told.push("the arm opens");
+    }
+
+    fn return_coin(&mut self) {
+        self.told.push("the coin drops back out");
+    }
+
+    fn close_arm(&mut self) {
+        self.told.push("the arm closes");
+    }
+
+    fn count_visitor(&mut self) {
+        self.visitors += 1;
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut out = std::io::stdout().lock();
+    let mut gate = Machine::new(Gate::default());
+    let day = [
+        ("Ada drops a coin", Event::Coin),
+        ("she drops another, to be sure", Event::Coin),
+        ("she pushes", Event::Push),
+        ("Bob pushes without a coin", Event::Push),
+        ("Bob pays", Event::Coin),
+        ("he pushes", Event::Push),
+        ("the museum closes", Event::Close),
+    ];
+    for (what, event) in day {
+        writeln!(out, "{}", step(&mut gate, what, event)?)?;
+    }
+    writeln!(out, "\n{} visitors today.", gate.host().visitors)?;
+    Ok(())
+}
+
+/// Sends one event and tells what came of it.
+fn step(
+    gate: &mut Machine<Gate>,
+    what: &str,
+    event: Event,
+) -> Result<String, Box<dyn std::error::Error>> {
+    let mut line = format!("{what:<31}");
+    if !gate.can(event) {
+        let legal: Vec<_> = gate.events().map(Event::name).collect();
+        write!(line, "nothing happens: {} takes only {}", gate.state(), legal.join(" or "))?;
+        return Ok(line);
+    }
+    gate.send(event)?;
+    let told = std::mem::take(&mut gate.host_mut().told);
+    write!(line, "{:<25}-> {}", told.join(", "), gate.state())?;
+    Ok(line)
+}

@@ -1,0 +1,115 @@
+//! One row of each section, in the order in which `encode` writes its parts.
+
+use super::DecodeError;
+use super::reader::Reader;
+use crate::id::{EventId, FieldId, GuardId, StateId, TextId};
+use crate::table::sections::{
+    ActionRow, Constant, EventKind, EventRow, Instruction, StateKind, StateRow, TransitionRow,
+    Verdict,
+};
+use crate::value::Operator;
+
+pub(super) fn state(from: &mut Reader<'_>) -> Result<StateRow, DecodeError> {
+    Ok(StateRow {
+        name: from.text()?,
+        kind: match from.u8()? {
+            0 => StateKind::Atomic,
+            1 => StateKind::Compound,
+            2 => StateKind::Final,
+            found => return Err(from.code("kind", found, 1)),
+        },
+        verdict: match from.u8()? {
+            0 => Verdict::Success,
+            1 => Verdict::Failure,
+            found => return Err(from.code("verdict", found, 1)),
+        },
+        parent: from.maybe()?.map(StateId::new),
+        end: from.u16()?,
+        initial: from.range()?,
+        initial_calls: from.range()?,
+        entry: from.range()?,
+        exit: from.range()?,
+        transitions: from.u16()?..from.u16()?,
+        done: from.maybe()?.map(EventId::new),
+        metadata: from.maybe_text()?,
+    })
+}
+
+pub(super) fn event(from: &mut Reader<'_>) -> Result<EventRow, DecodeError> {
+    Ok(EventRow {
+        name: from.text()?,
+        kind: match from.u8()? {
+            0 => EventKind::Named,
+            1 => EventKind::Internal,
+            found => return Err(from.code("kind", found, 1)),
+        },
+        metadata: from.maybe_text()?,
+    })
+}
+
+pub(super) fn transition(from: &mut Reader<'_>) -> Result<TransitionRow, DecodeError> {
+    Ok(TransitionRow {
+        source: StateId::new(from.u16()?),
+        internal: match from.u8()? {
+            0 => false,
+            1 => true,
+            found => return Err(from.code("flag", found, 1)),
+        },
+        triggers: from.range()?,
+        guard: from.range()?,
+        calls: from.range()?,
+        targets: from.range()?,
+        metadata: from.maybe_text()?,
+    })
+}
+
+pub(super) fn action(from: &mut Reader<'_>) -> Result<ActionRow, DecodeError> {
+    Ok(ActionRow {
+        name: from.text()?,
+        raises: from.maybe()?.map(EventId::new),
+        metadata: from.maybe_text()?,
+    })
+}
+
+pub(super) fn instruction(from: &mut Reader<'_>) -> Result<Instruction, DecodeError> {
+    let [code, operator] = from.take()?;
+    let argument = from.u16()?;
+    let range = from.range()?;
+    let bare = operator == 0 && range == (0..0);
+    let instruction = match code {
+        0 if bare => Instruction::Ask(GuardId::new(argument)),
+        1 => {
+            let Some(&operator) = Operator::ALL.get(usize::from(operator)) else {
+                return Err(from.code("operator", operator, 11));
+            };
+            Instruction::Compare(FieldId::new(argument), operator, range)
+        }
+        2 if bare && argument == 0 => Instruction::Not,
+        3 if bare => Instruction::SkipIfFalse(argument),
+        4 if bare => Instruction::SkipIfTrue(argument),
+        0 | 2..=4 => return Err(from.not_zero()),
+        found => return Err(from.code("instruction", found, 12)),
+    };
+    Ok(instruction)
+}
+
+pub(super) fn constant(from: &mut Reader<'_>) -> Result<Constant, DecodeError> {
+    let code = from.u8()?;
+    let payload = u128::from_le_bytes(from.take()?);
+    let constant = match code {
+        0 if payload == 0 => Constant::Null,
+        1 if payload <= 1 => Constant::Bool(payload == 1),
+        2 => Constant::Int(payload.cast_signed()),
+        3 => match u64::try_from(payload) {
+            Ok(bits) => Constant::Float(f64::from_bits(bits)),
+            Err(_) => return Err(from.not_zero()),
+        },
+        4 => match u32::try_from(payload) {
+            Ok(raw) => Constant::Text(TextId::new(raw)),
+            Err(_) => return Err(from.not_zero()),
+        },
+        0 | 1 => return Err(from.not_zero()),
+        found => return Err(from.code("constant", found, 17)),
+    };
+    Ok(constant)
+}

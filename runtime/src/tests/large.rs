@@ -1,0 +1,106 @@
+//! Machines near the limits.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::exercise::Fickle;
+use super::notation::{sections, table};
+use crate::table::index::Cell;
+use crate::{
+    ActionId, ActionRow, EventId, MAX_CALLS, MAX_DEPTH, Machine, Outcome, StateId, TextId, encode,
+    verify,
+};
+
+/// A ring of states; event `e<n>` of each leads on, and `back` leads to the first.
+fn ring(states: usize) -> String {
+    let mut text = String::from("root to=s0\n  - on=back to=s0\n");
+    for index in 0..states {
+        let next = (index + 1) % states;
+        text.push_str(&format!("  s{index}\n    - on=e{index} to=s{next}\n"));
+    }
+    text
+}
+
+#[test]
+fn a_machine_too_large_for_the_dense_index_steps_the_same() {
+    let text = ring(1_500);
+    let sparse = table(&text);
+    assert!(sparse.index.dense.cells().0.is_empty());
+    let mut machine = Machine::start(&sparse, ()).unwrap();
+    let event = |name: &str| sparse.event_named(name).unwrap();
+    assert_eq!(machine.send(event("e1")), Ok(Outcome::Ignored));
+    for index in 0..3 {
+        assert_eq!(
+            machine.send(event(&format!("e{index}"))),
+            Ok(Outcome::Taken)
+        );
+    }
+    assert!(machine.is_in(sparse.state_named("s3").unwrap()));
+    assert_eq!(machine.send(event("back")), Ok(Outcome::Taken));
+    assert!(machine.is_in(sparse.state_named("s0").unwrap()));
+    let small = table(&ring(100));
+    let (cells, stride) = small.index.dense.cells();
+    assert_eq!((cells.len(), stride), (101 * 101, 101));
+    assert!(cells.iter().any(|&cell| cell.is_control()) && cells.contains(&Cell::NOTHING));
+}
+
+/// The deepest tree in which every state shares the longest list of actions, all of which raise, with as many leaves
+/// and transitions as make the most pairs: a small table that would be slow to index without a bound on the work.
+#[test]
+fn a_table_that_shares_long_lists_is_verified_in_reasonable_time() {
+    let mut text = String::from("root to=d1\n");
+    for depth in 1..MAX_DEPTH {
+        text.push_str(&format!("{:depth$}d{depth} to=leaf0\n", ""));
+        if depth == 1 {
+            for index in 0..300 {
+                text.push_str(&format!("  - on=e{index} to=leaf0\n"));
+            }
+        }
+    }
+    for index in 0..400 {
+        text.push_str(&format!("{:MAX_DEPTH$}leaf{index}\n", ""));
+    }
+    let mut rows = sections(&text);
+    rows.actions.push(ActionRow {
+        name: TextId::new(0),
+        raises: Some(EventId::new(0)),
+        metadata: None,
+    });
+    rows.calls = alloc::vec![ActionId::new(0); MAX_CALLS];
+    let all = 0..u32::try_from(MAX_CALLS).unwrap();
+    for row in rows.states.iter_mut().skip(1) {
+        (row.entry, row.exit) = (all.clone(), all.clone());
+    }
+    assert!(encode(&rows).unwrap().len() < 100_000);
+    let table = verify(rows).unwrap();
+    // Given up early: without the bound this test would take minutes.
+    assert!(table.index.dense.cells().0.is_empty());
+}
+
+#[test]
+fn ids_that_stand_for_none_are_not_encoded() {
+    let mut rows = sections("root to=a\n  a\n    - on=go to=a\n");
+    let good = rows.clone();
+    rows.states[1].parent = Some(StateId::new(u16::MAX));
+    let message = "row 1 of the section `states` has an id that the format keeps for *none*";
+    assert_eq!(encode(&rows).unwrap_err().to_string(), message);
+    rows = good.clone();
+    rows.transitions[0].metadata = Some(TextId::new(u32::MAX));
+    let message = "row 0 of the section `transitions` has an id that the format keeps for *none*";
+    assert_eq!(encode(&rows).unwrap_err().to_string(), message);
+    rows = good;
+    rows.metadata = Some(TextId::new(u32::MAX));
+    assert!(encode(&rows).is_err());
+}
+
+#[test]
+fn a_host_may_stay_with_its_owner() {
+    let table = table("root to=a entry= \n  a\n    - on=go do=act to=a\n");
+    let mut host = Fickle::new(0);
+    let mut machine = Machine::start(&table, &mut host).unwrap();
+    machine.send(EventId::new(0)).unwrap();
+    drop(machine);
+    let expected: Vec<u32> = alloc::vec![0x1_0000];
+    assert_eq!(host.log, expected);
+}

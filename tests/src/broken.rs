@@ -1,0 +1,633 @@
+//! Tables that are broken on purpose, and tables that are broken at random.
+//!
+//! `broken/` holds one table for each fault, with the message that it must be refused with: `V07-….table` breaks
+//! exactly invariant V07 of `runtime/src/table/verify.rs`, `D01-….table` doesn't decode. The list below makes them;
+//! `UPDATE=1` writes them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use statemark_runtime as rt;
+use statemark_runtime::{
+    ActionId, ActionRow, Constant, EventId, EventKind, EventRow, FieldId, GuardId, Instruction,
+    MAX_CALLS, MAX_DEPTH, MAX_EVENTS, MAX_PROGRAM, Operator, Sections, StateId, StateKind,
+    StateRow, TextId, TransitionRow, Verdict, decode, encode, verify,
+};
+
+#[path = "../../runtime/src/tests/exercise.rs"]
+mod exercise;
+#[path = "../../runtime/src/tests/machines.rs"]
+mod machines;
+
+use machines::Entropy;
+
+/// Rows that make a machine; each entry below breaks one thing about them.
+///
+/// ```text
+/// 0 job: initial idle
+///   1 idle: go [ready and tries > 3] / log -> work; next / log (internal)
+///   2 work: initial first; done.state.work -> end
+///     3 first: entry log; next / ping -> second
+///     4 second: next -> over
+///     5 over (final)
+///   6 end (final)
+/// ```
+fn good() -> Sections {
+    let names = [
+        "job",
+        "idle",
+        "work",
+        "first",
+        "second",
+        "over",
+        "end",
+        "go",
+        "next",
+        "done.state.work",
+        "ready",
+        "tries",
+        "log",
+        "ping",
+    ];
+    let text = TextId::new;
+    let root = StateId::new(0);
+    let work = StateId::new(2);
+    let state = |name, kind, parent, end| StateRow {
+        name: text(name),
+        kind,
+        verdict: Verdict::Success,
+        parent,
+        end,
+        initial: 0..0,
+        initial_calls: 0..0,
+        entry: 0..0,
+        exit: 0..0,
+        transitions: 0..0,
+        done: None,
+        metadata: None,
+    };
+    let transition = |source, triggers, targets| TransitionRow {
+        source: StateId::new(source),
+        internal: false,
+        triggers,
+        guard: 0..0,
+        calls: 0..0,
+        targets,
+        metadata: None,
+    };
+    let event = |name, kind| EventRow {
+        name: text(name),
+        kind,
+        metadata: None,
+    };
+    let action = |name, raises| ActionRow {
+        name: text(name),
+        raises,
+        metadata: None,
+    };
+    let (atomic, compound, end) = (StateKind::Atomic, StateKind::Compound, StateKind::Final);
+    Sections {
+        name: text(0),
+        metadata: None,
+        texts: names.map(Into::into).to_vec(),
+        states: vec![
+            StateRow {
+                initial: 0..1,
+                ..state(0, compound, None, 7)
+            },
+            StateRow {
+                transitions: 0..2,
+                ..state(1, atomic, Some(root), 2)
+            },
+            StateRow {
+                initial: 1..2,
+                transitions: 2..3,
+                done: Some(EventId::new(2)),
+                ..state(2, compound, Some(root), 6)
+            },
+            StateRow {
+                entry: 0..1,
+                transitions: 3..4,
+                ..state(3, atomic, Some(work), 4)
+            },
+            StateRow {
+                transitions: 4..5,
+                ..state(4, atomic, Some(work), 5)
+            },
+            StateRow {
+                transitions: 5..5,
+                ..state(5, end, Some(work), 6)
+            },
+            StateRow {
+                transitions: 5..5,
+                ..state(6, end, Some(root), 7)
+            },
+        ],
+        events: vec![
+            event(7, EventKind::Named),
+            event(8, EventKind::Named),
+            event(9, EventKind::Internal),
+        ],
+        transitions: vec![
+            TransitionRow {
+                guard: 0..3,
+                calls: 0..1,
+                ..transition(1, 0..1, 2..3)
+            },
+            TransitionRow {
+                internal: true,
+                calls: 0..1,
+                ..transition(1, 1..2, 0..0)
+            },
+            transition(2, 2..3, 5..6),
+            TransitionRow {
+                calls: 1..2,
+                ..transition(3, 1..2, 3..4)
+            },
+            transition(4, 1..2, 4..5),
+        ],
+        guards: vec![text(10)],
+        fields: vec![text(11)],
+        actions: vec![action(12, None), action(13, Some(EventId::new(1)))],
+        targets: [1, 3, 2, 4, 5, 6].map(StateId::new).to_vec(),
+        triggers: [0, 1, 2].map(EventId::new).to_vec(),
+        calls: [0, 1].map(ActionId::new).to_vec(),
+        code: vec![
+            Instruction::Ask(GuardId::new(0)),
+            Instruction::SkipIfFalse(1),
+            Instruction::Compare(FieldId::new(0), Operator::Gt, 0..1),
+        ],
+        constants: vec![Constant::Int(3)],
+    }
+}
+
+/// Breaks rows.
+type BreakRows = fn(&mut Sections);
+
+/// One for each invariant at least; the name begins with its number.
+const BROKEN_ROWS: &[(&str, BreakRows)] = &[
+    ("V01-too-many-events", |rows| {
+        let event = rows.events[0].clone();
+        rows.events.resize(MAX_EVENTS + 1, event);
+    }),
+    ("V02-machine-without-name", |rows| {
+        rows.name = TextId::new(99)
+    }),
+    ("V02-state-metadata", |rows| {
+        rows.states[1].metadata = Some(TextId::new(14))
+    }),
+    ("V02-constant", |rows| {
+        rows.constants[0] = Constant::Text(TextId::new(14))
+    }),
+    ("V03-turned-around", |rows| rows.states[3].entry.start = 2),
+    ("V03-past-the-end", |rows| rows.transitions[0].guard = 0..4),
+    ("V03-constants", |rows| {
+        rows.code[2] = Instruction::Compare(FieldId::new(0), Operator::Gt, 1..2);
+    }),
+    ("V04-target", |rows| rows.targets[2] = StateId::new(7)),
+    ("V04-trigger", |rows| rows.triggers[0] = EventId::new(3)),
+    ("V04-guard", |rows| {
+        rows.code[0] = Instruction::Ask(GuardId::new(1))
+    }),
+    ("V04-raises", |rows| {
+        rows.actions[1].raises = Some(EventId::new(3))
+    }),
+    ("V05-no-states", |rows| {
+        rows.states.clear();
+        rows.transitions.clear();
+        rows.targets.clear();
+    }),
+    ("V05-root-has-parent", |rows| {
+        rows.states[0].parent = Some(StateId::new(1))
+    }),
+    ("V05-root-is-atomic", |rows| {
+        rows.states[0].kind = StateKind::Atomic
+    }),
+    ("V05-root-ends-early", |rows| rows.states[0].end = 6),
+    ("V06-two-roots", |rows| rows.states[6].parent = None),
+    ("V06-parent-behind", |rows| {
+        rows.states[1].parent = Some(StateId::new(2))
+    }),
+    ("V06-own-parent", |rows| {
+        rows.states[1].parent = Some(StateId::new(1))
+    }),
+    ("V07-wrong-parent", |rows| {
+        rows.states[3].parent = Some(StateId::new(0))
+    }),
+    ("V07-ends-before-it-begins", |rows| rows.states[4].end = 4),
+    ("V07-reaches-out", |rows| rows.states[4].end = 7),
+    ("V08-nested-too-deep", |rows| {
+        let leaf = rows.states[6].clone();
+        rows.states.pop();
+        let count = u16::try_from(MAX_DEPTH + 1).unwrap();
+        for depth in 0..count {
+            let parent = if depth == 0 { 0 } else { 5 + depth };
+            let parent = Some(StateId::new(parent));
+            rows.states.push(StateRow {
+                parent,
+                end: 6 + count,
+                ..leaf.clone()
+            });
+        }
+        rows.states[0].end = 6 + count;
+    }),
+    ("V09-empty-name", |rows| rows.texts[12] = "".into()),
+    ("V09-same-state", |rows| {
+        rows.states[6].name = rows.states[5].name
+    }),
+    ("V09-same-event", |rows| {
+        rows.events[1].name = rows.events[0].name
+    }),
+    ("V10-compound-without-children", |rows| {
+        rows.states[1].kind = StateKind::Compound
+    }),
+    ("V10-atomic-with-children", |rows| {
+        rows.states[2].kind = StateKind::Atomic
+    }),
+    ("V11-failure-goes-on", |rows| {
+        rows.states[1].verdict = Verdict::Failure
+    }),
+    ("V12-no-initial", |rows| rows.states[2].initial = 0..0),
+    ("V12-two-initials", |rows| rows.states[2].initial = 3..5),
+    ("V12-initial-outside", |rows| {
+        rows.targets[1] = StateId::new(1)
+    }),
+    ("V12-initial-itself", |rows| {
+        rows.targets[1] = StateId::new(2)
+    }),
+    ("V12-initial-of-atomic", |rows| {
+        rows.states[3].initial_calls = 0..1
+    }),
+    ("V13-root-entry", |rows| rows.states[0].entry = 0..1),
+    ("V13-root-exit", |rows| rows.states[0].exit = 0..1),
+    ("V14-final-goes-on", |rows| {
+        rows.states[4].transitions = 4..4;
+        rows.states[5].transitions = 4..5;
+        rows.transitions[4].source = StateId::new(5);
+    }),
+    ("V15-gap", |rows| rows.states[3].transitions = 4..4),
+    ("V15-nobodys", |rows| {
+        let row = rows.transitions[4].clone();
+        rows.transitions.push(row);
+    }),
+    ("V16-source-of-another", |rows| {
+        rows.transitions[3].source = StateId::new(4)
+    }),
+    ("V17-no-target", |rows| rows.transitions[0].targets = 0..0),
+    ("V17-two-targets", |rows| rows.transitions[0].targets = 2..4),
+    ("V17-internal-two-targets", |rows| {
+        rows.transitions[2] = TransitionRow {
+            internal: true,
+            targets: 3..5,
+            ..rows.transitions[2].clone()
+        };
+    }),
+    ("V18-internal-leads-out", |rows| {
+        rows.transitions[2].internal = true
+    }),
+    ("V18-internal-to-itself", |rows| {
+        rows.transitions[1].targets = 0..1
+    }),
+    ("V19-to-the-root", |rows| rows.targets[5] = StateId::new(0)),
+    ("V20-twice-the-same", |rows| {
+        rows.triggers[1] = EventId::new(0);
+        rows.transitions[0].triggers = 0..2;
+    }),
+    ("V21-endless-guard", |rows| {
+        let start = u32::try_from(rows.code.len()).unwrap();
+        rows.code
+            .resize(rows.code.len() + MAX_PROGRAM + 1, Instruction::Not);
+        rows.transitions[4].guard = start..u32::try_from(rows.code.len()).unwrap();
+    }),
+    ("V22-jump-too-far", |rows| {
+        rows.code[1] = Instruction::SkipIfFalse(2)
+    }),
+    ("V22-jump-behind-the-last", |rows| {
+        rows.code.push(Instruction::SkipIfTrue(1));
+        rows.code.push(Instruction::Not);
+        rows.transitions[4].guard = 3..4;
+    }),
+    ("V23-shared-guard", |rows| rows.transitions[1].guard = 0..3),
+    ("V23-overlapping-guards", |rows| {
+        rows.transitions[4].guard = 2..3
+    }),
+    ("V24-no-constant", |rows| {
+        rows.code[2] = Instruction::Compare(FieldId::new(0), Operator::Gt, 0..0);
+    }),
+    ("V24-exists-what", |rows| {
+        rows.code[2] = Instruction::Compare(FieldId::new(0), Operator::Exists, 0..1);
+    }),
+    ("V25-too-large", |rows| {
+        rows.constants[0] = Constant::Int(1 << 64)
+    }),
+    ("V25-too-small", |rows| {
+        rows.constants[0] = Constant::Int(i128::from(i64::MIN) - 1)
+    }),
+    ("V25-not-a-number", |rows| {
+        rows.constants[0] = Constant::Float(f64::NAN)
+    }),
+    ("V25-infinite", |rows| {
+        rows.constants[0] = Constant::Float(f64::INFINITY)
+    }),
+    ("V26-done-of-atomic", |rows| {
+        rows.states[1].done = Some(EventId::new(2))
+    }),
+    ("V26-done-of-the-root", |rows| {
+        rows.states[0].done = Some(EventId::new(2))
+    }),
+    ("V26-done-is-named", |rows| {
+        rows.events[2].kind = EventKind::Named
+    }),
+    ("V27-too-many-calls", |rows| {
+        let start = u32::try_from(rows.calls.len()).unwrap();
+        rows.calls
+            .resize(rows.calls.len() + MAX_CALLS + 1, ActionId::new(0));
+        rows.states[3].exit = start..u32::try_from(rows.calls.len()).unwrap();
+    }),
+    ("V28-too-many-constants", |rows| {
+        rows.constants.resize(1 << 10, Constant::Null);
+        let compare = Instruction::Compare(FieldId::new(0), Operator::In, 0..1 << 10);
+        rows.code = vec![compare; (1 << 10) + 1];
+        rows.transitions[0].guard = 0..0;
+    }),
+    ("V29-self-loop", |rows| rows.transitions[1].triggers = 0..0),
+    ("V29-there-and-back", |rows| {
+        rows.targets[4] = StateId::new(3);
+        rows.transitions[3].triggers = 0..0;
+        rows.transitions[4].triggers = 0..0;
+    }),
+    ("V29-out-and-in-again", |rows| {
+        rows.targets[5] = StateId::new(2);
+        rows.transitions[2].triggers = 0..0;
+    }),
+];
+
+/// Breaks bytes.
+type BreakBytes = fn(&mut Vec<u8>);
+
+/// Bytes that don't decode. The checksum is made to fit, but where the name says so.
+const BROKEN_BYTES: &[(&str, BreakBytes)] = &[
+    ("D01-empty", Vec::clear),
+    ("D01-other-label", |bytes| bytes[0] = b'S'),
+    ("D01-as-text", |bytes| bytes[7] = b'\r'),
+    ("D02-other-version", |bytes| bytes[8] = 2),
+    ("D03-cut-in-header", |bytes| bytes.truncate(14)),
+    ("D03-cut-in-rows", |bytes| bytes.truncate(400)),
+    ("D03-too-long", |bytes| bytes[15] = 0xFF),
+    ("D03-shorter-than-a-directory", |bytes| {
+        bytes.truncate(60);
+        bytes[12..16].copy_from_slice(&60_u32.to_le_bytes());
+    }),
+    ("D04-trailing-byte", |bytes| bytes.push(0)),
+    ("D05-checksum", |bytes| *bytes.last_mut().unwrap() ^= 1),
+    ("D06-section-overlaps", |bytes| bytes[ENTRY + 2 * 8] -= 1),
+    ("D06-section-behind-a-gap", |bytes| {
+        bytes[ENTRY + 13 * 8] += 1
+    }),
+    ("D07-count-past-the-end", |bytes| {
+        bytes[ENTRY + 3 * 8 + 4 + 3] = 0x7F
+    }),
+    ("D07-no-machine", |bytes| bytes[ENTRY + 4] = 0),
+    ("D07-rows-nobody-counts", |bytes| {
+        bytes[ENTRY + 13 * 8 + 4] = 0
+    }),
+    ("D08-not-utf-8", |bytes| {
+        let at = section(bytes, 2);
+        bytes[at + 1] = 0xFF;
+    }),
+    ("D08-texts-too-short", |bytes| {
+        let at = section(bytes, 1);
+        bytes[at] -= 1;
+    }),
+    ("D08-text-too-long", |bytes| {
+        let at = section(bytes, 1);
+        bytes[at + 3] = 0xFF;
+    }),
+    ("D09-state-kind", |bytes| {
+        let at = section(bytes, 3);
+        bytes[at + 4] = 3;
+    }),
+    ("D09-verdict", |bytes| {
+        let at = section(bytes, 3);
+        bytes[at + 5] = 2;
+    }),
+    ("D09-event-kind", |bytes| {
+        let at = section(bytes, 4);
+        bytes[at + 4] = 2;
+    }),
+    ("D09-internal", |bytes| {
+        let at = section(bytes, 5);
+        bytes[at + 2] = 2;
+    }),
+    ("D09-instruction", |bytes| {
+        let at = section(bytes, 12);
+        bytes[at] = 5;
+    }),
+    ("D09-operator", |bytes| {
+        let at = section(bytes, 12);
+        bytes[at + 2 * 12 + 1] = 10;
+    }),
+    ("D09-constant", |bytes| {
+        let at = section(bytes, 13);
+        bytes[at] = 5;
+    }),
+    ("D10-instruction-with-more", |bytes| {
+        let at = section(bytes, 12);
+        bytes[at + 11] = 1;
+    }),
+    ("D10-constant-with-more", |bytes| {
+        let at = section(bytes, 13);
+        bytes[at] = 0;
+    }),
+];
+
+/// Where the directory begins. Unit: bytes.
+const ENTRY: usize = 20;
+
+/// Where the section of that index in the directory begins.
+fn section(bytes: &[u8], index: usize) -> usize {
+    let at = ENTRY + index * 8;
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize
+}
+
+/// CRC-32 bit by bit: another way than the runtime's.
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut remainder = u32::MAX;
+    for &byte in bytes {
+        remainder ^= u32::from(byte);
+        for _ in 0..8 {
+            let carry = remainder & 1;
+            remainder = (remainder >> 1) ^ (0xEDB8_8320 * carry);
+        }
+    }
+    !remainder
+}
+
+fn fix_checksum(bytes: &mut [u8]) {
+    if bytes.len() >= ENTRY {
+        let checksum = crc32(&bytes[ENTRY..]);
+        bytes[16..ENTRY].copy_from_slice(&checksum.to_le_bytes());
+    }
+}
+
+/// All broken tables by name.
+fn broken() -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for (name, break_rows) in BROKEN_ROWS {
+        let mut rows = good();
+        break_rows(&mut rows);
+        all.insert(format!("{name}.table"), encode(&rows).unwrap());
+    }
+    for (name, break_bytes) in BROKEN_BYTES {
+        let mut bytes = encode(&good()).unwrap();
+        break_bytes(&mut bytes);
+        if !name.contains("checksum") {
+            fix_checksum(&mut bytes);
+        }
+        all.insert(format!("{name}.table"), bytes);
+    }
+    assert_eq!(
+        all.len(),
+        BROKEN_ROWS.len() + BROKEN_BYTES.len(),
+        "names don't repeat"
+    );
+    all
+}
+
+/// The message that the bytes are refused with, under the number in their file's name.
+fn refusal(name: &str, bytes: &[u8]) -> String {
+    match decode(bytes) {
+        Err(fault) => {
+            assert!(name.starts_with('D'), "{name} should decode: {fault}");
+            format!("{fault}\n")
+        }
+        Ok(rows) => {
+            let fault = verify(rows).expect_err(name);
+            let number = format!("V{:02}-", fault.number());
+            assert!(
+                name.starts_with(&number),
+                "{name} is refused for another reason: {fault}"
+            );
+            format!("{fault}\n")
+        }
+    }
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("broken")
+}
+
+#[test]
+fn every_broken_table_is_refused_with_its_message() {
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut expected = broken();
+    let texts: Vec<_> = expected
+        .iter()
+        .map(|(name, bytes)| {
+            (
+                name.replace(".table", ".txt"),
+                refusal(name, bytes).into_bytes(),
+            )
+        })
+        .collect();
+    expected.extend(texts);
+    if update {
+        fs::create_dir_all(folder()).unwrap();
+        for (name, bytes) in &expected {
+            fs::write(folder().join(name), bytes).unwrap();
+        }
+    }
+    for entry in fs::read_dir(folder()).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        let Some(bytes) = expected.remove(&name) else {
+            assert!(
+                update,
+                "`{name}` belongs to no entry of the list: remove it, or run UPDATE=1"
+            );
+            fs::remove_file(entry.path()).unwrap();
+            continue;
+        };
+        let found = fs::read(entry.path()).unwrap();
+        let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if name.ends_with(".txt") {
+            assert_eq!(show(&found), show(&bytes), "{name}");
+        }
+        assert!(
+            found == bytes,
+            "`{name}` isn't what the list makes: UPDATE=1 writes it"
+        );
+    }
+    assert!(
+        expected.is_empty(),
+        "missing: {:?}; UPDATE=1 writes them",
+        expected.keys()
+    );
+}
+
+#[test]
+fn every_invariant_has_a_broken_table() {
+    let rules = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../runtime/src/table/verify.rs");
+    let rules = fs::read_to_string(rules).unwrap();
+    let numbers: Vec<&str> = rules
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | V")?.get(..2))
+        .collect();
+    assert!(
+        numbers.len() >= 29,
+        "the table of invariants is where it was"
+    );
+    for number in numbers {
+        let prefix = format!("V{number}-");
+        assert!(
+            BROKEN_ROWS
+                .iter()
+                .any(|(name, _)| name.starts_with(&prefix)),
+            "{prefix}"
+        );
+    }
+}
+
+#[test]
+fn the_good_table_is_good() {
+    let bytes = encode(&good()).unwrap();
+    assert!(exercise::bytes(&bytes, &[0, 1, 0, 1, 1, 1, 1, 0]));
+}
+
+/// What the fuzzer does, on stable and the same every time. `STATEMARK_FUZZ_INPUTS` sets how many tables.
+#[test]
+fn tables_broken_at_random_are_refused_or_step() {
+    let inputs: u64 = std::env::var("STATEMARK_FUZZ_INPUTS")
+        .map_or(20_000, |text| text.parse().expect("a number of inputs"));
+    let mut accepted = 0_u64;
+    for input in 0..inputs {
+        let noise: Vec<u8> = (0..200)
+            .flat_map(|at| exercise::mix(input << 20 | at).to_le_bytes())
+            .take(40 + usize::try_from(input % 160).unwrap())
+            .collect();
+        let mut entropy = Entropy::new(&noise);
+        let mut rows = if entropy.once_in(4) {
+            good()
+        } else {
+            machines::machine(&mut entropy)
+        };
+        let edits = entropy.below(3);
+        for _ in 0..edits {
+            machines::edit(&mut entropy, &mut rows);
+        }
+        let Ok(mut bytes) = encode(&rows) else {
+            continue;
+        };
+        for _ in 0..entropy.below(3) {
+            let at = (entropy.below(256) << 8 | entropy.below(256)) % bytes.len();
+            bytes[at] = entropy.byte();
+        }
+        fix_checksum(&mut bytes);
+        accepted += u64::from(exercise::bytes(&bytes, &noise[..20]));
+    }
+    assert!(
+        inputs < 100 || accepted > inputs / 10,
+        "too few get through: {accepted}"
+    );
+}

@@ -1,0 +1,161 @@
+//! No text makes the compiler panic, hang, or point outside of it.
+//!
+//! Every prefix of every spec that is here; and random mutations of them, seeded, so that a failure can be repeated:
+//! `STATEMARK_FUZZ_SEED` and `STATEMARK_FUZZ_INPUTS` choose.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use statemark_compiler::{Options, back, compile, source::Sources};
+
+use crate::corpus::assert_spans;
+use crate::golden::{files, outside, root};
+
+/// Longest text whose every prefix is tried. Unit: bytes. Why: the work grows with the square.
+const MAX_PREFIXED: usize = 3_000;
+
+fn seeds() -> Vec<(String, String)> {
+    let mut all: Vec<_> = ["examples", "tests/corpus", "tests/engines"]
+        .iter()
+        .flat_map(|folder| files(&root().join(folder)))
+        .collect();
+    if let Some(outside) = outside() {
+        all.extend(files(&outside));
+    }
+    let is_spec = |path: &std::path::PathBuf| {
+        path.extension().is_some_and(|ending| ending == "md" || ending == "mmd" || ending == "json")
+    };
+    all.retain(is_spec);
+    let named = all.iter().filter_map(|path| {
+        let ending = path.extension()?.to_str()?;
+        Some((format!("spec.{ending}"), fs::read_to_string(path).ok()?))
+    });
+    named.collect()
+}
+
+/// Compiles a text, and takes what comes out through every back end.
+pub(crate) fn survive(name: &str, text: &str) {
+    let tried = catch_unwind(AssertUnwindSafe(|| {
+        let mut sources = Sources::new();
+        sources.add(name, text);
+        let compiled = compile(&sources, &Options::default());
+        assert_spans(&sources, &compiled.diagnostics);
+        for machine in &compiled.machines {
+            let bytes = back::table::write(machine);
+            let sections = statemark_runtime::decode(&bytes).expect("a table that we wrote");
+            statemark_runtime::verify(sections).expect("a machine that we checked");
+            let _ = back::mermaid::write(machine);
+        }
+    }));
+    assert!(tried.is_ok(), "{name}: {text:?}");
+}
+
+#[test]
+fn every_prefix_is_survived() {
+    for (name, text) in seeds() {
+        if text.len() > MAX_PREFIXED {
+            continue;
+        }
+        for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
+            survive(&name, &text[..end]);
+        }
+    }
+}
+
+/// xorshift64*: small, seeded, and good enough to choose where to break a text.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() >> 33).unwrap_or(0) % limit.max(1)
+    }
+}
+
+const PIECES: [&str; 40] = [
+    "\n", " ", "[*]", "-->", " : ", "state ", "{", "}", "\"", "--", "<<choice>>", "note right of ", "end note", "[", "]",
+    " / ", "()", "```", "~~~", "## STATE-MACHINE\n", "```mermaid\n", "```json definition\n", "stateDiagram-v2\n", "%%", "%%{",
+    "}%%", "direction LR", ":::", ";", "#", "é", "\u{200b}", "𝄞", "\r\n", "\t", "---\n", "> ", "- ", "\"on\": {", "null",
+];
+
+fn mutate(text: &str, other: &str, chance: &mut Chance) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..=chance.below(4) {
+        let boundary = |text: &str, chance: &mut Chance| {
+            let mut at = chance.below(text.len() + 1);
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let at = boundary(&text, chance);
+        match chance.below(6) {
+            0 => text.insert_str(at, PIECES[chance.below(PIECES.len())]),
+            1 => {
+                let cut: usize = text[at..].chars().take(chance.below(12)).map(char::len_utf8).sum();
+                text.replace_range(at..at + cut, "");
+            }
+            2 => text.truncate(at),
+            3 => {
+                let from = boundary(other, chance);
+                let end = boundary(other, chance);
+                let piece: String = other[from.min(end)..from.max(end)].chars().take(60).collect();
+                text.insert_str(at, &piece);
+            }
+            4 => {
+                let lines: Vec<&str> = text.lines().collect();
+                let line = lines.get(chance.below(lines.len())).copied().unwrap_or("").to_owned();
+                text.insert_str(at, &format!("{line}\n"));
+            }
+            _ => text.insert(at, char::from_u32(u32::try_from(chance.below(0x3000)).unwrap_or(0)).unwrap_or('x')),
+        }
+    }
+    text
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn random_mutations_are_survived() {
+    let seeds = seeds();
+    let seed = number("STATEMARK_FUZZ_SEED", 0x5EED);
+    let mut chance = Chance(seed | 1);
+    for round in 0..number("STATEMARK_FUZZ_INPUTS", 20_000) {
+        let (name, text) = &seeds[chance.below(seeds.len())];
+        let (_, other) = &seeds[chance.below(seeds.len())];
+        let mutated = mutate(text, other, &mut chance);
+        let tried = catch_unwind(AssertUnwindSafe(|| survive(name, &mutated)));
+        assert!(tried.is_ok(), "seed {seed}, round {round}");
+    }
+}
+
+/// Size alone is no way to stop the compiler: deep nesting, long lines, many of everything.
+#[test]
+fn large_texts_are_survived() {
+    let deep = |open: &str, close: &str, count: usize| open.repeat(count) + &close.repeat(count);
+    let section = |text: &str| format!("## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n{text}\n```\n");
+    let definition = |text: &str| format!("{{\"initial\": \"a\", \"states\": {text}}}");
+    for (name, text) in [
+        ("a.md", section(&deep("state a {\n", "}\n", 5_000))),
+        ("a.md", section(&"a --> b : ".repeat(20_000))),
+        ("a.md", section(&"x".repeat(500_000))),
+        ("a.md", section(&format!("a --> b : {}", "direction ".repeat(50_000)))),
+        ("a.md", section(&"note right of a : x\n".repeat(5_000))),
+        ("a.md", "> ".repeat(3_000) + "## STATE-MACHINE"),
+        ("a.md", "- ".repeat(3_000) + "```mermaid"),
+        ("a.json", deep("[", "]", 50_000)),
+        ("a.json", definition(&deep("{\"a\":{\"states\":", "}}", 5_000))),
+        ("a.json", definition(&format!("{{\"a\": {{\"always\": [{{\"guard\": {}}}]}}}}", deep("{\"not\":", "}", 3_000)))),
+        ("a.json", "{\"guards\": {".to_owned() + &"\"a\": 1,".repeat(5_000)),
+    ] {
+        survive(name, &text);
+    }
+}

@@ -1,0 +1,56 @@
+//! Each code's page shows what it says: its example yields exactly that code, its mended example yields nothing.
+
+use statemark_compiler::diag::Code;
+
+use crate::corpus::compile_text;
+
+const HEADINGS: [&str; 5] =
+    ["## What it says", "## Why it matters", "## Example", "## Instead", "## When to allow"];
+
+/// The fence below a heading: its language and its text.
+fn fence(page: &str, heading: &str) -> Option<(String, String)> {
+    let (_, below) = page.split_once(&format!("\n{heading}\n"))?;
+    let mut lines = below.lines().skip_while(|line| !line.starts_with("````"));
+    let opening = lines.next()?;
+    let ticks = opening.chars().take_while(|&c| c == '`').count();
+    let closing = "`".repeat(ticks);
+    let text: Vec<&str> = lines.take_while(|line| *line != closing).collect();
+    Some((opening[ticks..].trim().to_owned(), text.join("\n") + "\n"))
+}
+
+fn check(code: Code) -> Result<(), String> {
+    let page = code.page();
+    let title = format!("# {} {}\n", code.id(), code.name());
+    if !page.starts_with(&title) {
+        return Err(format!("{}: the page doesn't begin with `{}`\n", code.id(), title.trim()));
+    }
+    let places: Vec<Option<usize>> = HEADINGS.iter().map(|heading| page.find(&format!("\n{heading}\n"))).collect();
+    if places.iter().any(Option::is_none) || !places.is_sorted() {
+        return Err(format!("{}: the page lacks a heading, or they stand in another order\n", code.id()));
+    }
+    let mut faults = String::new();
+    for (heading, expected) in [("## Example", &[code][..]), ("## Instead", &[][..])] {
+        let (language, text) = fence(page, heading).ok_or_else(|| format!("{}: no fence below {heading}\n", code.id()))?;
+        let name = match language.as_str() {
+            "markdown" => "page.md",
+            "json" => "page.workflow.json",
+            "mermaid" => "page.mmd",
+            "text" => continue,
+            other => return Err(format!("{}: a fence of `{other}`\n", code.id())),
+        };
+        let (_, compiled) = compile_text(name, &text);
+        let found: Vec<Code> = compiled.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+        if found != expected {
+            let told: Vec<String> =
+                compiled.diagnostics.iter().map(|d| format!("{} {}", d.code.id(), d.message)).collect();
+            faults.push_str(&format!("{} {heading}: {told:#?}\n", code.id()));
+        }
+    }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+#[test]
+fn every_page_shows_what_it_says() {
+    let faults: String = Code::ALL.iter().filter_map(|&code| check(code).err()).collect();
+    assert!(faults.is_empty(), "{faults}");
+}

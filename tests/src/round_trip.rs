@@ -1,0 +1,86 @@
+//! What back ends promise about every machine that compiles.
+
+use std::fs;
+use std::path::PathBuf;
+
+use statemark_compiler::back;
+use statemark_compiler::ir::Machine;
+
+use crate::corpus::compile_text;
+use crate::golden::{files, outside, root};
+
+fn specs() -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = ["examples", "tests/corpus", "tests/engines", "skills"]
+        .iter()
+        .flat_map(|folder| files(&root().join(folder)))
+        .collect();
+    if let Some(outside) = outside() {
+        all.extend(files(&outside));
+    }
+    all.retain(|path| path.extension().is_some_and(|e| e == "md" || e == "mmd" || e == "json"));
+    all
+}
+
+/// What a diagram can say of a machine: states, parents, kinds, initial states, and transitions with their labels.
+fn outline(machine: &Machine) -> String {
+    let mut lines = String::new();
+    for (handle, state) in machine.states.iter().skip(1) {
+        let parent = state.parent.map_or("", |parent| machine.states[parent].id.as_str());
+        lines += &format!("{} in {} {:?}\n", state.id, if parent == machine.id.value { "-" } else { parent }, state.kind);
+        if let Some(initial) = &state.initial {
+            lines += &format!("  begins at {}\n", machine.states[initial.target].id);
+        }
+        for action in state.entry.iter().chain(&state.exit) {
+            lines += &format!("  {}\n", machine.actions[*action].name);
+        }
+        for (_, transition) in machine.transitions_of(handle) {
+            let events: Vec<&str> = transition.triggers.iter().map(|&e| machine.events[e].id.as_str()).collect();
+            let actions: Vec<&str> = transition.actions.iter().map(|&a| machine.actions[a].name.as_str()).collect();
+            let target = transition.target.map_or("-", |target| machine.states[target].id.as_str());
+            let guarded = transition.guard.is_some();
+            lines += &format!("  {events:?} {guarded} {actions:?} -> {target} {}\n", transition.internal);
+        }
+    }
+    lines
+}
+
+#[test]
+fn a_written_diagram_reads_back_as_the_same_machine() {
+    let mut compared = 0;
+    for path in specs() {
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let (_, compiled) = compile_text(&path.display().to_string(), &text);
+        for machine in compiled.machines.iter().filter(|machine| machine.parts.diagram.is_some()) {
+            let written = back::mermaid::write(machine);
+            let (_, again) = compile_text("again.mmd", &written);
+            let told: Vec<&str> = again.diagnostics.iter().map(|d| d.message.as_str()).collect();
+            assert_eq!(again.machines.len(), 1, "{}:\n{written}\n{told:#?}", path.display());
+            assert_eq!(outline(&again.machines[0]), outline(machine), "{}:\n{written}", path.display());
+            assert_eq!(back::mermaid::write(&again.machines[0]), written, "{}", path.display());
+            compared += 1;
+        }
+    }
+    assert!(compared >= 10, "only {compared} machines were compared");
+}
+
+#[test]
+fn tables_verify_and_are_the_same_every_time() {
+    let mut written = 0;
+    for path in specs() {
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let name = path.display().to_string();
+        let (_, compiled) = compile_text(&name, &text);
+        let (_, again) = compile_text(&name, &text);
+        for (machine, again) in compiled.machines.iter().zip(&again.machines) {
+            let bytes = back::table::write(machine);
+            assert_eq!(bytes, back::table::write(again), "{name}");
+            let sections = statemark_runtime::decode(&bytes).expect("a table that we wrote");
+            assert_eq!(statemark_runtime::encode(&sections).expect("within limits"), bytes, "{name}");
+            if let Err(error) = statemark_runtime::verify(sections) {
+                panic!("{name}: {error}");
+            }
+            written += 1;
+        }
+    }
+    assert!(written >= 20, "only {written} tables were written");
+}

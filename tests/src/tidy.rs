@@ -1,0 +1,191 @@
+//! The house rules that a machine can check.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+use statemark_compiler::diag::Code;
+
+use crate::golden::{files, root, shown};
+
+/// A crate may use only what stands left of it.
+const ORDER: [&str; 7] = [
+    "statemark-runtime",
+    "statemark-compiler",
+    "statemark-cli",
+    "statemark-macros",
+    "statemark",
+    "statemark-examples",
+    "statemark-tests",
+];
+
+/// Longest source file. Unit: lines. Why: past it a file holds more than one idea.
+const MAX_LINES: usize = 800;
+
+fn metadata() -> cargo_metadata::Metadata {
+    MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .expect("cargo metadata")
+}
+
+/// The project's own source files: not what was built or fetched.
+fn sources() -> Vec<std::path::PathBuf> {
+    let skipped = ["/target/", "/.git/", "/node_modules/"];
+    let mut all = Vec::new();
+    for folder in ["runtime", "compiler", "macros", "examples", "tests", "skills"] {
+        all.extend(files(&root().join(folder)));
+    }
+    all.retain(|path| {
+        let path = format!("/{}", shown(path));
+        !skipped.iter().any(|part| path.contains(part))
+    });
+    all
+}
+
+#[test]
+fn arrows_point_left() {
+    let metadata = metadata();
+    let mut faults = Vec::new();
+    for package in &metadata.packages {
+        let Some(place) = ORDER.iter().position(|name| *name == package.name.as_str()) else {
+            faults.push(format!("{} has no place in the order", package.name));
+            continue;
+        };
+        for dependency in package.dependencies.iter().filter(|d| d.kind != DependencyKind::Development) {
+            if let Some(used) = ORDER.iter().position(|name| *name == dependency.name)
+                && used >= place
+            {
+                faults.push(format!("{} uses {}", package.name, dependency.name));
+            }
+        }
+        if package.name.as_str() == "statemark-runtime" {
+            let all = package.dependencies.iter().filter(|d| d.kind == DependencyKind::Normal);
+            faults.extend(all.map(|d| format!("the runtime uses {}", d.name)));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn lints_and_versions_are_inherited() {
+    let mut faults = Vec::new();
+    for package in metadata().packages {
+        let manifest = fs::read_to_string(&package.manifest_path).expect("a manifest");
+        if !manifest.contains("[lints]\nworkspace = true") {
+            faults.push(format!("{} doesn't inherit the lints", package.name));
+        }
+        for line in manifest.lines() {
+            if line.contains("version = \"") && !line.contains("workspace") {
+                faults.push(format!("{} names a version: {line}", package.name));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn files_hold_one_idea() {
+    let mut faults = Vec::new();
+    for path in sources() {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+        if !["rs", "js", "mjs", "py", "sh"].contains(&ending) || shown(&path).starts_with("tests/rust/") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("a readable source");
+        let lines = text.lines().count();
+        if lines > MAX_LINES {
+            faults.push(format!("{} has {lines} lines", shown(&path)));
+        }
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("");
+        if ["utils", "helpers", "common", "core", "manager", "misc"].contains(&stem) {
+            faults.push(format!("{} is named after nothing", shown(&path)));
+        }
+        let is_module = ending == "rs" && shown(&path).contains("/src/");
+        if is_module && !text.trim_start().starts_with("//!") {
+            faults.push(format!("{} doesn't say what is in it", shown(&path)));
+        }
+        // Spelled in halves, so that this file passes its own test.
+        for marker in [["TO", "DO"], ["FIX", "ME"]].map(|halves| halves.concat()) {
+            let found = text.lines().find(|line| line.contains(&marker));
+            faults.extend(found.map(|line| format!("{}: {line}", shown(&path))));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// One diagnostic = one code, one file, one page, one corpus folder.
+#[test]
+fn every_diagnostic_has_its_file_page_and_corpus() {
+    let mut by_stem: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in sources() {
+        let name = shown(&path);
+        let in_source = name.starts_with("compiler/") && name.ends_with(".rs") && name.contains("/src/");
+        if !in_source || name.ends_with("diag/codes.rs") {
+            continue;
+        }
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("").to_owned();
+        by_stem.entry(stem).or_default().push(name.clone());
+        let text = fs::read_to_string(&path).expect("a readable source");
+        let code = text.split("#[cfg(test)]").next().unwrap_or("");
+        for code in Code::ALL.iter().filter(|c| mentions(code, &format!("Code::{c:?}"))) {
+            if !name.contains("/tests") {
+                users.entry(code.id().to_owned()).or_default().insert(name.clone());
+            }
+        }
+    }
+    let corpus = root().join("tests/corpus");
+    let mut faults = Vec::new();
+    let mut folders: BTreeSet<String> = BTreeSet::new();
+    for code in Code::ALL {
+        let stem = code.name().replace('-', "_");
+        let homes = by_stem.get(&stem).map_or(0, Vec::len);
+        if homes != 1 {
+            faults.push(format!("{code} {}: {homes} files called {stem}.rs", code.name()));
+        }
+        let users = users.get(code.id()).cloned().unwrap_or_default();
+        let elsewhere: Vec<&String> = users.iter().filter(|user| !user.ends_with(&format!("/{stem}.rs"))).collect();
+        if !elsewhere.is_empty() || users.is_empty() {
+            faults.push(format!("{code} {}: made in {users:?}", code.name()));
+        }
+        if code.page().lines().count() < 10 {
+            faults.push(format!("{code}: its page is empty"));
+        }
+        let folder = format!("{}-{}", code.id(), code.name());
+        // What never reaches the compiler as text has its cases with the command line.
+        let at_the_door = matches!(code, Code::FileTooLarge | Code::InvalidUtf8);
+        if !at_the_door && files(&corpus.join(&folder)).is_empty() {
+            faults.push(format!("{code}: no case in tests/corpus/{folder}"));
+        }
+        folders.insert(folder);
+    }
+    for entry in fs::read_dir(&corpus).expect("a corpus") {
+        let name = entry.expect("a readable folder").file_name().to_string_lossy().into_owned();
+        if !folders.contains(&name) {
+            faults.push(format!("tests/corpus/{name} belongs to no code"));
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(Code::ALL.len() >= 35, "only {} codes", Code::ALL.len());
+}
+
+/// Whether a text has a path that isn't the beginning of a longer one.
+fn mentions(text: &str, path: &str) -> bool {
+    text.match_indices(path).any(|(at, _)| {
+        !text[at + path.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+    })
+}
+
+#[test]
+fn codes_are_told_apart() {
+    let ids: BTreeSet<&str> = Code::ALL.iter().map(|code| code.id()).collect();
+    let names: BTreeSet<&str> = Code::ALL.iter().map(|code| code.name()).collect();
+    assert_eq!(ids.len(), Code::ALL.len());
+    assert_eq!(names.len(), Code::ALL.len());
+    for code in Code::ALL {
+        assert!(!code.name().starts_with("no-unused") && code.id().len() == 5, "{code}");
+        assert_eq!(Code::from_words(code.name()), Some(*code));
+    }
+}
