@@ -5,12 +5,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use statemark_compiler::diag::render::{Style, concise, footer, full, json};
 use statemark_compiler::diag::{Applicability, Code, Diagnostic, Edit, Label};
 use statemark_compiler::source::{FileId, Sources, Span};
+
+use crate::golden::{compare, root};
 
 const COLOR: Style = Style { color: true };
 const PLAIN: Style = Style { color: false };
@@ -39,9 +41,11 @@ const CASES: [fn() -> Case; 12] = [
 
 #[test]
 fn goldens_agree() {
-    for case in CASES {
-        check(&case());
-    }
+    let faults: String = CASES
+        .iter()
+        .filter_map(|case| check(&case()).err())
+        .collect();
+    assert!(faults.is_empty(), "{faults}");
 }
 
 #[test]
@@ -135,7 +139,7 @@ fn many_findings_are_quick() {
 }
 
 /// Compares what every renderer makes of a case with its golden.
-fn check(case: &Case) {
+fn check(case: &Case) -> Result<(), String> {
     let Case {
         name,
         sources,
@@ -150,16 +154,11 @@ fn check(case: &Case) {
     ] {
         text.push_str(&format!("\n## {title}\n\n~~~~text\n{rendered}~~~~\n"));
     }
-    let path = folder().join(format!("{name}.md"));
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, &text).expect("the golden can be written");
-    }
-    let golden = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, golden, "{name} differs; UPDATE=1 rewrites it");
+    compare(&folder().join(format!("{name}.md")), &text)
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("rendering")
+    root().join("tests/rendering")
 }
 
 fn without_sequences(text: &str) -> String {

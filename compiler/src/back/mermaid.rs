@@ -146,6 +146,11 @@ impl<'m> Writer<'m> {
                 }
             }
         }
+        if state.kind == StateKind::Final {
+            // Final by its definition: drawn as what leads to the end, and read back beside that definition as final.
+            let name = self.name(handle);
+            self.line(&format!("{name} --> [*]"));
+        }
         if self.text.len() == before && !(self.declare || named_before && scope == machine.root()) {
             let name = self.name(handle);
             self.line(&name);

@@ -73,6 +73,8 @@ impl<'o, 't> Fields<'o, 't> {
     }
 
     /// The values of the keys that only hosts read, under their canonical names.
+    ///
+    /// Sorted by key: `serde_json` keeps the order of the text only with a feature that isn't turned on.
     fn host(self) -> serde_json::Map<String, serde_json::Value> {
         let mut meta = serde_json::Map::new();
         for property in &self.object.properties {

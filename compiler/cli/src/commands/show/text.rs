@@ -25,6 +25,7 @@ pub(super) fn text(loaded: &Loaded, palette: Palette) -> String {
     for state in page.children(root) {
         page.state(state, 0);
     }
+    page.actions();
     format!("{}\n", page.text.trim_end())
 }
 
@@ -88,9 +89,15 @@ impl Page<'_> {
             .collect();
         let counts = self.palette.dim(&counts.join(" · "));
         self.line(0, &counts);
-        if let Some(context) = meta.get("context") {
+        let keys = meta
+            .iter()
+            .filter(|(key, _)| !["title", "description"].contains(&key.as_str()));
+        let facts: Vec<(&String, &Value)> = keys.collect();
+        if !facts.is_empty() {
             self.line(0, "");
-            self.fact(0, "context", &context.to_string());
+        }
+        for (key, value) in facts {
+            self.fact(0, key, &value_text(value));
         }
         self.line(0, "");
     }
@@ -248,6 +255,34 @@ impl Page<'_> {
                     self.line(depth + 1, &line);
                 }
             }
+        }
+    }
+
+    /// What the spec says of its actions, if it says anything.
+    fn actions(&mut self) {
+        let table = self.table;
+        let facts: Vec<(&str, String)> = table
+            .actions()
+            .filter_map(|(id, row)| {
+                let raises = row
+                    .raises
+                    .map(|event| format!("raises {}", table.event_name(event)));
+                let meta = wording::meta(table, row.metadata);
+                let said = meta.iter().map(|(key, value)| match value {
+                    Value::Bool(true) => key.clone(),
+                    _ => format!("{key}: {}", value_text(value)),
+                });
+                let parts: Vec<String> = raises.into_iter().chain(said).collect();
+                (!parts.is_empty()).then(|| (table.action_name(id), parts.join(", ")))
+            })
+            .collect();
+        if facts.is_empty() {
+            return;
+        }
+        let title = self.palette.strong("actions");
+        self.line(0, &title);
+        for (name, text) in facts {
+            self.fact(2, name, &text);
         }
     }
 

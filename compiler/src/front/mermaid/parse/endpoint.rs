@@ -65,9 +65,8 @@ impl Parser<'_> {
             self.bump();
             end = next.end;
             label = Some(self.label(next));
-        } else {
-            self.check_semicolon(target_token.start..target_end, &target);
         }
+        self.check_semicolon(target_token.start..target_end, &target);
         let shape = if label.is_some() {
             Shape::Labelled
         } else {

@@ -45,7 +45,7 @@ fn long_lines_stay_linear() {
         "as ",
         "\u{a0}\n",
     ] {
-        let text = format!("stateDiagram-v2\n{}", unit.repeat(200_000 / unit.len()));
+        let text = format!("stateDiagram-v2\n{}", unit.repeat(60_000 / unit.len()));
         let _ = parse(&text);
         let _ = parse(&text.replace("-v2\n", "-v2\nstate w {\n"));
     }
@@ -57,7 +57,7 @@ fn every_cut_is_read() {
         state \"T: é\" as w {\n direction LR\n a --> b\n --\n state c <<choice>>\n}\nnote left of w\n t\nend note\n\
         classDef x y:z\nclick w \"u\" \"t\"\naccDescr {\n d }\nw --> [*] : x; y\na -> b --> c\n🚀:::x --> b";
     for at in (0..=text.len()).filter(|&at| text.is_char_boundary(at)) {
-        let _ = parse(&text[..at]);
-        let _ = parse(&text[at..]);
+        let _ = parse(text.get(..at).unwrap());
+        let _ = parse(text.get(at..).unwrap());
     }
 }

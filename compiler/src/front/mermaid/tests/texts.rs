@@ -173,12 +173,10 @@ fn spans_in_a_quote() {
     let mut sources = Sources::new();
     let file = sources.add("quote.md", text);
     let mut excerpt = Excerpt::new(file);
-    for (at, _) in text
-        .match_indices("> ")
-        .filter(|&(at, _)| at == 0 || text.as_bytes()[at - 1] == b'\n')
-    {
-        let end = at + text[at..].find('\n').unwrap() + 1;
-        excerpt.push(&text[at + 2..end], u32::try_from(at + 2).unwrap());
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        excerpt.push(line.trim_start_matches("> "), at + 2);
+        at += u32::try_from(line.len()).unwrap();
     }
     let mut diags = Diags::new();
     let diagram = parse_diagram(&excerpt, &mut diags);

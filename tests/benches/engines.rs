@@ -1,0 +1,153 @@
+//! How many instructions an event costs: generated code, the table engine and a `match` written by hand.
+//!
+//! `engines CASE EVENTS` sends that many events and nothing else; `tests/benches/run.sh` runs each case under callgrind
+//! with two numbers of events and divides the difference, so that start and set-up don't count. The case `loop` is what
+//! the loop around the events costs by itself; `run.sh` subtracts it.
+
+#![expect(missing_docs, reason = "a program")]
+
+use std::hint::black_box;
+
+use statemark_compiler::{Options, back, compile, source::Sources};
+use statemark_runtime::{ActionId, EventId, GuardId, Outcome, StateId, Table, decode, verify};
+
+statemark::machine!("deep.md");
+statemark::machine!("flat.md");
+statemark::machine!("guarded.md");
+
+#[path = "hand/by_hand.rs"]
+mod by_hand;
+
+/// Counts what it is told to do, which is the least that a host can do.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    pub(crate) done: u64,
+}
+
+macro_rules! count {
+    ($trait:path: $(? $guard:ident)* $(! $action:ident)*) => {
+        impl $trait for Counter {
+            $(#[inline] fn $guard(&self) -> bool { self.done != u64::MAX })*
+            $(#[inline] fn $action(&mut self) { self.done = self.done.wrapping_add(1); })*
+        }
+    };
+}
+
+count!(deep::Host: !in_stopped !out_stopped !in_playing !out_playing !in_winding !out_winding
+    !in_tuned !out_tuned !in_seeking !out_seeking !in_off !out_off !in_on !out_on !in_tape !out_tape
+    !in_radio !out_radio);
+count!(guarded::Host: ?filled ?known ?covered !count !book);
+
+impl statemark_runtime::Host for Counter {
+    #[inline]
+    fn guard(&mut self, _guard: GuardId) -> bool {
+        self.done != u64::MAX
+    }
+
+    #[inline]
+    fn action(&mut self, _action: ActionId) {
+        self.done = self.done.wrapping_add(1);
+    }
+}
+
+/// The table of a spec.
+fn table(name: &str, text: &str) -> Table {
+    let mut sources = Sources::new();
+    sources.add(name, text);
+    let compiled = compile(&sources, &Options::default());
+    verify(decode(&back::table::write(&compiled.machines[0])).unwrap()).unwrap()
+}
+
+/// A walk by chance over a machine: most events are taken where they come, some are not.
+fn walk(table: &Table) -> Vec<EventId> {
+    let mut machine = statemark_runtime::Machine::start(table, Counter::default()).unwrap();
+    let mut seed = 0x9e37_79b9_u64;
+    let mut chance = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).unwrap()
+    };
+    let all: Vec<EventId> = table.events().map(|(id, _)| id).collect();
+    (0..4096)
+        .map(|_| {
+            let legal: Vec<_> = all.iter().copied().filter(|&event| machine.can(event)).collect();
+            let event = if chance() % 10 == 0 { all[chance() % all.len()] } else { legal[chance() % legal.len()] };
+            machine.send(event).unwrap();
+            event
+        })
+        .collect()
+}
+
+/// Sends events, round and round, and counts those that were taken.
+#[inline(always)]
+fn drive<E: Copy>(events: &[E], rounds: usize, mut send: impl FnMut(E) -> bool) -> u64 {
+    let mut taken = 0;
+    for _ in 0..rounds {
+        for &event in events {
+            taken += u64::from(send(event));
+        }
+    }
+    taken
+}
+
+macro_rules! cases {
+    ($name:ident $text:literal $host:expr, $kind:ident, $rounds:ident) => {{
+        let table = table(stringify!($name), include_str!($text));
+        let ids = walk(&table);
+        let events: Vec<$name::Event> =
+            ids.iter().map(|id| $name::Event::ALL[id.index()]).collect();
+        // What every engine must come to.
+        let mut reference = statemark_runtime::Machine::start(&table, Counter::default()).unwrap();
+        let expected = drive(&ids, 1, |event| reference.send(event) == Ok(Outcome::Taken));
+        let leaf = reference.configuration().leaves().next();
+        let (taken, state): (u64, StateId) = match $kind {
+            "loop" => (drive(black_box(&events), $rounds, |event| black_box(event as u16) != u16::MAX), leaf.unwrap()),
+            "generated" => {
+                let mut machine = $name::Machine::new($host);
+                let taken = drive(black_box(&events), $rounds, |event| {
+                    machine.send(event) == Ok(Outcome::Taken)
+                });
+                black_box(machine.host());
+                (taken, machine.state().id())
+            }
+            "by_hand" => {
+                let mut machine = by_hand::$name::Machine::new($host);
+                let taken = drive(black_box(&events), $rounds, |event| machine.send(event));
+                black_box(machine.host());
+                (taken, machine.state.id())
+            }
+            _ => {
+                let mut machine =
+                    statemark_runtime::Machine::start(&table, Counter::default()).unwrap();
+                let taken = drive(black_box(&ids), $rounds, |event| {
+                    machine.send(event) == Ok(Outcome::Taken)
+                });
+                black_box(machine.host());
+                (taken, machine.configuration().leaves().next().unwrap())
+            }
+        };
+        if $rounds == 1 && $kind != "loop" {
+            assert_eq!((taken, Some(state)), (expected, leaf), "{}", $kind);
+        }
+        taken
+    }};
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let mut arguments = arguments.iter().skip(1).map(String::as_str).filter(|a| *a != "--bench");
+    let machine = arguments.next().unwrap_or("all");
+    let kind = arguments.next().unwrap_or("generated");
+    let rounds: usize = arguments.next().map_or(1, |text| text.parse().unwrap());
+    let kinds = if machine == "all" { &["generated", "by_hand", "table"][..] } else { &[kind][..] };
+    for &kind in kinds {
+        if matches!(machine, "all" | "flat") {
+            black_box(cases!(flat "flat.md" (), kind, rounds));
+        }
+        if matches!(machine, "all" | "guarded") {
+            black_box(cases!(guarded "guarded.md" Counter::default(), kind, rounds));
+        }
+        if matches!(machine, "all" | "deep") {
+            black_box(cases!(deep "deep.md" Counter::default(), kind, rounds));
+        }
+    }
+}
