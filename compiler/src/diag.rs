@@ -183,6 +183,12 @@ impl Diags {
         self.list.append(&mut other.list);
     }
 
+    /// Whether a warning or an error is about a place that holds this one, so that a consequence needn't be told.
+    #[must_use]
+    pub fn covers(&self, span: Span) -> bool {
+        self.list.iter().any(|told| told.severity >= Severity::Warning && told.primary.span.contains(span))
+    }
+
     /// Whether an error is among them.
     #[must_use]
     pub fn has_errors(&self) -> bool {

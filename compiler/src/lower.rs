@@ -67,6 +67,12 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
     finish::finish(spec, draft, interrupts, drawn)
 }
 
+/// The guard as its author wrote it in a label, if the label has one.
+pub(crate) fn guard_words(label: &str) -> Option<String> {
+    let guard = label::parse(label, |_| true).guard?;
+    label.get(guard).map(str::to_owned)
+}
+
 type FoundInterrupt = (Spanned<String>, String, Option<StateIndex>);
 
 fn interrupts(spec: &Spec, draft: &Draft, context: &mut Context<'_>) -> Vec<FoundInterrupt> {

@@ -63,15 +63,15 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
     shadowed_transition::check(&machine, &mut found);
     eventless_cycle::check(&machine, &mut found);
     unbounded_raise::check(&machine, &mut found);
+    let broken = broken || found.has_errors();
     if !broken {
         let reach = Reach::of(&machine);
-        unreachable_state::check(&machine, &reach, &mut found);
+        unreachable_state::check(&machine, &reach, diags, &mut found);
         no_final_state::check(&machine, &mut found);
         no_path_to_final::check(&machine, &reach, &mut found);
         never_completes::check(&machine, &reach, &mut found);
         overridden_transition::check(&machine, &reach, &mut found);
     }
-    let refused = broken || found.has_errors();
     diags.append(found);
-    (!refused).then_some(Valid { machine })
+    (!broken).then_some(Valid { machine })
 }

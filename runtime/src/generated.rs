@@ -276,21 +276,43 @@ pub trait Act {
 /// No action.
 impl Act for () {}
 
-/// The rows of a state: its parent, the target of its initial transition, and for each event of each of its transitions,
-/// in document order, the event (or [`NONE`]) and the transition.
-pub type StatePlan = (u16, u16, &'static [(u16, u16)]);
+/// The row of a state: its parent, the target of its initial transition, and where its part of [`Plan::rows`] begins.
+pub type StatePlan = (u16, u16, u32);
 
 /// The rows of a large machine, by number.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// The states in document order, the root first.
     pub states: &'static [StatePlan],
+    /// For each state, for each of its transitions in document order, for each of its events: the event, or [`NONE`],
+    /// and the transition.
+    pub rows: &'static [(u16, u16)],
     /// For each transition the innermost state that it stays inside of, and its target; [`NONE`] twice for one that
     /// only acts.
     pub transitions: &'static [(u16, u16)],
 }
 
 impl Plan {
+    /// The state's own part of the rows.
+    #[must_use]
+    #[expect(clippy::indexing_slicing, reason = "`get` is not const, and the lengths are compared")]
+    pub const fn rows_of(&self, state: u16) -> &'static [(u16, u16)] {
+        let state = state as usize;
+        if state >= self.states.len() {
+            return &[];
+        }
+        let first = self.states[state].2 as usize;
+        let last = state + 1 == self.states.len();
+        let end = if last { self.rows.len() } else { self.states[state + 1].2 as usize };
+        match self.rows.split_at_checked(end) {
+            Some((until_end, _)) => match until_end.split_at_checked(first) {
+                Some((_, own)) => own,
+                None => &[],
+            },
+            None => &[],
+        }
+    }
+
     /// The transition that the event (or [`NONE`], for eventless ones) takes in a leaf: its own first, then those of the
     /// states around it.
     pub fn select<A: Ask, O: Observer>(
@@ -302,8 +324,8 @@ impl Plan {
     ) -> Option<TransitionId> {
         let mut at = leaf.raw();
         for _ in 0..=MAX_DEPTH {
-            let &(parent, _, rows) = self.states.get(usize::from(at))?;
-            let mut triggered = rows.iter().filter(|row| row.0 == event);
+            let &(parent, ..) = self.states.get(usize::from(at))?;
+            let mut triggered = self.rows_of(at).iter().filter(|row| row.0 == event);
             let enabled = triggered.find(|row| ask.holds(TransitionId::new(row.1), observer));
             if let Some(&(_, transition)) = enabled {
                 return Some(TransitionId::new(transition));

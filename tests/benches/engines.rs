@@ -4,8 +4,6 @@
 //! with two numbers of events and divides the difference, so that start and set-up don't count. The case `loop` is what
 //! the loop around the events costs by itself; `run.sh` subtracts it.
 
-#![expect(missing_docs, reason = "a program")]
-
 use std::hint::black_box;
 
 use statemark_compiler::{Options, back, compile, source::Sources};

@@ -13,6 +13,8 @@ mod golden;
 #[cfg(test)]
 mod hostile_text;
 #[cfg(test)]
+mod many;
+#[cfg(test)]
 mod outside;
 #[cfg(test)]
 mod pages;

@@ -21,14 +21,15 @@ fn specs() -> Vec<PathBuf> {
     all
 }
 
-/// What a diagram can say of a machine: states, parents, kinds, initial states, and transitions with their labels.
+/// What a diagram can say of a machine: kinds, parents, initial states, and transitions with their labels. States go by
+/// their number, because an id that Mermaid can't write is written as another.
 fn outline(machine: &Machine) -> String {
     let mut lines = String::new();
     for (handle, state) in machine.states.iter().skip(1) {
-        let parent = state.parent.map_or("", |parent| machine.states[parent].id.as_str());
-        lines += &format!("{} in {} {:?}\n", state.id, if parent == machine.id.value { "-" } else { parent }, state.kind);
+        let parent = state.parent.map_or(0, |parent| parent.index());
+        lines += &format!("{} in {parent} {:?}\n", handle.index(), state.kind);
         if let Some(initial) = &state.initial {
-            lines += &format!("  begins at {}\n", machine.states[initial.target].id);
+            lines += &format!("  begins at {}\n", initial.target.index());
         }
         for action in state.entry.iter().chain(&state.exit) {
             lines += &format!("  {}\n", machine.actions[*action].name);
@@ -36,7 +37,7 @@ fn outline(machine: &Machine) -> String {
         for (_, transition) in machine.transitions_of(handle) {
             let events: Vec<&str> = transition.triggers.iter().map(|&e| machine.events[e].id.as_str()).collect();
             let actions: Vec<&str> = transition.actions.iter().map(|&a| machine.actions[a].name.as_str()).collect();
-            let target = transition.target.map_or("-", |target| machine.states[target].id.as_str());
+            let target = transition.target.map_or(0, |target| target.index());
             let guarded = transition.guard.is_some();
             lines += &format!("  {events:?} {guarded} {actions:?} -> {target} {}\n", transition.internal);
         }
@@ -47,6 +48,7 @@ fn outline(machine: &Machine) -> String {
 #[test]
 fn a_written_diagram_reads_back_as_the_same_machine() {
     let mut compared = 0;
+    let mut faults = String::new();
     for path in specs() {
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let (_, compiled) = compile_text(&path.display().to_string(), &text);
@@ -65,12 +67,17 @@ fn a_written_diagram_reads_back_as_the_same_machine() {
                 None => compile_text("again.mmd", &written),
             };
             let told: Vec<&str> = again.diagnostics.iter().map(|d| d.message.as_str()).collect();
-            assert_eq!(again.machines.len(), 1, "{}:\n{written}\n{told:#?}", path.display());
-            assert_eq!(outline(&again.machines[0]), outline(machine), "{}:\n{written}", path.display());
-            assert_eq!(back::mermaid::write(&again.machines[0]), written, "{}", path.display());
+            let same = again.machines.first().is_some_and(|again| {
+                outline(again) == outline(machine) && back::mermaid::write(again) == written
+            });
+            if !same {
+                faults += &format!("{}:\n{written}\n{told:#?}\n{}\n", path.display(), outline(machine));
+                faults.extend(again.machines.first().map(|again| outline(again)));
+            }
             compared += 1;
         }
     }
+    assert!(faults.is_empty(), "{faults}");
     assert!(compared >= 10, "only {compared} machines were compared");
 }
 

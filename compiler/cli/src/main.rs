@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod failure;
 mod files;
+mod lines;
 mod loading;
 mod palette;
 mod printer;

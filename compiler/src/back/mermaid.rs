@@ -11,6 +11,7 @@ use crate::arena::Handle;
 use crate::ir::{
     Action, Constant, Direction, EventKind, Guard, Machine, State, StateKind, Transition,
 };
+use crate::lower::guard_words;
 use crate::lower::words::slug;
 use crate::valid::Valid;
 
@@ -49,11 +50,21 @@ struct Writer<'m> {
     /// The states in the order of their first mention.
     mentioned: Vec<Handle<State>>,
     known: BTreeSet<Handle<State>>,
+    /// By transition: the body where it stands.
+    places: Vec<Handle<State>>,
 }
 
 impl<'m> Writer<'m> {
     fn new(machine: &'m Machine, declare: bool) -> Self {
-        Self { machine, text: String::new(), depth: 0, declare, mentioned: Vec::new(), known: BTreeSet::new() }
+        Self {
+            machine,
+            text: String::new(),
+            depth: 0,
+            declare,
+            mentioned: Vec::new(),
+            known: BTreeSet::new(),
+            places: places(machine),
+        }
     }
 
     /// Whether siblings are first mentioned in document order.
@@ -75,9 +86,9 @@ impl<'m> Writer<'m> {
         self.body(self.machine.root());
         for note in &self.machine.notes {
             let side = if note.left { "left" } else { "right" };
-            let id = diagram_id(&self.machine.states[note.state].id);
+            let id = diagram_id(self.machine, note.state);
             self.line(&format!("note {side} of {id}"));
-            for line in note.text.lines() {
+            for line in note.text.lines().map(str::trim) {
                 self.line(&format!("    {line}"));
             }
             self.line("end note");
@@ -119,12 +130,17 @@ impl<'m> Writer<'m> {
         let state = &machine.states[handle];
         let before = self.text.len();
         let named_before = self.known.contains(&handle);
-        for line in state.title.iter().flat_map(|title| title.value.lines()) {
+        let titles = state.title.iter().flat_map(|title| title.value.lines());
+        let most = if state.kind == StateKind::Compound { 1 } else { usize::MAX };
+        for line in titles.take(most) {
             let name = self.name(handle);
             self.line(&format!("{name} : {line}"));
         }
+        // Mermaid takes one text for a composite: its title, else its entry, else its exit.
+        let mut room = if state.kind == StateKind::Compound { usize::from(state.title.is_none()) } else { 2 };
         for (keyword, actions) in [("entry", &state.entry), ("exit", &state.exit)] {
-            if !actions.is_empty() {
+            if !actions.is_empty() && room > 0 {
+                room -= 1;
                 let name = self.name(handle);
                 let list = action_names(machine, actions);
                 self.line(&format!("{name} : {keyword} / {list}"));
@@ -140,8 +156,9 @@ impl<'m> Writer<'m> {
         }
         let inner: Vec<Handle<State>> = (handle.index()..state.end).map(Handle::at).collect();
         for source in inner {
-            for (_, transition) in machine.transitions_of(source) {
-                if self.place(transition) == scope && self.top_in(source, scope) == handle {
+            for (index, transition) in machine.transitions_of(source) {
+                let stands_here = self.places.get(index.index()) == Some(&scope);
+                if stands_here && self.top_in(source, scope) == handle {
                     self.transition(transition);
                 }
             }
@@ -161,18 +178,6 @@ impl<'m> Writer<'m> {
     fn top_in(&self, state: Handle<State>, scope: Handle<State>) -> Handle<State> {
         let machine = self.machine;
         machine.ancestry(state).take_while(|&around| around != scope).last().unwrap_or(state)
-    }
-
-    /// The body where a transition stands: the innermost around both its ends.
-    fn place(&self, transition: &Transition) -> Handle<State> {
-        let machine = self.machine;
-        let source = transition.source;
-        let parent = machine.states[source].parent.unwrap_or(source);
-        let Some(target) = transition.target else { return parent };
-        machine
-            .ancestry(parent)
-            .find(|&scope| target != scope && machine.is_within(target, scope))
-            .unwrap_or(machine.root())
     }
 
     fn transition(&mut self, transition: &Transition) {
@@ -198,21 +203,70 @@ impl<'m> Writer<'m> {
         if self.known.insert(state) {
             self.mentioned.push(state);
         }
-        diagram_id(&self.machine.states[state].id)
+        diagram_id(self.machine, state)
     }
 }
 
-/// The id as Mermaid can read it back: an id with a character that ends one is written as an identifier.
-fn diagram_id(id: &str) -> String {
-    const KEYWORDS: [&str; 11] = [
+/// The bodies where the transitions stand: the innermost around both ends. What comes behind a transition of the same
+/// source stands no further in, because a body is written before what stands behind it.
+fn places(machine: &Machine) -> Vec<Handle<State>> {
+    let mut places: Vec<Handle<State>> = Vec::with_capacity(machine.transitions.len());
+    let mut before: Option<(Handle<State>, Handle<State>)> = None;
+    for (_, transition) in machine.transitions.iter() {
+        let source = transition.source;
+        let parent = machine.states[source].parent.unwrap_or(source);
+        let mut place = transition.target.map_or(parent, |target| {
+            let around = |scope: &Handle<State>| target != *scope && machine.is_within(target, *scope);
+            machine.ancestry(parent).find(around).unwrap_or(machine.root())
+        });
+        let is_end = transition.target.is_some_and(|target| machine.states[target].implied);
+        if let Some((_, outer)) = before.filter(|(of, _)| *of == source)
+            && machine.is_within(place, outer)
+            && !is_end
+        {
+            place = outer;
+        }
+        before = Some((source, place));
+        places.push(place);
+    }
+    places
+}
+
+/// The id as Mermaid can read it back: one with a character that ends an id is written as an identifier, one without any
+/// letter by its number.
+fn diagram_id(machine: &Machine, state: Handle<State>) -> String {
+    let id = &machine.states[state].id;
+    const KEYWORDS: [&str; 13] = [
+        "acctitle", "accdescr",
         "state", "note", "class", "classdef", "style", "scale", "click", "href", "default", "statediagram",
         "statediagram-v2",
     ];
-    let plain = id.chars().all(|c| !c.is_whitespace() && !":-{}[]\"#%;".contains(c)) && !id.is_empty();
+    let plain = !id.is_empty()
+        && id.chars().all(|c| !c.is_whitespace() && !":-{".contains(c))
+        && !id.starts_with(['#', '"', '}'])
+        && !id.contains("%%")
+        && !begins_with_keyword(id)
+        && id != "[*]";
     if KEYWORDS.contains(&id.to_ascii_lowercase().as_str()) {
         return format!("{id}_");
     }
-    if plain { id.to_owned() } else { slug(&id.replace('-', "_")) }
+    if plain {
+        return id.to_owned();
+    }
+    match slug(&id.replace('-', "_")) {
+        name if name.is_empty() => format!("state_{}", state.index()),
+        name => name,
+    }
+}
+
+/// Whether Mermaid's lexer takes the beginning of an id for a keyword: its rules for these end at a word's end, and come
+/// before the rule for ids.
+fn begins_with_keyword(id: &str) -> bool {
+    let lower = id.to_ascii_lowercase();
+    ["click", "href", "default"].iter().any(|keyword| {
+        let rest = lower.strip_prefix(keyword);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    })
 }
 
 fn direction_name(direction: Direction) -> &'static str {
@@ -240,7 +294,8 @@ pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
         parts.push(ids.join(", "));
     }
     if let Some(guard) = &transition.guard {
-        parts.push(format!("[{}]", guard_text(machine, &guard.value)));
+        let written = transition.label.as_ref().and_then(|label| guard_words(&label.value));
+        parts.push(format!("[{}]", written.unwrap_or_else(|| guard_text(machine, &guard.value))));
     }
     let actions = action_list(machine, &transition.actions);
     if !actions.is_empty() {

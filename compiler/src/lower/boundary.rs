@@ -31,9 +31,11 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
             (state.id.clone(), state.span, state.parent)
         };
         let statement = draft.get(state).last_statement;
-        let prefix = line_prefix(statement, context);
-        context.diags.push(report::dead_end::dead_end(&id, span, statement, prefix.as_deref()));
-        let end = draft.implied_state(&format!("{id}_end"), span, parent);
+        if !context.broken && !context.diags.covers(span) {
+            let prefix = line_prefix(statement, context).filter(|_| ends_line(statement, context));
+            context.diags.push(report::dead_end::dead_end(&id, span, statement, prefix.as_deref()));
+        }
+        let end = draft.implied_state(&format!("{id}_end"), span, parent, state);
         draft.get_mut(end).kind = Some(Kind::Final);
         let verdict = std::mem::take(&mut draft.get_mut(state).verdict);
         draft.get_mut(end).verdict = verdict;
@@ -53,6 +55,14 @@ fn line_prefix(statement: Span, context: &Context<'_>) -> Option<String> {
     let plain = before.trim_start_matches('\u{feff}');
     let is_prefix = |c: char| c.is_whitespace() || c == '>';
     plain.chars().all(is_prefix).then(|| plain.to_owned())
+}
+
+/// Whether nothing but blanks stands behind a statement on its line.
+fn ends_line(statement: Span, context: &Context<'_>) -> bool {
+    let file = context.sources.file(statement.file);
+    let line = file.line_range(file.line_index(statement.end.saturating_sub(1)));
+    let rest = line.and_then(|line| file.text().get(statement.end as usize..line.end));
+    rest.is_some_and(|rest| rest.trim().is_empty())
 }
 
 /// Gives every scope its initial transition, or says that it has none.
@@ -80,13 +90,17 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
         let named = (scope != ROOT).then(|| draft.get(scope).id.clone());
         if let [only] = candidates.as_slice() {
             let target = draft.get(*only);
-            let prefix = line_prefix(target.last_statement, context);
-            context.diags.push(report::inferred_initial_state::inferred_initial_state(
-                named.as_deref(),
-                target,
-                prefix.as_deref(),
-            ));
+            if !context.broken {
+                let prefix = line_prefix(target.first_statement, context);
+                context.diags.push(report::inferred_initial_state::inferred_initial_state(
+                    named.as_deref(),
+                    target,
+                    prefix.as_deref(),
+                ));
+            }
             push_initial(draft, scope, *only);
+        } else if context.broken {
+            push_initial(draft, scope, first_child);
         } else {
             let span = draft.get(scope).span;
             let names: Vec<&str> = candidates.iter().map(|&child| draft.get(child).id.as_str()).collect();

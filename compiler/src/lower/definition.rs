@@ -167,7 +167,7 @@ pub(super) fn add_to_transition(
     if let Some(guard) = guard::of_branch(&branch.guards, draft, context) {
         transition.guard = Some(guard);
     }
-    transition.actions.extend(actions(&branch.actions, draft, context));
+    add_actions(&mut transition.actions, actions(&branch.actions, draft, context));
     if let Some(description) = &branch.description {
         transition.description = Some(description.value.clone());
     }
@@ -183,7 +183,7 @@ fn add_invocation(
 ) -> StateIndex {
     let parent = if source == ROOT { ROOT } else { draft.get(source).parent };
     let id = format!("{}_invoke", draft.get(source).id);
-    let waiting = draft.implied_state(&id, branch.span, parent);
+    let waiting = draft.implied_state(&id, branch.span, parent, source);
     let BranchKind::Invoke { workflow, input, on_complete, on_fail } = &branch.kind else {
         return waiting;
     };
@@ -242,8 +242,8 @@ pub(super) fn add_details(
         }
     }
     let draft_state = draft.get_mut(index);
-    draft_state.entry.extend(entry);
-    draft_state.exit.extend(exit);
+    add_actions(&mut draft_state.entry, entry);
+    add_actions(&mut draft_state.exit, exit);
     draft_state.kind = state.kind.as_ref().map(|kind| kind.value).or(draft_state.kind);
     if let Some(title) = &state.title {
         draft_state.titles = vec![title.clone()];
@@ -262,6 +262,13 @@ pub(super) fn add_details(
         transition.trigger = DraftTrigger::Events(vec![event]);
         transition.implied = true;
         draft.transitions.push(transition);
+    }
+}
+
+/// Adds actions behind those that the diagram has; a definition that says the same list again adds nothing.
+fn add_actions(drawn: &mut Vec<Handle<Action>>, declared: Vec<Handle<Action>>) {
+    if *drawn != declared {
+        drawn.extend(declared);
     }
 }
 

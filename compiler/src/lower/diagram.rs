@@ -237,7 +237,7 @@ impl Walk<'_, '_> {
             return end;
         }
         let id = format!("{}_end", self.draft.get(source).id);
-        let end = self.draft.implied_state(&id, span, scope);
+        let end = self.draft.implied_state(&id, span, scope, source);
         self.draft.get_mut(end).kind = Some(Kind::Final);
         self.ends.insert((scope, source), end);
         end

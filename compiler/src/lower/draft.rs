@@ -52,6 +52,8 @@ pub(super) struct DraftState {
     /// Whether it has a body, in the diagram or in the definition.
     pub(super) has_body: bool,
     pub(super) implied: bool,
+    /// Of an implied state: the state whose way on it is.
+    pub(super) stands_for: StateIndex,
     /// Whether it turned out to be no state after all; nothing leads to it.
     pub(super) dropped: bool,
     pub(super) verdict: Verdict,
@@ -64,6 +66,8 @@ pub(super) struct DraftState {
     pub(super) while_waiting: Vec<Handle<Event>>,
     pub(super) on_max_iterations: Option<Handle<Event>>,
     pub(super) meta: Meta,
+    /// The first statement that names it in the scope where it stands: the way in is written before it.
+    pub(super) first_statement: Span,
     /// The last statement that names it in the scope where it stands: a way out is written behind it.
     pub(super) last_statement: Span,
 }
@@ -138,7 +142,13 @@ impl Draft {
     }
 
     /// A new state that has no name in the spec, under an id near to the wanted one.
-    pub(super) fn implied_state(&mut self, wanted: &str, span: Span, parent: StateIndex) -> StateIndex {
+    pub(super) fn implied_state(
+        &mut self,
+        wanted: &str,
+        span: Span,
+        parent: StateIndex,
+        stands_for: StateIndex,
+    ) -> StateIndex {
         let mut id = wanted.to_owned();
         let mut count = 1;
         while self.by_id.contains_key(&id) {
@@ -147,6 +157,7 @@ impl Draft {
         }
         let mut state = DraftState::new(id, span, parent);
         state.implied = true;
+        state.stands_for = stands_for;
         self.push_state(state)
     }
 
@@ -249,10 +260,28 @@ impl Draft {
             .filter(move |&index| self.get(index).parent == parent && !self.get(index).dropped)
     }
 
-    /// The children of every state, by its index, in the order of their first mention.
+    /// The children of every state, by its index: those with a name in the order of their first mention, then those that
+    /// stand for something, in the document order of what they stand for.
     pub(super) fn children_by_state(&self) -> Vec<Vec<StateIndex>> {
         let mut children = vec![Vec::new(); self.states.len()];
-        for state in (1..self.states.len()).filter(|&state| !self.get(state).dropped) {
+        let mut add = |state: StateIndex| {
+            if let Some(list) = children.get_mut(self.get(state).parent) {
+                list.push(state);
+            }
+        };
+        let kept = || (1..self.states.len()).filter(|&state| !self.get(state).dropped);
+        kept().filter(|&state| !self.get(state).implied).for_each(&mut add);
+        let mut implied: Vec<StateIndex> = kept().filter(|&state| self.get(state).implied).collect();
+        if implied.len() > 1 {
+            let mut rank = vec![0; self.states.len()];
+            for (position, state) in document_order(&children).into_iter().enumerate() {
+                if let Some(slot) = rank.get_mut(state) {
+                    *slot = position;
+                }
+            }
+            implied.sort_by_key(|&state| rank.get(self.get(state).stands_for).copied());
+        }
+        for state in implied {
             if let Some(list) = children.get_mut(self.get(state).parent) {
                 list.push(state);
             }
@@ -280,6 +309,7 @@ impl DraftState {
             kind: None,
             has_body: false,
             implied: false,
+            stands_for: ROOT,
             dropped: false,
             verdict: Verdict::Success,
             initials: Vec::new(),
@@ -291,9 +321,21 @@ impl DraftState {
             while_waiting: Vec::new(),
             on_max_iterations: None,
             meta: Meta::new(),
+            first_statement: span,
             last_statement: span,
         }
     }
+}
+
+/// The states in document order: a parent before its children.
+pub(super) fn document_order(children: &[Vec<StateIndex>]) -> Vec<StateIndex> {
+    let mut order = Vec::with_capacity(children.len());
+    let mut open = vec![ROOT];
+    while let Some(state) = open.pop() {
+        order.push(state);
+        open.extend(children.get(state).into_iter().flatten().rev());
+    }
+    order
 }
 
 impl DraftTransition {

@@ -1,6 +1,6 @@
 //! The draft becomes the IR: states and transitions are put in document order, indexes become handles.
 
-use super::draft::{Draft, DraftInitial, DraftState, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use super::draft::{Draft, DraftInitial, DraftState, DraftTransition, DraftTrigger, ROOT, StateIndex, document_order};
 use super::spec::Spec;
 use crate::arena::{Arena, Handle};
 use crate::front::definition::ast::Kind;
@@ -89,17 +89,6 @@ pub(super) fn finish(
         direction: drawn.direction,
         notes,
     }
-}
-
-/// The states in document order: a parent before its children, siblings as the spec first names them.
-fn document_order(children: &[Vec<StateIndex>]) -> Vec<StateIndex> {
-    let mut order = Vec::with_capacity(children.len());
-    let mut open = vec![ROOT];
-    while let Some(state) = open.pop() {
-        order.push(state);
-        open.extend(children.get(state).into_iter().flatten().rev());
-    }
-    order
 }
 
 fn handles(order: &[StateIndex], count: usize) -> Vec<Handle<State>> {

@@ -52,8 +52,12 @@ impl Claims {
         }
         break_cycles(draft);
         for (&state, claims) in others {
-            let owner = owner(draft, state, claims, diags);
+            let (owner, contested) = owner(draft, state, claims, diags);
             draft.get_mut(state).parent = owner;
+            if contested {
+                // Where it is drawn is no news about a state that two bodies claim.
+                continue;
+            }
             let drawn = claims.iter().rev().map(|claim| claim.scope).find(|&scope| scope != ROOT);
             if drawn.is_some_and(|drawn| drawn != owner) {
                 let claim = claims.iter().rev().find(|claim| Some(claim.scope) == drawn);
@@ -64,15 +68,17 @@ impl Claims {
         }
         for (&state, claims) in &self.by_state {
             let owner = draft.get(state).parent;
-            if let Some(claim) = claims.iter().rev().find(|claim| claim.scope == owner) {
-                draft.get_mut(state).last_statement = claim.span;
+            let mut own = claims.iter().filter(|claim| claim.scope == owner);
+            if let Some(first) = own.next() {
+                draft.get_mut(state).first_statement = first.span;
+                draft.get_mut(state).last_statement = own.next_back().unwrap_or(first).span;
             }
         }
     }
 }
 
-/// The body that owns a state without a body of its own.
-fn owner(draft: &Draft, state: StateIndex, claims: &[Claim], diags: &mut Diags) -> StateIndex {
+/// The body that owns a state without a body of its own, and whether another one claims it as strongly.
+fn owner(draft: &Draft, state: StateIndex, claims: &[Claim], diags: &mut Diags) -> (StateIndex, bool) {
     let claims = strongest_by_scope(claims);
     let innermost: Vec<&Claim> = claims
         .iter()
@@ -84,18 +90,18 @@ fn owner(draft: &Draft, state: StateIndex, claims: &[Claim], diags: &mut Diags) 
         .collect();
     let strong: Vec<&Claim> = innermost.iter().copied().filter(|claim| claim.strong).collect();
     let decisive = if strong.is_empty() { &innermost } else { &strong };
-    let Some(first) = decisive.first() else { return ROOT };
+    let Some(first) = decisive.first() else { return (ROOT, false) };
     let Some(other) = decisive.iter().find(|claim| claim.scope != first.scope) else {
-        return first.scope;
+        return (first.scope, false);
     };
     if strong.is_empty() {
-        return draft
+        let around = draft
             .ancestry(first.scope)
-            .find(|&scope| decisive.iter().all(|claim| draft.is_within(claim.scope, scope)))
-            .unwrap_or(ROOT);
+            .find(|&scope| decisive.iter().all(|claim| draft.is_within(claim.scope, scope)));
+        return (around.unwrap_or(ROOT), false);
     }
     diags.push(report::two_owners::two_owners(draft, state, first, other));
-    first.scope
+    (first.scope, true)
 }
 
 /// One claim for each scope, in the order of the text: the first strong one, else the first.

@@ -31,6 +31,8 @@ pub struct Spec {
 pub(super) struct Context<'c> {
     pub(super) sources: &'c Sources,
     pub(super) diags: &'c mut Diags,
+    /// Whether the front ends found an error: then what seems to be missing may just not have been read.
+    pub(super) broken: bool,
     actions: BTreeMap<&'c str, &'c Named<ActionDeclaration>>,
     guards: BTreeMap<&'c str, &'c Named<Guard>>,
     /// Names of declared guards and actions that something uses.
@@ -44,6 +46,7 @@ impl<'c> Context<'c> {
         let guards = definition.map_or(&[][..], |definition| &definition.guards);
         Self {
             sources,
+            broken: diags.has_errors(),
             diags,
             actions: actions.iter().map(|action| (action.name.value.as_str(), action)).collect(),
             guards: guards.iter().map(|guard| (guard.name.value.as_str(), guard)).collect(),

@@ -15,7 +15,7 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
                 renamed.span,
                 format!("{what} `{id}` is called `{name}` in Rust"),
             )
-            .label("no Rust identifier in any case style")
+            .label("can't be a name in Rust")
             .help("choose another name if that one reads badly"),
         );
     }

@@ -5,11 +5,12 @@ use crate::diag::{Code, Diagnostic, Diags};
 use crate::ir::{Machine, State};
 use crate::pass::reach::Reach;
 
-/// Reports states that no configuration holds; of nested ones only the outermost.
-pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
+/// Reports states that no configuration holds; of nested ones only the outermost, and none where `told` has said already
+/// that it is hardly meant as a state.
+pub(super) fn check(machine: &Machine, reach: &Reach, told: &Diags, diags: &mut Diags) {
     for (handle, state) in machine.named_states() {
         let parent_reached = state.parent.is_none_or(|parent| reach.is_active(parent));
-        if reach.is_active(handle) || !parent_reached || state.implied {
+        if reach.is_active(handle) || !parent_reached || state.implied || told.covers(state.span) {
             continue;
         }
         diags.push(unreachable_state(machine, handle, state, reach));

@@ -15,6 +15,7 @@ use statemark_compiler::source::MAX_SOURCE_BYTES;
 use crate::args::{FailOn, LintArgs, LintFormat};
 use crate::failure::{Failure, FailureKind};
 use crate::files::{self, Found};
+use crate::lines::counted;
 use crate::printer::Printer;
 use crate::report::{Checked, check, merged};
 use crate::status::ExitStatus;
@@ -163,10 +164,4 @@ fn more_about(diagnostics: &[Diagnostic]) -> String {
         .max_by_key(|diagnostic| diagnostic.severity)
         .map_or("", |diagnostic| diagnostic.code.id());
     format!("for more about a finding: statemark explain {gravest}\n")
-}
-
-/// `1 file`, `2 files`.
-pub(super) fn counted(count: usize, word: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {word}{ending}")
 }

@@ -1,9 +1,10 @@
 //! `show`: a machine as a person reads it, as JSON, or row by row.
 
+mod facts;
 mod json;
 mod text;
 
-pub(super) use text::{LONG_GUARD, cut, first_line, wrapped};
+pub(super) use text::LONG_GUARD;
 
 use crate::args::{Dump, ShowArgs, TextFormat};
 use crate::failure::Failure;

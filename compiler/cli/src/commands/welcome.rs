@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::commands::lint::{check_all, counted};
+use crate::commands::lint::check_all;
 use crate::failure::Failure;
+use crate::lines::counted;
 use crate::printer::Printer;
 use crate::report::Checked;
 use crate::status::ExitStatus;

@@ -5,15 +5,15 @@ use quote::quote;
 
 use super::docs;
 use super::facts::Facts;
-use super::state::number;
-use crate::ir::EventKind;
+use super::state::Numbering;
 
 /// `Event`, and `Trigger` where the machine has events of its own.
 pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
+    let mut numbering = Numbering::default();
     let variants = facts.events.iter().map(|&event| {
         let (docs, name) = (docs::event(facts, event), facts.event(event));
-        let id = number(event.index());
-        quote! { #docs #name = #id, }
+        let id = numbering.discriminant(event.index());
+        quote! { #docs #name #id, }
     });
     let names: Vec<_> = facts.events.iter().map(|&event| facts.event(event)).collect();
     let ids: Vec<_> = facts.events.iter().map(|&e| facts.machine.events[e].id.as_str()).collect();
@@ -73,22 +73,17 @@ fn trigger(facts: &Facts<'_>) -> Option<TokenStream> {
     if !facts.has_engine_events() {
         return None;
     }
-    let variants = facts.machine.events.iter().map(|(handle, _)| {
-        let (name, id) = (facts.event(handle), number(handle.index()));
-        quote! { #name = #id, }
-    });
+    let variants = facts.machine.events.handles().map(|event| facts.event(event));
     let named = facts.events.iter().map(|&event| {
         let name = facts.event(event);
         quote! { Self::#name => Trigger::#name, }
     });
-    let unknown = facts.machine.events.iter().any(|(_, event)| event.kind == EventKind::Unknown);
-    debug_assert!(unknown || facts.has_engine_events());
     Some(quote! {
         /// What can trigger a transition: an event, or what the machine tells itself.
         #[derive(Clone, Copy, Debug)]
         #[repr(u16)]
         enum Trigger {
-            #(#variants)*
+            #(#variants),*
         }
 
         impl Trigger {

@@ -13,11 +13,30 @@ pub(super) fn number(index: usize) -> Literal {
     Literal::usize_unsuffixed(index)
 }
 
+/// Gives variants their indexes. One that follows the last needs no number: each that is written is a constant of its own
+/// to the compiler, and a thousand of them take it longer than all the rest.
+#[derive(Default)]
+pub(super) struct Numbering {
+    next: usize,
+}
+
+impl Numbering {
+    /// `= 5`, or nothing.
+    pub(super) fn discriminant(&mut self, index: usize) -> Option<TokenStream> {
+        let follows = index == self.next;
+        self.next = index + 1;
+        let index = number(index);
+        (!follows).then(|| quote!(= #index))
+    }
+}
+
 /// `State` with everything that can be asked of one.
 pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
+    let mut numbering = Numbering::default();
     let variants = facts.leaves.iter().map(|&leaf| {
-        let (docs, name, id) = (docs::state(facts, leaf), facts.variant(leaf), number(leaf.index()));
-        quote! { #docs #name = #id, }
+        let (docs, name) = (docs::state(facts, leaf), facts.variant(leaf));
+        let id = numbering.discriminant(leaf.index());
+        quote! { #docs #name #id, }
     });
     let names: Vec<_> = facts.leaves.iter().map(|&leaf| facts.variant(leaf)).collect();
     let initial = facts.variant(initial);
@@ -61,10 +80,11 @@ pub(super) fn write_supers(facts: &Facts<'_>) -> Option<TokenStream> {
     if facts.is_flat() {
         return None;
     }
+    let mut numbering = Numbering::default();
     let variants = facts.supers.iter().map(|&state| {
         let (docs, name) = (docs::state(facts, state), facts.variant(state));
-        let id = number(state.index());
-        quote! { #docs #name = #id, }
+        let id = numbering.discriminant(state.index());
+        quote! { #docs #name #id, }
     });
     let names: Vec<_> = facts.supers.iter().map(|&state| facts.variant(state)).collect();
     let lookups = lookups(facts, &facts.supers, "superstate");
@@ -253,19 +273,15 @@ fn verdict(facts: &Facts<'_>) -> TokenStream {
 }
 
 fn events(facts: &Facts<'_>) -> TokenStream {
-    let lists: Vec<Vec<_>> = facts
-        .leaves
-        .iter()
-        .map(|&leaf| facts.events_of(leaf).into_iter().map(|event| facts.event(event)).collect())
-        .collect();
     let body = if facts.tables {
-        quote! {
-            // INVARIANT: every number of a state has its row.
-            EVENTS[self as usize]
-        }
+        super::tables::events()
     } else {
-        let variants = facts.leaves.iter().map(|&leaf| facts.variant(leaf));
-        quote! { match self { #(Self::#variants => &[#(Event::#lists),*],)* } }
+        let lists = facts.leaves.iter().map(|&leaf| {
+            let (name, events) = (facts.variant(leaf), facts.events_of(leaf));
+            let events = events.into_iter().map(|event| facts.event(event));
+            quote!(Self::#name => &[#(Event::#events),*],)
+        });
+        quote! { match self { #(#lists)* } }
     };
     quote! {
         /// The events that may be taken here. Guards aren't asked.

@@ -31,8 +31,8 @@ pub(super) fn on() -> TokenStream {
         if self.is_end() {
             return None;
         }
-        let mut rows = PLAN.states[self as usize].2;
-        let mut root = PLAN.states[0].2;
+        let mut rows = PLAN.rows_of(self as u16);
+        let mut root = PLAN.rows_of(0);
         loop {
             while let [(wanted, transition), rest @ ..] = rows {
                 if *wanted == event as u16 {
@@ -52,22 +52,34 @@ pub(super) fn on() -> TokenStream {
     }
 }
 
+/// The body of `State::events`.
+pub(super) fn events() -> TokenStream {
+    quote! {
+        // INVARIANT: every number of a state has its range.
+        let (first, count) = EVENT_RANGES[self as usize];
+        EVENTS.split_at(first as usize).1.split_at(count as usize).0
+    }
+}
+
 /// `PLAN`: where each state stands and what it reacts to, where each transition leads.
 fn plan(facts: &Facts<'_>) -> TokenStream {
     let machine = facts.machine;
     let none = usize::from(u16::MAX);
-    let states = machine.states.iter().map(|(handle, state)| {
+    let mut rows = Vec::new();
+    let mut states = Vec::new();
+    for (handle, state) in machine.states.iter() {
         let parent = number(state.parent.map_or(none, Handle::index));
         let initial = state.initial.as_ref().filter(|_| state.kind == StateKind::Compound);
         let initial = number(initial.map_or(none, |initial| initial.target.index()));
-        let rows = machine.transitions_of(handle).flat_map(|(transition, row)| {
+        let first = number(rows.len());
+        states.push(quote!((#parent, #initial, #first)));
+        for (transition, row) in machine.transitions_of(handle) {
             let eventless = row.triggers.is_empty().then_some(none);
             let triggers = eventless.into_iter().chain(row.triggers.iter().map(|e| e.index()));
             let transition = number(transition.index());
-            triggers.map(number).map(move |event| quote!((#event, #transition)))
-        });
-        quote!((#parent, #initial, &[#(#rows),*]))
-    });
+            rows.extend(triggers.map(number).map(|event| quote!((#event, #transition))));
+        }
+    }
     let transitions = machine.transitions.iter().map(|(handle, transition)| {
         let (domain, target) = match transition.target {
             Some(target) => (facts.domain(handle, target).index(), target.index()),
@@ -80,6 +92,7 @@ fn plan(facts: &Facts<'_>) -> TokenStream {
         /// The machine as rows.
         static PLAN: runtime::generated::Plan = runtime::generated::Plan {
             states: &[#(#states),*],
+            rows: &[#(#rows),*],
             transitions: &[#(#transitions),*],
         };
     }
@@ -88,15 +101,20 @@ fn plan(facts: &Facts<'_>) -> TokenStream {
 /// `NAMES` and `EVENTS`, by the number of the state.
 fn names(facts: &Facts<'_>) -> TokenStream {
     let names = facts.machine.states.iter().map(|(_, state)| state.id.as_str());
-    let events = facts.machine.states.iter().map(|(handle, state)| {
+    let mut events = Vec::new();
+    let mut ranges = Vec::new();
+    for (handle, state) in facts.machine.states.iter() {
+        let first = number(events.len());
         let leaf = state.kind != StateKind::Compound;
-        let events = if leaf { facts.events_of(handle) } else { Vec::new() };
-        let events = events.into_iter().map(|event| facts.event(event));
-        quote!(&[#(Event::#events),*])
-    });
+        let list = if leaf { facts.events_of(handle) } else { Vec::new() };
+        let count = number(list.len());
+        ranges.push(quote!((#first, #count)));
+        events.extend(list.into_iter().map(|event| facts.event(event)));
+    }
     quote! {
         static NAMES: &[&str] = &[#(#names),*];
-        static EVENTS: &[&[Event]] = &[#(#events),*];
+        static EVENTS: &[Event] = &[#(Event::#events),*];
+        static EVENT_RANGES: &[(u32, u16)] = &[#(#ranges),*];
     }
 }
 

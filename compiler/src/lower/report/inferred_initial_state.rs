@@ -19,7 +19,7 @@ pub(in crate::lower) fn inferred_initial_state(
         Some(prefix) => diagnostic.fix(
             Applicability::Safe,
             format!("add `{line}`"),
-            first.last_statement.before(),
+            first.first_statement.before(),
             format!("{line}\n{prefix}"),
         ),
         None => diagnostic.help(format!("add `{line}`")),

@@ -3,12 +3,11 @@
 use serde_json::Value;
 use statemark_runtime::{EventKind, StateId, StateKind, StateRow, Table, TransitionId, Verdict};
 
+use super::facts::{TOOLS, is_shown_elsewhere, limits, value_text};
+use crate::lines::{WIDTH, counted, cut, first_line, wrapped};
 use crate::loading::Loaded;
 use crate::palette::Palette;
 use crate::wording::{self, Meta};
-
-/// Widest line. Unit: characters. Why: a terminal beside an editor.
-const WIDTH: usize = 100;
 
 /// How many digits of the hash are shown; enough to tell the builds of one machine apart.
 const HASH_DIGITS: usize = 12;
@@ -85,7 +84,7 @@ impl Page<'_> {
         let counts: Vec<String> = counts
             .iter()
             .filter(|(count, _)| *count > 0)
-            .map(|&(count, word)| crate::commands::lint::counted(count, word))
+            .map(|&(count, word)| counted(count, word))
             .collect();
         let counts = self.palette.dim(&counts.join(" · "));
         self.line(0, &counts);
@@ -281,8 +280,13 @@ impl Page<'_> {
         }
         let title = self.palette.strong("actions");
         self.line(0, &title);
+        let width = facts
+            .iter()
+            .map(|(name, _)| name.chars().count())
+            .max()
+            .unwrap_or(0);
         for (name, text) in facts {
-            self.fact(2, name, &text);
+            self.fact(2, &format!("{name:<width$}"), &text);
         }
     }
 
@@ -333,98 +337,4 @@ fn way(table: &Table, id: TransitionId) -> Way {
             _ => format!("does {}", actions.join(", ")),
         },
     }
-}
-
-/// What a state says of tools, in the order and the words of the page.
-const TOOLS: [(&str, &str); 4] = [
-    ("allowed_tools", "tools"),
-    ("capabilities", "may"),
-    ("disallowed_tools", "not tools"),
-    ("allowed_commands", "commands"),
-];
-
-/// What a state limits, with what is counted.
-const LIMITS: [(&str, &str); 4] = [
-    ("max_iterations", "iterations"),
-    ("max_edit_lines", "edited lines"),
-    ("max_files_per_state", "files"),
-    ("context_budget_bytes", "bytes of context"),
-];
-
-/// Whether a line of its own, or the title, tells what stands under the key.
-fn is_shown_elsewhere(key: &str) -> bool {
-    [
-        "title",
-        "description",
-        "instructions",
-        "implied",
-        "on_max_iterations",
-    ]
-    .contains(&key)
-        || TOOLS.iter().chain(&LIMITS).any(|(other, _)| *other == key)
-}
-
-/// `15 iterations (then not_reproducible), 5 files`.
-fn limits(meta: &Meta) -> String {
-    let limits: Vec<String> = LIMITS
-        .iter()
-        .filter_map(|(key, what)| {
-            let limit = format!("{} {what}", value_text(meta.get(*key)?));
-            let then =
-                wording::text(meta, "on_max_iterations").filter(|_| *key == "max_iterations");
-            Some(match then {
-                Some(event) => format!("{limit} (then {event})"),
-                None => limit,
-            })
-        })
-        .collect();
-    limits.join(", ")
-}
-
-/// A value without the punctuation of JSON where it can do without.
-fn value_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) if items.is_empty() => "none".to_owned(),
-        Value::Array(items)
-            if items
-                .iter()
-                .all(|item| !item.is_object() && !item.is_array()) =>
-        {
-            let items: Vec<String> = items.iter().map(value_text).collect();
-            items.join(", ")
-        }
-        other => other.to_string(),
-    }
-}
-
-/// The first line with text, without the marks of a heading or a list.
-pub(in crate::commands) fn first_line(text: &str) -> Option<String> {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let plain = line.trim_start_matches(['#', '-', '*', '>', ' ']);
-    Some(plain.to_owned())
-}
-
-/// The text cut to so many characters.
-pub(in crate::commands) fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
-}
-
-/// The words of a text in lines of so many characters; a longer word has a line of its own.
-pub(in crate::commands) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

@@ -14,14 +14,14 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::status::ExitStatus;
 
-const HELP: &str = "\
-  NAME or NUMBER          send an event
-  NAME {\"field\": 1}       send an event with data, which is merged into the context
-  :set field=JSON         change the context
-  :guard name=true        answer a guard of the host, from now on
-  :context                show the context
-  :quit                   leave
-";
+const HELP: &str = concat!(
+    "  NAME or NUMBER          send an event\n",
+    "  NAME {\"field\": 1}       send an event with data, which is merged into the context\n",
+    "  :set field=JSON         change the context\n",
+    "  :guard name=true        answer a guard of the host, from now on\n",
+    "  :context                show the context\n",
+    "  :quit                   leave\n",
+);
 
 pub(super) fn run(
     table: &Table,

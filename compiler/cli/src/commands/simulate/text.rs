@@ -4,12 +4,10 @@ use statemark_runtime::{Candidate, StateId, StateKind, Table, Verdict};
 
 use super::record::{Became, Told, ToldStep};
 use super::session::{Session, Way};
-use crate::commands::show::{LONG_GUARD, cut, first_line, wrapped};
+use crate::commands::show::LONG_GUARD;
+use crate::lines::{WIDTH, counted, cut, first_line, wrapped};
 use crate::palette::Palette;
 use crate::wording::{self, UNKNOWN_EVENT};
-
-/// Widest line. Unit: characters. Why: a terminal beside an editor.
-const WIDTH: usize = 100;
 
 /// What came of an event: one line, and one more for each thing worth knowing.
 pub(super) fn told(told: &Told, palette: Palette) -> String {
@@ -112,7 +110,7 @@ pub(super) fn closing(session: &Session<'_>, sent: usize, palette: Palette) -> S
     let table = session.table();
     let leaf = session.leaf();
     let name = palette.strong(&wording::state_name(table, leaf));
-    let count = crate::commands::lint::counted(sent, "event");
+    let count = counted(sent, "event");
     if session.is_ended() {
         let verdict = match verdict(table, leaf) {
             Some(Verdict::Failure) => palette.bad("failure"),
