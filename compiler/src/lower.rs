@@ -43,6 +43,7 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
     match (&spec.diagram, &spec.definition) {
         (Some(diagram), definition) => {
             drawn = diagram::add(diagram, &mut draft, &mut context);
+            context.broken = context.diags.has_errors();
             if let Some(definition) = definition {
                 overlay::overlay(definition, &mut draft, &mut context);
             }
@@ -92,7 +93,8 @@ fn interrupts(spec: &Spec, draft: &Draft, context: &mut Context<'_>) -> Vec<Foun
 fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
     for instructions in &spec.instructions {
         let name = &instructions.state;
-        let Some(state) = draft.state(&name.value) else {
+        let named = draft.state(&name.value).filter(|&state| !draft.get(state).implied);
+        let Some(state) = named else {
             let known = nearest(&name.value, draft.state_ids());
             let diagnostic = report::unknown_instructions::unknown_instructions(name, known);
             context.diags.push(diagnostic);

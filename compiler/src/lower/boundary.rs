@@ -73,7 +73,8 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
         drop_initials_outside(draft, scope, context);
         let initials = draft.get(scope).initials.clone();
         if let Some(first) = initials.first() {
-            if let Some(other) = initials.iter().find(|initial| initial.target != first.target) {
+            let other = initials.iter().find(|initial| initial.target != first.target);
+            if let Some(other) = other.filter(|_| !context.broken) {
                 let names = (draft.get(first.target).id.as_str(), draft.get(other.target).id.as_str());
                 let diagnostic =
                     report::several_initial_states::several_initial_states(names, first.span, other.span);

@@ -63,10 +63,17 @@ fn declare_states(
 }
 
 fn build_state(named: &Named<State>, draft: &mut Draft, context: &mut Context<'_>) {
-    let Some(index) = draft.state(&named.name.value) else { return };
+    // The second state of an id has been reported; what it says belongs to no state.
+    let own = draft.state(&named.name.value).filter(|&index| draft.get(index).span == named.name.span);
+    let Some(index) = own else { return };
     let state = &named.value;
     add_details(index, named, draft, context);
-    if let Some(initial) = &state.initial {
+    let begins_at_double = |initial: &Spanned<String>| {
+        state.states.iter().any(|child| {
+            child.name.value == initial.value && draft.state(&initial.value).is_some_and(|known| draft.get(known).parent != index)
+        })
+    };
+    if let Some(initial) = state.initial.as_ref().filter(|initial| !begins_at_double(initial)) {
         add_initial(index, initial, draft, context);
     }
     add_on(&state.on, index, draft, context);

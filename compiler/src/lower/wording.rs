@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::draft::{Draft, DraftTransition, DraftTrigger};
 use super::label::{Label, Trigger};
 use super::spec::Context;
-use super::words::{is_identifier, slug, word_key};
+use super::words::{is_identifier, slug, strip_tags, word_key};
 use super::{guard, report};
 use crate::arena::Handle;
 use crate::diag::Diags;
@@ -58,7 +58,8 @@ pub(super) fn apply(
     if let Some(slash) = &label.slash {
         context.diags.push(report::slash_as_text::slash_as_text(text, part(text, slash.clone())));
     }
-    if transition.guard.is_some() && transition.trigger == DraftTrigger::Missing {
+    let has_guard = transition.guard.is_some() || transition.otherwise;
+    if has_guard && transition.trigger == DraftTrigger::Missing {
         transition.trigger = DraftTrigger::Eventless;
     }
 }
@@ -124,7 +125,9 @@ fn trigger(text: &Spanned<String>, label: &Label, draft: &mut Draft, diags: &mut
         Trigger::Prose(range) => {
             let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
             let event = prose_event(&words, draft, diags);
-            if let Some(event) = event.filter(|_| label.slash.is_none()) {
+            // Writing the identifier would make a collision final, so the hint waits until that is settled.
+            let collides = event.is_some_and(|event| collides(event, &words.value, words.span, draft));
+            if let Some(event) = event.filter(|_| label.slash.is_none() && !collides) {
                 let id = draft.events[event].id.clone();
                 diags.push(report::prose_label::prose_label(&words, &id));
             }
@@ -163,16 +166,32 @@ pub(super) fn prose_event(
 
 /// Says so where two texts become one event although their words differ.
 fn note_wording(event: Handle<Event>, text: &str, span: Span, draft: &Draft, diags: &mut Diags) {
-    let known = &draft.events[event];
-    let earlier = known.title.as_deref().unwrap_or(&known.id);
-    if known.span != span && spoken(earlier) != spoken(text) {
-        diags.push(report::event_collision::event_collision(known, text, span));
+    if collides(event, text, span, draft) {
+        diags.push(report::event_collision::event_collision(&draft.events[event], text, span));
     }
 }
 
-/// The letters and comparisons of a text: what must agree for two texts to mean one event.
+/// Whether a text gives the same event as an earlier one, in other words.
+fn collides(event: Handle<Event>, text: &str, span: Span, draft: &Draft) -> bool {
+    let known = &draft.events[event];
+    let earlier = known.title.as_deref().unwrap_or(&known.id);
+    known.span != span && spoken(earlier) != spoken(text)
+}
+
+/// The letters and signs of a text: what must agree for two texts to mean one event. Punctuation, tags and the spelling
+/// of a comparison say nothing.
 fn spoken(text: &str) -> String {
     let decoded = entity::decode(text);
-    let plain = if is_identifier(&decoded) { word_key(&decoded) } else { decoded.to_lowercase() };
-    plain.chars().filter(|&c| c.is_alphanumeric() || "<>=!≤≥≠".contains(c)).collect()
+    if is_identifier(&decoded) {
+        return word_key(&decoded).replace(['_', '.'], "");
+    }
+    let plain = strip_tags(&decoded).to_lowercase();
+    let plain = plain.replace("<=", "≤").replace(">=", "≥").replace("!=", "≠").replace("==", "=");
+    plain.chars().filter(|&c| c.is_alphanumeric() || is_sign(c)).collect()
+}
+
+/// Signs that tell two texts apart though no identifier holds them: of comparison and arithmetic, `C#`, `50%`, arrows,
+/// pictographs.
+fn is_sign(c: char) -> bool {
+    "<>=≤≥≠+#%".contains(c) || matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}')
 }

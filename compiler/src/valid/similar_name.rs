@@ -11,6 +11,9 @@ use crate::source::Span;
 /// Shortest name that is compared letter by letter. Unit: characters. Why: short names are near each other by nature.
 const SHORTEST: usize = 5;
 
+/// Shortest name of which another spelling is remarked. Unit: characters. Why: `a` inside `A` is how people sketch.
+const SHORTEST_SPELLED: usize = 3;
+
 /// Longest such name. Unit: characters. Why: the work grows with the square, and nobody mistypes a longer one.
 const LONGEST: usize = 64;
 
@@ -23,6 +26,7 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     for (handle, state) in states() {
         let words = word_key(&state.id);
         match by_words.get(&words) {
+            Some(_) if words.chars().count() < SHORTEST_SPELLED => {}
             Some(&earlier) => diags.push(similar(machine, earlier, handle, "only in its spelling")),
             None => {
                 by_words.insert(words.clone(), handle);
@@ -64,7 +68,13 @@ fn is_slip(machine: &Machine, (one, two): (Handle<State>, Handle<State>)) -> boo
     let digits = |word: &[char]| word.iter().filter(|c| c.is_numeric()).copied().collect::<Vec<char>>();
     crate::diag::distance(&a, &b) == 1
         && digits(&a) == digits(&b)
+        && !differ_by_initial(&a, &b)
         && (is_loose(machine, one) || is_loose(machine, two))
+}
+
+/// Whether the words that differ are single letters, as in `a_state` and `b_state`.
+fn differ_by_initial(a: &[char], b: &[char]) -> bool {
+    a.split(|c| *c == '_').zip(b.split(|c| *c == '_')).any(|(one, two)| one != two && one.len().min(two.len()) <= 1)
 }
 
 /// Whether a state leads nowhere or nothing leads to it, by what the spec says.
