@@ -78,7 +78,10 @@ impl Config {
         reason = "a build script's work is to read and write files, and to talk to Cargo by printing"
     )]
     pub fn compile(&self) {
-        let out = self.out.clone().or_else(|| std::env::var("OUT_DIR").ok().map(PathBuf::from));
+        let out = self
+            .out
+            .clone()
+            .or_else(|| std::env::var("OUT_DIR").ok().map(PathBuf::from));
         for spec in &self.specs {
             println!("cargo::rerun-if-changed={}", spec.display());
             let text = std::fs::read(spec).map_err(|fault| fault.to_string());
@@ -87,19 +90,28 @@ impl Config {
             });
             let built = match built {
                 Ok(text) => self.build(spec, &text),
-                Err(fault) => Built::failed(&format!("{}: can't read the spec: {fault}", spec.display())),
+                Err(fault) => {
+                    Built::failed(&format!("{}: can't read the spec: {fault}", spec.display()))
+                }
             };
             for directive in &built.directives {
                 println!("{directive}");
             }
-            let (Some(code), Some(out)) = (built.code, &out) else { continue };
+            let (Some(code), Some(out)) = (built.code, &out) else {
+                continue;
+            };
             let file = out.join(file_name(spec));
             if let Err(fault) = std::fs::write(&file, code) {
-                println!("cargo::error={}: can't write the module: {fault}", file.display());
+                println!(
+                    "cargo::error={}: can't write the module: {fault}",
+                    file.display()
+                );
             }
         }
         if out.is_none() {
-            println!("cargo::error=OUT_DIR is not set: call this from a build script, or name a folder");
+            println!(
+                "cargo::error=OUT_DIR is not set: call this from a build script, or name a folder"
+            );
         }
     }
 
@@ -109,13 +121,21 @@ impl Config {
         let mut sources = Sources::new();
         sources.add(name.clone(), text);
         let compiled = compile(&sources, &Options::default());
-        let mut built = Built { directives: directives(&compiled, &sources), code: None };
+        let mut built = Built {
+            directives: directives(&compiled, &sources),
+            code: None,
+        };
         if compiled.found == 0 && built.directives.is_empty() {
-            return Built::failed(&format!("{name}: no state machine in it: it needs a section `## STATE-MACHINE`"));
+            return Built::failed(&format!(
+                "{name}: no state machine in it: it needs a section `## STATE-MACHINE`"
+            ));
         }
         let mut code = String::new();
         for valid in &compiled.machines {
-            let mut options = rust::Options { source: Some(name.clone()), ..rust::Options::default() };
+            let mut options = rust::Options {
+                source: Some(name.clone()),
+                ..rust::Options::default()
+            };
             options.typestate = self.typestate;
             if let Some(runtime) = &self.runtime {
                 options.runtime.clone_from(runtime);
@@ -141,13 +161,18 @@ struct Built {
 
 impl Built {
     fn failed(message: &str) -> Self {
-        Self { directives: vec![format!("cargo::error={message}")], code: None }
+        Self {
+            directives: vec![format!("cargo::error={message}")],
+            code: None,
+        }
     }
 }
 
 /// The file that a spec becomes.
 fn file_name(spec: &Path) -> String {
-    let stem = spec.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let stem = spec
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
     format!("{}.rs", snake(stem.as_deref().unwrap_or("spec")).0)
 }
 
@@ -167,7 +192,11 @@ fn directives(compiled: &Compiled, sources: &Sources) -> Vec<String> {
         lines.push(format!("cargo::{kind}={}", short.trim_end()));
         if diagnostic.severity == Severity::Error {
             let full = render::full(one, sources, &style);
-            lines.extend(full.lines().skip(1).map(|line| format!("cargo::error={line}")));
+            lines.extend(
+                full.lines()
+                    .skip(1)
+                    .map(|line| format!("cargo::error={line}")),
+            );
         }
     }
     lines
@@ -188,14 +217,23 @@ mod tests {
         );
         assert_eq!(built.directives, [""; 0]);
         assert!(built.code.unwrap().contains("pub mod door {"));
-        assert_eq!(file_name(Path::new("specs/traffic-light.md")), "traffic_light.rs");
+        assert_eq!(
+            file_name(Path::new("specs/traffic-light.md")),
+            "traffic_light.rs"
+        );
     }
 
     #[test]
     fn an_error_is_shown_with_its_lines() {
-        let built = build("## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n[*] --> shut\nshut --> : push\n```\n");
+        let built = build(
+            "## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n[*] --> shut\nshut --> : push\n```\n",
+        );
         let place = "cargo::error=specs/door.md:6:";
-        assert!(built.directives.iter().any(|line| line.starts_with(place)), "{:?}", built.directives);
+        assert!(
+            built.directives.iter().any(|line| line.starts_with(place)),
+            "{:?}",
+            built.directives
+        );
         assert!(built.directives.len() > 3, "{:?}", built.directives);
         assert!(built.directives.iter().all(|line| !line.contains('\n')));
     }
@@ -203,6 +241,10 @@ mod tests {
     #[test]
     fn a_document_without_a_machine_is_an_error() {
         let built = build("# Nothing\n");
-        assert!(built.directives[0].contains("no state machine"), "{:?}", built.directives);
+        assert!(
+            built.directives[0].contains("no state machine"),
+            "{:?}",
+            built.directives
+        );
     }
 }

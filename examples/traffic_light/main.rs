@@ -55,7 +55,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     let mut light = Machine::new(Crossing::default());
     tell(&mut out, "power on", &mut light)?;
-    let minute = [Event::Tick, Event::Tick, Event::Switch, Event::Tick, Event::Switch, Event::Fault, Event::Repaired];
+    let minute = [
+        Event::Tick,
+        Event::Tick,
+        Event::Switch,
+        Event::Tick,
+        Event::Switch,
+        Event::Fault,
+        Event::Repaired,
+    ];
     for (second, event) in minute.into_iter().enumerate() {
         if second == 1 {
             light.host_mut().pressed = true;
@@ -64,7 +72,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         light.send(event)?;
         tell(&mut out, event.name(), &mut light)?;
         if light.is_in(Super::People) && !light.can(Event::Tick) {
-            writeln!(out, "{:<10}last call: only {:?} may come now", "", light.events().collect::<Vec<_>>())?;
+            writeln!(
+                out,
+                "{:<10}last call: only {:?} may come now",
+                "",
+                light.events().collect::<Vec<_>>()
+            )?;
         }
     }
     Ok(())
@@ -77,5 +90,10 @@ fn tell(
     light: &mut Machine<Crossing>,
 ) -> std::io::Result<()> {
     let told = std::mem::take(&mut light.host_mut().told);
-    writeln!(out, "{what:<10}{:<10}{}", light.state().name(), told.join(", "))
+    writeln!(
+        out,
+        "{what:<10}{:<10}{}",
+        light.state().name(),
+        told.join(", ")
+    )
 }

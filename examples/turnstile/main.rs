@@ -61,7 +61,12 @@ fn step(
     let mut line = format!("{what:<31}");
     if !gate.can(event) {
         let legal: Vec<_> = gate.events().map(Event::name).collect();
-        write!(line, "nothing happens: {} takes only {}", gate.state(), legal.join(" or "))?;
+        write!(
+            line,
+            "nothing happens: {} takes only {}",
+            gate.state(),
+            legal.join(" or ")
+        )?;
         return Ok(line);
     }
     gate.send(event)?;

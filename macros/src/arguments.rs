@@ -36,6 +36,10 @@ impl Parse for Arguments {
             }
             typestate = true;
         }
-        Ok(Self { text, module, typestate })
+        Ok(Self {
+            text,
+            module,
+            typestate,
+        })
     }
 }

@@ -11,8 +11,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use spec::Spec;
 use statemark_compiler::back::rust;
-use statemark_compiler::diag::{Diagnostic, Severity};
 use statemark_compiler::diag::render::{self, Style};
+use statemark_compiler::diag::{Diagnostic, Severity};
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Compiled, Options, compile};
 
@@ -73,7 +73,9 @@ fn objection(
         return Some(format!("{}\n\n{}", footer.trim_end(), full.trim_end()));
     }
     if compiled.machines.is_empty() {
-        return Some(format!("no state machine in {name}: it needs a section `## STATE-MACHINE`"));
+        return Some(format!(
+            "no state machine in {name}: it needs a section `## STATE-MACHINE`"
+        ));
     }
     if arguments.module.is_some() && compiled.machines.len() > 1 {
         let count = compiled.machines.len();
@@ -82,7 +84,10 @@ fn objection(
     let machines = compiled.machines.iter().filter(|_| arguments.typestate);
     let mut obstacles = machines.filter_map(|valid| {
         let obstacle = rust::typestate_obstacle(valid)?;
-        Some(format!("the states of `{}` can't be types: {obstacle}", valid.id.value))
+        Some(format!(
+            "the states of `{}` can't be types: {obstacle}",
+            valid.id.value
+        ))
     });
     obstacles.next()
 }

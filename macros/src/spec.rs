@@ -37,7 +37,11 @@ impl Spec {
             _ => Format::Markdown,
         };
         // Front matter has to stand on the first line.
-        let lines_before = if text.starts_with("---") { 0 } else { span.start().line() - 1 };
+        let lines_before = if text.starts_with("---") {
+            0
+        } else {
+            span.start().line() - 1
+        };
         Self {
             name: shown(Path::new(&span.file())),
             text: "\n".repeat(lines_before) + text,
@@ -59,11 +63,21 @@ impl Spec {
             return Err(format!("no such file: tried `{}`", tried.join("` and `")));
         };
         let name = shown(found);
-        let bytes = std::fs::read(found).map_err(|fault| format!("can't read `{name}`: {fault}"))?;
-        let text = String::from_utf8(bytes)
-            .map_err(|fault| format!("`{name}` is not UTF-8 from byte {} on", fault.utf8_error().valid_up_to()))?;
+        let bytes =
+            std::fs::read(found).map_err(|fault| format!("can't read `{name}`: {fault}"))?;
+        let text = String::from_utf8(bytes).map_err(|fault| {
+            format!(
+                "`{name}` is not UTF-8 from byte {} on",
+                fault.utf8_error().valid_up_to()
+            )
+        })?;
         let absolute = std::path::absolute(found).unwrap_or_else(|_| found.clone());
-        Ok(Self { name, text, format: None, watched: Some(absolute.to_string_lossy().into_owned()) })
+        Ok(Self {
+            name,
+            text,
+            format: None,
+            watched: Some(absolute.to_string_lossy().into_owned()),
+        })
     }
 }
 

@@ -295,7 +295,10 @@ pub struct Plan {
 impl Plan {
     /// The state's own part of the rows.
     #[must_use]
-    #[expect(clippy::indexing_slicing, reason = "`get` is not const, and the lengths are compared")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`get` is not const, and the lengths are compared"
+    )]
     pub const fn rows_of(&self, state: u16) -> &'static [(u16, u16)] {
         let state = state as usize;
         if state >= self.states.len() {
@@ -303,7 +306,11 @@ impl Plan {
         }
         let first = self.states[state].2 as usize;
         let last = state + 1 == self.states.len();
-        let end = if last { self.rows.len() } else { self.states[state + 1].2 as usize };
+        let end = if last {
+            self.rows.len()
+        } else {
+            self.states[state + 1].2 as usize
+        };
         match self.rows.split_at_checked(end) {
             Some((until_end, _)) => match until_end.split_at_checked(first) {
                 Some((_, own)) => own,

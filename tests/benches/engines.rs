@@ -61,14 +61,24 @@ fn walk(table: &Table) -> Vec<EventId> {
     let mut machine = statemark_runtime::Machine::start(table, Counter::default()).unwrap();
     let mut seed = 0x9e37_79b9_u64;
     let mut chance = move || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(seed >> 33).unwrap()
     };
     let all: Vec<EventId> = table.events().map(|(id, _)| id).collect();
     (0..4096)
         .map(|_| {
-            let legal: Vec<_> = all.iter().copied().filter(|&event| machine.can(event)).collect();
-            let event = if chance() % 10 == 0 { all[chance() % all.len()] } else { legal[chance() % legal.len()] };
+            let legal: Vec<_> = all
+                .iter()
+                .copied()
+                .filter(|&event| machine.can(event))
+                .collect();
+            let event = if chance() % 10 == 0 {
+                all[chance() % all.len()]
+            } else {
+                legal[chance() % legal.len()]
+            };
             machine.send(event).unwrap();
             event
         })
@@ -98,7 +108,12 @@ macro_rules! cases {
         let expected = drive(&ids, 1, |event| reference.send(event) == Ok(Outcome::Taken));
         let leaf = reference.configuration().leaves().next();
         let (taken, state): (u64, StateId) = match $kind {
-            "loop" => (drive(black_box(&events), $rounds, |event| black_box(event as u16) != u16::MAX), leaf.unwrap()),
+            "loop" => (
+                drive(black_box(&events), $rounds, |event| {
+                    black_box(event as u16) != u16::MAX
+                }),
+                leaf.unwrap(),
+            ),
             "generated" => {
                 let mut machine = $name::Machine::new($host);
                 let taken = drive(black_box(&events), $rounds, |event| {
@@ -132,11 +147,19 @@ macro_rules! cases {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let mut arguments = arguments.iter().skip(1).map(String::as_str).filter(|a| *a != "--bench");
+    let mut arguments = arguments
+        .iter()
+        .skip(1)
+        .map(String::as_str)
+        .filter(|a| *a != "--bench");
     let machine = arguments.next().unwrap_or("all");
     let kind = arguments.next().unwrap_or("generated");
     let rounds: usize = arguments.next().map_or(1, |text| text.parse().unwrap());
-    let kinds = if machine == "all" { &["generated", "by_hand", "table"][..] } else { &[kind][..] };
+    let kinds = if machine == "all" {
+        &["generated", "by_hand", "table"][..]
+    } else {
+        &[kind][..]
+    };
     for &kind in kinds {
         if matches!(machine, "all" | "flat") {
             black_box(cases!(flat "flat.md" (), kind, rounds));

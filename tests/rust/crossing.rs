@@ -14,8 +14,6 @@
 ///         }
 ///         cars --> people : switch
 ///         people : People walk
-///         people : entry / cars_red()
-///         people : exit / people_red()
 ///         state people {
 ///             [*] --> walk
 ///             walk : entry / people_green()
@@ -67,17 +65,17 @@ pub mod crossing {
         /// The state `green`.
         Green = 3,
         /// The state `yellow`.
-        Yellow = 4,
+        Yellow,
         /// The state `walk`.
         ///
         /// Keep the light green for as long as an old person needs.
         Walk = 6,
         /// The state `clear`.
-        Clear = 7,
+        Clear,
         /// The state `flashing`.
-        Flashing = 8,
+        Flashing,
         /// The end to which `flashing` leads: a `[*]` in the spec.
-        FlashingEnd = 9,
+        FlashingEnd,
     }
 
     impl State {
@@ -205,7 +203,7 @@ pub mod crossing {
         /// The state `operating`.
         Operating = 1,
         /// The state `cars`.
-        Cars = 2,
+        Cars,
         /// People walk.
         People = 5,
     }
@@ -289,15 +287,15 @@ pub mod crossing {
     #[repr(u16)]
     pub enum Event {
         /// The event `tick`.
-        Tick = 0,
+        Tick,
         /// The event `switch`.
-        Switch = 1,
+        Switch,
         /// The event `fault`.
-        Fault = 2,
+        Fault,
         /// The event `repaired`.
-        Repaired = 3,
+        Repaired,
         /// The event `power_off`.
-        PowerOff = 4,
+        PowerOff,
     }
 
     impl Event {

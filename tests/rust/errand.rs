@@ -12,11 +12,12 @@
 ///         looking --> paying : [items.left <= 0]
 ///         paying --> paid : PAY [purse.cents >= 250 && !(purse.currency in ["shell", null])]
 ///         paying --> looking : PAY / hurry()
-///         paid
+///         paid --> [*]
 ///     }
 ///     shopping --> home : RAIN / run()
 ///     shopping --> home
 ///     home : entry / unpack()
+///     home --> [*]
 /// ```
 ///
 /// | state | event | guard | actions | next |
@@ -55,11 +56,11 @@ pub mod errand {
         /// The state `looking`.
         Looking = 2,
         /// The state `paying`.
-        Paying = 3,
+        Paying,
         /// The final state `paid`.
-        Paid = 4,
+        Paid,
         /// The final state `home`.
-        Home = 5,
+        Home,
     }
 
     impl State {
@@ -245,13 +246,13 @@ pub mod errand {
     #[repr(u16)]
     pub enum Event {
         /// The event `RAIN`.
-        Rain = 0,
+        Rain,
         /// An item is found.
         ///
         /// It is in the bag by then.
-        Found = 1,
+        Found,
         /// The event `PAY`.
-        Pay = 2,
+        Pay,
     }
 
     impl Event {
@@ -297,10 +298,10 @@ pub mod errand {
     #[derive(Clone, Copy, Debug)]
     #[repr(u16)]
     enum Trigger {
-        Rain = 0,
-        Found = 1,
-        Pay = 2,
-        DoneStateShopping = 3,
+        Rain,
+        Found,
+        Pay,
+        DoneStateShopping,
     }
 
     impl Trigger {

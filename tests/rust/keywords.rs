@@ -46,13 +46,13 @@ pub mod match_ {
         /// The state `self`.
         Self_ = 1,
         /// The state `größe`.
-        Größe = 2,
+        Größe,
         /// The state `Ok`.
-        Ok = 3,
+        Ok,
         /// The state `Super`.
-        Super = 4,
+        Super,
         /// The end to which `Super` leads: a `[*]` in the spec.
-        SuperEnd = 5,
+        SuperEnd,
     }
 
     impl State {
@@ -173,17 +173,17 @@ pub mod match_ {
     #[repr(u16)]
     pub enum Event {
         /// The event `new`.
-        New = 0,
+        New,
         /// The event `return`.
-        Return = 1,
+        Return,
         /// The event `ALL`.
-        All = 2,
+        All,
         /// 2_go.
-        _2Go = 3,
+        _2Go,
         /// The event `type`.
-        Type = 4,
+        Type,
         /// The event `host`.
-        Host = 5,
+        Host,
     }
 
     impl Event {

@@ -46,9 +46,9 @@ pub mod turnstile {
         /// Waits for a coin.
         Locked = 1,
         /// Lets one person through.
-        Unlocked = 2,
+        Unlocked,
         /// The end to which `locked` leads: a `[*]` in the spec.
-        LockedEnd = 3,
+        LockedEnd,
     }
 
     impl State {
@@ -143,11 +143,11 @@ pub mod turnstile {
     #[repr(u16)]
     pub enum Event {
         /// The event `coin`.
-        Coin = 0,
+        Coin,
         /// The event `push`.
-        Push = 1,
+        Push,
         /// The event `close`.
-        Close = 2,
+        Close,
     }
 
     impl Event {

@@ -30,7 +30,10 @@ struct Oracle {
 
 impl Oracle {
     fn new(seed: u64) -> Self {
-        Self { seed, ..Self::default() }
+        Self {
+            seed,
+            ..Self::default()
+        }
     }
 
     fn chance(&self, question: &str) -> u64 {
@@ -82,7 +85,9 @@ impl statemark_runtime::Host for Asked<'_> {
     }
 
     fn action(&mut self, action: ActionId) {
-        self.oracle.done.push(self.table.action_name(action).to_owned());
+        self.oracle
+            .done
+            .push(self.table.action_name(action).to_owned());
     }
 
     fn field(&self, field: FieldId) -> Value<'_> {
@@ -209,8 +214,10 @@ const SPECS: u64 = 8;
 #[test]
 fn every_spec_is_run() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("engines");
-    let files: BTreeSet<_> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let files: BTreeSet<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(files.len() as u64, SPECS, "{files:?}");
 }
 
@@ -223,36 +230,47 @@ fn check<M: Generated>(name: &str) {
     let compiled = compile(&sources, &Options::default());
     let bytes = back::table::write(&compiled.machines[0]);
     let table = verify(decode(&bytes).unwrap()).unwrap();
-    assert_eq!(back::table::hash(&bytes), M::TABLE, "the macro compiled another table");
+    assert_eq!(
+        back::table::hash(&bytes),
+        M::TABLE,
+        "the macro compiled another table"
+    );
 
-    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .map(|text| text.parse::<u64>().unwrap())
+    };
     let mut reached = BTreeSet::new();
     if let Some(seed) = number("STATEMARK_SEED") {
         sequence::<M>(&table, name, seed, &mut reached);
         return;
     }
-    let sequences = number("STATEMARK_SEQUENCES").unwrap_or(10_000).div_ceil(SPECS);
+    let sequences = number("STATEMARK_SEQUENCES")
+        .unwrap_or(10_000)
+        .div_ceil(SPECS);
     for seed in 0..sequences {
         sequence::<M>(&table, name, seed, &mut reached);
     }
     // Few sequences and many states don't meet everywhere.
     let states = M::states();
     if sequences >= 1_000 && states.len() < 100 {
-        let missed: Vec<_> = states.difference(&reached).map(|&id| table.state_name(id)).collect();
+        let missed: Vec<_> = states
+            .difference(&reached)
+            .map(|&id| table.state_name(id))
+            .collect();
         assert_eq!(missed, [""; 0], "states that were never entered");
     }
 }
 
 /// Runs one sequence on both engines.
-fn sequence<M: Generated>(
-    table: &Table,
-    name: &str,
-    seed: u64,
-    reached: &mut BTreeSet<StateId>,
-) {
+fn sequence<M: Generated>(table: &Table, name: &str, seed: u64, reached: &mut BTreeSet<StateId>) {
     let told = |moment: u64| format!("{name}, STATEMARK_SEED={seed}, event {moment}");
     let (mut left, mut right) = (Recorder::new(), Recorder::new());
-    let asked = Asked { table, oracle: Oracle::new(seed) };
+    let asked = Asked {
+        table,
+        oracle: Oracle::new(seed),
+    };
     let by_table = statemark_runtime::Machine::start_observed(table, asked, &mut left);
     let by_code = M::start(Oracle::new(seed), &mut right);
     let records = [&mut left, &mut right].map(|recorder| recorded(recorder, None));
@@ -273,7 +291,12 @@ fn sequence<M: Generated>(
         let index = usize::try_from(chance % M::EVENTS as u64).unwrap();
         let (event, event_name) = M::event(index);
         assert_eq!(table.event_named(event_name), Some(event));
-        assert_eq!(by_table.can(event), by_code.can(index), "{}: {event_name}", told(moment));
+        assert_eq!(
+            by_table.can(event),
+            by_code.can(index),
+            "{}: {event_name}",
+            told(moment)
+        );
         let by = by_table.send_observed(event, &mut left);
         let outcome = by_code.send(index, &mut right);
         assert_eq!(by, outcome, "{}: {event_name}", told(moment));
@@ -283,7 +306,12 @@ fn sequence<M: Generated>(
         let leaf = by_table.configuration().leaves().next();
         assert_eq!(leaf, Some(state), "{}: {event_name}", told(moment));
         assert_eq!(by_table.is_ended(), ended, "{}: {event_name}", told(moment));
-        assert_eq!(by_table.host().oracle.done, by_code.host().done, "{}", told(moment));
+        assert_eq!(
+            by_table.host().oracle.done,
+            by_code.host().done,
+            "{}",
+            told(moment)
+        );
         reached.extend(records[0].steps.iter().flat_map(|step| &step.entered));
         if chance >> 60 == 0 {
             by_code = by_code.again();
@@ -296,6 +324,8 @@ fn recorded(
     recorder: &mut Recorder,
     sent: Option<(EventId, Result<Outcome, StepError>)>,
 ) -> Record {
-    let outcome = sent.map_or(Outcome::Taken, |(_, outcome)| outcome.unwrap_or(Outcome::Ignored));
+    let outcome = sent.map_or(Outcome::Taken, |(_, outcome)| {
+        outcome.unwrap_or(Outcome::Ignored)
+    });
     recorder.finish(sent.map(|(event, _)| event), outcome)
 }

@@ -19,6 +19,8 @@ mod outside;
 #[cfg(test)]
 mod pages;
 #[cfg(test)]
+mod rendering;
+#[cfg(test)]
 mod round_trip;
 #[cfg(test)]
 mod tidy;

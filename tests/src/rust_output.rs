@@ -13,7 +13,9 @@ fn folder() -> PathBuf {
 
 /// The names of the files with that ending, without it, sorted.
 fn names(ending: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name());
+    let entries = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
     let mut names: Vec<String> = entries
         .filter_map(|name| Some(name.to_str()?.strip_suffix(ending)?.to_owned()))
         .collect();
@@ -34,7 +36,10 @@ fn generated_files_are_as_expected() {
             wrong.push(name);
         }
     }
-    assert_eq!(wrong, [""; 0], "these changed; UPDATE=1 rewrites them, and the diff says how");
+    assert_eq!(
+        wrong, [""; 0],
+        "these changed; UPDATE=1 rewrites them, and the diff says how"
+    );
 }
 
 #[test]
@@ -43,7 +48,10 @@ fn every_golden_has_a_spec_and_is_compiled() {
     let case = folder().join("../../macros/statemark/tests/pass/goldens.rs");
     let case = std::fs::read_to_string(case).unwrap();
     for name in names(".rs") {
-        assert!(case.contains(&format!("/{name}.rs")), "{name} isn't among the goldens compiled");
+        assert!(
+            case.contains(&format!("/{name}.rs")),
+            "{name} isn't among the goldens compiled"
+        );
     }
 }
 
@@ -56,6 +64,15 @@ fn generate(name: &str) -> String {
     let mut sources = Sources::new();
     sources.add(format!("{name}.md"), text);
     let compiled = compile(&sources, &Options::default());
-    assert_eq!(compiled.machines.len(), compiled.found, "{name}: {:?}", compiled.diagnostics);
-    compiled.machines.iter().map(|valid| back::rust::write_file(valid, &options)).collect()
+    assert_eq!(
+        compiled.machines.len(),
+        compiled.found,
+        "{name}: {:?}",
+        compiled.diagnostics
+    );
+    compiled
+        .machines
+        .iter()
+        .map(|valid| back::rust::write_file(valid, &options))
+        .collect()
 }

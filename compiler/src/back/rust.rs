@@ -110,7 +110,9 @@ pub fn write_file(valid: &Valid, options: &Options) -> String {
 
 /// The code with an empty line before each item that follows another.
 fn spaced(code: &str) -> String {
-    let starts = ["///", "#[", "pub ", "impl", "fn ", "const ", "static ", "struct ", "enum "];
+    let starts = [
+        "///", "#[", "pub ", "impl", "fn ", "const ", "static ", "struct ", "enum ",
+    ];
     let mut spaced = String::with_capacity(code.len() + code.len() / 32);
     let mut before = "";
     for line in code.lines() {
@@ -147,7 +149,9 @@ fn head(valid: &Valid, options: &Options) -> String {
 }
 
 fn table_hash(valid: &Valid, options: &Options) -> [u8; 32] {
-    options.table_hash.unwrap_or_else(|| table::hash(&table::write(valid)))
+    options
+        .table_hash
+        .unwrap_or_else(|| table::hash(&table::write(valid)))
 }
 
 /// Everything in the module; `None` for a machine without a state.

@@ -27,6 +27,8 @@ pub(super) struct Label {
     pub(super) slash: Option<Range<usize>>,
     /// Brackets with nothing between them.
     pub(super) empty_guard: Option<Range<usize>>,
+    /// A bracket that would open a guard and is never closed.
+    pub(super) unclosed: Option<Range<usize>>,
 }
 
 /// What triggers a transition, as written.
@@ -73,6 +75,8 @@ pub(super) fn parse(text: &str, declares: impl Fn(&str) -> bool) -> Label {
         } else {
             label.guard = Some(inner);
         }
+    } else {
+        label.unclosed = unclosed_bracket(text, head.clone());
     }
     label.trigger = trigger(text, head);
     label
@@ -141,6 +145,14 @@ fn split_guard(text: &str, range: Range<usize>) -> Option<(Range<usize>, Range<u
         behind_blank = c.is_whitespace();
     }
     None
+}
+
+/// A bracket at the start or behind a blank with no closing one behind it.
+fn unclosed_bracket(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let inner = slice(text, range.clone());
+    let at = if inner.starts_with('[') { 0 } else { inner.find(" [")? + 1 };
+    let is_open = !slice(inner, at..inner.len()).contains(']');
+    is_open.then_some(range.start + at..range.start + at + 1)
 }
 
 /// One past the bracket that closes the first one; brackets inside quotes don't count.
@@ -237,6 +249,7 @@ mod tests {
         parts.extend(label.guard.iter().map(|guard| format!("[{}]", word(guard))));
         parts.extend(label.empty_guard.iter().map(|_| "[!]".to_owned()));
         parts.extend(label.actions.iter().map(|action| format!("/{}", word(action))));
+        parts.extend(label.unclosed.iter().map(|_| "open".to_owned()));
         parts.extend(label.slash.iter().map(|_| "slash".to_owned()));
         parts.join(" ")
     }
@@ -267,7 +280,8 @@ mod tests {
             ("User submits request", "\"User submits request\""),
             ("a []", "a [!]"),
             ("a [b] c", "\"a [b] c\""),
-            ("a [b", "\"a [b\""),
+            ("a [b", "\"a [b\" open"),
+            ("[b", "\"[b\" open"),
         ] {
             assert_eq!(parts(text), expected, "{text}");
         }

@@ -46,6 +46,9 @@ pub(super) fn apply(
     if let Some(range) = &label.empty_guard {
         context.diags.push(report::broken_label::empty_guard(part(text, range.clone())));
     }
+    if let Some(bracket) = &label.unclosed {
+        context.diags.push(report::broken_label::unclosed(part(text, bracket.clone()), text.span));
+    }
     if let Some(range) = &label.guard {
         let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
         if words.value == "else" {
@@ -158,7 +161,8 @@ pub(super) fn prose_event(
     }
     let event = draft.intern_event(&name, words.span);
     note_wording(event, &words.value, words.span, draft, diags);
-    if draft.events[event].title.is_none() {
+    // Words of something else are no title for it.
+    if draft.events[event].title.is_none() && !collides(event, &words.value, words.span, draft) {
         draft.events[event].title = Some(entity::decode(&words.value));
     }
     Some(event)

@@ -282,7 +282,10 @@ fn words(id: &str) -> (Vec<String>, bool) {
             words.push(String::new());
         }
         if let Some(word) = words.last_mut() {
-            word.extend(c.to_lowercase().filter(|&low| unicode_ident::is_xid_continue(low)));
+            word.extend(
+                c.to_lowercase()
+                    .filter(|&low| unicode_ident::is_xid_continue(low)),
+            );
         }
     }
     words.retain(|word| !word.is_empty());
@@ -342,9 +345,14 @@ mod tests {
 
     #[test]
     fn every_name_is_an_identifier() {
-        for id in ["_", "__", "", "\u{24b6}", "²x", "a²", "\u{301}x", "ß", "Ω", "ǅ", "İx", "-", "x-"] {
+        for id in [
+            "_", "__", "", "\u{24b6}", "²x", "a²", "\u{301}x", "ß", "Ω", "ǅ", "İx", "-", "x-",
+        ] {
             for name in [upper_camel(id).0, snake(id).0] {
-                assert!(syn::parse_str::<syn::Ident>(&name).is_ok(), "{id:?}: {name:?}");
+                assert!(
+                    syn::parse_str::<syn::Ident>(&name).is_ok(),
+                    "{id:?}: {name:?}"
+                );
             }
         }
     }

@@ -57,7 +57,10 @@ pub(crate) mod guarded {
 
     impl Machine {
         pub(crate) fn new(host: Counter) -> Self {
-            Self { state: State::Cart, host }
+            Self {
+                state: State::Cart,
+                host,
+            }
         }
 
         pub(crate) fn host(&self) -> &Counter {
@@ -140,7 +143,10 @@ pub(crate) mod deep {
         pub(crate) fn new(host: Counter) -> Self {
             let mut host = host;
             host.in_off();
-            Self { state: State::Off, host }
+            Self {
+                state: State::Off,
+                host,
+            }
         }
 
         pub(crate) fn host(&self) -> &Counter {

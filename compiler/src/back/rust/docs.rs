@@ -64,13 +64,26 @@ fn transitions(facts: &Facts<'_>) -> String {
     if machine.transitions.is_empty() {
         return String::new();
     }
-    let mut text = "\n| state | event | guard | actions | next |\n|---|---|---|---|---|\n".to_owned();
+    let mut text =
+        "\n| state | event | guard | actions | next |\n|---|---|---|---|---|\n".to_owned();
     for (_, transition) in machine.transitions.iter() {
-        let events: Vec<_> = transition.triggers.iter().map(|&e| code(&machine.events[e].id)).collect();
-        let guard = transition.guard.as_ref().map_or(String::new(), |g| code(&wording(facts, &g.value)));
-        let actions: Vec<_> =
-            transition.actions.iter().map(|&a| code(&machine.actions[a].name)).collect();
-        let next = transition.target.map_or(String::new(), |target| state_code(facts, target));
+        let events: Vec<_> = transition
+            .triggers
+            .iter()
+            .map(|&e| code(&machine.events[e].id))
+            .collect();
+        let guard = transition
+            .guard
+            .as_ref()
+            .map_or(String::new(), |g| code(&wording(facts, &g.value)));
+        let actions: Vec<_> = transition
+            .actions
+            .iter()
+            .map(|&a| code(&machine.actions[a].name))
+            .collect();
+        let next = transition
+            .target
+            .map_or(String::new(), |target| state_code(facts, target));
         let row = [
             state_code(facts, transition.source),
             events.join(", "),
@@ -127,7 +140,11 @@ pub(super) fn state(facts: &Facts<'_>, handle: Handle<State>) -> TokenStream {
 
 /// What is to be said of a final state that the spec writes as `[*]`.
 fn implied(facts: &Facts<'_>, state: &State) -> String {
-    let handle = facts.machine.states.iter().find(|(_, other)| std::ptr::eq(*other, state));
+    let handle = facts
+        .machine
+        .states
+        .iter()
+        .find(|(_, other)| std::ptr::eq(*other, state));
     let leads_here =
         |t: &Transition| t.target.is_some() && t.target == handle.map(|(handle, _)| handle);
     let mut sources: Vec<_> = facts
@@ -138,9 +155,16 @@ fn implied(facts: &Facts<'_>, state: &State) -> String {
         .map(|(_, t)| state_code(facts, t.source))
         .collect();
     sources.dedup();
-    let outer = state.parent.filter(|&parent| parent != facts.machine.root());
-    let whose = outer.map_or(String::new(), |outer| format!(" of {}", state_code(facts, outer)));
-    format!("The end{whose} to which {} leads: a `[*]` in the spec.", sources.join(", "))
+    let outer = state
+        .parent
+        .filter(|&parent| parent != facts.machine.root());
+    let whose = outer.map_or(String::new(), |outer| {
+        format!(" of {}", state_code(facts, outer))
+    });
+    format!(
+        "The end{whose} to which {} leads: a `[*]` in the spec.",
+        sources.join(", ")
+    )
 }
 
 /// What an event's variant says: title and description.

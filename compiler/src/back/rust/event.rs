@@ -15,11 +15,23 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
         let id = numbering.discriminant(event.index());
         quote! { #docs #name #id, }
     });
-    let names: Vec<_> = facts.events.iter().map(|&event| facts.event(event)).collect();
-    let ids: Vec<_> = facts.events.iter().map(|&e| facts.machine.events[e].id.as_str()).collect();
+    let names: Vec<_> = facts
+        .events
+        .iter()
+        .map(|&event| facts.event(event))
+        .collect();
+    let ids: Vec<_> = facts
+        .events
+        .iter()
+        .map(|&e| facts.machine.events[e].id.as_str())
+        .collect();
     let representation = (!names.is_empty()).then(|| quote!(#[repr(u16)]));
     let name = quote!(match self { #(Self::#names => #ids,)* });
-    let id = if names.is_empty() { quote!(match self {}) } else { quote!(runtime::EventId::new(self as u16)) };
+    let id = if names.is_empty() {
+        quote!(match self {})
+    } else {
+        quote!(runtime::EventId::new(self as u16))
+    };
     let trigger = trigger(facts);
     quote! {
         /// An event that can be sent to the machine.
@@ -66,14 +78,22 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
 
 /// The type of what triggers a transition: `Event` itself if nothing else can.
 pub(super) fn trigger_type(facts: &Facts<'_>) -> TokenStream {
-    if facts.has_engine_events() { quote!(Trigger) } else { quote!(Event) }
+    if facts.has_engine_events() {
+        quote!(Trigger)
+    } else {
+        quote!(Event)
+    }
 }
 
 fn trigger(facts: &Facts<'_>) -> Option<TokenStream> {
     if !facts.has_engine_events() {
         return None;
     }
-    let variants = facts.machine.events.handles().map(|event| facts.event(event));
+    let variants = facts
+        .machine
+        .events
+        .handles()
+        .map(|event| facts.event(event));
     let named = facts.events.iter().map(|&event| {
         let name = facts.event(event);
         quote! { Self::#name => Trigger::#name, }

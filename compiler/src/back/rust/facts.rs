@@ -46,8 +46,11 @@ pub(super) struct Facts<'m> {
     pub(super) tables: bool,
     /// For each leaf, in order: each event with a transition that it may take, in the order of selection.
     /// Empty where `tables`.
-    arms: Vec<Vec<(Option<Handle<Event>>, Handle<Transition>)>>,
+    arms: Vec<Vec<Reaction>>,
 }
+
+/// An event, or `None` for what needs none, and a transition that it may take.
+pub(super) type Reaction = (Option<Handle<Event>>, Handle<Transition>);
 
 /// One part of what a transition enters.
 #[derive(Clone, Copy)]
@@ -72,16 +75,29 @@ pub(super) struct Route {
 
 impl<'m> Facts<'m> {
     pub(super) fn new(machine: &'m Machine, options: &'m Options) -> Self {
-        let has_eventless = machine.transitions.iter().any(|(_, t)| t.triggers.is_empty());
-        let has_raised = machine.actions.iter().any(|(_, action)| action.raises.is_some())
+        let has_eventless = machine
+            .transitions
+            .iter()
+            .any(|(_, t)| t.triggers.is_empty());
+        let has_raised = machine
+            .actions
+            .iter()
+            .any(|(_, action)| action.raises.is_some())
             || machine.states.iter().any(|(_, state)| state.done.is_some());
-        let carries_out = machine.actions.iter().any(|(_, action)| action.raises.is_none());
+        let carries_out = machine
+            .actions
+            .iter()
+            .any(|(_, action)| action.raises.is_none());
         let has_fields = !machine.fields.is_empty();
         let mut facts = Self {
             machine,
             options,
             names: names(machine),
-            leaves: machine.leaves().filter(|(_, s)| s.parent.is_some()).map(|(h, _)| h).collect(),
+            leaves: machine
+                .leaves()
+                .filter(|(_, s)| s.parent.is_some())
+                .map(|(h, _)| h)
+                .collect(),
             supers: supers(machine),
             events: events(machine),
             has_host: carries_out || has_fields || !machine.guards.is_empty(),
@@ -146,28 +162,31 @@ impl<'m> Facts<'m> {
 
     /// The innermost `Super` around a state.
     pub(super) fn parent(&self, state: Handle<State>) -> Option<Handle<State>> {
-        self.machine.states[state].parent.filter(|&parent| parent != self.machine.root())
+        self.machine.states[state]
+            .parent
+            .filter(|&parent| parent != self.machine.root())
     }
 
     /// The leaf in which the machine begins.
     pub(super) fn initial(&self) -> Option<Handle<State>> {
-        self.machine.default_leaf(self.machine.root()).filter(|leaf| leaf.index() != 0)
+        self.machine
+            .default_leaf(self.machine.root())
+            .filter(|leaf| leaf.index() != 0)
     }
 
     /// The pairs of an event (`None`: eventless) and a transition of a leaf and the states around it, in the order of
     /// selection: innermost first, then in document order.
-    fn chain(
-        &self,
-        leaf: Handle<State>,
-    ) -> impl Iterator<Item = (Option<Handle<Event>>, Handle<Transition>)> {
+    fn chain(&self, leaf: Handle<State>) -> impl Iterator<Item = Reaction> {
         let machine = self.machine;
         let ended = self.is_end(leaf);
         let states = machine.ancestry(leaf).filter(move |_| !ended);
-        states.flat_map(move |state| machine.transitions_of(state)).flat_map(|(handle, t)| {
-            let eventless = t.triggers.is_empty().then_some((None, handle));
-            let triggered = t.triggers.iter().map(move |&event| (Some(event), handle));
-            eventless.into_iter().chain(triggered)
-        })
+        states
+            .flat_map(move |state| machine.transitions_of(state))
+            .flat_map(|(handle, t)| {
+                let eventless = t.triggers.is_empty().then_some((None, handle));
+                let triggered = t.triggers.iter().map(move |&event| (Some(event), handle));
+                eventless.into_iter().chain(triggered)
+            })
     }
 
     /// Decides whether the machine is written out, and lists the arms if it is.
@@ -190,10 +209,11 @@ impl<'m> Facts<'m> {
     }
 
     /// The leaves with what they react to; nothing where `tables`.
-    pub(super) fn arms(
-        &self,
-    ) -> impl Iterator<Item = (Handle<State>, &[(Option<Handle<Event>>, Handle<Transition>)])> {
-        self.leaves.iter().copied().zip(self.arms.iter().map(Vec::as_slice))
+    pub(super) fn arms(&self) -> impl Iterator<Item = (Handle<State>, &[Reaction])> {
+        self.leaves
+            .iter()
+            .copied()
+            .zip(self.arms.iter().map(Vec::as_slice))
     }
 
     /// The events that a leaf reacts to, in the order of `Event`; guards aren't asked.
@@ -213,13 +233,26 @@ impl<'m> Facts<'m> {
         let machine = self.machine;
         let Transition { source, target, .. } = machine.transitions[transition];
         let Some(target) = target else {
-            return Route { exits: vec![], leaves_inside: false, entries: vec![], leaf: None };
+            return Route {
+                exits: vec![],
+                leaves_inside: false,
+                entries: vec![],
+                leaf: None,
+            };
         };
         let domain = self.domain(transition, target);
         let mut entries = Vec::new();
         let leaf = self.enter(domain, target, &mut entries);
-        let exits = machine.ancestry(source).take_while(|&state| state != domain).collect();
-        Route { exits, leaves_inside: true, entries, leaf: Some(leaf) }
+        let exits = machine
+            .ancestry(source)
+            .take_while(|&state| state != domain)
+            .collect();
+        Route {
+            exits,
+            leaves_inside: true,
+            entries,
+            leaf: Some(leaf),
+        }
     }
 
     /// What entering the initial configuration does.
@@ -239,11 +272,15 @@ impl<'m> Facts<'m> {
         target: Handle<State>,
     ) -> Handle<State> {
         let machine = self.machine;
-        let Transition { source, internal, .. } = machine.transitions[transition];
+        let Transition {
+            source, internal, ..
+        } = machine.transitions[transition];
         let holds = |state| state != target && machine.is_within(target, state);
         let inside = internal && holds(source);
         let mut outwards = machine.ancestry(source).skip(usize::from(!inside));
-        outwards.find(|&state| holds(state)).unwrap_or_else(|| machine.root())
+        outwards
+            .find(|&state| holds(state))
+            .unwrap_or_else(|| machine.root())
     }
 
     /// Lists what is entered from `domain` to `target` and on by default, and gives the leaf.
@@ -256,11 +293,17 @@ impl<'m> Facts<'m> {
         let mut inside = domain;
         let mut target = target;
         loop {
-            let outwards = self.machine.ancestry(target).take_while(|&state| state != inside);
+            let outwards = self
+                .machine
+                .ancestry(target)
+                .take_while(|&state| state != inside);
             let path: Vec<_> = outwards.collect();
             entries.extend(path.into_iter().rev().map(Entry::State));
             let state = &self.machine.states[target];
-            let Some(initial) = state.initial.as_ref().filter(|_| state.kind == StateKind::Compound)
+            let Some(initial) = state
+                .initial
+                .as_ref()
+                .filter(|_| state.kind == StateKind::Compound)
             else {
                 return target;
             };
@@ -320,10 +363,19 @@ impl<'m> Facts<'m> {
 
 fn supers(machine: &Machine) -> Vec<Handle<State>> {
     let compound = |(_, state): &(Handle<State>, &State)| state.kind == StateKind::Compound;
-    machine.named_states().filter(compound).map(|(handle, _)| handle).collect()
+    machine
+        .named_states()
+        .filter(compound)
+        .map(|(handle, _)| handle)
+        .collect()
 }
 
 fn events(machine: &Machine) -> Vec<Handle<Event>> {
     let named = |(_, event): &(Handle<Event>, &Event)| event.kind == EventKind::Named;
-    machine.events.iter().filter(named).map(|(handle, _)| handle).collect()
+    machine
+        .events
+        .iter()
+        .filter(named)
+        .map(|(handle, _)| handle)
+        .collect()
 }

@@ -50,7 +50,11 @@ impl<'m> Guards<'m> {
         let functions = self.long.iter().enumerate().map(|(at, guard)| {
             let name = format_ident!("guard_{at}");
             let body = expression(facts, guard);
-            let observer = if reads(guard) { quote!(observer) } else { quote!(_observer) };
+            let observer = if reads(guard) {
+                quote!(observer)
+            } else {
+                quote!(_observer)
+            };
             let text = super::docs::doc(&super::docs::wording(facts, guard));
             quote! {
                 #text
@@ -81,7 +85,11 @@ fn expression(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
             let name = Ident::new(facts.names.guard(*host), Span::call_site());
             quote!(self.host.#name())
         }
-        Guard::Compare { field, operator, constants } => {
+        Guard::Compare {
+            field,
+            operator,
+            constants,
+        } => {
             let path = &facts.machine.fields[*field].path;
             let id = number(field.index());
             let operator = format_ident!("{operator:?}");

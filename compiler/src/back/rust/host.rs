@@ -22,19 +22,24 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             fn #name(&self) -> bool;
         }
     });
-    let actions = machine.actions.iter().filter(|(_, action)| action.raises.is_none()).map(
-        |(handle, action)| {
+    let actions = machine
+        .actions
+        .iter()
+        .filter(|(_, action)| action.raises.is_none())
+        .map(|(handle, action)| {
             let name = Ident::new(facts.names.action(handle), Span::call_site());
             let docs = docs::doc(&action_docs(facts, handle, action));
             quote! {
                 #docs
                 fn #name(&mut self);
             }
-        },
-    );
+        });
     let field = facts.has_fields.then(|| {
-        let paths: Vec<_> =
-            machine.fields.iter().map(|(_, field)| format!("`{}`", field.path)).collect();
+        let paths: Vec<_> = machine
+            .fields
+            .iter()
+            .map(|(_, field)| format!("`{}`", field.path))
+            .collect();
         let docs = docs::doc(&format!(
             "The value of a field of the data that guards read: {}.",
             paths.join(", ")
@@ -67,7 +72,9 @@ fn guard_docs(name: &str, text: &str) -> String {
 
 /// What the spec says of an action, and when it runs.
 fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> String {
-    let said = ["description", "effect"].into_iter().find_map(|key| action.meta.get(key)?.as_str());
+    let said = ["description", "effect"]
+        .into_iter()
+        .find_map(|key| action.meta.get(key)?.as_str());
     let mut docs = match said {
         Some(text) => text.trim().to_owned(),
         None => format!("Carries out the action `{}`.", action.name),
@@ -81,7 +88,11 @@ fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> St
         if row.exit.contains(&handle) {
             moments.push(format!("on exit from {}", id(state)));
         }
-        if row.initial.as_ref().is_some_and(|initial| initial.actions.contains(&handle)) {
+        if row
+            .initial
+            .as_ref()
+            .is_some_and(|initial| initial.actions.contains(&handle))
+        {
             moments.push(if row.parent.is_some() {
                 format!("where {} begins", id(state))
             } else {
@@ -91,7 +102,9 @@ fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> St
     }
     for (_, transition) in facts.machine.transitions.iter() {
         if transition.actions.contains(&handle) {
-            let to = transition.target.map_or(String::new(), |target| format!(" to {}", id(target)));
+            let to = transition
+                .target
+                .map_or(String::new(), |target| format!(" to {}", id(target)));
             moments.push(format!("from {}{to}", id(transition.source)));
         }
     }

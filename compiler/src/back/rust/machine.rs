@@ -23,7 +23,9 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
     let start = start(facts, initial);
     let send = step::write(facts, &guards);
     let can = can(facts, &guards);
-    let filter = facts.has_guards.then(|| quote!(.filter(|&event| self.can(event))));
+    let filter = facts
+        .has_guards
+        .then(|| quote!(.filter(|&event| self.can(event))));
     let guards = (!facts.tables).then(|| guards.write(facts));
     let is_in = (!facts.is_flat()).then(|| {
         quote! {
@@ -121,7 +123,9 @@ fn restored(facts: &Facts<'_>) -> TokenStream {
 }
 
 fn queue_value(facts: &Facts<'_>) -> Option<TokenStream> {
-    facts.has_raised.then(|| quote!(queue: runtime::generated::Queue::new(),))
+    facts
+        .has_raised
+        .then(|| quote!(queue: runtime::generated::Queue::new(),))
 }
 
 /// `new` and `new_observed`. They can fail only if the machine runs on after it has entered its initial state.
@@ -223,7 +227,13 @@ fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
             if open {
                 always.push(variant);
             } else {
-                let questions = questions.iter().map(|q| if questions.len() > 1 { quote!((#q)) } else { q.clone() });
+                let questions = questions.iter().map(|q| {
+                    if questions.len() > 1 {
+                        quote!((#q))
+                    } else {
+                        q.clone()
+                    }
+                });
                 arms.push(quote! { Event::#variant => #(#questions)||*, });
             }
         }
@@ -241,11 +251,22 @@ fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
         (asks > 0).then(|| quote! { State::#name => match event { #(#arms)* #other }, })
     });
     let states: Vec<_> = states.collect();
-    let dull = facts.leaves.iter().filter(|&&leaf| facts.events_of(leaf).is_empty());
+    let dull = facts
+        .leaves
+        .iter()
+        .filter(|&&leaf| facts.events_of(leaf).is_empty());
     let dull = dull.map(|&leaf| facts.variant(leaf));
     let other = otherwise(dull, &quote!(State), &quote!(false));
-    let event = if states.is_empty() { quote!(_event) } else { quote!(event) };
-    let body = if states.is_empty() { quote!(false) } else { quote!(match self.state { #(#states)* #other }) };
+    let event = if states.is_empty() {
+        quote!(_event)
+    } else {
+        quote!(event)
+    };
+    let body = if states.is_empty() {
+        quote!(false)
+    } else {
+        quote!(match self.state { #(#states)* #other })
+    };
     quote! {
         #docs
         pub fn can(&self, #event: Event) -> bool {

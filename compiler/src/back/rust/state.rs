@@ -38,7 +38,11 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
         let id = numbering.discriminant(leaf.index());
         quote! { #docs #name #id, }
     });
-    let names: Vec<_> = facts.leaves.iter().map(|&leaf| facts.variant(leaf)).collect();
+    let names: Vec<_> = facts
+        .leaves
+        .iter()
+        .map(|&leaf| facts.variant(leaf))
+        .collect();
     let initial = facts.variant(initial);
     let lookups = lookups(facts, &facts.leaves, "state");
     let (is_final, is_end, verdict) = (is_final(facts), is_end(facts), verdict(facts));
@@ -86,11 +90,18 @@ pub(super) fn write_supers(facts: &Facts<'_>) -> Option<TokenStream> {
         let id = numbering.discriminant(state.index());
         quote! { #docs #name #id, }
     });
-    let names: Vec<_> = facts.supers.iter().map(|&state| facts.variant(state)).collect();
+    let names: Vec<_> = facts
+        .supers
+        .iter()
+        .map(|&state| facts.variant(state))
+        .collect();
     let lookups = lookups(facts, &facts.supers, "superstate");
     let parent = parent(facts, &facts.supers, &quote!(Self));
     let ends = facts.supers.iter().map(|&state| {
-        let (name, end) = (facts.variant(state), number(facts.machine.states[state].end));
+        let (name, end) = (
+            facts.variant(state),
+            number(facts.machine.states[state].end),
+        );
         quote! { Self::#name => #end, }
     });
     Some(quote! {
@@ -225,7 +236,9 @@ fn one_of(facts: &Facts<'_>, holds: impl Fn(Handle<State>) -> bool) -> TokenStre
 }
 
 fn is_final(facts: &Facts<'_>) -> TokenStream {
-    let test = one_of(facts, |leaf| facts.machine.states[leaf].kind == StateKind::Final);
+    let test = one_of(facts, |leaf| {
+        facts.machine.states[leaf].kind == StateKind::Final
+    });
     quote! {
         /// Whether it is final: it ends the state around it, or the machine.
         #[must_use]
@@ -255,9 +268,15 @@ fn verdict(facts: &Facts<'_>) -> TokenStream {
         .map(|pattern| quote!(#pattern => Some(runtime::Verdict::Success),));
     let failure = pattern(facts, |leaf| is(leaf, Verdict::Failure))
         .map(|pattern| quote!(#pattern => Some(runtime::Verdict::Failure),));
-    let others =
-        facts.leaves.iter().filter(|&&leaf| facts.machine.states[leaf].kind != StateKind::Final);
-    let other = otherwise(others.map(|&leaf| facts.variant(leaf)), &quote!(Self), &quote!(None));
+    let others = facts
+        .leaves
+        .iter()
+        .filter(|&&leaf| facts.machine.states[leaf].kind != StateKind::Final);
+    let other = otherwise(
+        others.map(|&leaf| facts.variant(leaf)),
+        &quote!(Self),
+        &quote!(None),
+    );
     let body = if success.is_none() && failure.is_none() {
         quote!(None)
     } else {
@@ -305,15 +324,23 @@ fn on(facts: &Facts<'_>) -> Option<TokenStream> {
             let mut seen = Vec::new();
             let from = facts.variant(leaf);
             for &(event, transition) in list {
-                let Some(event) = event.filter(|event| !seen.contains(event)) else { continue };
+                let Some(event) = event.filter(|event| !seen.contains(event)) else {
+                    continue;
+                };
                 seen.push(event);
                 let to = facts.variant(facts.route(transition).leaf.unwrap_or(leaf));
                 let event = facts.event(event);
                 arms.push(quote! { (Self::#from, Event::#event) => Self::#to, });
             }
         }
-        let parameter = if arms.is_empty() { quote!(_event) } else { quote!(event) };
-        let total = facts.arms().all(|(leaf, _)| facts.events_of(leaf).len() == facts.events.len());
+        let parameter = if arms.is_empty() {
+            quote!(_event)
+        } else {
+            quote!(event)
+        };
+        let total = facts
+            .arms()
+            .all(|(leaf, _)| facts.events_of(leaf).len() == facts.events.len());
         let body = if arms.is_empty() {
             quote!(None)
         } else {
@@ -361,9 +388,19 @@ fn parent(facts: &Facts<'_>, states: &[Handle<State>], outers: &TokenStream) -> 
             arms.push(quote! { #(Self::#inner)|* => Some(#outers::#outer), });
         }
     }
-    let outermost = states.iter().filter(|&&state| facts.parent(state).is_none());
-    let other = otherwise(outermost.map(|&state| facts.variant(state)), &quote!(Self), &quote!(None));
-    let body = if arms.is_empty() { quote!(None) } else { quote!(match self { #(#arms)* #other }) };
+    let outermost = states
+        .iter()
+        .filter(|&&state| facts.parent(state).is_none());
+    let other = otherwise(
+        outermost.map(|&state| facts.variant(state)),
+        &quote!(Self),
+        &quote!(None),
+    );
+    let body = if arms.is_empty() {
+        quote!(None)
+    } else {
+        quote!(match self { #(#arms)* #other })
+    };
     quote! {
         /// The innermost superstate around it.
         #[must_use]

@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::event::trigger_type;
-use super::facts::{Entry, Facts, Route};
+use super::facts::{Entry, Facts, Reaction, Route};
 use super::guard::Guards;
 use super::state::{number, otherwise};
 use crate::arena::Handle;
@@ -57,7 +57,9 @@ pub(super) fn write(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
 
 /// The parameters of a step, with `_` before what a machine without transitions doesn't use.
 fn parameters(facts: &Facts<'_>) -> (Ident, Ident) {
-    let reacts = facts.arms().any(|(_, list)| list.iter().any(|(event, _)| event.is_some()));
+    let reacts = facts
+        .arms()
+        .any(|(_, list)| list.iter().any(|(event, _)| event.is_some()));
     if reacts || facts.tables || facts.runs_on() {
         (format_ident!("event"), format_ident!("observer"))
     } else {
@@ -92,7 +94,11 @@ fn send_and_settle(facts: &Facts<'_>) -> TokenStream {
             }
         }
     });
-    let trigger = if facts.has_engine_events() { quote!(event.trigger()) } else { quote!(event) };
+    let trigger = if facts.has_engine_events() {
+        quote!(event.trigger())
+    } else {
+        quote!(event)
+    };
     let rest = if facts.runs_on() {
         quote! {
             let before = self.state;
@@ -148,15 +154,17 @@ fn settle(facts: &Facts<'_>) -> TokenStream {
         },
     };
     let clear_at_end = facts.can_end().then(|| quote!(#clear));
-    let ended = ended.map(|ended| if facts.has_raised {
-        quote! {
-            if self.state.is_end() {
-                #clear_at_end
-                return Ok(runtime::Outcome::Ended);
+    let ended = ended.map(|ended| {
+        if facts.has_raised {
+            quote! {
+                if self.state.is_end() {
+                    #clear_at_end
+                    return Ok(runtime::Outcome::Ended);
+                }
             }
+        } else {
+            ended
         }
-    } else {
-        ended
     });
     quote! {
         /// Runs on until nothing is left to do. Past the limit of microsteps the state is `before` again.
@@ -183,7 +191,9 @@ fn settle(facts: &Facts<'_>) -> TokenStream {
 fn take(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
     let trigger = trigger_type(facts);
     let taken = dispatch(facts, guards, Answer::Taken);
-    let reacts = facts.arms().any(|(_, list)| list.iter().any(|(event, _)| event.is_some()));
+    let reacts = facts
+        .arms()
+        .any(|(_, list)| list.iter().any(|(event, _)| event.is_some()));
     let names = |used: bool| {
         ["event", "steps", "observer"].map(|name| {
             let prefix = if used { "" } else { "_" };
@@ -193,7 +203,11 @@ fn take(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
     let [event, steps, observer] = names(reacts);
     let eventless = facts.has_eventless.then(|| {
         let arms = facts.arms().filter_map(|(leaf, list)| {
-            let list: Vec<_> = list.iter().filter(|(e, _)| e.is_none()).map(|&(_, t)| t).collect();
+            let list: Vec<_> = list
+                .iter()
+                .filter(|(e, _)| e.is_none())
+                .map(|&(_, t)| t)
+                .collect();
             let name = facts.variant(leaf);
             if let &[only] = list.as_slice()
                 && let Some(guard) = guards.ask(facts, only, &quote!(observer))
@@ -263,8 +277,11 @@ fn dispatch(facts: &Facts<'_>, guards: &Guards<'_>, answer: Answer) -> TokenStre
             .map(|event| facts.event(event))
             .collect();
         for event in reactions {
-            let contending: Vec<_> =
-                list.iter().filter(|(e, _)| *e == Some(event)).map(|&(_, t)| t).collect();
+            let contending: Vec<_> = list
+                .iter()
+                .filter(|(e, _)| *e == Some(event))
+                .map(|&(_, t)| t)
+                .collect();
             let variant = facts.event(event);
             if let &[only] = contending.as_slice()
                 && let Some(guard) = guards.ask(facts, only, &quote!(observer))
@@ -293,8 +310,8 @@ fn dispatch(facts: &Facts<'_>, guards: &Guards<'_>, answer: Answer) -> TokenStre
         return ignored;
     }
     let dull = (!dull.is_empty()).then(|| quote!(#(State::#dull)|* => #ignored,));
-    let ends = (!ends.is_empty())
-        .then(|| quote!(#(State::#ends)|* => Err(runtime::StepError::Ended),));
+    let ends =
+        (!ends.is_empty()).then(|| quote!(#(State::#ends)|* => Err(runtime::StepError::Ended),));
     quote! {
         match self.state {
             #(#states)*
@@ -305,7 +322,7 @@ fn dispatch(facts: &Facts<'_>, guards: &Guards<'_>, answer: Answer) -> TokenStre
 }
 
 /// The events of a leaf, each once, in the order of selection.
-fn reactions(list: &[(Option<Handle<Event>>, Handle<Transition>)]) -> Vec<Handle<Event>> {
+fn reactions(list: &[Reaction]) -> Vec<Handle<Event>> {
     let mut events = Vec::new();
     for event in list.iter().filter_map(|(event, _)| *event) {
         if !events.contains(&event) {
@@ -358,7 +375,11 @@ fn body(
     let route = facts.route(transition);
     let begin = begin(facts, transition);
     let inside: Vec<_> = if route.leaves_inside {
-        facts.machine.ancestry(leaf).take_while(|&state| state != source).collect()
+        facts
+            .machine
+            .ancestry(leaf)
+            .take_while(|&state| state != source)
+            .collect()
     } else {
         Vec::new()
     };
@@ -407,7 +428,12 @@ fn rest(facts: &Facts<'_>, transition: Handle<Transition>, route: &Route) -> Tok
 
 /// Whether a transition's body is a function.
 fn is_shared(facts: &Facts<'_>, transition: Handle<Transition>) -> bool {
-    let Transition { source, ref triggers, ref actions, .. } = facts.machine.transitions[transition];
+    let Transition {
+        source,
+        ref triggers,
+        ref actions,
+        ..
+    } = facts.machine.transitions[transition];
     let end = facts.machine.states[source].end;
     let inside = |leaf: &&Handle<State>| (source.index()..end).contains(&leaf.index());
     let leaves = facts.leaves.iter().filter(inside).count();
@@ -424,7 +450,9 @@ fn shared_name(transition: Handle<Transition>) -> Ident {
 fn shared(facts: &Facts<'_>) -> TokenStream {
     let mut functions = TokenStream::new();
     for transition in facts.machine.transitions.handles() {
-        let used = facts.arms().any(|(_, list)| list.iter().any(|&(_, t)| t == transition));
+        let used = facts
+            .arms()
+            .any(|(_, list)| list.iter().any(|&(_, t)| t == transition));
         if used && is_shared(facts, transition) {
             let name = shared_name(transition);
             let rest = rest(facts, transition, &facts.route(transition));
@@ -474,7 +502,11 @@ pub(super) fn done(facts: &Facts<'_>, state: Handle<State>) -> Option<TokenStrea
 }
 
 fn state_id(facts: &Facts<'_>, state: Handle<State>) -> TokenStream {
-    let kind = if facts.supers.contains(&state) { quote!(Super) } else { quote!(State) };
+    let kind = if facts.supers.contains(&state) {
+        quote!(Super)
+    } else {
+        quote!(State)
+    };
     let name = facts.variant(state);
     quote!(#kind::#name.id())
 }

@@ -4,7 +4,9 @@
 //! [`statemark_runtime::generated::Plan`] walks the rows, and calls back only for states and transitions that do
 //! something.
 
-use proc_macro2::TokenStream;
+use std::collections::BTreeMap;
+
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::event::trigger_type;
@@ -69,15 +71,24 @@ fn plan(facts: &Facts<'_>) -> TokenStream {
     let mut states = Vec::new();
     for (handle, state) in machine.states.iter() {
         let parent = number(state.parent.map_or(none, Handle::index));
-        let initial = state.initial.as_ref().filter(|_| state.kind == StateKind::Compound);
+        let initial = state
+            .initial
+            .as_ref()
+            .filter(|_| state.kind == StateKind::Compound);
         let initial = number(initial.map_or(none, |initial| initial.target.index()));
         let first = number(rows.len());
         states.push(quote!((#parent, #initial, #first)));
         for (transition, row) in machine.transitions_of(handle) {
             let eventless = row.triggers.is_empty().then_some(none);
-            let triggers = eventless.into_iter().chain(row.triggers.iter().map(|e| e.index()));
+            let triggers = eventless
+                .into_iter()
+                .chain(row.triggers.iter().map(|e| e.index()));
             let transition = number(transition.index());
-            rows.extend(triggers.map(number).map(|event| quote!((#event, #transition))));
+            rows.extend(
+                triggers
+                    .map(number)
+                    .map(|event| quote!((#event, #transition))),
+            );
         }
     }
     let transitions = machine.transitions.iter().map(|(handle, transition)| {
@@ -100,13 +111,21 @@ fn plan(facts: &Facts<'_>) -> TokenStream {
 
 /// `NAMES` and `EVENTS`, by the number of the state.
 fn names(facts: &Facts<'_>) -> TokenStream {
-    let names = facts.machine.states.iter().map(|(_, state)| state.id.as_str());
+    let names = facts
+        .machine
+        .states
+        .iter()
+        .map(|(_, state)| state.id.as_str());
     let mut events = Vec::new();
     let mut ranges = Vec::new();
     for (handle, state) in facts.machine.states.iter() {
         let first = number(events.len());
         let leaf = state.kind != StateKind::Compound;
-        let list = if leaf { facts.events_of(handle) } else { Vec::new() };
+        let list = if leaf {
+            facts.events_of(handle)
+        } else {
+            Vec::new()
+        };
         let count = number(list.len());
         ranges.push(quote!((#first, #count)));
         events.extend(list.into_iter().map(|event| facts.event(event)));
@@ -122,11 +141,15 @@ fn names(facts: &Facts<'_>) -> TokenStream {
 fn guarding(facts: &Facts<'_>) -> TokenStream {
     let guards = Guards::new(facts);
     let functions = guards.write(facts);
-    let arms = facts.machine.transitions.handles().filter_map(|transition| {
-        let guard = guards.ask(facts, transition, &quote!(observer))?;
-        let id = number(transition.index());
-        Some(quote! { #id => #guard, })
-    });
+    let arms = facts
+        .machine
+        .transitions
+        .handles()
+        .filter_map(|transition| {
+            let guard = guards.ask(facts, transition, &quote!(observer))?;
+            Some((transition.index(), quote!(#guard,)))
+        });
+    let arms = grouped(arms);
     quote! {
         /// Answers guards.
         struct Guarding<'h, H> {
@@ -171,11 +194,13 @@ fn acts(facts: &Facts<'_>) -> Option<TokenStream> {
     });
     let list = |index: usize, actions: &[Handle<Action>], more: Option<TokenStream>| {
         let calls = step::calls(facts, actions);
-        let id = number(index);
         let silent = actions.is_empty() && more.is_none();
-        (!silent).then(|| quote! { #id => { #calls #more } })
+        (!silent).then(|| (index, quote!({ #calls #more })))
     };
-    let exits = machine.states.iter().map(|(h, state)| list(h.index(), &state.exit, None));
+    let exits = machine
+        .states
+        .iter()
+        .map(|(h, state)| list(h.index(), &state.exit, None));
     let exits = hook("exit", "StateId", exits);
     let entries = machine
         .states
@@ -187,7 +212,10 @@ fn acts(facts: &Facts<'_>) -> Option<TokenStream> {
         .handles()
         .map(|h| list(h.index(), facts.entry_actions(Entry::Initial(h)), None));
     let begins = hook("begin", "StateId", begins);
-    let acts = machine.transitions.iter().map(|(h, t)| list(h.index(), &t.actions, None));
+    let acts = machine
+        .transitions
+        .iter()
+        .map(|(h, t)| list(h.index(), &t.actions, None));
     let acts = hook("act", "TransitionId", acts);
     Some(quote! {
         /// Carries out actions.
@@ -209,9 +237,9 @@ fn acts(facts: &Facts<'_>) -> Option<TokenStream> {
 fn hook(
     name: &str,
     id: &str,
-    arms: impl Iterator<Item = Option<TokenStream>>,
+    arms: impl Iterator<Item = Option<(usize, TokenStream)>>,
 ) -> Option<TokenStream> {
-    let arms: Vec<_> = arms.flatten().collect();
+    let arms = grouped(arms.flatten());
     let (name, id) = (quote::format_ident!("{name}"), quote::format_ident!("{id}"));
     (!arms.is_empty()).then(|| {
         quote! {
@@ -223,6 +251,23 @@ fn hook(
             }
         }
     })
+}
+
+/// Arms of a `match` over numbers; numbers for which the same is done share one.
+fn grouped(bodies: impl Iterator<Item = (usize, TokenStream)>) -> Vec<TokenStream> {
+    let mut groups: Vec<(TokenStream, Vec<Literal>)> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for (index, body) in bodies {
+        let at = *known.entry(body.to_string()).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some((_, numbers)) => numbers.push(number(index)),
+            None => groups.push((body, vec![number(index)])),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(body, numbers)| quote!(#(#numbers)|* => #body))
+        .collect()
 }
 
 /// `take`, `eventless` and the walk behind them.
@@ -250,7 +295,11 @@ fn take(facts: &Facts<'_>) -> TokenStream {
             }
         }
     });
-    let ask = if facts.has_guards { quote!(&Guarding { host: &self.host }) } else { quote!(&()) };
+    let ask = if facts.has_guards {
+        quote!(&Guarding { host: &self.host })
+    } else {
+        quote!(&())
+    };
     let queue = facts.has_raised.then(|| quote!(queue: &mut self.queue,));
     let acts = if has_acts(facts) {
         quote!(&mut Acts { host: &mut self.host, #queue })

@@ -16,14 +16,24 @@ const TAKEN: &[&str] = &["new", "host", "host_mut", "into_host"];
 pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
     let machine = facts.machine;
     if let Some(&outer) = facts.supers.first() {
-        return Some(format!("state `{}` has states inside", machine.states[outer].id));
+        return Some(format!(
+            "state `{}` has states inside",
+            machine.states[outer].id
+        ));
     }
     if let Some((_, t)) = machine.transitions.iter().find(|(_, t)| t.guard.is_some()) {
         let id = &machine.states[t.source].id;
         return Some(format!("a guard decides where `{id}` leads"));
     }
-    if let Some((_, t)) = machine.transitions.iter().find(|(_, t)| t.triggers.is_empty()) {
-        return Some(format!("state `{}` is left without an event", machine.states[t.source].id));
+    if let Some((_, t)) = machine
+        .transitions
+        .iter()
+        .find(|(_, t)| t.triggers.is_empty())
+    {
+        return Some(format!(
+            "state `{}` is left without an event",
+            machine.states[t.source].id
+        ));
     }
     if let Some((_, action)) = machine.actions.iter().find(|(_, a)| a.raises.is_some()) {
         return Some(format!("action `{}` raises an event", action.name));
@@ -38,7 +48,12 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     }
     let initial = facts.variant(facts.initial()?);
     let generics = Generics::new(facts);
-    let Generics { host, state, machine, bound } = &generics;
+    let Generics {
+        host,
+        state,
+        machine,
+        bound,
+    } = &generics;
     let markers = facts.leaves.iter().map(|&leaf| {
         let (docs, name) = (docs::state(facts, leaf), facts.variant(leaf));
         quote! {
@@ -48,16 +63,27 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         }
     });
     let start = facts.start();
-    let start_calls = start.iter().map(|&entry| calls(facts, facts.entry_actions(entry)));
+    let start_calls = start
+        .iter()
+        .map(|&entry| calls(facts, facts.entry_actions(entry)));
     let start_calls: TokenStream = start_calls.collect();
-    let value = quote!(Self { host, state: ::core::marker::PhantomData });
+    let value = quote!(Self {
+        host,
+        state: ::core::marker::PhantomData
+    });
     let begin = if start_calls.is_empty() {
         value
     } else {
         quote! { let mut machine = #value; #start_calls machine }
     };
-    let methods = facts.leaves.iter().map(|&leaf| methods(facts, leaf, &generics));
-    let title = docs::doc(&format!("The machine `{}` in the state `{state}`.", facts.machine.id.value));
+    let methods = facts
+        .leaves
+        .iter()
+        .map(|&leaf| methods(facts, leaf, &generics));
+    let title = docs::doc(&format!(
+        "The machine `{}` in the state `{state}`.",
+        facts.machine.id.value
+    ));
     Some(quote! {
         /// The machine with its states as types: an event that isn't taken in a state is no method there.
         pub mod typestate {
@@ -110,7 +136,12 @@ struct Generics {
 
 impl Generics {
     fn new(facts: &Facts<'_>) -> Self {
-        let is_state = |name: &str| facts.leaves.iter().any(|&leaf| facts.names.state(leaf) == name);
+        let is_state = |name: &str| {
+            facts
+                .leaves
+                .iter()
+                .any(|&leaf| facts.names.state(leaf) == name)
+        };
         let free = |name: &str, more: &str| {
             let mut name = name.to_owned();
             while is_state(&name) {
@@ -133,13 +164,20 @@ impl Generics {
 
 /// The methods of one state: its events.
 fn methods(facts: &Facts<'_>, leaf: Handle<State>, generics: &Generics) -> Option<TokenStream> {
-    let Generics { host, machine, bound, .. } = generics;
+    let Generics {
+        host,
+        machine,
+        bound,
+        ..
+    } = generics;
     let list = facts.arms().find(|&(state, _)| state == leaf)?.1;
     let mut seen: Vec<Handle<Event>> = Vec::new();
     let mut names = Vec::new();
     let mut methods = Vec::new();
     for &(event, transition) in list {
-        let Some(event) = event.filter(|event| !seen.contains(event)) else { continue };
+        let Some(event) = event.filter(|event| !seen.contains(event)) else {
+            continue;
+        };
         seen.push(event);
         if facts.machine.events[event].kind != EventKind::Named {
             continue;
@@ -177,10 +215,17 @@ fn method(
         code.extend(calls(facts, &facts.machine.states[leaf].exit));
     }
     code.extend(calls(facts, &facts.machine.transitions[transition].actions));
-    let entries = route.entries.iter().filter(|entry| matches!(entry, Entry::State(_)));
+    let entries = route
+        .entries
+        .iter()
+        .filter(|entry| matches!(entry, Entry::State(_)));
     code.extend(entries.map(|&entry| calls(facts, facts.entry_actions(entry))));
     let rebind = (!code.is_empty()).then(|| quote!(let mut machine = self;));
-    let value = if rebind.is_some() { quote!(machine) } else { quote!(self) };
+    let value = if rebind.is_some() {
+        quote!(machine)
+    } else {
+        quote!(self)
+    };
     let name = format_ident!("{name}");
     let (result, constructor) = if to == leaf {
         (quote!(Self), quote!(Self))

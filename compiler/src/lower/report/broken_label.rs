@@ -1,6 +1,6 @@
 //! SM135: a label whose parts don't fit.
 
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Applicability, Code, Diagnostic};
 use crate::source::Span;
 
 /// Brackets without a guard.
@@ -15,4 +15,11 @@ pub(in crate::lower) fn no_event(span: Span) -> Diagnostic {
     Diagnostic::new(Code::BrokenLabel, span, "no event triggers these actions")
         .label("has actions, but neither an event nor a guard")
         .help("write `event / action()`, or `entry / action` and `exit / action`")
+}
+
+/// A guard that isn't closed.
+pub(in crate::lower) fn unclosed(bracket: Span, label: Span) -> Diagnostic {
+    Diagnostic::new(Code::BrokenLabel, bracket, "this bracket isn't closed")
+        .label("a guard begins here")
+        .fix(Applicability::Unsafe, "write `]` at the end of the label", label.after(), "]")
 }
