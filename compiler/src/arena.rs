@@ -109,6 +109,25 @@ impl<T> Arena<T> {
         self.values.get(handle.index())
     }
 
+    /// The value of a handle of this arena.
+    #[must_use]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "handles come from append; arenas never shrink"
+    )]
+    pub fn at(&self, handle: Handle<T>) -> &T {
+        &self.values[handle.index()]
+    }
+
+    /// The value of a handle of this arena, to be changed.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "handles come from append; arenas never shrink"
+    )]
+    pub fn at_mut(&mut self, handle: Handle<T>) -> &mut T {
+        &mut self.values[handle.index()]
+    }
+
     /// The values with their handles, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Handle<T>, &T)> + ExactSizeIterator {
         self.values

@@ -186,7 +186,9 @@ impl Diags {
     /// Whether a warning or an error is about a place that holds this one, so that a consequence needn't be told.
     #[must_use]
     pub fn covers(&self, span: Span) -> bool {
-        self.list.iter().any(|told| told.severity >= Severity::Warning && told.primary.span.contains(span))
+        self.list
+            .iter()
+            .any(|told| told.severity >= Severity::Warning && told.primary.span.contains(span))
     }
 
     /// Whether an error is among them.
@@ -215,8 +217,16 @@ impl Diags {
 pub(crate) fn quoted_list(names: &[&str]) -> String {
     /// Most names that one message spells out; more would hide what it says.
     const MOST: usize = 4;
-    let shown = if names.len() > MOST { MOST - 1 } else { names.len() };
-    let mut parts: Vec<String> = names.iter().take(shown).map(|name| format!("`{name}`")).collect();
+    let shown = if names.len() > MOST {
+        MOST - 1
+    } else {
+        names.len()
+    };
+    let mut parts: Vec<String> = names
+        .iter()
+        .take(shown)
+        .map(|name| format!("`{name}`"))
+        .collect();
     if names.len() > shown {
         parts.push(format!("{} more", names.len() - shown));
     }

@@ -298,23 +298,27 @@ impl Machine {
         &self,
         state: Handle<State>,
     ) -> impl Iterator<Item = (Handle<Transition>, &Transition)> {
-        self.states[state].transitions.clone().filter_map(|index| {
-            let handle = Handle::at(index);
-            self.transitions
-                .get(handle)
-                .map(|transition| (handle, transition))
-        })
+        self.states
+            .at(state)
+            .transitions
+            .clone()
+            .filter_map(|index| {
+                let handle = Handle::at(index);
+                self.transitions
+                    .get(handle)
+                    .map(|transition| (handle, transition))
+            })
     }
 
     /// A state and the states around it, from the inside out, the root last.
     pub fn ancestry(&self, state: Handle<State>) -> impl Iterator<Item = Handle<State>> {
-        std::iter::successors(Some(state), |&inner| self.states[inner].parent)
+        std::iter::successors(Some(state), |&inner| self.states.at(inner).parent)
     }
 
     /// Whether `inner` is `outer` or lies inside it.
     #[must_use]
     pub fn is_within(&self, inner: Handle<State>, outer: Handle<State>) -> bool {
-        (outer.index()..self.states[outer].end).contains(&inner.index())
+        (outer.index()..self.states.at(outer).end).contains(&inner.index())
     }
 
     /// The states that can be active alone: atomic and final ones.
@@ -330,8 +334,8 @@ impl Machine {
     #[must_use]
     pub fn default_leaf(&self, state: Handle<State>) -> Option<Handle<State>> {
         let mut at = state;
-        while self.states[at].kind == StateKind::Compound {
-            let target = self.states[at].initial.as_ref()?.target;
+        while self.states.at(at).kind == StateKind::Compound {
+            let target = self.states.at(at).initial.as_ref()?.target;
             // A proper descendant stands behind its ancestor, so this ends.
             at = (target > at && self.is_within(target, at)).then_some(target)?;
         }

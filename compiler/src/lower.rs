@@ -50,11 +50,15 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
             boundary::close_dead_ends(&mut draft, &mut context);
         }
         (None, Some(definition)) => definition::build(definition, &mut draft, &mut context),
-        (None, None) => context.diags.push(report::empty_section::empty_section(spec.span)),
+        (None, None) => context
+            .diags
+            .push(report::empty_section::empty_section(spec.span)),
     }
     let is_empty = draft.states.len() == 1 && (spec.diagram.is_some() || spec.definition.is_some());
     if is_empty && !context.diags.has_errors() {
-        context.diags.push(report::empty_section::no_state(spec.span));
+        context
+            .diags
+            .push(report::empty_section::no_state(spec.span));
     }
     boundary::open_scopes(&mut draft, &mut context);
     trigger::settle(&mut draft, context.diags);
@@ -65,7 +69,7 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
         interrupts = self::interrupts(spec, &draft, &mut context);
     }
     add_instructions(spec, &mut draft, &mut context);
-    finish::finish(spec, draft, interrupts, drawn)
+    finish::finish(spec, draft, interrupts, &drawn)
 }
 
 /// The guard as its author wrote it in a label, if the label has one.
@@ -77,11 +81,22 @@ pub(crate) fn guard_words(label: &str) -> Option<String> {
 type FoundInterrupt = (Spanned<String>, String, Option<StateIndex>);
 
 fn interrupts(spec: &Spec, draft: &Draft, context: &mut Context<'_>) -> Vec<FoundInterrupt> {
-    let declared = spec.definition.iter().flat_map(|definition| &definition.interrupts);
+    let declared = spec
+        .definition
+        .iter()
+        .flat_map(|definition| &definition.interrupts);
     let mut found = Vec::new();
     for interrupt in declared {
-        let pattern = interrupt.value.pattern.as_ref().map_or("", |pattern| &pattern.value);
-        let target = interrupt.value.target.as_ref().filter(|target| target.value != "$return");
+        let pattern = interrupt
+            .value
+            .pattern
+            .as_ref()
+            .map_or("", |pattern| &pattern.value);
+        let target = interrupt
+            .value
+            .target
+            .as_ref()
+            .filter(|target| target.value != "$return");
         let state = target.and_then(|target| definition::find_state(target, draft, context));
         if target.is_some() == state.is_some() {
             found.push((interrupt.name.clone(), pattern.to_owned(), state));
@@ -93,7 +108,9 @@ fn interrupts(spec: &Spec, draft: &Draft, context: &mut Context<'_>) -> Vec<Foun
 fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
     for instructions in &spec.instructions {
         let name = &instructions.state;
-        let named = draft.state(&name.value).filter(|&state| !draft.get(state).implied);
+        let named = draft
+            .state(&name.value)
+            .filter(|&state| !draft.get(state).implied);
         let Some(state) = named else {
             let known = nearest(&name.value, draft.state_ids());
             let diagnostic = report::unknown_instructions::unknown_instructions(name, known);
@@ -101,7 +118,12 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
             continue;
         };
         if let Some(earlier) = &draft.get(state).instructions {
-            context.diags.push(report::two_instructions::two_instructions(name, earlier.span));
+            context
+                .diags
+                .push(report::two_instructions::two_instructions(
+                    name,
+                    earlier.span,
+                ));
         }
         draft.get_mut(state).instructions = Some(instructions.text.clone());
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::{Diags, Diagnostic};
+use crate::diag::{Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::front::{definition, markdown, mermaid};
 use crate::lower::{Spec, lower};
@@ -12,14 +12,20 @@ use crate::{Compiled, Format, Options, report};
 
 /// Compiles every text.
 pub(crate) fn compile(sources: &Sources, options: &Options) -> Compiled {
-    let mut compiled = Compiled { machines: Vec::new(), found: 0, diagnostics: Vec::new() };
+    let mut compiled = Compiled {
+        machines: Vec::new(),
+        found: 0,
+        diagnostics: Vec::new(),
+    };
     for (file, source) in sources.iter() {
         let (specs, mut diagnostics) = read(file, source, options);
         compiled.found += specs.len();
         let mut seen: BTreeMap<String, Span> = BTreeMap::new();
         for (spec, mut diags) in specs {
             if let Some(&first) = seen.get(&spec.id.value) {
-                diags.push(report::duplicate_machine::duplicate_machine(&spec.id, first));
+                diags.push(report::duplicate_machine::duplicate_machine(
+                    &spec.id, first,
+                ));
             } else {
                 seen.insert(spec.id.value.clone(), spec.id.span);
             }
@@ -28,7 +34,9 @@ pub(crate) fn compile(sources: &Sources, options: &Options) -> Compiled {
             diagnostics.extend(found);
         }
         let mut all = Diags::new();
-        diagnostics.into_iter().for_each(|diagnostic| all.push(diagnostic));
+        diagnostics
+            .into_iter()
+            .for_each(|diagnostic| all.push(diagnostic));
         compiled.diagnostics.extend(all.into_sorted());
     }
     compiled
@@ -46,7 +54,9 @@ type Specs = Vec<(Spec, Diags)>;
 
 /// The specs of one text, each with what its front ends found; and the findings that belong to none.
 fn read(file: FileId, source: &SourceFile, options: &Options) -> (Specs, Vec<Diagnostic>) {
-    let format = options.format.unwrap_or_else(|| Format::of_name(source.name()));
+    let format = options
+        .format
+        .unwrap_or_else(|| Format::of_name(source.name()));
     match format {
         Format::Markdown => read_document(file, source),
         Format::Diagram => (read_diagram(file, source).into_iter().collect(), Vec::new()),
@@ -60,7 +70,10 @@ fn read_document(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) 
     let mut specs = Vec::new();
     for section in document.sections {
         let mut diags = Diags::new();
-        let diagram = section.diagram.as_ref().map(|text| mermaid::parse_diagram(text, &mut diags));
+        let diagram = section
+            .diagram
+            .as_ref()
+            .map(|text| mermaid::parse_diagram(text, &mut diags));
         let definition = section.definition.as_ref().and_then(|block| {
             definition::parse_definition(&block.text, block.comments, &mut diags)
         });
@@ -72,13 +85,28 @@ fn read_document(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) 
         let id = section
             .name
             .clone()
-            .or_else(|| definition.as_ref().and_then(|definition| definition.id.clone()))
+            .or_else(|| {
+                definition
+                    .as_ref()
+                    .and_then(|definition| definition.id.clone())
+            })
             .or_else(|| document.name.clone())
             .unwrap_or_else(|| Spanned::new(default_id(source.name()), section.heading));
         let description = document.description.as_ref().map(|text| text.value.clone());
         let instructions = section.instructions;
         let span = section.heading;
-        specs.push((Spec { file, span, id, description, diagram, definition, instructions }, diags));
+        specs.push((
+            Spec {
+                file,
+                span,
+                id,
+                description,
+                diagram,
+                definition,
+                instructions,
+            },
+            diags,
+        ));
     }
     (specs, diags.into_sorted())
 }
@@ -122,7 +150,9 @@ fn read_definition(file: FileId, source: &SourceFile) -> (Spec, Diags) {
     let comments = source.name().ends_with(".jsonc");
     let definition = definition::parse_definition(&excerpt, comments, &mut diags);
     let start = excerpt.span(0..0);
-    let Some(definition) = definition else { return (unread(file, &start, source), diags) };
+    let Some(definition) = definition else {
+        return (unread(file, &start, source), diags);
+    };
     let id = definition.id.clone();
     let id = id.unwrap_or_else(|| Spanned::new(default_id(source.name()), start));
     let spec = Spec {
@@ -141,9 +171,14 @@ fn read_definition(file: FileId, source: &SourceFile) -> (Spec, Diags) {
 fn default_id(path: &str) -> String {
     let mut parts = path.rsplit(['/', '\\']);
     let file = parts.next().unwrap_or("");
-    let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or("machine");
+    let stem = file
+        .split('.')
+        .find(|part| !part.is_empty())
+        .unwrap_or("machine");
     if stem.eq_ignore_ascii_case("skill")
-        && let Some(folder) = parts.next().filter(|folder| !folder.is_empty() && *folder != ".")
+        && let Some(folder) = parts
+            .next()
+            .filter(|folder| !folder.is_empty() && *folder != ".")
     {
         return folder.to_owned();
     }

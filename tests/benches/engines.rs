@@ -1,8 +1,9 @@
 //! How many instructions an event costs: generated code, the table engine and a `match` written by hand.
 //!
-//! `engines CASE EVENTS` sends that many events and nothing else; `tests/benches/run.sh` runs each case under callgrind
-//! with two numbers of events and divides the difference, so that start and set-up don't count. The case `loop` is what
-//! the loop around the events costs by itself; `run.sh` subtracts it.
+//! `engines MACHINE ENGINE ROUNDS` sends 4,096 events that many times; `tests/benches/run.sh` runs each case under callgrind
+//! with two numbers of rounds and divides the difference, so that start and set-up don't count. The engine `loop` is what
+//! the loop around the events costs by itself; `run.sh` subtracts it. Without arguments each case runs once, and all
+//! engines must come to the same state.
 
 use std::hint::black_box;
 

@@ -217,7 +217,9 @@ pub mod errand {
         /// The innermost superstate around it.
         #[must_use]
         pub const fn parent(self) -> Option<Self> {
-            None
+            match self {
+                Self::Shopping => None,
+            }
         }
 
         /// Whether the state of that number is this one or lies inside.
@@ -371,20 +373,15 @@ pub mod errand {
             host: H,
             observer: &mut O,
         ) -> Result<Self, runtime::StepError> {
+            observer.entered(Super::Shopping.id());
+            observer.entered(State::Looking.id());
             let mut machine = Self {
                 state: State::Looking,
                 queue: runtime::generated::Queue::new(),
                 host,
             };
-            machine.start(observer);
             machine.settle(State::Looking, runtime::generated::Steps::new(), observer)?;
             Ok(machine)
-        }
-
-        /// Enters the initial state.
-        fn start<O: runtime::Observer>(&mut self, observer: &mut O) {
-            observer.entered(Super::Shopping.id());
-            observer.entered(State::Looking.id());
         }
 
         /// Sends an event: the machine reacts and comes to rest.

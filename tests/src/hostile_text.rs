@@ -23,7 +23,8 @@ fn seeds() -> Vec<(String, String)> {
         all.extend(files(&outside));
     }
     let is_spec = |path: &std::path::PathBuf| {
-        path.extension().is_some_and(|ending| ending == "md" || ending == "mmd" || ending == "json")
+        path.extension()
+            .is_some_and(|ending| ending == "md" || ending == "mmd" || ending == "json")
     };
     all.retain(is_spec);
     let named = all.iter().filter_map(|path| {
@@ -79,9 +80,46 @@ impl Chance {
 }
 
 const PIECES: [&str; 40] = [
-    "\n", " ", "[*]", "-->", " : ", "state ", "{", "}", "\"", "--", "<<choice>>", "note right of ", "end note", "[", "]",
-    " / ", "()", "```", "~~~", "## STATE-MACHINE\n", "```mermaid\n", "```json definition\n", "stateDiagram-v2\n", "%%", "%%{",
-    "}%%", "direction LR", ":::", ";", "#", "é", "\u{200b}", "𝄞", "\r\n", "\t", "---\n", "> ", "- ", "\"on\": {", "null",
+    "\n",
+    " ",
+    "[*]",
+    "-->",
+    " : ",
+    "state ",
+    "{",
+    "}",
+    "\"",
+    "--",
+    "<<choice>>",
+    "note right of ",
+    "end note",
+    "[",
+    "]",
+    " / ",
+    "()",
+    "```",
+    "~~~",
+    "## STATE-MACHINE\n",
+    "```mermaid\n",
+    "```json definition\n",
+    "stateDiagram-v2\n",
+    "%%",
+    "%%{",
+    "}%%",
+    "direction LR",
+    ":::",
+    ";",
+    "#",
+    "é",
+    "\u{200b}",
+    "𝄞",
+    "\r\n",
+    "\t",
+    "---\n",
+    "> ",
+    "- ",
+    "\"on\": {",
+    "null",
 ];
 
 fn mutate(text: &str, other: &str, chance: &mut Chance) -> String {
@@ -98,29 +136,46 @@ fn mutate(text: &str, other: &str, chance: &mut Chance) -> String {
         match chance.below(6) {
             0 => text.insert_str(at, PIECES[chance.below(PIECES.len())]),
             1 => {
-                let cut: usize = text[at..].chars().take(chance.below(12)).map(char::len_utf8).sum();
+                let cut: usize = text[at..]
+                    .chars()
+                    .take(chance.below(12))
+                    .map(char::len_utf8)
+                    .sum();
                 text.replace_range(at..at + cut, "");
             }
             2 => text.truncate(at),
             3 => {
                 let from = boundary(other, chance);
                 let end = boundary(other, chance);
-                let piece: String = other[from.min(end)..from.max(end)].chars().take(60).collect();
+                let piece: String = other[from.min(end)..from.max(end)]
+                    .chars()
+                    .take(60)
+                    .collect();
                 text.insert_str(at, &piece);
             }
             4 => {
                 let lines: Vec<&str> = text.lines().collect();
-                let line = lines.get(chance.below(lines.len())).copied().unwrap_or("").to_owned();
+                let line = lines
+                    .get(chance.below(lines.len()))
+                    .copied()
+                    .unwrap_or("")
+                    .to_owned();
                 text.insert_str(at, &format!("{line}\n"));
             }
-            _ => text.insert(at, char::from_u32(u32::try_from(chance.below(0x3000)).unwrap_or(0)).unwrap_or('x')),
+            _ => text.insert(
+                at,
+                char::from_u32(u32::try_from(chance.below(0x3000)).unwrap_or(0)).unwrap_or('x'),
+            ),
         }
     }
     text
 }
 
 fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }
 
 #[test]
@@ -141,20 +196,36 @@ fn random_mutations_are_survived() {
 #[test]
 fn large_texts_are_survived() {
     let deep = |open: &str, close: &str, count: usize| open.repeat(count) + &close.repeat(count);
-    let section = |text: &str| format!("## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n{text}\n```\n");
+    let section =
+        |text: &str| format!("## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n{text}\n```\n");
     let definition = |text: &str| format!("{{\"initial\": \"a\", \"states\": {text}}}");
     for (name, text) in [
         ("a.md", section(&deep("state a {\n", "}\n", 5_000))),
         ("a.md", section(&"a --> b : ".repeat(20_000))),
         ("a.md", section(&"x".repeat(500_000))),
-        ("a.md", section(&format!("a --> b : {}", "direction ".repeat(50_000)))),
+        (
+            "a.md",
+            section(&format!("a --> b : {}", "direction ".repeat(50_000))),
+        ),
         ("a.md", section(&"note right of a : x\n".repeat(5_000))),
         ("a.md", "> ".repeat(3_000) + "## STATE-MACHINE"),
         ("a.md", "- ".repeat(3_000) + "```mermaid"),
         ("a.json", deep("[", "]", 50_000)),
-        ("a.json", definition(&deep("{\"a\":{\"states\":", "}}", 5_000))),
-        ("a.json", definition(&format!("{{\"a\": {{\"always\": [{{\"guard\": {}}}]}}}}", deep("{\"not\":", "}", 3_000)))),
-        ("a.json", "{\"guards\": {".to_owned() + &"\"a\": 1,".repeat(5_000)),
+        (
+            "a.json",
+            definition(&deep("{\"a\":{\"states\":", "}}", 5_000)),
+        ),
+        (
+            "a.json",
+            definition(&format!(
+                "{{\"a\": {{\"always\": [{{\"guard\": {}}}]}}}}",
+                deep("{\"not\":", "}", 3_000)
+            )),
+        ),
+        (
+            "a.json",
+            "{\"guards\": {".to_owned() + &"\"a\": 1,".repeat(5_000),
+        ),
     ] {
         survive(name, &text);
     }

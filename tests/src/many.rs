@@ -11,7 +11,9 @@ const COUNT: usize = 200;
 
 #[test]
 fn two_hundred_broken_statements_give_two_hundred_errors() {
-    let mut text = String::from("# Größe 𝄞\r\n\r\n> ## STATE-MACHINE\r\n>\r\n> ```mermaid\r\n> stateDiagram-v2\r\n> [*] --> s0\r\n");
+    let mut text = String::from(
+        "# Größe 𝄞\r\n\r\n> ## STATE-MACHINE\r\n>\r\n> ```mermaid\r\n> stateDiagram-v2\r\n> [*] --> s0\r\n",
+    );
     for index in 0..COUNT {
         let next = index + 1;
         writeln!(text, "> \ts{index} --> s{next} : go{index}\r").unwrap();
@@ -20,15 +22,26 @@ fn two_hundred_broken_statements_give_two_hundred_errors() {
     write!(text, "> s{COUNT} --> [*] : done\r\n> ```\r\n").unwrap();
     let (sources, compiled) = compile_text("many.md", &text);
     assert_spans(&sources, &compiled.diagnostics);
-    let errors: Vec<_> = compiled.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
+    let errors: Vec<_> = compiled
+        .diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Error)
+        .collect();
     assert_eq!(errors.len(), COUNT);
     for (index, error) in errors.iter().enumerate() {
         assert_eq!(error.code, Code::SyntaxError);
         assert_eq!(sources.text(error.primary.span), "->");
-        let position = sources.file(error.primary.span.file).position(error.primary.span.start);
+        let position = sources
+            .file(error.primary.span.file)
+            .position(error.primary.span.start);
         let line = u32::try_from(7 + 2 * index + 2).unwrap();
         let column = u32::try_from(format!("> \té{index} ").chars().count() + 1).unwrap();
-        assert_eq!((position.line, position.column), (line, column), "{}", error.message);
+        assert_eq!(
+            (position.line, position.column),
+            (line, column),
+            "{}",
+            error.message
+        );
     }
     assert!(errors.is_sorted_by_key(|error| error.primary.span.start));
 }
@@ -44,12 +57,18 @@ fn two_hundred_wrong_names_give_two_hundred_errors() {
         "{{\n  \"id\": \"long\",\n  \"initial\": \"step_0\",\n  \"states\": {{\n{states}    \"step_{COUNT}\": {{ \"type\": \"final\" }}\n  }}\n}}\n"
     );
     let (sources, compiled) = compile_text("long.workflow.json", &text);
-    let errors: Vec<_> = compiled.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
+    let errors: Vec<_> = compiled
+        .diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Error)
+        .collect();
     assert_eq!(errors.len(), COUNT);
     for (index, error) in errors.iter().enumerate() {
         assert_eq!(error.code, Code::UnknownState);
         assert_eq!(sources.text(error.primary.span), "\"nowhere\"");
-        let position = sources.file(error.primary.span.file).position(error.primary.span.start);
+        let position = sources
+            .file(error.primary.span.file)
+            .position(error.primary.span.start);
         assert_eq!(position.line, u32::try_from(5 + index).unwrap());
     }
 }
@@ -57,11 +76,25 @@ fn two_hundred_wrong_names_give_two_hundred_errors() {
 #[test]
 fn several_machines_of_a_document_are_told_apart() {
     let section = |name: &str| {
-        format!("## STATE-MACHINE: {name}\n\n```mermaid\nstateDiagram-v2\n[*] --> shut\nshut --> open : push\nopen --> shut : pull\n```\n\n")
+        format!(
+            "## STATE-MACHINE: {name}\n\n```mermaid\nstateDiagram-v2\n[*] --> shut\nshut --> open : push\nopen --> shut : pull\n```\n\n"
+        )
     };
-    let text = format!("# Doors\n\n{}Some prose.\n\n{}## After\n", section("front_door"), section("back_door"));
+    let text = format!(
+        "# Doors\n\n{}Some prose.\n\n{}## After\n",
+        section("front_door"),
+        section("back_door")
+    );
     let (_, compiled) = compile_text("doors.md", &text);
-    let ids: Vec<&str> = compiled.machines.iter().map(|machine| machine.id.value.as_str()).collect();
+    let ids: Vec<&str> = compiled
+        .machines
+        .iter()
+        .map(|machine| machine.id.value.as_str())
+        .collect();
     assert_eq!(ids, ["front_door", "back_door"]);
-    assert!(compiled.diagnostics.is_empty(), "{:#?}", compiled.diagnostics);
+    assert!(
+        compiled.diagnostics.is_empty(),
+        "{:#?}",
+        compiled.diagnostics
+    );
 }

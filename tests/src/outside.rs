@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use statemark_compiler::diag::{Code, Severity};
-use statemark_compiler::{back, Compiled};
+use statemark_compiler::{Compiled, back};
 
 use crate::corpus::{assert_spans, compile_text};
 use crate::golden::{files, outside};
@@ -15,12 +15,19 @@ fn folder(name: &str) -> Vec<(PathBuf, String)> {
         return Vec::new();
     };
     let all = files(&outside.join(name));
-    all.into_iter().filter_map(|path| fs::read_to_string(&path).ok().map(|text| (path, text))).collect()
+    all.into_iter()
+        .filter_map(|path| fs::read_to_string(&path).ok().map(|text| (path, text)))
+        .collect()
 }
 
 fn errors(compiled: &Compiled) -> Vec<String> {
-    let errors = compiled.diagnostics.iter().filter(|d| d.severity == Severity::Error);
-    errors.map(|d| format!("{} {}", d.code.id(), d.message)).collect()
+    let errors = compiled
+        .diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Error);
+    errors
+        .map(|d| format!("{} {}", d.code.id(), d.message))
+        .collect()
 }
 
 #[test]
@@ -78,7 +85,11 @@ fn faults_that_statewright_accepts_are_found() {
     for code in [Code::UnknownState, Code::UnknownGuard, Code::UnknownKey] {
         assert!(codes.contains(&code), "{code} is missing among {codes:?}");
     }
-    let unknown = compiled.diagnostics.iter().filter(|d| d.code == Code::UnknownState).count();
+    let unknown = compiled
+        .diagnostics
+        .iter()
+        .filter(|d| d.code == Code::UnknownState)
+        .count();
     assert_eq!(unknown, 2, "`nowhere` and `biuld`");
 }
 
@@ -92,7 +103,8 @@ fn diagrams_of_others_are_survived() {
                 assert_spans(&sources, &compiled.diagnostics);
                 for machine in &compiled.machines {
                     let table = back::table::write(machine);
-                    let sections = statemark_runtime::decode(&table).expect("a table that we wrote");
+                    let sections =
+                        statemark_runtime::decode(&table).expect("a table that we wrote");
                     statemark_runtime::verify(sections).expect("a machine that we checked");
                 }
             }

@@ -4,8 +4,13 @@ use statemark_compiler::diag::Code;
 
 use crate::corpus::compile_text;
 
-const HEADINGS: [&str; 5] =
-    ["## What it says", "## Why it matters", "## Example", "## Instead", "## When to allow"];
+const HEADINGS: [&str; 5] = [
+    "## What it says",
+    "## Why it matters",
+    "## Example",
+    "## Instead",
+    "## When to allow",
+];
 
 /// The fence below a heading: its language and its text.
 fn fence(page: &str, heading: &str) -> Option<(String, String)> {
@@ -22,15 +27,26 @@ fn check(code: Code) -> Result<(), String> {
     let page = code.page();
     let title = format!("# {} {}\n", code.id(), code.name());
     if !page.starts_with(&title) {
-        return Err(format!("{}: the page doesn't begin with `{}`\n", code.id(), title.trim()));
+        return Err(format!(
+            "{}: the page doesn't begin with `{}`\n",
+            code.id(),
+            title.trim()
+        ));
     }
-    let places: Vec<Option<usize>> = HEADINGS.iter().map(|heading| page.find(&format!("\n{heading}\n"))).collect();
+    let places: Vec<Option<usize>> = HEADINGS
+        .iter()
+        .map(|heading| page.find(&format!("\n{heading}\n")))
+        .collect();
     if places.iter().any(Option::is_none) || !places.is_sorted() {
-        return Err(format!("{}: the page lacks a heading, or they stand in another order\n", code.id()));
+        return Err(format!(
+            "{}: the page lacks a heading, or they stand in another order\n",
+            code.id()
+        ));
     }
     let mut faults = String::new();
     for (heading, expected) in [("## Example", &[code][..]), ("## Instead", &[][..])] {
-        let (language, text) = fence(page, heading).ok_or_else(|| format!("{}: no fence below {heading}\n", code.id()))?;
+        let (language, text) = fence(page, heading)
+            .ok_or_else(|| format!("{}: no fence below {heading}\n", code.id()))?;
         let name = match language.as_str() {
             "markdown" => "page.md",
             "json" => "page.workflow.json",
@@ -39,18 +55,32 @@ fn check(code: Code) -> Result<(), String> {
             other => return Err(format!("{}: a fence of `{other}`\n", code.id())),
         };
         let (_, compiled) = compile_text(name, &text);
-        let found: Vec<Code> = compiled.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+        let found: Vec<Code> = compiled
+            .diagnostics
+            .iter()
+            .map(|diagnostic| diagnostic.code)
+            .collect();
         if found != expected {
-            let told: Vec<String> =
-                compiled.diagnostics.iter().map(|d| format!("{} {}", d.code.id(), d.message)).collect();
+            let told: Vec<String> = compiled
+                .diagnostics
+                .iter()
+                .map(|d| format!("{} {}", d.code.id(), d.message))
+                .collect();
             faults.push_str(&format!("{} {heading}: {told:#?}\n", code.id()));
         }
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults)
+    }
 }
 
 #[test]
 fn every_page_shows_what_it_says() {
-    let faults: String = Code::ALL.iter().filter_map(|&code| check(code).err()).collect();
+    let faults: String = Code::ALL
+        .iter()
+        .filter_map(|&code| check(code).err())
+        .collect();
     assert!(faults.is_empty(), "{faults}");
 }

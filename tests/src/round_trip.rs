@@ -17,7 +17,10 @@ fn specs() -> Vec<PathBuf> {
     if let Some(outside) = outside() {
         all.extend(files(&outside));
     }
-    all.retain(|path| path.extension().is_some_and(|e| e == "md" || e == "mmd" || e == "json"));
+    all.retain(|path| {
+        path.extension()
+            .is_some_and(|e| e == "md" || e == "mmd" || e == "json")
+    });
     all
 }
 
@@ -35,11 +38,22 @@ fn outline(machine: &Machine) -> String {
             lines += &format!("  {}\n", machine.actions[*action].name);
         }
         for (_, transition) in machine.transitions_of(handle) {
-            let events: Vec<&str> = transition.triggers.iter().map(|&e| machine.events[e].id.as_str()).collect();
-            let actions: Vec<&str> = transition.actions.iter().map(|&a| machine.actions[a].name.as_str()).collect();
+            let events: Vec<&str> = transition
+                .triggers
+                .iter()
+                .map(|&e| machine.events[e].id.as_str())
+                .collect();
+            let actions: Vec<&str> = transition
+                .actions
+                .iter()
+                .map(|&a| machine.actions[a].name.as_str())
+                .collect();
             let target = transition.target.map_or(0, |target| target.index());
             let guarded = transition.guard.is_some();
-            lines += &format!("  {events:?} {guarded} {actions:?} -> {target} {}\n", transition.internal);
+            lines += &format!(
+                "  {events:?} {guarded} {actions:?} -> {target} {}\n",
+                transition.internal
+            );
         }
     }
     lines
@@ -50,28 +64,48 @@ fn a_written_diagram_reads_back_as_the_same_machine() {
     let mut compared = 0;
     let mut faults = String::new();
     for path in specs() {
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
         let (_, compiled) = compile_text(&path.display().to_string(), &text);
-        for machine in compiled.machines.iter().filter(|machine| machine.parts.diagram.is_some()) {
+        for machine in compiled
+            .machines
+            .iter()
+            .filter(|machine| machine.parts.diagram.is_some())
+        {
             let written = back::mermaid::write(machine);
             // Beside a definition, the document with its diagram replaced is what must read back.
-            let replaced = machine.parts.definition.and(machine.parts.diagram).map(|span| {
-                let mut text = text.clone();
-                text.replace_range(span.range(), &written);
-                text
-            });
+            let replaced = machine
+                .parts
+                .definition
+                .and(machine.parts.diagram)
+                .map(|span| {
+                    let mut text = text.clone();
+                    text.replace_range(span.range(), &written);
+                    text
+                });
             let is_plain = !text.contains("\n> ") && !text.contains("\n- ") && !text.contains('\r');
             let (_, again) = match &replaced {
-                Some(text) if is_plain && compiled.machines.len() == 1 => compile_text("again.md", text),
+                Some(text) if is_plain && compiled.machines.len() == 1 => {
+                    compile_text("again.md", text)
+                }
                 Some(_) => continue,
                 None => compile_text("again.mmd", &written),
             };
-            let told: Vec<&str> = again.diagnostics.iter().map(|d| d.message.as_str()).collect();
+            let told: Vec<&str> = again
+                .diagnostics
+                .iter()
+                .map(|d| d.message.as_str())
+                .collect();
             let same = again.machines.first().is_some_and(|again| {
                 outline(again) == outline(machine) && back::mermaid::write(again) == written
             });
             if !same {
-                faults += &format!("{}:\n{written}\n{told:#?}\n{}\n", path.display(), outline(machine));
+                faults += &format!(
+                    "{}:\n{written}\n{told:#?}\n{}\n",
+                    path.display(),
+                    outline(machine)
+                );
                 faults.extend(again.machines.first().map(|again| outline(again)));
             }
             compared += 1;
@@ -85,7 +119,9 @@ fn a_written_diagram_reads_back_as_the_same_machine() {
 fn tables_verify_and_are_the_same_every_time() {
     let mut written = 0;
     for path in specs() {
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
         let name = path.display().to_string();
         let (_, compiled) = compile_text(&name, &text);
         let (_, again) = compile_text(&name, &text);
@@ -93,7 +129,11 @@ fn tables_verify_and_are_the_same_every_time() {
             let bytes = back::table::write(machine);
             assert_eq!(bytes, back::table::write(again), "{name}");
             let sections = statemark_runtime::decode(&bytes).expect("a table that we wrote");
-            assert_eq!(statemark_runtime::encode(&sections).expect("within limits"), bytes, "{name}");
+            assert_eq!(
+                statemark_runtime::encode(&sections).expect("within limits"),
+                bytes,
+                "{name}"
+            );
             if let Err(error) = statemark_runtime::verify(sections) {
                 panic!("{name}: {error}");
             }

@@ -34,7 +34,9 @@ fn metadata() -> cargo_metadata::Metadata {
 fn sources() -> Vec<std::path::PathBuf> {
     let skipped = ["/target/", "/.git/", "/node_modules/"];
     let mut all = Vec::new();
-    for folder in ["runtime", "compiler", "macros", "examples", "tests", "skills"] {
+    for folder in [
+        "runtime", "compiler", "macros", "examples", "tests", "skills",
+    ] {
         all.extend(files(&root().join(folder)));
     }
     all.retain(|path| {
@@ -53,7 +55,11 @@ fn arrows_point_left() {
             faults.push(format!("{} has no place in the order", package.name));
             continue;
         };
-        for dependency in package.dependencies.iter().filter(|d| d.kind != DependencyKind::Development) {
+        for dependency in package
+            .dependencies
+            .iter()
+            .filter(|d| d.kind != DependencyKind::Development)
+        {
             if let Some(used) = ORDER.iter().position(|name| *name == dependency.name)
                 && used >= place
             {
@@ -61,7 +67,10 @@ fn arrows_point_left() {
             }
         }
         if package.name.as_str() == "statemark-runtime" {
-            let all = package.dependencies.iter().filter(|d| d.kind == DependencyKind::Normal);
+            let all = package
+                .dependencies
+                .iter()
+                .filter(|d| d.kind == DependencyKind::Normal);
             faults.extend(all.map(|d| format!("the runtime uses {}", d.name)));
         }
     }
@@ -89,8 +98,13 @@ fn lints_and_versions_are_inherited() {
 fn files_hold_one_idea() {
     let mut faults = Vec::new();
     for path in sources() {
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
-        if !["rs", "js", "mjs", "py", "sh"].contains(&ending) || shown(&path).starts_with("tests/rust/") {
+        let ending = path
+            .extension()
+            .and_then(|ending| ending.to_str())
+            .unwrap_or("");
+        if !["rs", "js", "mjs", "py", "sh"].contains(&ending)
+            || shown(&path).starts_with("tests/rust/")
+        {
             continue;
         }
         let text = fs::read_to_string(&path).expect("a readable source");
@@ -98,7 +112,10 @@ fn files_hold_one_idea() {
         if lines > MAX_LINES {
             faults.push(format!("{} has {lines} lines", shown(&path)));
         }
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("");
+        let stem = path
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or("");
         if ["utils", "helpers", "common", "core", "manager", "misc"].contains(&stem) {
             faults.push(format!("{} is named after nothing", shown(&path)));
         }
@@ -122,17 +139,28 @@ fn every_diagnostic_has_its_file_page_and_corpus() {
     let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in sources() {
         let name = shown(&path);
-        let in_source = name.starts_with("compiler/") && name.ends_with(".rs") && name.contains("/src/");
+        let in_source =
+            name.starts_with("compiler/") && name.ends_with(".rs") && name.contains("/src/");
         if !in_source || name.ends_with("diag/codes.rs") {
             continue;
         }
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("").to_owned();
+        let stem = path
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or("")
+            .to_owned();
         by_stem.entry(stem).or_default().push(name.clone());
         let text = fs::read_to_string(&path).expect("a readable source");
         let code = text.split("#[cfg(test)]").next().unwrap_or("");
-        for code in Code::ALL.iter().filter(|c| mentions(code, &format!("Code::{c:?}"))) {
+        for code in Code::ALL
+            .iter()
+            .filter(|c| mentions(code, &format!("Code::{c:?}")))
+        {
             if !name.contains("/tests") {
-                users.entry(code.id().to_owned()).or_default().insert(name.clone());
+                users
+                    .entry(code.id().to_owned())
+                    .or_default()
+                    .insert(name.clone());
             }
         }
     }
@@ -143,10 +171,16 @@ fn every_diagnostic_has_its_file_page_and_corpus() {
         let stem = code.name().replace('-', "_");
         let homes = by_stem.get(&stem).map_or(0, Vec::len);
         if homes != 1 {
-            faults.push(format!("{code} {}: {homes} files called {stem}.rs", code.name()));
+            faults.push(format!(
+                "{code} {}: {homes} files called {stem}.rs",
+                code.name()
+            ));
         }
         let users = users.get(code.id()).cloned().unwrap_or_default();
-        let elsewhere: Vec<&String> = users.iter().filter(|user| !user.ends_with(&format!("/{stem}.rs"))).collect();
+        let elsewhere: Vec<&String> = users
+            .iter()
+            .filter(|user| !user.ends_with(&format!("/{stem}.rs")))
+            .collect();
         if !elsewhere.is_empty() || users.is_empty() {
             faults.push(format!("{code} {}: made in {users:?}", code.name()));
         }
@@ -162,7 +196,11 @@ fn every_diagnostic_has_its_file_page_and_corpus() {
         folders.insert(folder);
     }
     for entry in fs::read_dir(&corpus).expect("a corpus") {
-        let name = entry.expect("a readable folder").file_name().to_string_lossy().into_owned();
+        let name = entry
+            .expect("a readable folder")
+            .file_name()
+            .to_string_lossy()
+            .into_owned();
         if !folders.contains(&name) {
             faults.push(format!("tests/corpus/{name} belongs to no code"));
         }
@@ -185,7 +223,10 @@ fn codes_are_told_apart() {
     assert_eq!(ids.len(), Code::ALL.len());
     assert_eq!(names.len(), Code::ALL.len());
     for code in Code::ALL {
-        assert!(!code.name().starts_with("no-unused") && code.id().len() == 5, "{code}");
+        assert!(
+            !code.name().starts_with("no-unused") && code.id().len() == 5,
+            "{code}"
+        );
         assert_eq!(Code::from_words(code.name()), Some(*code));
     }
 }

@@ -103,19 +103,29 @@ impl<'m> Writer<'m> {
 
     fn body(&mut self, scope: Handle<State>) {
         let machine = self.machine;
-        let children: Vec<Handle<State>> =
-            machine.states[scope].children.iter().copied().filter(|&child| !self.is_star(child)).collect();
+        let children: Vec<Handle<State>> = machine
+            .states
+            .at(scope)
+            .children
+            .iter()
+            .copied()
+            .filter(|&child| !self.is_star(child))
+            .collect();
         if self.declare {
             for &child in &children {
                 let name = self.name(child);
                 self.line(&name);
             }
         }
-        if let Some(initial) = &machine.states[scope].initial
-            && machine.states[scope].children.contains(&initial.target)
+        if let Some(initial) = &machine.states.at(scope).initial
+            && machine.states.at(scope).children.contains(&initial.target)
         {
             let actions = action_list(machine, &initial.actions);
-            let label = if actions.is_empty() { String::new() } else { format!(" : {actions}") };
+            let label = if actions.is_empty() {
+                String::new()
+            } else {
+                format!(" : {actions}")
+            };
             let target = self.name(initial.target);
             self.line(&format!("[*] --> {target}{label}"));
         }
@@ -127,17 +137,25 @@ impl<'m> Writer<'m> {
     /// A state's own lines, then its body, then the transitions that stand in this scope.
     fn state(&mut self, handle: Handle<State>, scope: Handle<State>) {
         let machine = self.machine;
-        let state = &machine.states[handle];
+        let state = &machine.states.at(handle);
         let before = self.text.len();
         let named_before = self.known.contains(&handle);
         let titles = state.title.iter().flat_map(|title| title.value.lines());
-        let most = if state.kind == StateKind::Compound { 1 } else { usize::MAX };
+        let most = if state.kind == StateKind::Compound {
+            1
+        } else {
+            usize::MAX
+        };
         for line in titles.take(most) {
             let name = self.name(handle);
             self.line(&format!("{name} : {line}"));
         }
         // Mermaid takes one text for a composite: its title, else its entry, else its exit.
-        let mut room = if state.kind == StateKind::Compound { usize::from(state.title.is_none()) } else { 2 };
+        let mut room = if state.kind == StateKind::Compound {
+            usize::from(state.title.is_none())
+        } else {
+            2
+        };
         for (keyword, actions) in [("entry", &state.entry), ("exit", &state.exit)] {
             if !actions.is_empty() && room > 0 {
                 room -= 1;
@@ -177,7 +195,11 @@ impl<'m> Writer<'m> {
     /// The child of a scope that holds a state.
     fn top_in(&self, state: Handle<State>, scope: Handle<State>) -> Handle<State> {
         let machine = self.machine;
-        machine.ancestry(state).take_while(|&around| around != scope).last().unwrap_or(state)
+        machine
+            .ancestry(state)
+            .take_while(|&around| around != scope)
+            .last()
+            .unwrap_or(state)
     }
 
     fn transition(&mut self, transition: &Transition) {
@@ -186,8 +208,16 @@ impl<'m> Writer<'m> {
         let line = match transition.target {
             None => format!("{source} : {label}"),
             Some(target) => {
-                let target = if self.is_star(target) { "[*]".to_owned() } else { self.name(target) };
-                let label = if label.is_empty() { label } else { format!(" : {label}") };
+                let target = if self.is_star(target) {
+                    "[*]".to_owned()
+                } else {
+                    self.name(target)
+                };
+                let label = if label.is_empty() {
+                    label
+                } else {
+                    format!(" : {label}")
+                };
                 format!("{source} --> {target}{label}")
             }
         };
@@ -196,7 +226,8 @@ impl<'m> Writer<'m> {
 
     /// Whether a state is written as `[*]`.
     fn is_star(&self, state: Handle<State>) -> bool {
-        self.machine.states[state].implied && self.machine.states[state].kind == StateKind::Final
+        self.machine.states.at(state).implied
+            && self.machine.states.at(state).kind == StateKind::Final
     }
 
     fn name(&mut self, state: Handle<State>) -> String {
@@ -214,12 +245,18 @@ fn places(machine: &Machine) -> Vec<Handle<State>> {
     let mut before: Option<(Handle<State>, Handle<State>)> = None;
     for (_, transition) in machine.transitions.iter() {
         let source = transition.source;
-        let parent = machine.states[source].parent.unwrap_or(source);
+        let parent = machine.states.at(source).parent.unwrap_or(source);
         let mut place = transition.target.map_or(parent, |target| {
-            let around = |scope: &Handle<State>| target != *scope && machine.is_within(target, *scope);
-            machine.ancestry(parent).find(around).unwrap_or(machine.root())
+            let around =
+                |scope: &Handle<State>| target != *scope && machine.is_within(target, *scope);
+            machine
+                .ancestry(parent)
+                .find(around)
+                .unwrap_or(machine.root())
         });
-        let is_end = transition.target.is_some_and(|target| machine.states[target].implied);
+        let is_end = transition
+            .target
+            .is_some_and(|target| machine.states.at(target).implied);
         if let Some((_, outer)) = before.filter(|(of, _)| *of == source)
             && machine.is_within(place, outer)
             && !is_end
@@ -235,10 +272,20 @@ fn places(machine: &Machine) -> Vec<Handle<State>> {
 /// The id as Mermaid can read it back: one with a character that ends an id is written as an identifier, one without any
 /// letter by its number.
 fn diagram_id(machine: &Machine, state: Handle<State>) -> String {
-    let id = &machine.states[state].id;
+    let id = &machine.states.at(state).id;
     const KEYWORDS: [&str; 13] = [
-        "acctitle", "accdescr",
-        "state", "note", "class", "classdef", "style", "scale", "click", "href", "default", "statediagram",
+        "acctitle",
+        "accdescr",
+        "state",
+        "note",
+        "class",
+        "classdef",
+        "style",
+        "scale",
+        "click",
+        "href",
+        "default",
+        "statediagram",
         "statediagram-v2",
     ];
     let plain = !id.is_empty()
@@ -283,19 +330,29 @@ pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
     let completes = transition
         .triggers
         .iter()
-        .all(|&event| machine.events[event].kind == EventKind::Completion(transition.source));
+        .all(|&event| machine.events.at(event).kind == EventKind::Completion(transition.source));
     let mut parts = Vec::new();
     if transition.triggers.is_empty() {
         if transition.guard.is_none() {
             parts.push("[always]".to_owned());
         }
     } else if !completes {
-        let ids: Vec<&str> = transition.triggers.iter().map(|&event| machine.events[event].id.as_str()).collect();
+        let ids: Vec<&str> = transition
+            .triggers
+            .iter()
+            .map(|&event| machine.events.at(event).id.as_str())
+            .collect();
         parts.push(ids.join(", "));
     }
     if let Some(guard) = &transition.guard {
-        let written = transition.label.as_ref().and_then(|label| guard_words(&label.value));
-        parts.push(format!("[{}]", written.unwrap_or_else(|| guard_text(machine, &guard.value))));
+        let written = transition
+            .label
+            .as_ref()
+            .and_then(|label| guard_words(&label.value));
+        parts.push(format!(
+            "[{}]",
+            written.unwrap_or_else(|| guard_text(machine, &guard.value))
+        ));
     }
     let actions = action_list(machine, &transition.actions);
     if !actions.is_empty() {
@@ -305,11 +362,17 @@ pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
 }
 
 fn action_list(machine: &Machine, actions: &[Handle<Action>]) -> String {
-    if actions.is_empty() { String::new() } else { format!("/ {}", action_names(machine, actions)) }
+    if actions.is_empty() {
+        String::new()
+    } else {
+        format!("/ {}", action_names(machine, actions))
+    }
 }
 
 fn action_names(machine: &Machine, actions: &[Handle<Action>]) -> String {
-    let names = actions.iter().map(|&action| format!("{}()", machine.actions[action].name));
+    let names = actions
+        .iter()
+        .map(|&action| format!("{}()", machine.actions.at(action).name));
     names.collect::<Vec<_>>().join(", ")
 }
 
@@ -317,9 +380,13 @@ fn action_names(machine: &Machine, actions: &[Handle<Action>]) -> String {
 #[must_use]
 pub fn guard_text(machine: &Machine, guard: &Guard) -> String {
     match guard {
-        Guard::Ask(host) => machine.guards[*host].text.clone(),
-        Guard::Compare { field, operator, constants } => {
-            let field = &machine.fields[*field].path;
+        Guard::Ask(host) => machine.guards.at(*host).text.clone(),
+        Guard::Compare {
+            field,
+            operator,
+            constants,
+        } => {
+            let field = &machine.fields.at(*field).path;
             let values: Vec<String> = constants.iter().map(constant_text).collect();
             let first = values.first().map_or("", String::as_str);
             use statemark_runtime::Operator;
@@ -348,7 +415,11 @@ fn joined(machine: &Machine, parts: &[Guard], operator: &str, empty: &str) -> St
         _ => guard_text(machine, part),
     };
     let texts: Vec<String> = parts.iter().map(nested).collect();
-    if texts.is_empty() { empty.to_owned() } else { texts.join(operator) }
+    if texts.is_empty() {
+        empty.to_owned()
+    } else {
+        texts.join(operator)
+    }
 }
 
 fn constant_text(constant: &Constant) -> String {

@@ -106,14 +106,20 @@ impl Writer {
             EventKind::Named | EventKind::Unknown => runtime::EventKind::Named,
             EventKind::Completion(_) => runtime::EventKind::Internal,
         };
-        let row = runtime::EventRow { name: self.text(&event.id), kind, metadata: self.json(meta) };
+        let row = runtime::EventRow {
+            name: self.text(&event.id),
+            kind,
+            metadata: self.json(meta),
+        };
         self.sections.events.push(row);
     }
 
     fn action(&mut self, action: &Action) {
         let row = runtime::ActionRow {
             name: self.text(&action.name),
-            raises: action.raises.map(|event| EventId::new(short(event.index()))),
+            raises: action
+                .raises
+                .map(|event| EventId::new(short(event.index()))),
             metadata: self.json(action.meta.clone()),
         };
         self.sections.actions.push(row);
@@ -126,7 +132,9 @@ impl Writer {
             name: self.text(&state.id),
             kind: state.kind,
             verdict: state.verdict,
-            parent: state.parent.map(|parent| StateId::new(short(parent.index()))),
+            parent: state
+                .parent
+                .map(|parent| StateId::new(short(parent.index()))),
             end: short(state.end),
             initial: append(&mut self.sections.targets, target),
             initial_calls: self.calls(initial.map_or(&[], |initial| &initial.actions)),
@@ -142,9 +150,18 @@ impl Writer {
     fn transition(&mut self, transition: &Transition) {
         let mut meta = transition.meta.clone();
         put(&mut meta, "description", transition.description.clone());
-        put(&mut meta, "label", transition.label.as_ref().map(|label| label.value.clone()));
-        let triggers = transition.triggers.iter().map(|event| EventId::new(short(event.index())));
-        let target = transition.target.map(|target| StateId::new(short(target.index())));
+        put(
+            &mut meta,
+            "label",
+            transition.label.as_ref().map(|label| label.value.clone()),
+        );
+        let triggers = transition
+            .triggers
+            .iter()
+            .map(|event| EventId::new(short(event.index())));
+        let target = transition
+            .target
+            .map(|target| StateId::new(short(target.index())));
         let start = narrow(self.sections.code.len());
         if let Some(guard) = &transition.guard {
             self.guard(&guard.value);
@@ -162,7 +179,9 @@ impl Writer {
     }
 
     fn calls(&mut self, actions: &[crate::arena::Handle<Action>]) -> Range<u32> {
-        let ids = actions.iter().map(|action| ActionId::new(short(action.index())));
+        let ids = actions
+            .iter()
+            .map(|action| ActionId::new(short(action.index())));
         append(&mut self.sections.calls, ids)
     }
 
@@ -173,11 +192,20 @@ impl Writer {
                 let id = GuardId::new(short(host.index()));
                 self.sections.code.push(runtime::Instruction::Ask(id));
             }
-            Guard::Compare { field, operator, constants } => {
-                let constants: Vec<_> = constants.iter().map(|constant| self.constant(constant)).collect();
+            Guard::Compare {
+                field,
+                operator,
+                constants,
+            } => {
+                let constants: Vec<_> = constants
+                    .iter()
+                    .map(|constant| self.constant(constant))
+                    .collect();
                 let range = append(&mut self.sections.constants, constants);
                 let field = FieldId::new(short(field.index()));
-                self.sections.code.push(runtime::Instruction::Compare(field, *operator, range));
+                self.sections
+                    .code
+                    .push(runtime::Instruction::Compare(field, *operator, range));
             }
             Guard::Not(inner) => {
                 self.guard(inner);
@@ -260,8 +288,13 @@ fn machine_metadata(machine: &Machine) -> Meta {
     put(&mut meta, "context", machine.context.clone());
     if !machine.interrupts.is_empty() {
         let interrupts = machine.interrupts.iter().map(|interrupt| {
-            let target = interrupt.target.map_or("$return", |target| &machine.states[target].id);
-            (interrupt.name.value.clone(), json!({"file_pattern": interrupt.pattern, "target": target}))
+            let target = interrupt
+                .target
+                .map_or("$return", |target| &machine.states.at(target).id);
+            (
+                interrupt.name.value.clone(),
+                json!({"file_pattern": interrupt.pattern, "target": target}),
+            )
         });
         meta.insert("interrupts".to_owned(), Value::Object(interrupts.collect()));
     }
@@ -272,10 +305,22 @@ fn state_metadata(state: &State, machine: &Machine) -> Meta {
     let mut meta = state.meta.clone();
     let text = |text: &crate::source::Spanned<String>| text.value.clone();
     put(&mut meta, "title", state.title.as_ref().map(text));
-    put(&mut meta, "description", state.description.as_ref().map(text));
-    put(&mut meta, "instructions", state.instructions.as_ref().map(text));
-    let name = |event: &crate::arena::Handle<Event>| machine.events[*event].id.clone();
-    put(&mut meta, "on_max_iterations", state.on_max_iterations.as_ref().map(name));
+    put(
+        &mut meta,
+        "description",
+        state.description.as_ref().map(text),
+    );
+    put(
+        &mut meta,
+        "instructions",
+        state.instructions.as_ref().map(text),
+    );
+    let name = |event: &crate::arena::Handle<Event>| machine.events.at(*event).id.clone();
+    put(
+        &mut meta,
+        "on_max_iterations",
+        state.on_max_iterations.as_ref().map(name),
+    );
     if !state.while_waiting.is_empty() {
         let names: Vec<String> = state.while_waiting.iter().map(name).collect();
         meta.insert("while_waiting".to_owned(), names.into());
@@ -291,7 +336,12 @@ fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {
             let by_key: BTreeMap<String, Value> = map.into_iter().collect();
-            Value::Object(by_key.into_iter().map(|(key, value)| (key, sorted(value))).collect())
+            Value::Object(
+                by_key
+                    .into_iter()
+                    .map(|(key, value)| (key, sorted(value)))
+                    .collect(),
+            )
         }
         Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
         other => other,

@@ -16,14 +16,22 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
     let sources: BTreeSet<StateIndex> = draft
         .transitions
         .iter()
-        .filter(|transition| transition.target.is_some_and(|target| target != transition.source))
+        .filter(|transition| {
+            transition
+                .target
+                .is_some_and(|target| target != transition.source)
+        })
         .map(|transition| transition.source)
         .collect();
     for state in 1..draft.states.len() {
         let is_leaf = !draft.get(state).has_body
             && draft.get(state).kind != Some(Kind::Final)
             && !draft.get(state).dropped;
-        if !is_leaf || draft.ancestry(state).any(|around| sources.contains(&around)) {
+        if !is_leaf
+            || draft
+                .ancestry(state)
+                .any(|around| sources.contains(&around))
+        {
             continue;
         }
         let (id, span, parent) = {
@@ -33,7 +41,12 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         let statement = draft.get(state).last_statement;
         if !context.broken && !context.diags.covers(span) {
             let prefix = line_prefix(statement, context).filter(|_| ends_line(statement, context));
-            context.diags.push(report::dead_end::dead_end(&id, span, statement, prefix.as_deref()));
+            context.diags.push(report::dead_end::dead_end(
+                &id,
+                span,
+                statement,
+                prefix.as_deref(),
+            ));
         }
         let end = draft.implied_state(&format!("{id}_end"), span, parent, state);
         draft.get_mut(end).kind = Some(Kind::Final);
@@ -69,15 +82,23 @@ fn ends_line(statement: Span, context: &Context<'_>) -> bool {
 pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
     let entered = entered_by_default(draft);
     for (scope, children) in draft.children_by_state().into_iter().enumerate() {
-        let Some(&first_child) = children.first() else { continue };
+        let Some(&first_child) = children.first() else {
+            continue;
+        };
         drop_initials_outside(draft, scope, context);
         let initials = draft.get(scope).initials.clone();
         if let Some(first) = initials.first() {
-            let other = initials.iter().find(|initial| initial.target != first.target);
+            let other = initials
+                .iter()
+                .find(|initial| initial.target != first.target);
             if let Some(other) = other.filter(|_| !context.broken) {
-                let names = (draft.get(first.target).id.as_str(), draft.get(other.target).id.as_str());
-                let diagnostic =
-                    report::several_initial_states::several_initial_states(names, first.span, other.span);
+                let names = (
+                    draft.get(first.target).id.as_str(),
+                    draft.get(other.target).id.as_str(),
+                );
+                let diagnostic = report::several_initial_states::several_initial_states(
+                    names, first.span, other.span,
+                );
                 context.diags.push(diagnostic);
             }
             continue;
@@ -86,26 +107,39 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
             push_initial(draft, scope, first_child);
             continue;
         }
-        let candidates: Vec<StateIndex> =
-            children.into_iter().filter(|&child| !has_incoming(draft, child, scope)).collect();
+        let candidates: Vec<StateIndex> = children
+            .into_iter()
+            .filter(|&child| !has_incoming(draft, child, scope))
+            .collect();
         let named = (scope != ROOT).then(|| draft.get(scope).id.clone());
         if let [only] = candidates.as_slice() {
             let target = draft.get(*only);
             if !context.broken {
                 let prefix = line_prefix(target.first_statement, context);
-                context.diags.push(report::inferred_initial_state::inferred_initial_state(
-                    named.as_deref(),
-                    target,
-                    prefix.as_deref(),
-                ));
+                context
+                    .diags
+                    .push(report::inferred_initial_state::inferred_initial_state(
+                        named.as_deref(),
+                        target,
+                        prefix.as_deref(),
+                    ));
             }
             push_initial(draft, scope, *only);
         } else if context.broken {
             push_initial(draft, scope, first_child);
         } else {
             let span = draft.get(scope).span;
-            let names: Vec<&str> = candidates.iter().map(|&child| draft.get(child).id.as_str()).collect();
-            context.diags.push(report::no_initial_state::no_initial_state(named.as_deref(), span, &names));
+            let names: Vec<&str> = candidates
+                .iter()
+                .map(|&child| draft.get(child).id.as_str())
+                .collect();
+            context
+                .diags
+                .push(report::no_initial_state::no_initial_state(
+                    named.as_deref(),
+                    span,
+                    &names,
+                ));
             push_initial(draft, scope, first_child);
         }
     }
@@ -113,34 +147,56 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
 
 /// A scope can begin only at a state inside it. A body may name a state that belongs to another one.
 fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Context<'_>) {
-    let is_inside = |initial: &DraftInitial| initial.target != scope && draft.is_within(initial.target, scope);
-    let (inside, outside): (Vec<_>, Vec<_>) =
-        draft.get(scope).initials.iter().cloned().partition(is_inside);
+    let is_inside =
+        |initial: &DraftInitial| initial.target != scope && draft.is_within(initial.target, scope);
+    let (inside, outside): (Vec<_>, Vec<_>) = draft
+        .get(scope)
+        .initials
+        .iter()
+        .cloned()
+        .partition(is_inside);
     for initial in outside {
         let target = draft.get(initial.target);
         let name = Spanned::new(target.id.clone(), initial.span);
         let scope = draft.get(scope);
-        context.diags.push(report::unknown_state::outside_scope(&name, &scope.id, target.span));
+        context.diags.push(report::unknown_state::outside_scope(
+            &name,
+            &scope.id,
+            target.span,
+        ));
     }
     draft.get_mut(scope).initials = inside;
 }
 
 fn push_initial(draft: &mut Draft, scope: StateIndex, target: StateIndex) {
     let span = draft.get(target).span;
-    draft.get_mut(scope).initials.push(DraftInitial { span, target, actions: Vec::new() });
+    draft.get_mut(scope).initials.push(DraftInitial {
+        span,
+        target,
+        actions: Vec::new(),
+    });
 }
 
 /// The scopes that some transition or initial transition leads to, so that they are entered by default.
 fn entered_by_default(draft: &Draft) -> BTreeSet<StateIndex> {
-    let targets = draft.transitions.iter().filter_map(|transition| transition.target);
-    let initials = draft.states.iter().flat_map(|state| &state.initials).map(|initial| initial.target);
+    let targets = draft
+        .transitions
+        .iter()
+        .filter_map(|transition| transition.target);
+    let initials = draft
+        .states
+        .iter()
+        .flat_map(|state| &state.initials)
+        .map(|initial| initial.target);
     targets.chain(initials).collect()
 }
 
 /// Whether a transition from elsewhere leads to a child, or to a state inside it.
 fn has_incoming(draft: &Draft, child: StateIndex, scope: StateIndex) -> bool {
     draft.transitions.iter().any(|transition| {
-        transition.target.is_some_and(|target| draft.is_within(target, child))
+        transition
+            .target
+            .is_some_and(|target| draft.is_within(target, child))
             && !draft.is_within(transition.source, child)
             && (scope == ROOT || draft.is_within(transition.source, scope))
     })

@@ -16,25 +16,53 @@ pub(super) fn add_declarations(
 ) {
     for event in &definition.events {
         let Some(handle) = draft.event(&event.name.value) else {
-            context.diags.push(report::unused_declaration::unused_declaration("event", &event.name));
+            context
+                .diags
+                .push(report::unused_declaration::unused_declaration(
+                    "event",
+                    &event.name,
+                ));
             continue;
         };
-        let known = &mut draft.events[handle];
+        let known = &mut draft.events.at_mut(handle);
         if let Some(title) = &event.value.title {
             known.title = Some(title.value.clone());
         }
-        known.description = event.value.description.as_ref().map(|text| text.value.clone());
+        known.description = event
+            .value
+            .description
+            .as_ref()
+            .map(|text| text.value.clone());
         known.data = event.value.data.as_ref().map(|data| data.value.clone());
     }
-    for guard in definition.guards.iter().filter(|guard| !context.used.contains(&guard.name.value)) {
-        context.diags.push(report::unused_declaration::unused_declaration("guard", &guard.name));
+    for guard in definition
+        .guards
+        .iter()
+        .filter(|guard| !context.used.contains(&guard.name.value))
+    {
+        context
+            .diags
+            .push(report::unused_declaration::unused_declaration(
+                "guard",
+                &guard.name,
+            ));
     }
     for action in &definition.actions {
         let name = &action.name;
-        if draft.states.iter().all(|state| !uses(state, draft, &name.value))
-            && !draft.transitions.iter().any(|t| names(&t.actions, draft, &name.value))
+        if draft
+            .states
+            .iter()
+            .all(|state| !uses(state, draft, &name.value))
+            && !draft
+                .transitions
+                .iter()
+                .any(|t| names(&t.actions, draft, &name.value))
         {
-            context.diags.push(report::unused_declaration::unused_declaration("action", name));
+            context
+                .diags
+                .push(report::unused_declaration::unused_declaration(
+                    "action", name,
+                ));
             continue;
         }
         declare_action(action, draft, context);
@@ -42,33 +70,35 @@ pub(super) fn add_declarations(
 }
 
 fn names(list: &[Handle<Action>], draft: &Draft, name: &str) -> bool {
-    list.iter().any(|&action| draft.actions[action].name == name)
+    list.iter()
+        .any(|&action| draft.actions.at(action).name == name)
 }
 
 fn uses(state: &DraftState, draft: &Draft, name: &str) -> bool {
     names(&state.entry, draft, name)
         || names(&state.exit, draft, name)
-        || state.initials.iter().any(|initial| names(&initial.actions, draft, name))
+        || state
+            .initials
+            .iter()
+            .any(|initial| names(&initial.actions, draft, name))
 }
 
-fn declare_action(
-    action: &Named<ActionDeclaration>,
-    draft: &mut Draft,
-    context: &mut Context<'_>,
-) {
+fn declare_action(action: &Named<ActionDeclaration>, draft: &mut Draft, context: &mut Context<'_>) {
     let name = &action.name;
     let handle = draft.intern_action(&name.value, name.span);
-    draft.actions[handle].span = name.span;
+    draft.actions.at_mut(handle).span = name.span;
     match &action.value {
         ActionDeclaration::Raise(event) => {
             let raised = wording::event(&event.value, event.span, draft, context.diags);
-            draft.actions[handle].raises = Some(raised);
+            draft.actions.at_mut(handle).raises = Some(raised);
         }
         ActionDeclaration::Host(meta) => {
             if meta.contains_key("assign") {
-                context.diags.push(report::host_expression::action(&name.value, name.span));
+                context
+                    .diags
+                    .push(report::host_expression::action(&name.value, name.span));
             }
-            draft.actions[handle].meta.clone_from(meta);
+            draft.actions.at_mut(handle).meta.clone_from(meta);
         }
     }
 }
@@ -118,7 +148,9 @@ fn find_event(
     let found = draft.event(&name.value);
     if found.is_none() {
         let known = draft.events.iter().map(|(_, event)| event.id.as_str());
-        context.diags.push(report::unknown_event::unknown_event(name, known));
+        context
+            .diags
+            .push(report::unknown_event::unknown_event(name, known));
     }
     found
 }

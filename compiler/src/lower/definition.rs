@@ -17,9 +17,15 @@ pub(super) const UNKNOWN_EVENT: &str = "error.unknown_event";
 /// Notes how the definition spells events, before anything names one.
 pub(super) fn note_spellings(definition: &Definition, draft: &mut Draft) {
     let mut note = |name: &str| {
-        draft.spellings.entry(super::words::word_key(name)).or_insert_with(|| name.to_owned());
+        draft
+            .spellings
+            .entry(super::words::word_key(name))
+            .or_insert_with(|| name.to_owned());
     };
-    definition.events.iter().for_each(|event| note(&event.name.value));
+    definition
+        .events
+        .iter()
+        .for_each(|event| note(&event.name.value));
     definition.on.iter().for_each(|on| note(&on.name.value));
     // A definition is at most as deep as its reader allows, so the walk may recurse.
     fn walk(states: &[Named<State>], note: &mut impl FnMut(&str)) {
@@ -53,7 +59,11 @@ fn declare_states(
         let name = &state.name;
         if let Some(earlier) = draft.state(&name.value) {
             let first = draft.get(earlier).span;
-            context.diags.push(report::duplicate_state::duplicate_state(&name.value, name.span, first));
+            context.diags.push(report::duplicate_state::duplicate_state(
+                &name.value,
+                name.span,
+                first,
+            ));
             continue;
         }
         let index = draft.intern_state(&name.value, name.span, parent);
@@ -64,27 +74,56 @@ fn declare_states(
 
 fn build_state(named: &Named<State>, draft: &mut Draft, context: &mut Context<'_>) {
     // The second state of an id has been reported; what it says belongs to no state.
-    let own = draft.state(&named.name.value).filter(|&index| draft.get(index).span == named.name.span);
+    let own = draft
+        .state(&named.name.value)
+        .filter(|&index| draft.get(index).span == named.name.span);
     let Some(index) = own else { return };
     let state = &named.value;
     add_details(index, named, draft, context);
     let begins_at_double = |initial: &Spanned<String>| {
         state.states.iter().any(|child| {
-            child.name.value == initial.value && draft.state(&initial.value).is_some_and(|known| draft.get(known).parent != index)
+            child.name.value == initial.value
+                && draft
+                    .state(&initial.value)
+                    .is_some_and(|known| draft.get(known).parent != index)
         })
     };
-    if let Some(initial) = state.initial.as_ref().filter(|initial| !begins_at_double(initial)) {
+    if let Some(initial) = state
+        .initial
+        .as_ref()
+        .filter(|initial| !begins_at_double(initial))
+    {
         add_initial(index, initial, draft, context);
     }
     add_on(&state.on, index, draft, context);
-    add_branches(&state.always, index, DraftTrigger::Eventless, draft, context);
-    add_branches(&state.on_done, index, DraftTrigger::Completion, draft, context);
+    add_branches(
+        &state.always,
+        index,
+        &DraftTrigger::Eventless,
+        draft,
+        context,
+    );
+    add_branches(
+        &state.on_done,
+        index,
+        &DraftTrigger::Completion,
+        draft,
+        context,
+    );
     for delay in &state.after {
-        context.diags.push(report::unsupported_construct::unsupported_construct(
-            delay.name.span,
-            "delays (`after`)",
-        ));
-        add_branches(&delay.value, index, DraftTrigger::Events(Vec::new()), draft, context);
+        context
+            .diags
+            .push(report::unsupported_construct::unsupported_construct(
+                delay.name.span,
+                "delays (`after`)",
+            ));
+        add_branches(
+            &delay.value,
+            index,
+            &DraftTrigger::Events(Vec::new()),
+            draft,
+            context,
+        );
     }
     for child in &state.states {
         build_state(child, draft, context);
@@ -122,14 +161,20 @@ fn add_on(
 ) {
     for named in on {
         let event = wording::event(&named.name.value, named.name.span, draft, context.diags);
-        add_branches(&named.value, source, DraftTrigger::Events(vec![event]), draft, context);
+        add_branches(
+            &named.value,
+            source,
+            &DraftTrigger::Events(vec![event]),
+            draft,
+            context,
+        );
     }
 }
 
 fn add_branches(
     branches: &[Branch],
     source: StateIndex,
-    trigger: DraftTrigger,
+    trigger: &DraftTrigger,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
@@ -142,17 +187,19 @@ fn add_branches(
                 None
             }
             BranchKind::Target(Some(target)) => {
-                let Some(found) = find_state(target, draft, context) else { continue };
+                let Some(found) = find_state(target, draft, context) else {
+                    continue;
+                };
                 Some(found)
             }
-            BranchKind::Invoke { .. } => {
-                Some(add_invocation(branch, source, draft, context))
-            }
+            BranchKind::Invoke { .. } => Some(add_invocation(branch, source, draft, context)),
             BranchKind::Fork { span, states } => {
-                context.diags.push(report::unsupported_construct::unsupported_construct(
-                    *span,
-                    "forks (`fork`)",
-                ));
+                context
+                    .diags
+                    .push(report::unsupported_construct::unsupported_construct(
+                        *span,
+                        "forks (`fork`)",
+                    ));
                 for state in states {
                     find_state(state, draft, context);
                 }
@@ -174,7 +221,10 @@ pub(super) fn add_to_transition(
     if let Some(guard) = guard::of_branch(&branch.guards, draft, context) {
         transition.guard = Some(guard);
     }
-    add_actions(&mut transition.actions, actions(&branch.actions, draft, context));
+    add_actions(
+        &mut transition.actions,
+        actions(&branch.actions, draft, context),
+    );
     if let Some(description) = &branch.description {
         transition.description = Some(description.value.clone());
     }
@@ -188,10 +238,20 @@ fn add_invocation(
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) -> StateIndex {
-    let parent = if source == ROOT { ROOT } else { draft.get(source).parent };
+    let parent = if source == ROOT {
+        ROOT
+    } else {
+        draft.get(source).parent
+    };
     let id = format!("{}_invoke", draft.get(source).id);
     let waiting = draft.implied_state(&id, branch.span, parent, source);
-    let BranchKind::Invoke { workflow, input, on_complete, on_fail } = &branch.kind else {
+    let BranchKind::Invoke {
+        workflow,
+        input,
+        on_complete,
+        on_fail,
+    } = &branch.kind
+    else {
         return waiting;
     };
     let meta = &mut draft.get_mut(waiting).meta;
@@ -218,9 +278,14 @@ pub(super) fn find_state(
     draft: &Draft,
     context: &mut Context<'_>,
 ) -> Option<StateIndex> {
-    let found = draft.state(&name.value).filter(|&state| !draft.get(state).implied);
+    let found = draft
+        .state(&name.value)
+        .filter(|&state| !draft.get(state).implied);
     if found.is_none() {
-        context.diags.push(report::unknown_state::unknown_state(name, draft.state_ids()));
+        context.diags.push(report::unknown_state::unknown_state(
+            name,
+            draft.state_ids(),
+        ));
     }
     found
 }
@@ -239,11 +304,19 @@ pub(super) fn add_details(
         match kind.value {
             Kind::Parallel => {
                 let what = "parallel states (`\"type\": \"parallel\"`)";
-                context.diags.push(report::unsupported_construct::unsupported_construct(kind.span, what));
+                context
+                    .diags
+                    .push(report::unsupported_construct::unsupported_construct(
+                        kind.span, what,
+                    ));
             }
             Kind::History => {
                 let what = "history states (`\"type\": \"history\"`)";
-                context.diags.push(report::unsupported_construct::unsupported_construct(kind.span, what));
+                context
+                    .diags
+                    .push(report::unsupported_construct::unsupported_construct(
+                        kind.span, what,
+                    ));
             }
             Kind::Atomic | Kind::Compound | Kind::Final => {}
         }
@@ -251,14 +324,22 @@ pub(super) fn add_details(
     let draft_state = draft.get_mut(index);
     add_actions(&mut draft_state.entry, entry);
     add_actions(&mut draft_state.exit, exit);
-    draft_state.kind = state.kind.as_ref().map(|kind| kind.value).or(draft_state.kind);
+    draft_state.kind = state
+        .kind
+        .as_ref()
+        .map(|kind| kind.value)
+        .or(draft_state.kind);
     if let Some(title) = &state.title {
         draft_state.titles = vec![title.clone()];
     }
     draft_state.description.clone_from(&state.description);
     draft_state.instructions.clone_from(&state.instructions);
     draft_state.meta.extend(state.meta.clone());
-    if state.outcome.as_ref().is_some_and(|outcome| outcome.value == Outcome::Failure) {
+    if state
+        .outcome
+        .as_ref()
+        .is_some_and(|outcome| outcome.value == Outcome::Failure)
+    {
         draft_state.verdict = Verdict::Failure;
     }
     if let Some(target) = &state.safe_next

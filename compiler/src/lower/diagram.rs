@@ -58,7 +58,12 @@ struct Walk<'w, 'c> {
 impl Walk<'_, '_> {
     fn find_composites(&mut self, body: &Body) {
         for statement in &body.statements {
-            if let StatementKind::Declaration(Declaration { id, body: Some(inner), .. }) = &statement.kind {
+            if let StatementKind::Declaration(Declaration {
+                id,
+                body: Some(inner),
+                ..
+            }) = &statement.kind
+            {
                 self.composites.entry(id.value.clone()).or_insert(id.span);
                 self.find_composites(inner);
             }
@@ -85,7 +90,9 @@ impl Walk<'_, '_> {
             StatementKind::Mention(endpoint) => {
                 self.endpoint(endpoint, scope, true, span);
             }
-            StatementKind::Description { state, text } => self.description(state, text, scope, span),
+            StatementKind::Description { state, text } => {
+                self.description(state, text, scope, span)
+            }
             StatementKind::Transition(transition) => self.transition(transition, scope, span),
             StatementKind::Declaration(declaration) => self.declaration(declaration, scope, span),
             StatementKind::Note(note) => self.drawn.notes.push(note.clone()),
@@ -94,7 +101,9 @@ impl Walk<'_, '_> {
                     self.drawn.direction = Some(direction.value);
                 }
             }
-            StatementKind::Divider | StatementKind::Drawing(_) | StatementKind::Accessibility { .. } => {}
+            StatementKind::Divider
+            | StatementKind::Drawing(_)
+            | StatementKind::Accessibility { .. } => {}
         }
     }
 
@@ -111,19 +120,31 @@ impl Walk<'_, '_> {
         strong: bool,
         span: Span,
     ) -> Option<StateIndex> {
-        let EndpointKind::Id(id) = &endpoint.target else { return None };
+        let EndpointKind::Id(id) = &endpoint.target else {
+            return None;
+        };
         if self.is_history(id) {
             self.unsupported(endpoint.span, "history (`[H]`)");
             return None;
         }
         let state = self.draft.intern_state(id, endpoint.span, scope);
-        self.claims.add(state, Claim { scope, strong, placed: false, span });
+        self.claims.add(
+            state,
+            Claim {
+                scope,
+                strong,
+                placed: false,
+                span,
+            },
+        );
         Some(state)
     }
 
     /// Whether an id is the history of a composite. Without a composite of that name it is a plain state, as in Mermaid.
     fn is_history(&self, id: &str) -> bool {
-        let Some(of) = id.strip_suffix("[H]").or_else(|| id.strip_suffix("[H*]")) else { return false };
+        let Some(of) = id.strip_suffix("[H]").or_else(|| id.strip_suffix("[H*]")) else {
+            return false;
+        };
         of.is_empty() || self.composites.contains_key(of)
     }
 
@@ -139,8 +160,20 @@ impl Walk<'_, '_> {
         }
         let state = self.draft.intern_state(&id.value, id.span, scope);
         let placed = declaration.body.is_some();
-        self.claims.add(state, Claim { scope, strong: true, placed, span });
-        if let Some(title) = declaration.title.as_ref().filter(|title| title.value != id.value) {
+        self.claims.add(
+            state,
+            Claim {
+                scope,
+                strong: true,
+                placed,
+                span,
+            },
+        );
+        if let Some(title) = declaration
+            .title
+            .as_ref()
+            .filter(|title| title.value != id.value)
+        {
             self.title(state, title);
         }
         if let Some(body) = &declaration.body {
@@ -154,7 +187,9 @@ impl Walk<'_, '_> {
                 )
             });
             if !has_states && !self.draft.get(state).has_body {
-                self.context.diags.push(report::empty_composite::empty_composite(&id.value, span));
+                self.context
+                    .diags
+                    .push(report::empty_composite::empty_composite(&id.value, span));
             }
             self.draft.get_mut(state).has_body |= has_states;
             self.draft.get_mut(state).span = id.span;
@@ -164,21 +199,38 @@ impl Walk<'_, '_> {
 
     fn title(&mut self, state: StateIndex, text: &Spanned<String>) {
         let decoded = entity::decode(&text.value);
-        self.draft.get_mut(state).titles.push(Spanned::new(decoded, text.span));
+        self.draft
+            .get_mut(state)
+            .titles
+            .push(Spanned::new(decoded, text.span));
     }
 
     /// `a : text` is a title, `a : entry / x` an action, `a : event [guard] / x()` an internal transition.
-    fn description(&mut self, state: &Endpoint, text: &Spanned<String>, scope: StateIndex, span: Span) {
-        let Some(index) = self.endpoint(state, scope, true, span) else { return };
+    fn description(
+        &mut self,
+        state: &Endpoint,
+        text: &Spanned<String>,
+        scope: StateIndex,
+        span: Span,
+    ) {
+        let Some(index) = self.endpoint(state, scope, true, span) else {
+            return;
+        };
         for (keyword, entry) in [("entry", true), ("exit", false)] {
             let rest = text.value.strip_prefix(keyword).map(str::trim_start);
-            let Some(list) = rest.and_then(|rest| rest.strip_prefix('/')) else { continue };
+            let Some(list) = rest.and_then(|rest| rest.strip_prefix('/')) else {
+                continue;
+            };
             let offset = text.value.len() - list.len();
             for (name, range) in wording::action_names(list) {
                 let place = wording::part(text, offset + range.start..offset + range.end);
                 let action = self.draft.intern_action(&name, place);
                 let state = self.draft.get_mut(index);
-                let actions = if entry { &mut state.entry } else { &mut state.exit };
+                let actions = if entry {
+                    &mut state.entry
+                } else {
+                    &mut state.exit
+                };
                 actions.push(action);
             }
             return;
@@ -204,13 +256,19 @@ impl Walk<'_, '_> {
         let from_star = arrow.source.target == EndpointKind::Star;
         let to_star = arrow.target.target == EndpointKind::Star;
         if from_star {
-            let Some(target) = self.endpoint(&arrow.target, scope, true, span) else { return };
+            let Some(target) = self.endpoint(&arrow.target, scope, true, span) else {
+                return;
+            };
             // A label on `[*] -->` is a description, or actions behind ` / `.
             let actions = match (label_text, &label) {
                 (Some(text), Some(label)) => wording::actions(text, label, self.draft),
                 _ => Vec::new(),
             };
-            self.draft.get_mut(scope).initials.push(DraftInitial { span, target, actions });
+            self.draft.get_mut(scope).initials.push(DraftInitial {
+                span,
+                target,
+                actions,
+            });
             return;
         }
         let Some(source) = self.endpoint(&arrow.source, scope, true, span) else {
@@ -221,7 +279,9 @@ impl Walk<'_, '_> {
         let target = if to_star {
             self.end(scope, source, arrow.target.span)
         } else {
-            let Some(target) = self.endpoint(&arrow.target, scope, false, span) else { return };
+            let Some(target) = self.endpoint(&arrow.target, scope, false, span) else {
+                return;
+            };
             target
         };
         let mut transition = DraftTransition::new(span, source, Some(target));
@@ -243,4 +303,3 @@ impl Walk<'_, '_> {
         end
     }
 }
-

@@ -124,7 +124,9 @@ impl Draft {
     /// A draft with a root alone.
     pub(super) fn new(id: &str, span: Span) -> Self {
         let mut draft = Self::default();
-        draft.states.push(DraftState::new(id.to_owned(), span, ROOT));
+        draft
+            .states
+            .push(DraftState::new(id.to_owned(), span, ROOT));
         draft
     }
 
@@ -170,7 +172,11 @@ impl Draft {
 
     /// The ids of the states but the root and those without a name.
     pub(super) fn state_ids(&self) -> impl Iterator<Item = &str> {
-        self.states.iter().skip(1).filter(|state| !state.implied).map(|state| state.id.as_str())
+        self.states
+            .iter()
+            .skip(1)
+            .filter(|state| !state.implied)
+            .map(|state| state.id.as_str())
     }
 
     /// The event with the words of that name; made at this place if it is new.
@@ -179,23 +185,42 @@ impl Draft {
         if let Some(&event) = self.events_by_words.get(&words) {
             return event;
         }
-        let id = self.spellings.get(&words).map_or(name, String::as_str).to_owned();
-        self.push_event(words, Event {
-            id,
-            span,
-            kind: EventKind::Named,
-            title: None,
-            description: None,
-            data: None,
-        })
+        let id = self
+            .spellings
+            .get(&words)
+            .map_or(name, String::as_str)
+            .to_owned();
+        self.push_event(
+            words,
+            Event {
+                id,
+                span,
+                kind: EventKind::Named,
+                title: None,
+                description: None,
+                data: None,
+            },
+        )
     }
 
     /// The engine's own event of that id; made at this place if it is new.
-    pub(super) fn intern_engine_event(&mut self, id: &str, kind: EventKind, span: Span) -> Handle<Event> {
+    pub(super) fn intern_engine_event(
+        &mut self,
+        id: &str,
+        kind: EventKind,
+        span: Span,
+    ) -> Handle<Event> {
         if let Some(&event) = self.events_by_words.get(id) {
             return event;
         }
-        let event = Event { id: id.to_owned(), span, kind, title: None, description: None, data: None };
+        let event = Event {
+            id: id.to_owned(),
+            span,
+            kind,
+            title: None,
+            description: None,
+            data: None,
+        };
         self.push_event(id.to_owned(), event)
     }
 
@@ -215,7 +240,11 @@ impl Draft {
         if let Some(&guard) = self.guards_by_name.get(name) {
             return guard;
         }
-        let guard = HostGuard { name: name.to_owned(), text: text.to_owned(), span };
+        let guard = HostGuard {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            span,
+        };
         let handle = self.guards.append(guard);
         self.guards_by_name.insert(name.to_owned(), handle);
         handle
@@ -226,7 +255,10 @@ impl Draft {
         if let Some(&field) = self.fields_by_path.get(path) {
             return field;
         }
-        let handle = self.fields.append(Field { path: path.to_owned(), span });
+        let handle = self.fields.append(Field {
+            path: path.to_owned(),
+            span,
+        });
         self.fields_by_path.insert(path.to_owned(), handle);
         handle
     }
@@ -236,20 +268,31 @@ impl Draft {
         if let Some(&action) = self.actions_by_name.get(name) {
             return action;
         }
-        let action = Action { name: name.to_owned(), span, raises: None, meta: Meta::new() };
+        let action = Action {
+            name: name.to_owned(),
+            span,
+            raises: None,
+            meta: Meta::new(),
+        };
         let handle = self.actions.append(action);
         self.actions_by_name.insert(name.to_owned(), handle);
         handle
     }
 
     /// A state by its index, which came from this draft.
-    #[expect(clippy::indexing_slicing, reason = "a StateIndex comes from this draft, whose states are never removed")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a StateIndex comes from this draft, whose states are never removed"
+    )]
     pub(super) fn get(&self, state: StateIndex) -> &DraftState {
         &self.states[state]
     }
 
     /// A state by its index, to be changed.
-    #[expect(clippy::indexing_slicing, reason = "a StateIndex comes from this draft, whose states are never removed")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "a StateIndex comes from this draft, whose states are never removed"
+    )]
     pub(super) fn get_mut(&mut self, state: StateIndex) -> &mut DraftState {
         &mut self.states[state]
     }
@@ -270,8 +313,11 @@ impl Draft {
             }
         };
         let kept = || (1..self.states.len()).filter(|&state| !self.get(state).dropped);
-        kept().filter(|&state| !self.get(state).implied).for_each(&mut add);
-        let mut implied: Vec<StateIndex> = kept().filter(|&state| self.get(state).implied).collect();
+        kept()
+            .filter(|&state| !self.get(state).implied)
+            .for_each(&mut add);
+        let mut implied: Vec<StateIndex> =
+            kept().filter(|&state| self.get(state).implied).collect();
         if implied.len() > 1 {
             let mut rank = vec![0; self.states.len()];
             for (position, state) in document_order(&children).into_iter().enumerate() {
@@ -291,7 +337,9 @@ impl Draft {
 
     /// A state and the states around it, the root last.
     pub(super) fn ancestry(&self, state: StateIndex) -> impl Iterator<Item = StateIndex> {
-        std::iter::successors(Some(state), |&inner| (inner != ROOT).then(|| self.get(inner).parent))
+        std::iter::successors(Some(state), |&inner| {
+            (inner != ROOT).then(|| self.get(inner).parent)
+        })
     }
 
     /// Whether `inner` is `outer` or lies inside it.

@@ -1,12 +1,16 @@
 //! The draft becomes the IR: states and transitions are put in document order, indexes become handles.
 
-use super::draft::{Draft, DraftInitial, DraftState, DraftTransition, DraftTrigger, ROOT, StateIndex, document_order};
+use super::draft::{
+    Draft, DraftInitial, DraftState, DraftTransition, DraftTrigger, ROOT, StateIndex,
+    document_order,
+};
 use super::spec::Spec;
 use crate::arena::{Arena, Handle};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::{ast, entity};
 use crate::ir::{
-    EventKind, Initial, Interrupt, Machine, Meta, Note, Parts, State, StateKind, Transition, Verdict,
+    EventKind, Initial, Interrupt, Machine, Meta, Note, Parts, State, StateKind, Transition,
+    Verdict,
 };
 use crate::source::Spanned;
 
@@ -15,15 +19,15 @@ pub(super) fn finish(
     spec: &Spec,
     mut draft: Draft,
     interrupts: Vec<(Spanned<String>, String, Option<StateIndex>)>,
-    drawn: super::diagram::Drawn,
+    drawn: &super::diagram::Drawn,
 ) -> Machine {
     let children = draft.children_by_state();
     let order = document_order(&children);
     let handles = handles(&order, draft.states.len());
     let handle = |state: StateIndex| handles.get(state).copied().unwrap_or_else(|| Handle::at(0));
     for event in draft.events.handles() {
-        if let EventKind::Completion(state) = draft.events[event].kind {
-            draft.events[event].kind = EventKind::Completion(handle(state.index()));
+        if let EventKind::Completion(state) = draft.events.at(event).kind {
+            draft.events.at_mut(event).kind = EventKind::Completion(handle(state.index()));
         }
     }
     let mut sorted: Vec<DraftTransition> = std::mem::take(&mut draft.transitions);
@@ -59,7 +63,11 @@ pub(super) fn finish(
     set_done(&mut states, &draft);
     let definition = spec.definition.as_ref();
     let text = |text: &Spanned<String>| text.value.clone();
-    let notes = drawn.notes.iter().filter_map(|note| finish_note(note, &draft, handle)).collect();
+    let notes = drawn
+        .notes
+        .iter()
+        .filter_map(|note| finish_note(note, &draft, handle))
+        .collect();
     Machine {
         id: spec.id.clone(),
         file: spec.file,
@@ -70,7 +78,11 @@ pub(super) fn finish(
         },
         title: definition
             .and_then(|definition| definition.title.as_ref().map(text))
-            .or_else(|| spec.diagram.as_ref().and_then(|diagram| diagram.title.as_ref().map(text))),
+            .or_else(|| {
+                spec.diagram
+                    .as_ref()
+                    .and_then(|diagram| diagram.title.as_ref().map(text))
+            }),
         description: definition
             .and_then(|definition| definition.description.as_ref().map(text))
             .or_else(|| spec.description.clone()),
@@ -82,9 +94,14 @@ pub(super) fn finish(
         actions: draft.actions,
         interrupts: interrupts
             .into_iter()
-            .map(|(name, pattern, target)| Interrupt { name, pattern, target: target.map(handle) })
+            .map(|(name, pattern, target)| Interrupt {
+                name,
+                pattern,
+                target: target.map(handle),
+            })
             .collect(),
-        context: definition.and_then(|definition| definition.context.as_ref().map(|c| c.value.clone())),
+        context: definition
+            .and_then(|definition| definition.context.as_ref().map(|c| c.value.clone())),
         meta: definition.map_or_else(Meta::new, |definition| definition.meta.clone()),
         direction: drawn.direction,
         notes,
@@ -124,11 +141,19 @@ fn finish_state(
     };
     State {
         kind,
-        verdict: if kind == StateKind::Final { state.verdict } else { Verdict::Success },
+        verdict: if kind == StateKind::Final {
+            state.verdict
+        } else {
+            Verdict::Success
+        },
         implied: state.implied,
         parent: (index != ROOT).then(|| handle(state.parent)),
         end: 0,
-        initial: state.initials.first().map(make_initial).filter(|_| kind == StateKind::Compound),
+        initial: state
+            .initials
+            .first()
+            .map(make_initial)
+            .filter(|_| kind == StateKind::Compound),
         children,
         entry: state.entry,
         exit: state.exit,
@@ -177,7 +202,10 @@ fn finish_transition(
 fn set_ends(states: &mut Arena<State>) {
     let handles: Vec<Handle<State>> = states.handles().collect();
     for &state in handles.iter().rev() {
-        let last = states[state].children.last().map_or(state.index() + 1, |&child| states[child].end);
+        let last = states[state]
+            .children
+            .last()
+            .map_or(state.index() + 1, |&child| states[child].end);
         states[state].end = last;
     }
 }
@@ -197,5 +225,9 @@ fn finish_note(
 ) -> Option<Note> {
     let state = draft.state(&note.state.value)?;
     let text = entity::decode(&note.text.value);
-    Some(Note { state: handle(state), left: note.left?, text })
+    Some(Note {
+        state: handle(state),
+        left: note.left?,
+        text,
+    })
 }

@@ -29,7 +29,9 @@ pub(super) fn of_branch(
     context: &mut Context<'_>,
 ) -> Option<Spanned<Guard>> {
     let first = uses.first()?;
-    let span = uses.iter().fold(first.span, |span, other| span.to(other.span));
+    let span = uses
+        .iter()
+        .fold(first.span, |span, other| span.to(other.span));
     let mut resolver = Resolver::new(draft, context);
     let mut guards: Vec<Guard> = uses
         .iter()
@@ -38,7 +40,11 @@ pub(super) fn of_branch(
             GuardUse::Inline(inner) => resolver.guard(inner, guard.span),
         })
         .collect();
-    let guard = if guards.len() == 1 { guards.pop()? } else { Guard::All(guards) };
+    let guard = if guards.len() == 1 {
+        guards.pop()?
+    } else {
+        Guard::All(guards)
+    };
     Some(Spanned::new(guard, span))
 }
 
@@ -52,7 +58,12 @@ struct Resolver<'r, 'c> {
 
 impl<'r, 'c> Resolver<'r, 'c> {
     fn new(draft: &'r mut Draft, context: &'r mut Context<'c>) -> Self {
-        Self { draft, context, open: Vec::new(), parts: 0 }
+        Self {
+            draft,
+            context,
+            open: Vec::new(),
+            parts: 0,
+        }
     }
 
     /// A name or a text. `strict`: a name must be declared.
@@ -63,16 +74,22 @@ impl<'r, 'c> Resolver<'r, 'c> {
         if is_identifier(text) {
             if strict {
                 let known: Vec<&str> = self.context.declared_guards().collect();
-                self.context.diags.push(report::unknown_guard::unknown_guard(text, span, &known));
+                self.context
+                    .diags
+                    .push(report::unknown_guard::unknown_guard(text, span, &known));
             }
             return Some(Guard::Ask(self.draft.intern_guard(text, text, span)));
         }
         let name = slug(text);
         if name.is_empty() {
-            self.context.diags.push(report::broken_label::empty_guard(span));
+            self.context
+                .diags
+                .push(report::broken_label::empty_guard(span));
             return None;
         }
-        self.context.diags.push(report::host_expression::guard(text, &name, span));
+        self.context
+            .diags
+            .push(report::host_expression::guard(text, &name, span));
         Some(Guard::Ask(self.draft.intern_guard(&name, text, span)))
     }
 
@@ -80,15 +97,25 @@ impl<'r, 'c> Resolver<'r, 'c> {
         let name = declared.name.value.as_str();
         self.context.used.insert(name.to_owned());
         if self.open.contains(&name) {
-            self.context.diags.push(report::unknown_guard::circular(name, declared.name.span, span));
+            self.context.diags.push(report::unknown_guard::circular(
+                name,
+                declared.name.span,
+                span,
+            ));
             return None;
         }
         // A text under a name is asked by that name: the host sees the name that the author chose.
         if let ast::Guard::Text(text) = &declared.value
             && self.context.declared_guard(&text.value).is_none()
         {
-            self.context.diags.push(report::host_expression::guard(&text.value, name, text.span));
-            return Some(Guard::Ask(self.draft.intern_guard(name, &text.value, text.span)));
+            self.context
+                .diags
+                .push(report::host_expression::guard(&text.value, name, text.span));
+            return Some(Guard::Ask(self.draft.intern_guard(
+                name,
+                &text.value,
+                text.span,
+            )));
         }
         self.open.push(name);
         let guard = self.guard(&declared.value, span);
@@ -101,15 +128,28 @@ impl<'r, 'c> Resolver<'r, 'c> {
         if self.parts > MAX_PARTS {
             if self.parts == MAX_PARTS + 1 {
                 let what = format!("a guard of more than {MAX_PARTS} parts");
-                self.context.diags.push(report::machine_too_large::machine_too_large(&what, span));
+                self.context
+                    .diags
+                    .push(report::machine_too_large::machine_too_large(&what, span));
             }
             return None;
         }
         match guard {
-            ast::Guard::Compare { field, operator, values } => {
-                let constants = values.iter().map(|value| constant(&value.value)).collect::<Option<_>>()?;
+            ast::Guard::Compare {
+                field,
+                operator,
+                values,
+            } => {
+                let constants = values
+                    .iter()
+                    .map(|value| constant(&value.value))
+                    .collect::<Option<_>>()?;
                 let field = self.draft.intern_field(&field.value, field.span);
-                Some(Guard::Compare { field, operator: operator.value, constants })
+                Some(Guard::Compare {
+                    field,
+                    operator: operator.value,
+                    constants,
+                })
             }
             ast::Guard::All(parts) => Some(Guard::All(self.list(parts))),
             ast::Guard::Any(parts) => Some(Guard::Any(self.list(parts))),
@@ -121,7 +161,10 @@ impl<'r, 'c> Resolver<'r, 'c> {
     }
 
     fn list(&mut self, parts: &[Spanned<ast::Guard>]) -> Vec<Guard> {
-        parts.iter().filter_map(|part| self.guard(&part.value, part.span)).collect()
+        parts
+            .iter()
+            .filter_map(|part| self.guard(&part.value, part.span))
+            .collect()
     }
 }
 
@@ -136,7 +179,12 @@ fn constant(value: &serde_json::Value) -> Option<Constant> {
             .map(i128::from)
             .or_else(|| number.as_u64().map(i128::from))
             .map(Constant::Int)
-            .or_else(|| number.as_f64().filter(|float| float.is_finite()).map(Constant::Float)),
+            .or_else(|| {
+                number
+                    .as_f64()
+                    .filter(|float| float.is_finite())
+                    .map(Constant::Float)
+            }),
         serde_json::Value::Array(_) | serde_json::Value::Object(_) => None,
     }
 }

@@ -93,18 +93,37 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 /// The text before the first ` / `, the slash, the text behind it. A label may also begin with `/ `.
-fn split_slash(text: &str, range: Range<usize>) -> Option<(Range<usize>, Range<usize>, Range<usize>)> {
+fn split_slash(
+    text: &str,
+    range: Range<usize>,
+) -> Option<(Range<usize>, Range<usize>, Range<usize>)> {
     let inner = slice(text, range.clone());
-    let at = if inner.starts_with("/ ") { 0 } else { inner.find(" / ")? + 1 } + range.start;
-    Some((trim(text, range.start..at), at..at + 1, trim(text, at + 1..range.end)))
+    let at = if inner.starts_with("/ ") {
+        0
+    } else {
+        inner.find(" / ")? + 1
+    } + range.start;
+    Some((
+        trim(text, range.start..at),
+        at..at + 1,
+        trim(text, at + 1..range.end),
+    ))
 }
 
 /// The names behind a slash, if each item is an action.
-fn actions(text: &str, range: Range<usize>, declares: impl Fn(&str) -> bool) -> Option<Vec<Range<usize>>> {
+fn actions(
+    text: &str,
+    range: Range<usize>,
+    declares: impl Fn(&str) -> bool,
+) -> Option<Vec<Range<usize>>> {
     let mut names = Vec::new();
     for item in split(text, range, &[',']) {
         let word = slice(text, item.clone());
-        if let Some(name) = word.strip_suffix("()").map(str::trim_end).filter(|name| is_identifier(name)) {
+        if let Some(name) = word
+            .strip_suffix("()")
+            .map(str::trim_end)
+            .filter(|name| is_identifier(name))
+        {
             names.push(item.start..item.start + name.len());
         } else if declares(word) {
             names.push(item);
@@ -150,7 +169,11 @@ fn split_guard(text: &str, range: Range<usize>) -> Option<(Range<usize>, Range<u
 /// A bracket at the start or behind a blank with no closing one behind it.
 fn unclosed_bracket(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let inner = slice(text, range.clone());
-    let at = if inner.starts_with('[') { 0 } else { inner.find(" [")? + 1 };
+    let at = if inner.starts_with('[') {
+        0
+    } else {
+        inner.find(" [")? + 1
+    };
     let is_open = !slice(inner, at..inner.len()).contains(']');
     is_open.then_some(range.start + at..range.start + at + 1)
 }
@@ -187,7 +210,10 @@ fn trigger(text: &str, range: Range<usize>) -> Trigger {
         return Trigger::Missing;
     }
     let parts = split(text, range.clone(), &[',', '|']);
-    if parts.iter().all(|part| is_identifier(slice(text, part.clone()))) {
+    if parts
+        .iter()
+        .all(|part| is_identifier(slice(text, part.clone())))
+    {
         return Trigger::Events(parts);
     }
     if inner.strip_prefix("after ").is_some_and(is_duration) {
@@ -196,7 +222,11 @@ fn trigger(text: &str, range: Range<usize>) -> Trigger {
     if let Some((name, comment)) = split_comment(text, range.clone()) {
         return Trigger::Commented { name, comment };
     }
-    if is_condition(inner) { Trigger::Condition(range) } else { Trigger::Prose(range) }
+    if is_condition(inner) {
+        Trigger::Condition(range)
+    } else {
+        Trigger::Prose(range)
+    }
 }
 
 /// `30s`, `1.5 h`.
@@ -204,18 +234,24 @@ fn is_duration(text: &str) -> bool {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(digits.len()..).unwrap_or("");
-    matches!(unit, "ms" | "s" | "m" | "h" | "d") && digits.trim_end().parse::<f64>().is_ok_and(f64::is_finite)
+    matches!(unit, "ms" | "s" | "m" | "h" | "d")
+        && digits.trim_end().parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 /// The text before a parenthesis at the end, and that parenthesis.
 fn split_comment(text: &str, range: Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
     let inner = slice(text, range.clone());
-    let open = inner.find('(').filter(|&open| open > 0 && inner.ends_with(')'))?;
+    let open = inner
+        .find('(')
+        .filter(|&open| open > 0 && inner.ends_with(')'))?;
     let closes_early = slice(inner, open..inner.len() - 1).contains(')');
     if closes_early {
         return None;
     }
-    Some((trim(text, range.start..range.start + open), range.start + open..range.end))
+    Some((
+        trim(text, range.start..range.start + open),
+        range.start + open..range.end,
+    ))
 }
 
 /// A comparison of an identifier with something: `players < 4`, `status == ok`.
@@ -248,7 +284,12 @@ mod tests {
         }];
         parts.extend(label.guard.iter().map(|guard| format!("[{}]", word(guard))));
         parts.extend(label.empty_guard.iter().map(|_| "[!]".to_owned()));
-        parts.extend(label.actions.iter().map(|action| format!("/{}", word(action))));
+        parts.extend(
+            label
+                .actions
+                .iter()
+                .map(|action| format!("/{}", word(action))),
+        );
         parts.extend(label.unclosed.iter().map(|_| "open".to_owned()));
         parts.extend(label.slash.iter().map(|_| "slash".to_owned()));
         parts.join(" ")
@@ -260,11 +301,17 @@ mod tests {
             ("", "-"),
             ("paid", "paid"),
             ("planReady [steps > 0]", "planReady [steps > 0]"),
-            ("failed [attempts < 3] / count", "failed [attempts < 3] /count"),
+            (
+                "failed [attempts < 3] / count",
+                "failed [attempts < 3] /count",
+            ),
             ("failed / count, stop()", "failed /count /stop"),
             ("/ stop()", "- /stop"),
             ("[ready]", "- [ready]"),
-            ("[status in [\"a]\", \"b\"]]", "- [status in [\"a]\", \"b\"]]"),
+            (
+                "[status in [\"a]\", \"b\"]]",
+                "- [status in [\"a]\", \"b\"]]",
+            ),
             ("[user's turn]", "- [user's turn]"),
             ("load timeout / error", "\"load timeout / error\" slash"),
             ("a / b", "\"a / b\" slash"),

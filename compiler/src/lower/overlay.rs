@@ -30,26 +30,40 @@ fn overlay_initial(
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
-    let Some(target) = find_state(initial, draft, context) else { return };
+    let Some(target) = find_state(initial, draft, context) else {
+        return;
+    };
     if draft.get(scope).initials.is_empty() {
         add_initial(scope, initial, draft, context);
         return;
     }
-    let drawn = draft.get(scope).initials.iter().find(|drawn| drawn.target != target);
-    if let Some(drawn) = drawn.filter(|_| draft.get(scope).initials.iter().all(|i| i.target != target)) {
+    let drawn = draft
+        .get(scope)
+        .initials
+        .iter()
+        .find(|drawn| drawn.target != target);
+    if let Some(drawn) =
+        drawn.filter(|_| draft.get(scope).initials.iter().all(|i| i.target != target))
+    {
         let name = &draft.get(drawn.target).id;
-        context.diags.push(report::only_in_definition::initial(initial, name, drawn.span));
+        context.diags.push(report::only_in_definition::initial(
+            initial, name, drawn.span,
+        ));
     }
 }
 
 fn overlay_states(states: &[Named<State>], draft: &mut Draft, context: &mut Context<'_>) {
     for named in states {
         let name = &named.name;
-        let found = draft.state(&name.value).filter(|&state| !draft.get(state).implied);
+        let found = draft
+            .state(&name.value)
+            .filter(|&state| !draft.get(state).implied);
         let Some(index) = found else {
             let diagram = draft.get(ROOT).span;
             let known: Vec<&str> = draft.state_ids().collect();
-            context.diags.push(report::only_in_definition::state(name, diagram, &known));
+            context
+                .diags
+                .push(report::only_in_definition::state(name, diagram, &known));
             continue;
         };
         let state = &named.value;
@@ -60,13 +74,30 @@ fn overlay_states(states: &[Named<State>], draft: &mut Draft, context: &mut Cont
             overlay_initial(index, initial, draft, context);
         }
         overlay_on(&state.on, index, draft, context);
-        overlay_branches(&state.always, index, &DraftTrigger::Eventless, "", draft, context);
-        overlay_branches(&state.on_done, index, &DraftTrigger::Missing, "", draft, context);
+        overlay_branches(
+            &state.always,
+            index,
+            &DraftTrigger::Eventless,
+            "",
+            draft,
+            context,
+        );
+        overlay_branches(
+            &state.on_done,
+            index,
+            &DraftTrigger::Missing,
+            "",
+            draft,
+            context,
+        );
         for delay in &state.after {
             let what = "delays (`after`)";
             context
                 .diags
-                .push(report::unsupported_construct::unsupported_construct(delay.name.span, what));
+                .push(report::unsupported_construct::unsupported_construct(
+                    delay.name.span,
+                    what,
+                ));
         }
         overlay_states(&state.states, draft, context);
     }
@@ -75,10 +106,16 @@ fn overlay_states(states: &[Named<State>], draft: &mut Draft, context: &mut Cont
 /// The transitions of a state that lead to a `[*]`, by index.
 fn drawn_ends(state: StateIndex, draft: &Draft) -> Vec<usize> {
     let leads_out = |transition: &DraftTransition| {
-        transition.source == state && transition.target.is_some_and(|target| draft.get(target).implied)
+        transition.source == state
+            && transition
+                .target
+                .is_some_and(|target| draft.get(target).implied)
     };
     let indexes = draft.transitions.iter().enumerate();
-    indexes.filter(|(_, transition)| leads_out(transition)).map(|(index, _)| index).collect()
+    indexes
+        .filter(|(_, transition)| leads_out(transition))
+        .map(|(index, _)| index)
+        .collect()
 }
 
 /// `completed --> [*]` beside `"type": "final"` says one thing twice: the state itself is the end then. Without the type,
@@ -86,19 +123,25 @@ fn drawn_ends(state: StateIndex, draft: &Draft) -> Vec<usize> {
 fn settle_final(state: StateIndex, ends: &[usize], draft: &mut Draft) {
     let verdict = draft.get(state).verdict;
     if draft.get(state).kind == Some(Kind::Final) {
-        let only_ends = draft.transitions.iter().enumerate().all(|(index, transition)| {
-            transition.source != state
-                || (ends.contains(&index)
-                    && transition.trigger == DraftTrigger::Missing
-                    && transition.guard.is_none()
-                    && transition.actions.is_empty())
-        });
+        let only_ends = draft
+            .transitions
+            .iter()
+            .enumerate()
+            .all(|(index, transition)| {
+                transition.source != state
+                    || (ends.contains(&index)
+                        && transition.trigger == DraftTrigger::Missing
+                        && transition.guard.is_none()
+                        && transition.actions.is_empty())
+            });
         if only_ends {
             let targets: Vec<StateIndex> = ends
                 .iter()
                 .filter_map(|&index| draft.transitions.get(index).and_then(|t| t.target))
                 .collect();
-            draft.transitions.retain(|transition| transition.source != state);
+            draft
+                .transitions
+                .retain(|transition| transition.source != state);
             for target in targets {
                 draft.get_mut(target).dropped = true;
             }
@@ -106,7 +149,11 @@ fn settle_final(state: StateIndex, ends: &[usize], draft: &mut Draft) {
         return;
     }
     for &index in ends {
-        if let Some(target) = draft.transitions.get(index).and_then(|transition| transition.target) {
+        if let Some(target) = draft
+            .transitions
+            .get(index)
+            .and_then(|transition| transition.target)
+        {
             draft.get_mut(target).verdict = verdict;
         }
     }
@@ -122,7 +169,14 @@ fn overlay_on(
     for named in on {
         let event = wording::event(&named.name.value, named.name.span, draft, context.diags);
         let trigger = DraftTrigger::Events(vec![event]);
-        overlay_branches(&named.value, source, &trigger, &named.name.value, draft, context);
+        overlay_branches(
+            &named.value,
+            source,
+            &trigger,
+            &named.name.value,
+            draft,
+            context,
+        );
     }
 }
 
@@ -146,7 +200,9 @@ fn overlay_branches(
         let wanted = match target.filter(|_| is_target) {
             None => None,
             Some(name) => {
-                let Some(found) = find_state(name, draft, context) else { continue };
+                let Some(found) = find_state(name, draft, context) else {
+                    continue;
+                };
                 Some(found)
             }
         };
@@ -157,7 +213,11 @@ fn overlay_branches(
                 && wanted.is_none_or(|wanted| transition.target == Some(wanted))
                 && answers(transition, trigger, draft)
         };
-        let found = draft.transitions.iter().enumerate().position(|(index, t)| matches(index, t));
+        let found = draft
+            .transitions
+            .iter()
+            .enumerate()
+            .position(|(index, t)| matches(index, t));
         let Some(index) = found else {
             let from = draft.get(source);
             context.diags.push(report::only_in_definition::transition(
@@ -170,7 +230,9 @@ fn overlay_branches(
             continue;
         };
         taken.insert(index);
-        let Some(slot) = draft.transitions.get_mut(index) else { continue };
+        let Some(slot) = draft.transitions.get_mut(index) else {
+            continue;
+        };
         let placeholder = DraftTransition::new(branch.span, source, None);
         let mut transition = std::mem::replace(slot, placeholder);
         add_to_transition(&mut transition, branch, draft, context);
@@ -186,7 +248,9 @@ fn answers(transition: &DraftTransition, trigger: &DraftTrigger, draft: &Draft) 
         DraftTrigger::Events(events) => events,
         _ => return transition.trigger == *trigger,
     };
-    let Some(first) = wanted.first() else { return false };
+    let Some(first) = wanted.first() else {
+        return false;
+    };
     match &transition.trigger {
         DraftTrigger::Events(events) => events.contains(first),
         DraftTrigger::Commented { name, whole, .. } => {

@@ -40,11 +40,15 @@ impl Claims {
     /// Gives every mentioned state its parent.
     pub(super) fn settle(&self, draft: &mut Draft, diags: &mut Diags) {
         // Composites first: where a body lies decides which of the others are inner.
-        let (placed, others): (Vec<_>, Vec<_>) =
-            self.by_state.iter().partition(|(_, claims)| claims.iter().any(|claim| claim.placed));
+        let (placed, others): (Vec<_>, Vec<_>) = self
+            .by_state
+            .iter()
+            .partition(|(_, claims)| claims.iter().any(|claim| claim.placed));
         for (&state, claims) in placed {
             let bodies = || claims.iter().filter(|claim| claim.placed);
-            let Some(first) = bodies().next() else { continue };
+            let Some(first) = bodies().next() else {
+                continue;
+            };
             if let Some(other) = bodies().find(|claim| claim.scope != first.scope) {
                 diags.push(report::two_owners::two_owners(draft, state, first, other));
             }
@@ -58,11 +62,17 @@ impl Claims {
                 // Where it is drawn is no news about a state that two bodies claim.
                 continue;
             }
-            let drawn = claims.iter().rev().map(|claim| claim.scope).find(|&scope| scope != ROOT);
+            let drawn = claims
+                .iter()
+                .rev()
+                .map(|claim| claim.scope)
+                .find(|&scope| scope != ROOT);
             if drawn.is_some_and(|drawn| drawn != owner) {
                 let claim = claims.iter().rev().find(|claim| Some(claim.scope) == drawn);
                 if let Some(claim) = claim {
-                    diags.push(report::drawn_elsewhere::drawn_elsewhere(draft, state, owner, claim));
+                    diags.push(report::drawn_elsewhere::drawn_elsewhere(
+                        draft, state, owner, claim,
+                    ));
                 }
             }
         }
@@ -78,26 +88,43 @@ impl Claims {
 }
 
 /// The body that owns a state without a body of its own, and whether another one claims it as strongly.
-fn owner(draft: &Draft, state: StateIndex, claims: &[Claim], diags: &mut Diags) -> (StateIndex, bool) {
+fn owner(
+    draft: &Draft,
+    state: StateIndex,
+    claims: &[Claim],
+    diags: &mut Diags,
+) -> (StateIndex, bool) {
     let claims = strongest_by_scope(claims);
     let innermost: Vec<&Claim> = claims
         .iter()
         .filter(|claim| {
-            !claims
-                .iter()
-                .any(|other| other.scope != claim.scope && draft.is_within(other.scope, claim.scope))
+            !claims.iter().any(|other| {
+                other.scope != claim.scope && draft.is_within(other.scope, claim.scope)
+            })
         })
         .collect();
-    let strong: Vec<&Claim> = innermost.iter().copied().filter(|claim| claim.strong).collect();
-    let decisive = if strong.is_empty() { &innermost } else { &strong };
-    let Some(first) = decisive.first() else { return (ROOT, false) };
+    let strong: Vec<&Claim> = innermost
+        .iter()
+        .copied()
+        .filter(|claim| claim.strong)
+        .collect();
+    let decisive = if strong.is_empty() {
+        &innermost
+    } else {
+        &strong
+    };
+    let Some(first) = decisive.first() else {
+        return (ROOT, false);
+    };
     let Some(other) = decisive.iter().find(|claim| claim.scope != first.scope) else {
         return (first.scope, false);
     };
     if strong.is_empty() {
-        let around = draft
-            .ancestry(first.scope)
-            .find(|&scope| decisive.iter().all(|claim| draft.is_within(claim.scope, scope)));
+        let around = draft.ancestry(first.scope).find(|&scope| {
+            decisive
+                .iter()
+                .all(|claim| draft.is_within(claim.scope, scope))
+        });
         return (around.unwrap_or(ROOT), false);
     }
     diags.push(report::two_owners::two_owners(draft, state, first, other));

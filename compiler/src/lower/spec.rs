@@ -48,8 +48,14 @@ impl<'c> Context<'c> {
             sources,
             broken: diags.has_errors(),
             diags,
-            actions: actions.iter().map(|action| (action.name.value.as_str(), action)).collect(),
-            guards: guards.iter().map(|guard| (guard.name.value.as_str(), guard)).collect(),
+            actions: actions
+                .iter()
+                .map(|action| (action.name.value.as_str(), action))
+                .collect(),
+            guards: guards
+                .iter()
+                .map(|guard| (guard.name.value.as_str(), guard))
+                .collect(),
             used: BTreeSet::new(),
         }
     }

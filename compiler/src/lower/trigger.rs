@@ -36,16 +36,22 @@ pub(super) fn implied_event(draft: &Draft, source: StateIndex, target: StateInde
 pub(super) fn settle(draft: &mut Draft, diags: &mut Diags) {
     settle_comments(draft, diags);
     for index in 0..draft.transitions.len() {
-        let Some(transition) = draft.transitions.get(index) else { continue };
+        let Some(transition) = draft.transitions.get(index) else {
+            continue;
+        };
         let (source, span) = (transition.source, transition.span);
         let trigger = match (&transition.trigger, transition.target) {
             (DraftTrigger::Completion, _) => completion(draft, source, span),
-            (DraftTrigger::Missing, Some(_)) if completes(draft, source) => completion(draft, source, span),
+            (DraftTrigger::Missing, Some(_)) if completes(draft, source) => {
+                completion(draft, source, span)
+            }
             (DraftTrigger::Missing, Some(target)) => {
                 let name = implied_event(draft, source, target);
                 if draft.get(source).has_body {
                     let id = &draft.get(source).id;
-                    diags.push(report::completion_without_final::completion_without_final(id, &name, span));
+                    diags.push(report::completion_without_final::completion_without_final(
+                        id, &name, span,
+                    ));
                 }
                 DraftTrigger::Events(vec![draft.intern_event(&name, span)])
             }
@@ -65,7 +71,9 @@ pub(super) fn settle(draft: &mut Draft, diags: &mut Diags) {
 /// Whether a state is compound and has a final child.
 fn completes(draft: &Draft, state: StateIndex) -> bool {
     draft.get(state).has_body
-        && draft.children(state).any(|child| draft.get(child).kind == Some(Kind::Final))
+        && draft
+            .children(state)
+            .any(|child| draft.get(child).kind == Some(Kind::Final))
 }
 
 fn completion(draft: &mut Draft, state: StateIndex, span: crate::source::Span) -> DraftTrigger {
@@ -91,27 +99,49 @@ fn settle_comments(draft: &mut Draft, diags: &mut Diags) {
                 note(key_of(source, &name.value));
             }
             DraftTrigger::Events(events) if transition.guard.is_none() => {
-                events.iter().for_each(|&event| note(key_of(source, &draft.events[event].id)));
+                events
+                    .iter()
+                    .for_each(|&event| note(key_of(source, &draft.events.at(event).id)));
             }
             _ => {}
         }
     }
     for index in 0..draft.transitions.len() {
-        let Some(transition) = draft.transitions.get(index) else { continue };
-        let DraftTrigger::Commented { name, whole, comment } = transition.trigger.clone() else { continue };
+        let Some(transition) = draft.transitions.get(index) else {
+            continue;
+        };
+        let DraftTrigger::Commented {
+            name,
+            whole,
+            comment,
+        } = transition.trigger.clone()
+        else {
+            continue;
+        };
         let key = key_of(transition.source, &name.value);
-        let ambiguous = transition.guard.is_none() && targets.get(&key).is_some_and(|all| all.len() > 1);
-        let text: Spanned<String> = if ambiguous { whole.clone() } else { name.clone() };
+        let ambiguous =
+            transition.guard.is_none() && targets.get(&key).is_some_and(|all| all.len() > 1);
+        let text: Spanned<String> = if ambiguous {
+            whole.clone()
+        } else {
+            name.clone()
+        };
         let event = if is_identifier(&text.value) {
             Some(wording::event(&text.value, text.span, draft, diags))
         } else {
             wording::prose_event(&text, draft, diags)
         };
-        let id = event.map_or("", |event| draft.events[event].id.as_str()).to_owned();
+        let id = event
+            .map_or("", |event| draft.events.at(event).id.as_str())
+            .to_owned();
         if event.is_some() && ambiguous {
-            diags.push(report::kept_parenthesis::kept_parenthesis(&name, &whole, comment, &id));
+            diags.push(report::kept_parenthesis::kept_parenthesis(
+                &name, &whole, comment, &id,
+            ));
         } else if event.is_some() {
-            diags.push(report::dropped_parenthesis::dropped_parenthesis(&name, comment, &id));
+            diags.push(report::dropped_parenthesis::dropped_parenthesis(
+                &name, comment, &id,
+            ));
         }
         if let Some(transition) = draft.transitions.get_mut(index) {
             transition.trigger = match (event, &transition.guard) {

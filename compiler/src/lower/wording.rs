@@ -41,13 +41,18 @@ pub(super) fn apply(
     transition.label = Some(text.clone());
     transition.actions = actions(text, label, draft);
     for action in &transition.actions {
-        context.used.insert(draft.actions[*action].name.clone());
+        context.used.insert(draft.actions.at(*action).name.clone());
     }
     if let Some(range) = &label.empty_guard {
-        context.diags.push(report::broken_label::empty_guard(part(text, range.clone())));
+        context
+            .diags
+            .push(report::broken_label::empty_guard(part(text, range.clone())));
     }
     if let Some(bracket) = &label.unclosed {
-        context.diags.push(report::broken_label::unclosed(part(text, bracket.clone()), text.span));
+        context.diags.push(report::broken_label::unclosed(
+            part(text, bracket.clone()),
+            text.span,
+        ));
     }
     if let Some(range) = &label.guard {
         let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
@@ -59,7 +64,10 @@ pub(super) fn apply(
     }
     transition.trigger = trigger(text, label, draft, context.diags);
     if let Some(slash) = &label.slash {
-        context.diags.push(report::slash_as_text::slash_as_text(text, part(text, slash.clone())));
+        context.diags.push(report::slash_as_text::slash_as_text(
+            text,
+            part(text, slash.clone()),
+        ));
     }
     let has_guard = transition.guard.is_some() || transition.otherwise;
     if has_guard && transition.trigger == DraftTrigger::Missing {
@@ -68,8 +76,13 @@ pub(super) fn apply(
 }
 
 /// The actions that a label names.
-pub(super) fn actions(text: &Spanned<String>, label: &Label, draft: &mut Draft) -> Vec<Handle<Action>> {
-    let intern = |range: &Range<usize>| draft.intern_action(slice(text, range), part(text, range.clone()));
+pub(super) fn actions(
+    text: &Spanned<String>,
+    label: &Label,
+    draft: &mut Draft,
+) -> Vec<Handle<Action>> {
+    let intern =
+        |range: &Range<usize>| draft.intern_action(slice(text, range), part(text, range.clone()));
     label.actions.iter().map(intern).collect()
 }
 
@@ -82,7 +95,11 @@ pub(super) fn action_names(list: &str) -> Vec<(String, Range<usize>)> {
         let at = start + (item.len() - item.trim_start().len());
         start += item.len() + 1;
         let bare = word.strip_suffix("()").unwrap_or(word);
-        let name = if is_identifier(bare) { bare.to_owned() } else { slug(bare) };
+        let name = if is_identifier(bare) {
+            bare.to_owned()
+        } else {
+            slug(bare)
+        };
         if !name.is_empty() {
             names.push((name, at..at + word.len()));
         }
@@ -90,7 +107,12 @@ pub(super) fn action_names(list: &str) -> Vec<(String, Range<usize>)> {
     names
 }
 
-fn trigger(text: &Spanned<String>, label: &Label, draft: &mut Draft, diags: &mut Diags) -> DraftTrigger {
+fn trigger(
+    text: &Spanned<String>,
+    label: &Label,
+    draft: &mut Draft,
+    diags: &mut Diags,
+) -> DraftTrigger {
     match &label.trigger {
         Trigger::Missing => DraftTrigger::Missing,
         Trigger::Events(ranges) => {
@@ -113,35 +135,46 @@ fn trigger(text: &Spanned<String>, label: &Label, draft: &mut Draft, diags: &mut
         },
         Trigger::Delay(range) => {
             let span = part(text, range.clone());
-            diags.push(report::unsupported_construct::unsupported_construct(span, "delays (`after`)"));
+            diags.push(report::unsupported_construct::unsupported_construct(
+                span,
+                "delays (`after`)",
+            ));
             DraftTrigger::Events(vec![draft.intern_event(&slug(slice(text, range)), span)])
         }
         Trigger::Condition(range) => {
             let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
             let event = prose_event(&words, draft, diags);
             if let Some(event) = event {
-                let id = draft.events[event].id.clone();
+                let id = draft.events.at(event).id.clone();
                 diags.push(report::bare_condition::bare_condition(&words, &id));
             }
-            event.map_or(DraftTrigger::Missing, |event| DraftTrigger::Events(vec![event]))
+            event.map_or(DraftTrigger::Missing, |event| {
+                DraftTrigger::Events(vec![event])
+            })
         }
         Trigger::Prose(range) => {
             let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
             let event = prose_event(&words, draft, diags);
             // Writing the identifier would make a collision final, so the hint waits until that is settled.
-            let collides = event.is_some_and(|event| collides(event, &words.value, words.span, draft));
+            let collides =
+                event.is_some_and(|event| collides(event, &words.value, words.span, draft));
             if let Some(event) = event.filter(|_| label.slash.is_none() && !collides) {
-                let id = draft.events[event].id.clone();
+                let id = draft.events.at(event).id.clone();
                 diags.push(report::prose_label::prose_label(&words, &id));
             }
-            event.map_or(DraftTrigger::Missing, |event| DraftTrigger::Events(vec![event]))
+            event.map_or(DraftTrigger::Missing, |event| {
+                DraftTrigger::Events(vec![event])
+            })
         }
     }
 }
 
 /// The event that an identifier names.
 pub(super) fn event(name: &str, span: Span, draft: &mut Draft, diags: &mut Diags) -> Handle<Event> {
-    if ["done.state.", "after.", "error."].iter().any(|prefix| name.starts_with(prefix)) {
+    if ["done.state.", "after.", "error."]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+    {
         diags.push(report::reserved_event::reserved_event(name, span));
     }
     let event = draft.intern_event(name, span);
@@ -162,8 +195,8 @@ pub(super) fn prose_event(
     let event = draft.intern_event(&name, words.span);
     note_wording(event, &words.value, words.span, draft, diags);
     // Words of something else are no title for it.
-    if draft.events[event].title.is_none() && !collides(event, &words.value, words.span, draft) {
-        draft.events[event].title = Some(entity::decode(&words.value));
+    if draft.events.at(event).title.is_none() && !collides(event, &words.value, words.span, draft) {
+        draft.events.at_mut(event).title = Some(entity::decode(&words.value));
     }
     Some(event)
 }
@@ -171,13 +204,17 @@ pub(super) fn prose_event(
 /// Says so where two texts become one event although their words differ.
 fn note_wording(event: Handle<Event>, text: &str, span: Span, draft: &Draft, diags: &mut Diags) {
     if collides(event, text, span, draft) {
-        diags.push(report::event_collision::event_collision(&draft.events[event], text, span));
+        diags.push(report::event_collision::event_collision(
+            &draft.events.at(event),
+            text,
+            span,
+        ));
     }
 }
 
 /// Whether a text gives the same event as an earlier one, in other words.
 fn collides(event: Handle<Event>, text: &str, span: Span, draft: &Draft) -> bool {
-    let known = &draft.events[event];
+    let known = &draft.events.at(event);
     let earlier = known.title.as_deref().unwrap_or(&known.id);
     known.span != span && spoken(earlier) != spoken(text)
 }
@@ -190,12 +227,20 @@ fn spoken(text: &str) -> String {
         return word_key(&decoded).replace(['_', '.'], "");
     }
     let plain = strip_tags(&decoded).to_lowercase();
-    let plain = plain.replace("<=", "≤").replace(">=", "≥").replace("!=", "≠").replace("==", "=");
-    plain.chars().filter(|&c| c.is_alphanumeric() || is_sign(c)).collect()
+    let plain = plain
+        .replace("<=", "≤")
+        .replace(">=", "≥")
+        .replace("!=", "≠")
+        .replace("==", "=");
+    plain
+        .chars()
+        .filter(|&c| c.is_alphanumeric() || is_sign(c))
+        .collect()
 }
 
 /// Signs that tell two texts apart though no identifier holds them: of comparison and arithmetic, `C#`, `50%`, arrows,
 /// pictographs.
 fn is_sign(c: char) -> bool {
-    "<>=≤≥≠+#%".contains(c) || matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}')
+    "<>=≤≥≠+#%".contains(c)
+        || matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}')
 }

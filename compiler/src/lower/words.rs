@@ -9,7 +9,9 @@ use crate::front::mermaid::entity;
 #[must_use]
 pub fn is_identifier(text: &str) -> bool {
     let mut letters = text.chars();
-    letters.next().is_some_and(|first| first == '_' || first.is_alphabetic())
+    letters
+        .next()
+        .is_some_and(|first| first == '_' || first.is_alphabetic())
         && letters.all(|c| is_word(c) || c == '-' || c == '.')
         && !text.ends_with(['-', '.'])
         && !text.contains("--")
@@ -139,7 +141,13 @@ mod tests {
     #[test]
     fn spellings_of_one_name_agree() {
         for group in [
-            &["planReady", "PlanReady", "plan_ready", "PLAN_READY", "plan-ready"][..],
+            &[
+                "planReady",
+                "PlanReady",
+                "plan_ready",
+                "PLAN_READY",
+                "plan-ready",
+            ][..],
             &["DONE", "done", "Done"],
             &["HTTPError", "httpError", "http_error"],
         ] {
@@ -151,10 +159,28 @@ mod tests {
 
     #[test]
     fn identifiers_are_told_from_prose() {
-        for name in ["paid", "planReady", "PLAN_READY", "plan-ready", "order.paid", "größe", "_x", "a1"] {
+        for name in [
+            "paid",
+            "planReady",
+            "PLAN_READY",
+            "plan-ready",
+            "order.paid",
+            "größe",
+            "_x",
+            "a1",
+        ] {
             assert!(is_identifier(name), "{name}");
         }
-        for text in ["", "two words", "1st", "a()", "x < 3", "done.", "a--b", "-a"] {
+        for text in [
+            "",
+            "two words",
+            "1st",
+            "a()",
+            "x < 3",
+            "done.",
+            "a--b",
+            "-a",
+        ] {
             assert!(!is_identifier(text), "{text}");
         }
     }

@@ -31,8 +31,12 @@ impl Reach {
             live: vec![false; machine.transitions.len()],
             next: vec![Vec::new(); count],
         };
-        let mut open: Vec<Handle<State>> = machine.default_leaf(machine.root()).into_iter().collect();
-        let interrupts = machine.interrupts.iter().filter_map(|interrupt| interrupt.target);
+        let mut open: Vec<Handle<State>> =
+            machine.default_leaf(machine.root()).into_iter().collect();
+        let interrupts = machine
+            .interrupts
+            .iter()
+            .filter_map(|interrupt| interrupt.target);
         open.extend(interrupts.filter_map(|target| machine.default_leaf(target)));
         while let Some(leaf) = open.pop() {
             if reach.is_active(leaf) {
@@ -43,7 +47,7 @@ impl Reach {
             }
             for transition in candidates(machine, leaf) {
                 set(&mut reach.live, transition.index());
-                let target = machine.transitions[transition].target;
+                let target = machine.transitions.at(transition).target;
                 if let Some(next) = target.and_then(|target| machine.default_leaf(target)) {
                     if let Some(list) = reach.next.get_mut(leaf.index()) {
                         list.push(next);
@@ -100,7 +104,11 @@ fn set(flags: &mut [bool], at: usize) {
 /// A leaf that is left without an event as soon as it is entered has only the eventless ones up to there.
 #[must_use]
 pub fn candidates(machine: &Machine, leaf: Handle<State>) -> Vec<Handle<Transition>> {
-    let around = || machine.ancestry(leaf).flat_map(|state| machine.transitions_of(state));
+    let around = || {
+        machine
+            .ancestry(leaf)
+            .flat_map(|state| machine.transitions_of(state))
+    };
     let mut found = Vec::new();
     for (handle, transition) in around().filter(|(_, transition)| transition.triggers.is_empty()) {
         found.push(handle);
@@ -128,10 +136,11 @@ pub fn candidates(machine: &Machine, leaf: Handle<State>) -> Vec<Handle<Transiti
 
 /// Whether an event can occur while a leaf is active: a completion does only while that state's final child is.
 fn happens(machine: &Machine, leaf: Handle<State>, event: Handle<Event>) -> bool {
-    match machine.events[event].kind {
+    match machine.events.at(event).kind {
         EventKind::Named | EventKind::Unknown => true,
         EventKind::Completion(state) => {
-            machine.states[leaf].kind == StateKind::Final && machine.states[leaf].parent == Some(state)
+            machine.states.at(leaf).kind == StateKind::Final
+                && machine.states.at(leaf).parent == Some(state)
         }
     }
 }

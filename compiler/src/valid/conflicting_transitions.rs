@@ -27,7 +27,10 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
 
 /// Whether a transition stands in the diagram, where order means nothing to its author.
 pub(super) fn is_drawn(machine: &Machine, transition: &Transition) -> bool {
-    machine.parts.diagram.is_some_and(|diagram| diagram.contains(transition.span))
+    machine
+        .parts
+        .diagram
+        .is_some_and(|diagram| diagram.contains(transition.span))
 }
 
 /// Whether two transitions on one event do different things.
@@ -35,11 +38,16 @@ pub(super) fn differ(one: &Transition, two: &Transition) -> bool {
     one.target != two.target || one.actions != two.actions || one.internal != two.internal
 }
 
-fn conflict(machine: &Machine, event: Handle<Event>, earlier: &Transition, later: &Transition) -> Diagnostic {
-    let source = &machine.states[later.source].id;
-    let event = &machine.events[event].id;
+fn conflict(
+    machine: &Machine,
+    event: Handle<Event>,
+    earlier: &Transition,
+    later: &Transition,
+) -> Diagnostic {
+    let source = &machine.states.at(later.source).id;
+    let event = &machine.events.at(event).id;
     let goal = |transition: &Transition| match transition.target {
-        Some(target) => format!("leads to `{}`", machine.states[target].id),
+        Some(target) => format!("leads to `{}`", machine.states.at(target).id),
         None => "stays".to_owned(),
     };
     Diagnostic::new(

@@ -15,7 +15,9 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
         let mut path: Vec<(Handle<State>, &Transition)> = Vec::new();
         let mut leaf = start;
         while let Some((transition, next)) = step(machine, leaf) {
-            let Some(mark) = seen.get_mut(leaf.index()) else { break };
+            let Some(mark) = seen.get_mut(leaf.index()) else {
+                break;
+            };
             if *mark == round {
                 let cycle_start = path.iter().position(|(at, _)| *at == leaf).unwrap_or(0);
                 diags.push(cycle(machine, path.get(cycle_start..).unwrap_or(&[])));
@@ -46,8 +48,13 @@ fn step(machine: &Machine, leaf: Handle<State>) -> Option<(&Transition, Handle<S
 }
 
 fn cycle(machine: &Machine, path: &[(Handle<State>, &Transition)]) -> Diagnostic {
-    let names: Vec<&str> = path.iter().map(|(leaf, _)| machine.states[*leaf].id.as_str()).collect();
-    let span = path.first().map_or(machine.span, |(_, transition)| transition.span);
+    let names: Vec<&str> = path
+        .iter()
+        .map(|(leaf, _)| machine.states.at(*leaf).id.as_str())
+        .collect();
+    let span = path
+        .first()
+        .map_or(machine.span, |(_, transition)| transition.span);
     let message = format!("the machine never comes to rest in {}", quoted_list(&names));
     let mut diagnostic = Diagnostic::new(Code::EventlessCycle, span, message)
         .label("taken at once, without an event")

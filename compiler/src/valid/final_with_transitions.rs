@@ -5,7 +5,10 @@ use crate::ir::{Machine, StateKind};
 
 /// Reports transitions of final states: the machine, or the state around, has ended there.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
-    for (handle, state) in machine.leaves().filter(|(_, state)| state.kind == StateKind::Final) {
+    for (handle, state) in machine
+        .leaves()
+        .filter(|(_, state)| state.kind == StateKind::Final)
+    {
         if let Some((_, transition)) = machine.transitions_of(handle).next() {
             diags.push(
                 Diagnostic::new(

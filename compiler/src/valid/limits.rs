@@ -10,7 +10,11 @@ use crate::lower::report::machine_too_large::machine_too_large;
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     let counts = [
         ("states", machine.states.len(), runtime::MAX_STATES),
-        ("transitions", machine.transitions.len(), runtime::MAX_TRANSITIONS),
+        (
+            "transitions",
+            machine.transitions.len(),
+            runtime::MAX_TRANSITIONS,
+        ),
         ("events", machine.events.len(), runtime::MAX_EVENTS),
         ("actions", machine.actions.len(), runtime::MAX_NAMES),
         ("guards", machine.guards.len(), runtime::MAX_NAMES),
@@ -41,7 +45,10 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
 
 fn check_calls(count: usize, span: crate::source::Span, diags: &mut Diags) {
     if count > runtime::MAX_CALLS {
-        let text = format!("{count} actions in one list, more than {}", runtime::MAX_CALLS);
+        let text = format!(
+            "{count} actions in one list, more than {}",
+            runtime::MAX_CALLS
+        );
         diags.push(machine_too_large(&text, span));
     }
 }

@@ -6,12 +6,18 @@ use crate::ir::{Machine, StateKind};
 /// Reports a workflow (a machine with a definition) without a final state. A diagram alone may well be a controller that
 /// runs for ever.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
-    let Some(definition) = machine.parts.definition else { return };
-    let ends = machine.states.iter().any(|(_, state)| {
-        state.kind == StateKind::Final && state.parent == Some(machine.root())
-    });
+    let Some(definition) = machine.parts.definition else {
+        return;
+    };
+    let ends = machine
+        .states
+        .iter()
+        .any(|(_, state)| state.kind == StateKind::Final && state.parent == Some(machine.root()));
     if !ends {
-        let place = machine.parts.diagram.map_or(definition.before(), |_| machine.span);
+        let place = machine
+            .parts
+            .diagram
+            .map_or(definition.before(), |_| machine.span);
         diags.push(
             Diagnostic::new(Code::NoFinalState, place, format!("workflow `{}` has no end", machine.id.value))
                 .label("no state of it is final")

@@ -8,7 +8,9 @@ use crate::pass::reach::Reach;
 /// machine that has no end at all.
 pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
     let ends = machine.leaves().filter(|&(handle, state)| {
-        state.kind == StateKind::Final && state.parent == Some(machine.root()) && reach.is_active(handle)
+        state.kind == StateKind::Final
+            && state.parent == Some(machine.root())
+            && reach.is_active(handle)
     });
     let ends: Vec<_> = ends.map(|(handle, _)| handle).collect();
     if ends.is_empty() {

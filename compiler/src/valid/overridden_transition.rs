@@ -8,13 +8,14 @@ use crate::pass::reach::Reach;
 /// inner one takes the event first.
 pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
     for (handle, transition) in machine.transitions.iter() {
-        let source = &machine.states[transition.source];
-        let is_candidate =
-            source.kind == StateKind::Compound && reach.is_active(transition.source) && !reach.is_live(handle);
+        let source = &machine.states.at(transition.source);
+        let is_candidate = source.kind == StateKind::Compound
+            && reach.is_active(transition.source)
+            && !reach.is_live(handle);
         let completes = transition
             .triggers
             .iter()
-            .any(|&event| matches!(machine.events[event].kind, EventKind::Completion(_)));
+            .any(|&event| matches!(machine.events.at(event).kind, EventKind::Completion(_)));
         if !is_candidate || completes {
             continue;
         }
@@ -24,15 +25,21 @@ pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
                 && machine.is_within(other.source, transition.source)
                 && other.guard.is_none()
                 && (other.triggers.is_empty()
-                    || other.triggers.iter().any(|event| transition.triggers.contains(event)))
+                    || other
+                        .triggers
+                        .iter()
+                        .any(|event| transition.triggers.contains(event)))
         });
         if let Some((_, inner)) = inner {
-            let inner_id = &machine.states[inner.source].id;
+            let inner_id = &machine.states.at(inner.source).id;
             diags.push(
                 Diagnostic::new(
                     Code::OverriddenTransition,
                     transition.span,
-                    format!("every state inside `{}` overrides this transition", source.id),
+                    format!(
+                        "every state inside `{}` overrides this transition",
+                        source.id
+                    ),
                 )
                 .label("never taken")
                 .related(inner.span, format!("`{inner_id}` takes the event first"))

@@ -9,7 +9,10 @@ use super::conflicting_transitions::{differ, is_drawn};
 /// Reports transitions that come behind one of the same state and event without a guard, or with the same guard.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     for state in machine.states.handles() {
-        let all: Vec<&Transition> = machine.transitions_of(state).map(|(_, transition)| transition).collect();
+        let all: Vec<&Transition> = machine
+            .transitions_of(state)
+            .map(|(_, transition)| transition)
+            .collect();
         for (at, later) in all.iter().enumerate() {
             let earlier = all.iter().take(at).find_map(|earlier| {
                 shared_event(earlier, later)
@@ -28,7 +31,11 @@ fn shared_event(earlier: &Transition, later: &Transition) -> Option<Option<Handl
     if earlier.triggers.is_empty() && later.triggers.is_empty() {
         return Some(None);
     }
-    later.triggers.iter().find(|event| earlier.triggers.contains(event)).map(|&event| Some(event))
+    later
+        .triggers
+        .iter()
+        .find(|event| earlier.triggers.contains(event))
+        .map(|&event| Some(event))
 }
 
 fn hides(earlier: &Transition, later: &Transition) -> bool {
@@ -55,9 +62,15 @@ fn shadowed(
     earlier: &Transition,
     later: &Transition,
 ) -> Diagnostic {
-    let source = &machine.states[later.source].id;
-    let on = event.map_or_else(String::new, |event| format!(" on `{}`", machine.events[event].id));
-    let why = if earlier.guard.is_none() { "has no guard, so it is always taken" } else { "has the same guard" };
+    let source = &machine.states.at(later.source).id;
+    let on = event.map_or_else(String::new, |event| {
+        format!(" on `{}`", machine.events.at(event).id)
+    });
+    let why = if earlier.guard.is_none() {
+        "has no guard, so it is always taken"
+    } else {
+        "has the same guard"
+    };
     let help = if earlier.guard.is_none() && later.guard.is_some() {
         "put the transition with the guard before the one without"
     } else {

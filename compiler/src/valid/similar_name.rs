@@ -39,7 +39,10 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
         }
     }
     let mut reported: Vec<(Handle<State>, Handle<State>)> = Vec::new();
-    for group in by_gap.values().filter(|group| group.len() > 1 && group.len() < 8) {
+    for group in by_gap
+        .values()
+        .filter(|group| group.len() > 1 && group.len() < 8)
+    {
         for (at, &one) in group.iter().enumerate() {
             for &two in group.iter().skip(at + 1) {
                 let pair = (one.min(two), one.max(two));
@@ -56,16 +59,33 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
 fn gaps(word: &str) -> Vec<String> {
     let letters: Vec<char> = word.chars().collect();
     let without = |gap: usize| {
-        letters.iter().enumerate().filter(|(at, _)| *at != gap).map(|(_, letter)| letter).collect()
+        letters
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| *at != gap)
+            .map(|(_, letter)| letter)
+            .collect()
     };
-    (0..letters.len()).map(without).chain(std::iter::once(word.to_owned())).collect()
+    (0..letters.len())
+        .map(without)
+        .chain(std::iter::once(word.to_owned()))
+        .collect()
 }
 
 /// Whether two near names are a slip rather than a family (`step_1`, `step_2`).
 fn is_slip(machine: &Machine, (one, two): (Handle<State>, Handle<State>)) -> bool {
-    let letters = |state: Handle<State>| word_key(&machine.states[state].id).chars().collect::<Vec<char>>();
+    let letters = |state: Handle<State>| {
+        word_key(&machine.states.at(state).id)
+            .chars()
+            .collect::<Vec<char>>()
+    };
     let (a, b) = (letters(one), letters(two));
-    let digits = |word: &[char]| word.iter().filter(|c| c.is_numeric()).copied().collect::<Vec<char>>();
+    let digits = |word: &[char]| {
+        word.iter()
+            .filter(|c| c.is_numeric())
+            .copied()
+            .collect::<Vec<char>>()
+    };
     crate::diag::distance(&a, &b) == 1
         && digits(&a) == digits(&b)
         && !differ_by_initial(&a, &b)
@@ -74,23 +94,38 @@ fn is_slip(machine: &Machine, (one, two): (Handle<State>, Handle<State>)) -> boo
 
 /// Whether the words that differ are single letters, as in `a_state` and `b_state`.
 fn differ_by_initial(a: &[char], b: &[char]) -> bool {
-    a.split(|c| *c == '_').zip(b.split(|c| *c == '_')).any(|(one, two)| one != two && one.len().min(two.len()) <= 1)
+    a.split(|c| *c == '_')
+        .zip(b.split(|c| *c == '_'))
+        .any(|(one, two)| one != two && one.len().min(two.len()) <= 1)
 }
 
 /// Whether a state leads nowhere or nothing leads to it, by what the spec says.
 fn is_loose(machine: &Machine, state: Handle<State>) -> bool {
-    let written = || machine.transitions.iter().filter(|(_, transition)| !transition.implied);
+    let written = || {
+        machine
+            .transitions
+            .iter()
+            .filter(|(_, transition)| !transition.implied)
+    };
     let leads_on = written().any(|(_, transition)| transition.source == state);
     let led_to = written().any(|(_, transition)| transition.target == Some(state));
     let begins = machine.states.iter().any(|(_, outer)| {
-        outer.initial.as_ref().is_some_and(|initial| initial.target == state && !initial.inferred)
+        outer
+            .initial
+            .as_ref()
+            .is_some_and(|initial| initial.target == state && !initial.inferred)
     });
-    let ends = machine.states[state].kind == crate::ir::StateKind::Final;
+    let ends = machine.states.at(state).kind == crate::ir::StateKind::Final;
     !(leads_on || ends) || !(led_to || begins)
 }
 
-fn similar(machine: &Machine, earlier: Handle<State>, later: Handle<State>, how: &str) -> Diagnostic {
-    let (first, second) = (&machine.states[earlier], &machine.states[later]);
+fn similar(
+    machine: &Machine,
+    earlier: Handle<State>,
+    later: Handle<State>,
+    how: &str,
+) -> Diagnostic {
+    let (first, second) = (&machine.states.at(earlier), &machine.states.at(later));
     let span: Span = second.span;
     Diagnostic::new(
         Code::SimilarName,
@@ -99,5 +134,10 @@ fn similar(machine: &Machine, earlier: Handle<State>, later: Handle<State>, how:
     )
     .label("a state of its own")
     .related(first.span, format!("`{}` is here", first.id))
-    .fix(Applicability::Unsafe, format!("if they are one state, write `{}`", first.id), span, first.id.clone())
+    .fix(
+        Applicability::Unsafe,
+        format!("if they are one state, write `{}`", first.id),
+        span,
+        first.id.clone(),
+    )
 }

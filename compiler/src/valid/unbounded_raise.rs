@@ -8,14 +8,26 @@ use crate::ir::{Action, Event, Machine, State, Transition};
 
 /// Reports events that transitions without a guard raise again, over any number of steps.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
-    if machine.actions.iter().all(|(_, action)| action.raises.is_none()) {
+    if machine
+        .actions
+        .iter()
+        .all(|(_, action)| action.raises.is_none())
+    {
         return;
     }
     let mut raises: BTreeMap<Handle<Event>, BTreeMap<Handle<Event>, &Transition>> = BTreeMap::new();
-    for (_, transition) in machine.transitions.iter().filter(|(_, transition)| transition.guard.is_none()) {
+    for (_, transition) in machine
+        .transitions
+        .iter()
+        .filter(|(_, transition)| transition.guard.is_none())
+    {
         for raised in raised_by(machine, transition) {
             for &event in &transition.triggers {
-                raises.entry(event).or_default().entry(raised).or_insert(transition);
+                raises
+                    .entry(event)
+                    .or_default()
+                    .entry(raised)
+                    .or_insert(transition);
             }
         }
     }
@@ -37,15 +49,20 @@ fn raised_by(machine: &Machine, transition: &Transition) -> BTreeSet<Handle<Even
     if let Some(target) = transition.target {
         let mut entered: Vec<Handle<State>> = machine
             .ancestry(target)
-            .take_while(|&state| !machine.is_within(transition.source, state) || state == transition.source)
+            .take_while(|&state| {
+                !machine.is_within(transition.source, state) || state == transition.source
+            })
             .collect();
         let leaf = machine.default_leaf(target).unwrap_or(target);
         entered.extend(machine.ancestry(leaf).take_while(|&state| state != target));
         for state in entered {
-            actions.extend(&machine.states[state].entry);
+            actions.extend(&machine.states.at(state).entry);
         }
     }
-    actions.iter().filter_map(|&action| machine.actions[action].raises).collect()
+    actions
+        .iter()
+        .filter_map(|&action| machine.actions.at(action).raises)
+        .collect()
 }
 
 fn reachable(
@@ -65,9 +82,13 @@ fn reachable(
 }
 
 fn unbounded_raise(machine: &Machine, event: Handle<Event>, transition: &Transition) -> Diagnostic {
-    let id = &machine.events[event].id;
-    Diagnostic::new(Code::UnboundedRaise, transition.span, format!("handling `{id}` may raise `{id}` again, without end"))
-        .label("no guard stops it")
-        .note("a step that doesn't come to rest within 1,000 microsteps is undone")
-        .help("give the transition a guard, or raise another event")
+    let id = &machine.events.at(event).id;
+    Diagnostic::new(
+        Code::UnboundedRaise,
+        transition.span,
+        format!("handling `{id}` may raise `{id}` again, without end"),
+    )
+    .label("no guard stops it")
+    .note("a step that doesn't come to rest within 1,000 microsteps is undone")
+    .help("give the transition a guard, or raise another event")
 }

@@ -17,23 +17,34 @@ pub(super) fn check(machine: &Machine, reach: &Reach, told: &Diags, diags: &mut 
     }
 }
 
-fn unreachable_state(machine: &Machine, handle: Handle<State>, state: &State, reach: &Reach) -> Diagnostic {
+fn unreachable_state(
+    machine: &Machine,
+    handle: Handle<State>,
+    state: &State,
+    reach: &Reach,
+) -> Diagnostic {
     let message = format!("state `{}` can't be reached", state.id);
     let diagnostic = Diagnostic::new(Code::UnreachableState, state.span, message);
     let leads_here = machine.transitions.iter().find(|(_, transition)| {
-        transition.target.is_some_and(|target| machine.is_within(target, handle))
+        transition
+            .target
+            .is_some_and(|target| machine.is_within(target, handle))
             && !machine.is_within(transition.source, handle)
     });
     match leads_here {
-        None => diagnostic.label("no transition leads here").help("lead to it from a state that can be reached, or remove it"),
+        None => diagnostic
+            .label("no transition leads here")
+            .help("lead to it from a state that can be reached, or remove it"),
         Some((into, transition)) => {
-            let source = &machine.states[transition.source];
+            let source = &machine.states.at(transition.source);
             let why = if reach.is_active(transition.source) && !reach.is_live(into) {
                 "this transition can't be taken".to_owned()
             } else {
                 format!("`{}` can't be reached either", source.id)
             };
-            diagnostic.label("only reached from where nothing can be").related(transition.span, why)
+            diagnostic
+                .label("only reached from where nothing can be")
+                .related(transition.span, why)
         }
     }
 }

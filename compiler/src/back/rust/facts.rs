@@ -334,8 +334,11 @@ impl<'m> Facts<'m> {
 
     /// Whether entering the initial configuration is nothing but a change of state.
     pub(super) fn starts_silent(&self) -> bool {
-        let silent = |&entry: &Entry| self.entry_actions(entry).is_empty();
-        self.starts_at_rest && self.start().iter().all(silent)
+        let silent = |&entry: &Entry| {
+            let completes = matches!(entry, Entry::State(state) if self.completes(state).is_some());
+            !completes && self.entry_actions(entry).is_empty()
+        };
+        self.start().iter().all(silent)
     }
 
     fn rests_after_start(&self) -> bool {

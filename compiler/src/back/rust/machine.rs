@@ -134,29 +134,31 @@ fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
     let initial = facts.variant(initial);
     let enter = step::enter_all(facts, &facts.start());
     let value = quote!(Self { state: State::#initial, #queue host });
-    let (result, errors, body) = if facts.starts_silent() {
-        (quote!(Self), None, quote! { #enter #value })
-    } else if facts.starts_at_rest {
-        let body = quote! {
-            let mut machine = #value;
-            machine.start(observer);
-            machine
-        };
-        (quote!(Self), None, body)
+    let begun = if facts.starts_silent() {
+        quote! { #enter let mut machine = #value; }
     } else {
+        quote! { let mut machine = #value; machine.start(observer); }
+    };
+    let (result, errors, body) = if !facts.starts_at_rest {
         let errors = quote! {
             ///
             /// # Errors
             ///
             /// The machine doesn't come to rest within the limit of microsteps.
         };
-        let body = quote! {
-            let mut machine = #value;
-            machine.start(observer);
+        let settle = quote! {
             machine.settle(State::#initial, runtime::generated::Steps::new(), observer)?;
             Ok(machine)
         };
-        (quote!(Result<Self, runtime::StepError>), Some(errors), body)
+        (
+            quote!(Result<Self, runtime::StepError>),
+            Some(errors),
+            quote!(#begun #settle),
+        )
+    } else if facts.starts_silent() {
+        (quote!(Self), None, quote!(#enter #value))
+    } else {
+        (quote!(Self), None, quote!(#begun machine))
     };
     let start = (!facts.starts_silent()).then(|| {
         quote! {

@@ -1,5 +1,7 @@
 //! The enums `State` and `Super`.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
@@ -376,29 +378,21 @@ fn inside(facts: &Facts<'_>) -> Option<TokenStream> {
 }
 
 fn parent(facts: &Facts<'_>, states: &[Handle<State>], outers: &TokenStream) -> TokenStream {
-    let mut arms = Vec::new();
-    for &outer in &facts.supers {
-        let inner: Vec<_> = states
-            .iter()
-            .filter(|&&state| facts.parent(state) == Some(outer))
-            .map(|&state| facts.variant(state))
-            .collect();
-        if !inner.is_empty() {
-            let outer = facts.variant(outer);
-            arms.push(quote! { #(Self::#inner)|* => Some(#outers::#outer), });
-        }
+    let mut inside: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for &state in states {
+        let name = facts.variant(state);
+        inside.entry(facts.parent(state)).or_default().push(name);
     }
-    let outermost = states
-        .iter()
-        .filter(|&&state| facts.parent(state).is_none());
-    let other = otherwise(
-        outermost.map(|&state| facts.variant(state)),
-        &quote!(Self),
-        &quote!(None),
-    );
+    let outermost = inside.remove(&None).unwrap_or_default();
+    let arms: Vec<_> = inside
+        .into_iter()
+        .filter_map(|(outer, inner)| Some((facts.variant(outer?), inner)))
+        .map(|(outer, inner)| quote! { #(Self::#inner)|* => Some(#outers::#outer), })
+        .collect();
     let body = if arms.is_empty() {
-        quote!(None)
+        quote!(match self { #(Self::#outermost)|* => None })
     } else {
+        let other = otherwise(outermost, &quote!(Self), &quote!(None));
         quote!(match self { #(#arms)* #other })
     };
     quote! {

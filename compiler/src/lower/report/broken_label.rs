@@ -21,5 +21,10 @@ pub(in crate::lower) fn no_event(span: Span) -> Diagnostic {
 pub(in crate::lower) fn unclosed(bracket: Span, label: Span) -> Diagnostic {
     Diagnostic::new(Code::BrokenLabel, bracket, "this bracket isn't closed")
         .label("a guard begins here")
-        .fix(Applicability::Unsafe, "write `]` at the end of the label", label.after(), "]")
+        .fix(
+            Applicability::Unsafe,
+            "write `]` at the end of the label",
+            label.after(),
+            "]",
+        )
 }

@@ -8,5 +8,7 @@ pub(in crate::lower) fn completion_without_final(id: &str, event: &str, span: Sp
     let message = format!("`{id}` has no end inside, so this is taken on the event `{event}`");
     Diagnostic::new(Code::CompletionWithoutFinal, span, message)
         .label("no label")
-        .help(format!("lead to `[*]` inside `{id}` to leave it when it is done, or write the event"))
+        .help(format!(
+            "lead to `[*]` inside `{id}` to leave it when it is done, or write the event"
+        ))
 }

@@ -4,10 +4,17 @@ use crate::diag::{Applicability, Code, Diagnostic};
 use crate::source::Span;
 
 /// A leaf of a diagram without a way out. `prefix`: what a new line behind `statement` begins with.
-pub(in crate::lower) fn dead_end(id: &str, span: Span, statement: Span, prefix: Option<&str>) -> Diagnostic {
+pub(in crate::lower) fn dead_end(
+    id: &str,
+    span: Span,
+    statement: Span,
+    prefix: Option<&str>,
+) -> Diagnostic {
     let diagnostic = Diagnostic::new(Code::DeadEnd, span, format!("nothing leads out of `{id}`"))
         .label("a dead end")
-        .note(format!("the machine is made as if it said `{id} --> [*] : done`"));
+        .note(format!(
+            "the machine is made as if it said `{id} --> [*] : done`"
+        ));
     match prefix {
         Some(prefix) => diagnostic.fix(
             Applicability::Safe,

@@ -20,5 +20,7 @@ pub(in crate::lower) fn drawn_elsewhere(
     let message = format!("`{id}` belongs {owner}, but is drawn inside `{drawn_in}`");
     Diagnostic::new(Code::DrawnElsewhere, drawn.span, message)
         .label(format!("the last body that mentions `{id}`"))
-        .help(format!("move this line out of `{drawn_in}`, to where `{id}` belongs"))
+        .help(format!(
+            "move this line out of `{drawn_in}`, to where `{id}` belongs"
+        ))
 }

@@ -5,8 +5,12 @@ use crate::source::Span;
 
 /// A state is declared in two places of the definition.
 pub(in crate::lower) fn duplicate_state(id: &str, again: Span, first: Span) -> Diagnostic {
-    Diagnostic::new(Code::DuplicateState, again, format!("state `{id}` is declared twice"))
-        .label("declared again here")
-        .related(first, "declared first here")
-        .help("ids are unique in a machine, across all its states: rename one of them")
+    Diagnostic::new(
+        Code::DuplicateState,
+        again,
+        format!("state `{id}` is declared twice"),
+    )
+    .label("declared again here")
+    .related(first, "declared first here")
+    .help("ids are unique in a machine, across all its states: rename one of them")
 }

@@ -13,6 +13,10 @@ pub(in crate::lower) fn guard(text: &str, name: &str, span: Span) -> Diagnostic 
 
 /// An action assigns expressions: the host carries it out.
 pub(in crate::lower) fn action(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::new(Code::HostExpression, span, format!("action `{name}` is carried out by the host"))
-        .label("its expressions are kept as text, not evaluated")
+    Diagnostic::new(
+        Code::HostExpression,
+        span,
+        format!("action `{name}` is carried out by the host"),
+    )
+    .label("its expressions are kept as text, not evaluated")
 }

@@ -11,7 +11,10 @@ pub(in crate::lower) fn inferred_initial_state(
     prefix: Option<&str>,
 ) -> Diagnostic {
     let whole = scope.map_or_else(|| "the machine".to_owned(), |scope| format!("`{scope}`"));
-    let message = format!("{whole} is taken to begin at `{}`, which nothing says", first.id);
+    let message = format!(
+        "{whole} is taken to begin at `{}`, which nothing says",
+        first.id
+    );
     let diagnostic = Diagnostic::new(Code::InferredInitialState, first.span, message)
         .label("the only state in there that nothing leads to");
     let line = format!("[*] --> {}", first.id);

@@ -10,8 +10,14 @@ pub(in crate::lower) fn kept_parenthesis(
     comment: Span,
     event: &str,
 ) -> Diagnostic {
-    let message = format!("`{}` leads to several states, so `{}` is an event of its own, `{event}`", name.value, whole.value);
+    let message = format!(
+        "`{}` leads to several states, so `{}` is an event of its own, `{event}`",
+        name.value, whole.value
+    );
     Diagnostic::new(Code::KeptParenthesis, comment, message)
         .label("part of the event's name")
-        .help(format!("if it is a condition, write `{} [condition]`; if it is an event, write `{event}`", name.value))
+        .help(format!(
+            "if it is a condition, write `{} [condition]`; if it is an event, write `{event}`",
+            name.value
+        ))
 }

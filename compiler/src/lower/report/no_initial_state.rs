@@ -4,7 +4,11 @@ use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 
 /// A machine (`scope` is `None`) or a compound state has no initial state, and none can be inferred.
-pub(in crate::lower) fn no_initial_state(scope: Option<&str>, span: Span, candidates: &[&str]) -> Diagnostic {
+pub(in crate::lower) fn no_initial_state(
+    scope: Option<&str>,
+    span: Span,
+    candidates: &[&str],
+) -> Diagnostic {
     let message = match scope {
         Some(scope) => format!("nothing says where `{scope}` begins"),
         None => "nothing says where the machine begins".to_owned(),
@@ -14,11 +18,19 @@ pub(in crate::lower) fn no_initial_state(scope: Option<&str>, span: Span, candid
         .label("no `[*] -->` in here")
         .help(format!("add `[*] --> {example}` to the diagram, or `\"initial\": \"{example}\"` to the definition"));
     match candidates {
-        [] => diagnostic.note("every state in it is the target of another, so none is the obvious first one"),
+        [] => diagnostic
+            .note("every state in it is the target of another, so none is the obvious first one"),
         names => {
-            let list: Vec<String> = names.iter().take(4).map(|name| format!("`{name}`")).collect();
+            let list: Vec<String> = names
+                .iter()
+                .take(4)
+                .map(|name| format!("`{name}`"))
+                .collect();
             let more = if names.len() > 4 { ", …" } else { "" };
-            diagnostic.note(format!("nothing leads to {}{more}: each could be the first", list.join(", ")))
+            diagnostic.note(format!(
+                "nothing leads to {}{more}: each could be the first",
+                list.join(", ")
+            ))
         }
     }
 }

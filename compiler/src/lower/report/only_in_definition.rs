@@ -3,7 +3,8 @@
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::source::{Span, Spanned};
 
-const WHY: &str = "with both, the diagram owns the states and transitions, and the definition adds to them";
+const WHY: &str =
+    "with both, the diagram owns the states and transitions, and the definition adds to them";
 
 /// A state of the definition isn't in the diagram.
 pub(in crate::lower) fn state(name: &Spanned<String>, diagram: Span, known: &[&str]) -> Diagnostic {
@@ -26,10 +27,21 @@ pub(in crate::lower) fn transition(
     span: Span,
     drawn: Span,
 ) -> Diagnostic {
-    let on = if event.is_empty() { String::new() } else { format!(" on `{event}`") };
+    let on = if event.is_empty() {
+        String::new()
+    } else {
+        format!(" on `{event}`")
+    };
     let to = target.map_or_else(String::new, |target| format!(" to `{target}`"));
-    let label = if event.is_empty() { String::new() } else { format!(" : {event}") };
-    let line = target.map_or_else(|| format!("{source}{label} / action()"), |target| format!("{source} --> {target}{label}"));
+    let label = if event.is_empty() {
+        String::new()
+    } else {
+        format!(" : {event}")
+    };
+    let line = target.map_or_else(
+        || format!("{source}{label} / action()"),
+        |target| format!("{source} --> {target}{label}"),
+    );
     let message = format!("the diagram has no transition from `{source}`{on}{to}");
     Diagnostic::new(Code::OnlyInDefinition, span, message)
         .label("only in the definition")
@@ -40,7 +52,10 @@ pub(in crate::lower) fn transition(
 
 /// `initial` of the definition isn't where the diagram begins.
 pub(in crate::lower) fn initial(initial: &Spanned<String>, drawn: &str, span: Span) -> Diagnostic {
-    let message = format!("the diagram begins at `{drawn}`, the definition at `{}`", initial.value);
+    let message = format!(
+        "the diagram begins at `{drawn}`, the definition at `{}`",
+        initial.value
+    );
     Diagnostic::new(Code::OnlyInDefinition, initial.span, message)
         .label("differs from the diagram")
         .related(span, format!("begins at `{drawn}`"))

@@ -8,5 +8,10 @@ pub(in crate::lower) fn prose_label(text: &Spanned<String>, event: &str) -> Diag
     let message = format!("this text is the event `{event}`");
     Diagnostic::new(Code::ProseLabel, text.span, message)
         .label(format!("sent as `{event}`"))
-        .fix(Applicability::Safe, format!("write `{event}`"), text.span, event)
+        .fix(
+            Applicability::Safe,
+            format!("write `{event}`"),
+            text.span,
+            event,
+        )
 }

@@ -12,5 +12,7 @@ pub(in crate::lower) fn reserved_event(name: &str, span: Span) -> Diagnostic {
             "to go on when a state is done, leave its transition without a label, or use `on_done` in the definition",
         );
     }
-    diagnostic.help("names that begin with `done.state.`, `after.` or `error.` are reserved: choose another")
+    diagnostic.help(
+        "names that begin with `done.state.`, `after.` or `error.` are reserved: choose another",
+    )
 }

@@ -9,10 +9,19 @@ pub(in crate::lower) fn slash_as_text(label: &Spanned<String>, slash: Span) -> D
     let diagnostic = Diagnostic::new(Code::SlashAsText, slash, message)
         .label("read as part of the event")
         .help("an action is `name()`, or a name that the definition declares under `actions`");
-    let parts: Vec<String> = label.value.split(" / ").map(crate::lower::words::slug).collect();
+    let parts: Vec<String> = label
+        .value
+        .split(" / ")
+        .map(crate::lower::words::slug)
+        .collect();
     if parts.len() < 2 || parts.iter().any(String::is_empty) {
         return diagnostic;
     }
     let list = parts.join(", ");
-    diagnostic.fix(Applicability::Unsafe, format!("if it means *or*, write `{list}`"), label.span, list)
+    diagnostic.fix(
+        Applicability::Unsafe,
+        format!("if it means *or*, write `{list}`"),
+        label.span,
+        list,
+    )
 }

@@ -5,15 +5,26 @@ use crate::lower::draft::{Draft, ROOT, StateIndex};
 use crate::lower::scope::Claim;
 
 /// Two bodies, neither inside the other, declare or leave from one state.
-pub(in crate::lower) fn two_owners(draft: &Draft, state: StateIndex, first: &Claim, other: &Claim) -> Diagnostic {
+pub(in crate::lower) fn two_owners(
+    draft: &Draft,
+    state: StateIndex,
+    first: &Claim,
+    other: &Claim,
+) -> Diagnostic {
     let id = &draft.get(state).id;
     let name = |scope: StateIndex| match scope {
         ROOT => "the diagram itself".to_owned(),
         scope => format!("`{}`", draft.get(scope).id),
     };
     let (one, two) = (name(first.scope), name(other.scope));
-    Diagnostic::new(Code::TwoOwners, other.span, format!("`{id}` can't be inside {one} and inside {two}"))
-        .label(format!("inside {two} here"))
-        .related(first.span, format!("inside {one} here"))
-        .help(format!("keep what `{id}` does in one body; other bodies may only lead to it"))
+    Diagnostic::new(
+        Code::TwoOwners,
+        other.span,
+        format!("`{id}` can't be inside {one} and inside {two}"),
+    )
+    .label(format!("inside {two} here"))
+    .related(first.span, format!("inside {one} here"))
+    .help(format!(
+        "keep what `{id}` does in one body; other bodies may only lead to it"
+    ))
 }

@@ -13,7 +13,9 @@ pub(in crate::lower) fn unknown_event<'k>(
         .label("no transition is triggered by it");
     match nearest(&name.value, known) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None => diagnostic.help("name an event that some transition of the machine is triggered by"),
+        None => {
+            diagnostic.help("name an event that some transition of the machine is triggered by")
+        }
     }
 }
 
@@ -23,5 +25,8 @@ pub(in crate::lower) fn unhandled(event: &Spanned<String>, state: &str, at: Span
     Diagnostic::new(Code::UnknownEvent, event.span, message)
         .label("would be sent in vain")
         .related(at, format!("`{state}` is described here"))
-        .help(format!("add a transition from `{state}` for `{}`", event.value))
+        .help(format!(
+            "add a transition from `{state}` for `{}`",
+            event.value
+        ))
 }

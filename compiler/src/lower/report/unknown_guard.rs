@@ -8,7 +8,9 @@ pub(in crate::lower) fn unknown_guard(name: &str, span: Span, known: &[&str]) ->
     let message = format!("guard `{name}` isn't declared");
     let diagnostic = Diagnostic::new(Code::UnknownGuard, span, message)
         .label("not among the `guards` of the definition")
-        .note("a guard that can't be answered never holds, so this transition would never be taken");
+        .note(
+            "a guard that can't be answered never holds, so this transition would never be taken",
+        );
     match nearest(name, known.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => diagnostic.help(format!(
@@ -19,8 +21,12 @@ pub(in crate::lower) fn unknown_guard(name: &str, span: Span, known: &[&str]) ->
 
 /// A declared guard needs itself for its answer.
 pub(in crate::lower) fn circular(name: &str, declared: Span, used: Span) -> Diagnostic {
-    Diagnostic::new(Code::UnknownGuard, used, format!("guard `{name}` refers to itself"))
-        .label("needs its own answer")
-        .related(declared, "declared here")
-        .help("say what it depends on without naming it again")
+    Diagnostic::new(
+        Code::UnknownGuard,
+        used,
+        format!("guard `{name}` refers to itself"),
+    )
+    .label("needs its own answer")
+    .related(declared, "declared here")
+    .help("say what it depends on without naming it again")
 }

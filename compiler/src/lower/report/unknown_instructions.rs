@@ -4,7 +4,10 @@ use crate::diag::{Applicability, Code, Diagnostic};
 use crate::source::Spanned;
 
 /// A heading in backticks names no state.
-pub(in crate::lower) fn unknown_instructions(name: &Spanned<String>, near: Option<&str>) -> Diagnostic {
+pub(in crate::lower) fn unknown_instructions(
+    name: &Spanned<String>,
+    near: Option<&str>,
+) -> Diagnostic {
     let message = format!("instructions for `{}`, which is no state", name.value);
     let diagnostic = Diagnostic::new(Code::UnknownInstructions, name.span, message)
         .label("no such state")
@@ -16,6 +19,7 @@ pub(in crate::lower) fn unknown_instructions(name: &Spanned<String>, near: Optio
             name.span,
             near,
         ),
-        None => diagnostic.help("name a state, or take the backticks away if this is an ordinary heading"),
+        None => diagnostic
+            .help("name a state, or take the backticks away if this is an ordinary heading"),
     }
 }

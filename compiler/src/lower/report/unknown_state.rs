@@ -22,8 +22,15 @@ pub(in crate::lower) fn unknown_state<'k>(
 }
 
 /// The initial state of a scope lies outside of it.
-pub(in crate::lower) fn outside_scope(name: &Spanned<String>, scope: &str, declared: Span) -> Diagnostic {
-    let message = format!("`{scope}` can't begin at `{}`, which isn't inside it", name.value);
+pub(in crate::lower) fn outside_scope(
+    name: &Spanned<String>,
+    scope: &str,
+    declared: Span,
+) -> Diagnostic {
+    let message = format!(
+        "`{scope}` can't begin at `{}`, which isn't inside it",
+        name.value
+    );
     Diagnostic::new(Code::UnknownState, name.span, message)
         .label(format!("must be a state inside `{scope}`"))
         .related(declared, format!("`{}` stands here", name.value))
