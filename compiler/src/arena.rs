@@ -5,7 +5,6 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Index, IndexMut};
 
 use crate::source::narrow;
 
@@ -141,27 +140,5 @@ impl<T> Arena<T> {
         &self,
     ) -> impl DoubleEndedIterator<Item = Handle<T>> + ExactSizeIterator + use<T> {
         (0..self.values.len()).map(Handle::at)
-    }
-}
-
-impl<T> Index<Handle<T>> for Arena<T> {
-    type Output = T;
-
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "handles come from append; arenas never shrink"
-    )]
-    fn index(&self, handle: Handle<T>) -> &T {
-        &self.values[handle.index()]
-    }
-}
-
-impl<T> IndexMut<Handle<T>> for Arena<T> {
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "handles come from append; arenas never shrink"
-    )]
-    fn index_mut(&mut self, handle: Handle<T>) -> &mut T {
-        &mut self.values[handle.index()]
     }
 }

@@ -61,8 +61,11 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
     final_with_transitions::check(&machine, &mut found);
     conflicting_transitions::check(&machine, &mut found);
     shadowed_transition::check(&machine, &mut found);
-    eventless_cycle::check(&machine, &mut found);
-    unbounded_raise::check(&machine, &mut found);
+    let broken = broken || found.has_errors();
+    if !broken {
+        eventless_cycle::check(&machine, &mut found);
+        unbounded_raise::check(&machine, &mut found);
+    }
     let broken = broken || found.has_errors();
     if !broken {
         let reach = Reach::of(&machine);

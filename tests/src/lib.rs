@@ -9,6 +9,8 @@ mod broken;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]
+mod engines;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod hostile_text;
@@ -22,5 +24,7 @@ mod pages;
 mod rendering;
 #[cfg(test)]
 mod round_trip;
+#[cfg(test)]
+mod rust_output;
 #[cfg(test)]
 mod tidy;

@@ -35,18 +35,18 @@ fn outline(machine: &Machine) -> String {
             lines += &format!("  begins at {}\n", initial.target.index());
         }
         for action in state.entry.iter().chain(&state.exit) {
-            lines += &format!("  {}\n", machine.actions[*action].name);
+            lines += &format!("  {}\n", machine.actions.at(*action).name);
         }
         for (_, transition) in machine.transitions_of(handle) {
             let events: Vec<&str> = transition
                 .triggers
                 .iter()
-                .map(|&e| machine.events[e].id.as_str())
+                .map(|&e| machine.events.at(e).id.as_str())
                 .collect();
             let actions: Vec<&str> = transition
                 .actions
                 .iter()
-                .map(|&a| machine.actions[a].name.as_str())
+                .map(|&a| machine.actions.at(a).name.as_str())
                 .collect();
             let target = transition.target.map_or(0, |target| target.index());
             let guarded = transition.guard.is_some();

@@ -25,7 +25,7 @@ use crate::valid::Valid;
 /// let compiled = compile(&sources, &Options::default());
 /// let bytes = back::table::write(&compiled.machines[0]);
 /// let table = statemark_runtime::verify(statemark_runtime::decode(&bytes).unwrap()).unwrap();
-/// assert_eq!(table.text(table.name()), "door");
+/// assert_eq!(table.name(), "door");
 /// ```
 #[must_use]
 pub fn write(valid: &Valid) -> Vec<u8> {

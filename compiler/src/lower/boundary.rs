@@ -45,7 +45,7 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
                 &id,
                 span,
                 statement,
-                prefix.as_deref(),
+                borrowed(prefix.as_ref()),
             ));
         }
         let end = draft.implied_state(&format!("{id}_end"), span, parent, state);
@@ -59,15 +59,27 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
     }
 }
 
-/// What stands before a statement on its line, fit to begin another line: quote marks stay, list markers become blanks.
-/// `None` where another statement stands before it.
-fn line_prefix(statement: Span, context: &Context<'_>) -> Option<String> {
+/// The break that ends the line of a statement, and what stands before the statement on it, fit to begin another line:
+/// quote marks stay, list markers become blanks. `None` where another statement stands before it.
+fn line_prefix(statement: Span, context: &Context<'_>) -> Option<(&'static str, String)> {
     let file = context.sources.file(statement.file);
     let line = file.line_range(file.line_index(statement.start))?;
     let before = file.text().get(line.start..statement.start as usize)?;
     let plain = before.trim_start_matches('\u{feff}');
     let is_prefix = |c: char| c.is_whitespace() || c == '>';
-    plain.chars().all(is_prefix).then(|| plain.to_owned())
+    let is_crlf = file.text().get(line.start..).is_some_and(|rest| {
+        rest.split_once('\n')
+            .is_some_and(|(line, _)| line.ends_with('\r'))
+    });
+    let line_break = if is_crlf { "\r\n" } else { "\n" };
+    plain
+        .chars()
+        .all(is_prefix)
+        .then(|| (line_break, plain.to_owned()))
+}
+
+fn borrowed<'l>(line: Option<&'l (&'static str, String)>) -> Option<(&'l str, &'l str)> {
+    line.map(|(line_break, prefix)| (*line_break, prefix.as_str()))
 }
 
 /// Whether nothing but blanks stands behind a statement on its line.
@@ -85,7 +97,11 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
         let Some(&first_child) = children.first() else {
             continue;
         };
-        drop_initials_outside(draft, scope, context);
+        if drop_initials_outside(draft, scope, context) && draft.get(scope).initials.is_empty() {
+            // Where it begins has been said, though wrongly.
+            push_initial(draft, scope, first_child);
+            continue;
+        }
         let initials = draft.get(scope).initials.clone();
         if let Some(first) = initials.first() {
             let other = initials
@@ -121,11 +137,12 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
                     .push(report::inferred_initial_state::inferred_initial_state(
                         named.as_deref(),
                         target,
-                        prefix.as_deref(),
+                        borrowed(prefix.as_ref()),
                     ));
             }
             push_initial(draft, scope, *only);
-        } else if context.broken {
+        } else if context.broken || draft.get(scope).kind == Some(Kind::Parallel) {
+            // Regions begin all at once; that they can't be compiled yet has been said.
             push_initial(draft, scope, first_child);
         } else {
             let span = draft.get(scope).span;
@@ -139,14 +156,16 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
                     named.as_deref(),
                     span,
                     &names,
+                    &draft.get(first_child).id,
                 ));
             push_initial(draft, scope, first_child);
         }
     }
 }
 
-/// A scope can begin only at a state inside it. A body may name a state that belongs to another one.
-fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Context<'_>) {
+/// A scope can begin only at a state inside it. A body may name a state that belongs to another one. Tells whether
+/// there was one.
+fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Context<'_>) -> bool {
     let is_inside =
         |initial: &DraftInitial| initial.target != scope && draft.is_within(initial.target, scope);
     let (inside, outside): (Vec<_>, Vec<_>) = draft
@@ -155,7 +174,13 @@ fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Con
         .iter()
         .cloned()
         .partition(is_inside);
-    for initial in outside {
+    let drops = !outside.is_empty();
+    // Where two bodies claim the state, that has been said.
+    for initial in outside
+        .into_iter()
+        .filter(|initial| !context.diags.covers(initial.span))
+        .collect::<Vec<_>>()
+    {
         let target = draft.get(initial.target);
         let name = Spanned::new(target.id.clone(), initial.span);
         let scope = draft.get(scope);
@@ -166,6 +191,7 @@ fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Con
         ));
     }
     draft.get_mut(scope).initials = inside;
+    drops
 }
 
 fn push_initial(draft: &mut Draft, scope: StateIndex, target: StateIndex) {

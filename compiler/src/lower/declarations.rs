@@ -14,27 +14,6 @@ pub(super) fn add_declarations(
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
-    for event in &definition.events {
-        let Some(handle) = draft.event(&event.name.value) else {
-            context
-                .diags
-                .push(report::unused_declaration::unused_declaration(
-                    "event",
-                    &event.name,
-                ));
-            continue;
-        };
-        let known = &mut draft.events.at_mut(handle);
-        if let Some(title) = &event.value.title {
-            known.title = Some(title.value.clone());
-        }
-        known.description = event
-            .value
-            .description
-            .as_ref()
-            .map(|text| text.value.clone());
-        known.data = event.value.data.as_ref().map(|data| data.value.clone());
-    }
     for guard in definition
         .guards
         .iter()
@@ -66,6 +45,28 @@ pub(super) fn add_declarations(
             continue;
         }
         declare_action(action, draft, context);
+    }
+    // Behind the actions, which may raise events that nothing else names.
+    for event in &definition.events {
+        let Some(handle) = draft.event(&event.name.value) else {
+            context
+                .diags
+                .push(report::unused_declaration::unused_declaration(
+                    "event",
+                    &event.name,
+                ));
+            continue;
+        };
+        let known = &mut draft.events.at_mut(handle);
+        if let Some(title) = &event.value.title {
+            known.title = Some(title.value.clone());
+        }
+        known.description = event
+            .value
+            .description
+            .as_ref()
+            .map(|text| text.value.clone());
+        known.data = event.value.data.as_ref().map(|data| data.value.clone());
     }
 }
 

@@ -51,8 +51,8 @@ struct Walk<'w, 'c> {
     /// The final states that stand for `[*]`, by scope and source.
     ends: BTreeMap<(StateIndex, StateIndex), StateIndex>,
     drawn: Drawn,
-    /// The ids that have a body somewhere.
-    composites: BTreeMap<String, Span>,
+    /// The ids that have a body somewhere, and whether one of their bodies has a state.
+    composites: BTreeMap<String, bool>,
 }
 
 impl Walk<'_, '_> {
@@ -64,7 +64,7 @@ impl Walk<'_, '_> {
                 ..
             }) = &statement.kind
             {
-                self.composites.entry(id.value.clone()).or_insert(id.span);
+                *self.composites.entry(id.value.clone()).or_default() |= has_states(inner);
                 self.find_composites(inner);
             }
         }
@@ -177,21 +177,12 @@ impl Walk<'_, '_> {
             self.title(state, title);
         }
         if let Some(body) = &declaration.body {
-            let has_states = body.statements.iter().any(|inner| {
-                !matches!(
-                    inner.kind,
-                    StatementKind::Direction(_)
-                        | StatementKind::Note(_)
-                        | StatementKind::Drawing(_)
-                        | StatementKind::Accessibility { .. }
-                )
-            });
-            if !has_states && !self.draft.get(state).has_body {
+            if self.composites.get(&id.value) == Some(&false) {
                 self.context
                     .diags
                     .push(report::empty_composite::empty_composite(&id.value, span));
             }
-            self.draft.get_mut(state).has_body |= has_states;
+            self.draft.get_mut(state).has_body |= has_states(body);
             self.draft.get_mut(state).span = id.span;
             self.body(body, state);
         }
@@ -302,4 +293,17 @@ impl Walk<'_, '_> {
         self.ends.insert((scope, source), end);
         end
     }
+}
+
+/// Whether a body says anything of states.
+fn has_states(body: &Body) -> bool {
+    body.statements.iter().any(|inner| {
+        !matches!(
+            inner.kind,
+            StatementKind::Direction(_)
+                | StatementKind::Note(_)
+                | StatementKind::Drawing(_)
+                | StatementKind::Accessibility { .. }
+        )
+    })
 }

@@ -202,18 +202,19 @@ fn finish_transition(
 fn set_ends(states: &mut Arena<State>) {
     let handles: Vec<Handle<State>> = states.handles().collect();
     for &state in handles.iter().rev() {
-        let last = states[state]
+        let last = states
+            .at(state)
             .children
             .last()
-            .map_or(state.index() + 1, |&child| states[child].end);
-        states[state].end = last;
+            .map_or(state.index() + 1, |&child| states.at(child).end);
+        states.at_mut(state).end = last;
     }
 }
 
 fn set_done(states: &mut Arena<State>, draft: &Draft) {
     for (handle, event) in draft.events.iter() {
         if let EventKind::Completion(state) = event.kind {
-            states[state].done = Some(handle);
+            states.at_mut(state).done = Some(handle);
         }
     }
 }

@@ -6,7 +6,7 @@ use super::spec::Context;
 use super::words::{is_identifier, slug};
 use crate::front::definition::ast::{self, GuardUse};
 use crate::ir::{Constant, Guard};
-use crate::source::{Span, Spanned};
+use crate::source::{Span, Spanned, narrow};
 
 /// Most parts of one guard, named guards written out. Unit: comparisons, names and connectives. Why: a guard program holds
 /// 4,096 instructions, and each part needs at most two.
@@ -80,7 +80,11 @@ impl<'r, 'c> Resolver<'r, 'c> {
             }
             return Some(Guard::Ask(self.draft.intern_guard(text, text, span)));
         }
-        let name = slug(text);
+        if let Some(name) = negated(text) {
+            let guard = self.text(name, end_of(text, name, span), strict)?;
+            return Some(Guard::Not(Box::new(guard)));
+        }
+        let name = asked_name(text);
         if name.is_empty() {
             self.context
                 .diags
@@ -107,6 +111,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
         // A text under a name is asked by that name: the host sees the name that the author chose.
         if let ast::Guard::Text(text) = &declared.value
             && self.context.declared_guard(&text.value).is_none()
+            && negated(&text.value).is_none()
         {
             self.context
                 .diags
@@ -168,6 +173,61 @@ impl<'r, 'c> Resolver<'r, 'c> {
     }
 }
 
+/// The name in `!name`.
+fn negated(text: &str) -> Option<&str> {
+    let name = text.strip_prefix('!')?.trim();
+    is_identifier(name).then_some(name)
+}
+
+/// The place of a name at the end of a text, which may stand in quotes. A text whose bytes don't stand one to one in the
+/// file is shown whole.
+fn end_of(text: &str, name: &str, span: Span) -> Span {
+    let Some(quotes) = span
+        .range()
+        .len()
+        .checked_sub(text.len())
+        .filter(|&more| more == 0 || more == 2)
+    else {
+        return span;
+    };
+    let end = span.end.saturating_sub(narrow(quotes / 2));
+    let start = end.saturating_sub(narrow(name.len()));
+    Span { start, end, ..span }
+}
+
+/// The name under which the host is asked for an expression. Its operators become words, so that `a && b`, `a || b` and
+/// `!a && b` are three questions.
+fn asked_name(text: &str) -> String {
+    let spelled = text
+        .replace("&&", " and ")
+        .replace("||", " or ")
+        .replace("!=", " ≠ ");
+    let letters: Vec<char> = spelled.chars().collect();
+    let mut words = String::with_capacity(spelled.len());
+    for (at, &c) in letters.iter().enumerate() {
+        let before = at
+            .checked_sub(1)
+            .and_then(|at| letters.get(at))
+            .copied()
+            .unwrap_or(' ');
+        let after = letters.get(at + 1).copied().unwrap_or(' ');
+        let stands_alone = before.is_whitespace() && after.is_whitespace();
+        let is_sign = after.is_ascii_digit() && !before.is_alphanumeric();
+        match c {
+            '!' if after.is_alphanumeric() || after == '_' || after == '(' => {
+                words.push_str(" not ")
+            }
+            '+' => words.push_str(" plus "),
+            '*' => words.push_str(" times "),
+            '-' if stands_alone || is_sign => words.push_str(" minus "),
+            '/' if stands_alone => words.push_str(" over "),
+            '%' if stands_alone => words.push_str(" mod "),
+            _ => words.push(c),
+        }
+    }
+    slug(&words)
+}
+
 /// The constant that a JSON value is; `None` for lists and objects, of which the front end has said so.
 fn constant(value: &serde_json::Value) -> Option<Constant> {
     match value {
@@ -186,5 +246,28 @@ fn constant(value: &serde_json::Value) -> Option<Constant> {
                     .map(Constant::Float)
             }),
         serde_json::Value::Array(_) | serde_json::Value::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_that_differ_have_names_that_differ() {
+        for (text, expected) in [
+            ("attempts < 3", "attempts_lt_3"),
+            ("a && b", "a_and_b"),
+            ("a || b", "a_or_b"),
+            ("!a && b", "not_a_and_b"),
+            ("!(a || b)", "not_a_or_b"),
+            ("a != b", "a_ne_b"),
+            ("x > -1", "x_gt_minus_1"),
+            ("x - 1 > 0", "x_minus_1_gt_0"),
+            ("user's turn!", "user_s_turn"),
+            ("well-known user", "well_known_user"),
+        ] {
+            assert_eq!(asked_name(text), expected, "{text}");
+        }
     }
 }

@@ -140,7 +140,7 @@ fn settle_comments(draft: &mut Draft, diags: &mut Diags) {
             ));
         } else if event.is_some() {
             diags.push(report::dropped_parenthesis::dropped_parenthesis(
-                &name, comment, &id,
+                &name, &whole, comment, &id,
             ));
         }
         if let Some(transition) = draft.transitions.get_mut(index) {

@@ -205,7 +205,7 @@ pub(super) fn prose_event(
 fn note_wording(event: Handle<Event>, text: &str, span: Span, draft: &Draft, diags: &mut Diags) {
     if collides(event, text, span, draft) {
         diags.push(report::event_collision::event_collision(
-            &draft.events.at(event),
+            draft.events.at(event),
             text,
             span,
         ));

@@ -266,7 +266,7 @@ fn words(id: &str) -> (Vec<String>, bool) {
     let mut dropped = false;
     for (at, &c) in letters.iter().enumerate() {
         if !unicode_ident::is_xid_continue(c) || c == '_' {
-            dropped |= !matches!(c, '_' | '-' | '.' | ' ');
+            dropped |= !separates(c);
             words.push(String::new());
             continue;
         }
@@ -290,6 +290,12 @@ fn words(id: &str) -> (Vec<String>, bool) {
     }
     words.retain(|word| !word.is_empty());
     (words, dropped)
+}
+
+/// Whether a character parts two words, or is one that other findings speak of: a `;` (SM118), what can't be seen (SM114).
+fn separates(c: char) -> bool {
+    matches!(c, '_' | '-' | '.' | ' ' | ';' | '\u{ad}' | '\u{feff}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}')
 }
 
 /// Words that can't be a method or a module: keywords of all editions, reserved ones included.

@@ -47,13 +47,19 @@ fn conflict(
     let source = &machine.states.at(later.source).id;
     let event = &machine.events.at(event).id;
     let goal = |transition: &Transition| match transition.target {
+        Some(target) if machine.states.at(target).implied => "leads to `[*]`".to_owned(),
         Some(target) => format!("leads to `{}`", machine.states.at(target).id),
         None => "stays".to_owned(),
+    };
+    let what = if earlier.target == later.target {
+        "does two things"
+    } else {
+        "leads to two places"
     };
     Diagnostic::new(
         Code::ConflictingTransitions,
         later.span,
-        format!("`{event}` in `{source}` leads to two places, and nothing says which"),
+        format!("`{event}` in `{source}` {what}, and nothing says which"),
     )
     .label(format!("{} on `{event}`", goal(later)))
     .related(earlier.span, format!("{} on `{event}` too", goal(earlier)))

@@ -20,7 +20,7 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
             .map_or(definition.before(), |_| machine.span);
         diags.push(
             Diagnostic::new(Code::NoFinalState, place, format!("workflow `{}` has no end", machine.id.value))
-                .label("no state of it is final")
+                .label("nothing in it leads to an end")
                 .help("lead to `[*]` in the diagram, or give a state `\"type\": \"final\"` in the definition"),
         );
     }

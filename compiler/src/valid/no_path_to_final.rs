@@ -22,7 +22,33 @@ pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
         .filter(|(handle, _)| reach.is_active(*handle) && !ending.contains(&handle.index()))
         .map(|(_, state)| state)
         .collect();
-    let Some(first) = stuck.first() else { return };
+    // The end inside a compound state has no name; it counts only where nothing else is stuck.
+    let named: Vec<_> = stuck
+        .iter()
+        .copied()
+        .filter(|state| !state.implied)
+        .collect();
+    let Some(first) = named.first().or(stuck.first()) else {
+        return;
+    };
+    if named.is_empty() {
+        let around = first
+            .parent
+            .map_or("", |parent| machine.states.at(parent).id.as_str());
+        diags.push(
+            Diagnostic::new(
+                Code::NoPathToFinal,
+                first.span,
+                format!("once `{around}` is done, no path leads to the end"),
+            )
+            .label(format!("`{around}` is done here"))
+            .help(format!(
+                "lead on from `{around}`: a transition without a label is taken when it is done"
+            )),
+        );
+        return;
+    }
+    let stuck = &named;
     let names: Vec<&str> = stuck.iter().map(|state| state.id.as_str()).collect();
     let message = format!("no path leads from {} to the end", quoted_list(&names));
     let mut diagnostic = Diagnostic::new(Code::NoPathToFinal, first.span, message)

@@ -66,6 +66,15 @@ fn shadowed(
     let on = event.map_or_else(String::new, |event| {
         format!(" on `{}`", machine.events.at(event).id)
     });
+    let takes = event.map_or_else(
+        || "is taken".to_owned(),
+        |event| format!("takes `{}`", machine.events.at(event).id),
+    );
+    let label = if later.triggers.len() > 1 {
+        format!("never taken{on}")
+    } else {
+        "never taken".to_owned()
+    };
     let why = if earlier.guard.is_none() {
         "has no guard, so it is always taken"
     } else {
@@ -79,9 +88,9 @@ fn shadowed(
     Diagnostic::new(
         Code::ShadowedTransition,
         later.span,
-        format!("this transition of `{source}`{on} is never taken: an earlier one comes first"),
+        format!("an earlier transition of `{source}` {takes} before this one can"),
     )
-    .label("never taken")
+    .label(label)
     .related(earlier.span, why)
     .help(help)
 }

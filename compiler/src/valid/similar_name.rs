@@ -127,17 +127,58 @@ fn similar(
 ) -> Diagnostic {
     let (first, second) = (&machine.states.at(earlier), &machine.states.at(later));
     let span: Span = second.span;
-    Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         Code::SimilarName,
         span,
         format!("state `{}` differs from `{}` {how}", second.id, first.id),
     )
     .label("a state of its own")
-    .related(first.span, format!("`{}` is here", first.id))
-    .fix(
+    .related(first.span, format!("`{}` is here", first.id));
+    if !is_mentioned_once(machine, later) {
+        let help = format!("if they are one state, write `{}` everywhere", first.id);
+        return diagnostic.help(help);
+    }
+    diagnostic.fix(
         Applicability::Unsafe,
         format!("if they are one state, write `{}`", first.id),
         span,
         first.id.clone(),
     )
+}
+
+/// Whether one end of one drawn arrow is all that the spec says of a state.
+fn is_mentioned_once(machine: &Machine, handle: Handle<State>) -> bool {
+    let state = machine.states.at(handle);
+    let written = || {
+        machine
+            .transitions
+            .iter()
+            .filter(|(_, transition)| !transition.implied)
+    };
+    let sources = written().map(|(_, transition)| (transition.source, transition.span));
+    let targets =
+        written().filter_map(|(_, transition)| Some((transition.target?, transition.span)));
+    let begins = machine
+        .states
+        .iter()
+        .filter_map(|(_, outer)| outer.initial.as_ref());
+    let begins = begins
+        .filter(|initial| !initial.inferred)
+        .map(|initial| (initial.target, initial.span));
+    let mut mentions = sources
+        .chain(targets)
+        .chain(begins)
+        .filter(|(end, _)| *end == handle);
+    let is_bare = state.title.is_none()
+        && state.instructions.is_none()
+        && state.entry.is_empty()
+        && state.exit.is_empty();
+    let is_drawn = machine
+        .parts
+        .diagram
+        .is_some_and(|diagram| diagram.contains(state.span));
+    let on_an_arrow = mentions
+        .next()
+        .is_some_and(|(_, arrow)| arrow.contains(state.span));
+    is_bare && is_drawn && on_an_arrow && mentions.next().is_none()
 }

@@ -43,7 +43,7 @@ fn unreachable_state(
                 format!("`{}` can't be reached either", source.id)
             };
             diagnostic
-                .label("only reached from where nothing can be")
+                .label("the only ways here are never taken")
                 .related(transition.span, why)
         }
     }

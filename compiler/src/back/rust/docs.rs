@@ -70,7 +70,7 @@ fn transitions(facts: &Facts<'_>) -> String {
         let events: Vec<_> = transition
             .triggers
             .iter()
-            .map(|&e| code(&machine.events[e].id))
+            .map(|&e| code(&machine.events.at(e).id))
             .collect();
         let guard = transition
             .guard
@@ -79,7 +79,7 @@ fn transitions(facts: &Facts<'_>) -> String {
         let actions: Vec<_> = transition
             .actions
             .iter()
-            .map(|&a| code(&machine.actions[a].name))
+            .map(|&a| code(&machine.actions.at(a).name))
             .collect();
         let next = transition
             .target
@@ -99,7 +99,7 @@ fn transitions(facts: &Facts<'_>) -> String {
 }
 
 fn state_code(facts: &Facts<'_>, state: Handle<State>) -> String {
-    code(&facts.machine.states[state].id)
+    code(&facts.machine.states.at(state).id)
 }
 
 /// A name between backticks, fit for a cell of a table.
@@ -118,7 +118,7 @@ pub(super) fn wording(facts: &Facts<'_>, guard: &Guard) -> String {
 
 /// What a state's variant says: title, description, the first paragraph of its instructions.
 pub(super) fn state(facts: &Facts<'_>, handle: Handle<State>) -> TokenStream {
-    let state = &facts.machine.states[handle];
+    let state = &facts.machine.states.at(handle);
     let mut paragraphs = Vec::new();
     paragraphs.push(match &state.title {
         Some(title) => sentence(&one_line(&title.value)),
@@ -169,7 +169,7 @@ fn implied(facts: &Facts<'_>, state: &State) -> String {
 
 /// What an event's variant says: title and description.
 pub(super) fn event(facts: &Facts<'_>, handle: Handle<Event>) -> TokenStream {
-    let event = &facts.machine.events[handle];
+    let event = &facts.machine.events.at(handle);
     let mut text = match &event.title {
         Some(title) => sentence(&one_line(title)),
         None => format!("The event `{}`.", event.id),

@@ -23,7 +23,7 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
     let ids: Vec<_> = facts
         .events
         .iter()
-        .map(|&e| facts.machine.events[e].id.as_str())
+        .map(|&e| facts.machine.events.at(e).id.as_str())
         .collect();
     let representation = (!names.is_empty()).then(|| quote!(#[repr(u16)]));
     let name = quote!(match self { #(Self::#names => #ids,)* });

@@ -141,7 +141,7 @@ impl<'m> Facts<'m> {
 
     /// Whether the machine is over in that state.
     pub(super) fn is_end(&self, state: Handle<State>) -> bool {
-        let state = &self.machine.states[state];
+        let state = &self.machine.states.at(state);
         state.kind == StateKind::Final && state.parent == Some(self.machine.root())
     }
 
@@ -162,7 +162,9 @@ impl<'m> Facts<'m> {
 
     /// The innermost `Super` around a state.
     pub(super) fn parent(&self, state: Handle<State>) -> Option<Handle<State>> {
-        self.machine.states[state]
+        self.machine
+            .states
+            .at(state)
             .parent
             .filter(|&parent| parent != self.machine.root())
     }
@@ -221,7 +223,7 @@ impl<'m> Facts<'m> {
         let mut events: Vec<_> = self
             .chain(leaf)
             .filter_map(|(event, _)| event)
-            .filter(|&event| self.machine.events[event].kind == EventKind::Named)
+            .filter(|&event| self.machine.events.at(event).kind == EventKind::Named)
             .collect();
         events.sort_unstable();
         events.dedup();
@@ -231,7 +233,7 @@ impl<'m> Facts<'m> {
     /// What a transition leaves and enters: SCXML's `getTransitionDomain`, `computeExitSet`, `computeEntrySet`.
     pub(super) fn route(&self, transition: Handle<Transition>) -> Route {
         let machine = self.machine;
-        let Transition { source, target, .. } = machine.transitions[transition];
+        let &Transition { source, target, .. } = machine.transitions.at(transition);
         let Some(target) = target else {
             return Route {
                 exits: vec![],
@@ -259,7 +261,7 @@ impl<'m> Facts<'m> {
     pub(super) fn start(&self) -> Vec<Entry> {
         let root = self.machine.root();
         let mut entries = vec![Entry::Initial(root)];
-        if let Some(initial) = &self.machine.states[root].initial {
+        if let Some(initial) = &self.machine.states.at(root).initial {
             self.enter(root, initial.target, &mut entries);
         }
         entries
@@ -272,9 +274,9 @@ impl<'m> Facts<'m> {
         target: Handle<State>,
     ) -> Handle<State> {
         let machine = self.machine;
-        let Transition {
+        let &Transition {
             source, internal, ..
-        } = machine.transitions[transition];
+        } = machine.transitions.at(transition);
         let holds = |state| state != target && machine.is_within(target, state);
         let inside = internal && holds(source);
         let mut outwards = machine.ancestry(source).skip(usize::from(!inside));
@@ -299,7 +301,7 @@ impl<'m> Facts<'m> {
                 .take_while(|&state| state != inside);
             let path: Vec<_> = outwards.collect();
             entries.extend(path.into_iter().rev().map(Entry::State));
-            let state = &self.machine.states[target];
+            let state = &self.machine.states.at(target);
             let Some(initial) = state
                 .initial
                 .as_ref()
@@ -317,9 +319,9 @@ impl<'m> Facts<'m> {
     /// The actions of one part of an entry.
     pub(super) fn entry_actions(&self, entry: Entry) -> &'m [Handle<Action>] {
         match entry {
-            Entry::State(state) => &self.machine.states[state].entry,
+            Entry::State(state) => &self.machine.states.at(state).entry,
             Entry::Initial(state) => {
-                let initial = self.machine.states[state].initial.as_ref();
+                let initial = self.machine.states.at(state).initial.as_ref();
                 initial.map_or(&[], |initial| initial.actions.as_slice())
             }
         }
@@ -327,9 +329,9 @@ impl<'m> Facts<'m> {
 
     /// The event that entering a state raises because it completes the state around it.
     pub(super) fn completes(&self, state: Handle<State>) -> Option<Handle<Event>> {
-        let state = &self.machine.states[state];
+        let state = &self.machine.states.at(state);
         let parent = state.parent.filter(|_| state.kind == StateKind::Final)?;
-        self.machine.states[parent].done
+        self.machine.states.at(parent).done
     }
 
     /// Whether entering the initial configuration is nothing but a change of state.
@@ -342,7 +344,7 @@ impl<'m> Facts<'m> {
     }
 
     fn rests_after_start(&self) -> bool {
-        let raises = |&action: &Handle<Action>| self.machine.actions[action].raises.is_some();
+        let raises = |&action: &Handle<Action>| self.machine.actions.at(action).raises.is_some();
         let quiet = self.start().into_iter().all(|entry| {
             let completes = match entry {
                 Entry::State(state) => self.completes(state).is_some(),

@@ -35,7 +35,13 @@ impl<'m> Guards<'m> {
         transition: Handle<Transition>,
         observer: &TokenStream,
     ) -> Option<TokenStream> {
-        let guard = &facts.machine.transitions[transition].guard.as_ref()?.value;
+        let guard = &facts
+            .machine
+            .transitions
+            .at(transition)
+            .guard
+            .as_ref()?
+            .value;
         match self.long.iter().position(|long| *long == guard) {
             Some(at) => {
                 let name = format_ident!("guard_{at}");
@@ -90,7 +96,7 @@ fn expression(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
             operator,
             constants,
         } => {
-            let path = &facts.machine.fields[*field].path;
+            let path = &facts.machine.fields.at(*field).path;
             let id = number(field.index());
             let operator = format_ident!("{operator:?}");
             let constants = constants.iter().map(constant);

@@ -80,7 +80,7 @@ fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> St
         None => format!("Carries out the action `{}`.", action.name),
     };
     let mut moments = Vec::new();
-    let id = |state: Handle<State>| format!("`{}`", facts.machine.states[state].id);
+    let id = |state: Handle<State>| format!("`{}`", facts.machine.states.at(state).id);
     for (state, row) in facts.machine.states.iter() {
         if row.entry.contains(&handle) {
             moments.push(format!("on entry into {}", id(state)));

@@ -102,7 +102,7 @@ pub(super) fn write_supers(facts: &Facts<'_>) -> Option<TokenStream> {
     let ends = facts.supers.iter().map(|&state| {
         let (name, end) = (
             facts.variant(state),
-            number(facts.machine.states[state].end),
+            number(facts.machine.states.at(state).end),
         );
         quote! { Self::#name => #end, }
     });
@@ -146,7 +146,7 @@ pub(super) fn write_supers(facts: &Facts<'_>) -> Option<TokenStream> {
 
 /// `name`, `from_name`, `id` and `from_id`.
 fn lookups(facts: &Facts<'_>, states: &[Handle<State>], what: &str) -> TokenStream {
-    let id_of = |&state: &Handle<State>| facts.machine.states[state].id.as_str();
+    let id_of = |&state: &Handle<State>| facts.machine.states.at(state).id.as_str();
     let ids: Vec<_> = states.iter().map(id_of).collect();
     let variants: Vec<_> = states.iter().map(|&state| facts.variant(state)).collect();
     let numbers: Vec<_> = states.iter().map(|&state| number(state.index())).collect();
@@ -239,7 +239,7 @@ fn one_of(facts: &Facts<'_>, holds: impl Fn(Handle<State>) -> bool) -> TokenStre
 
 fn is_final(facts: &Facts<'_>) -> TokenStream {
     let test = one_of(facts, |leaf| {
-        facts.machine.states[leaf].kind == StateKind::Final
+        facts.machine.states.at(leaf).kind == StateKind::Final
     });
     quote! {
         /// Whether it is final: it ends the state around it, or the machine.
@@ -263,7 +263,7 @@ fn is_end(facts: &Facts<'_>) -> TokenStream {
 
 fn verdict(facts: &Facts<'_>) -> TokenStream {
     let is = |leaf: Handle<State>, verdict| {
-        let state = &facts.machine.states[leaf];
+        let state = &facts.machine.states.at(leaf);
         state.kind == StateKind::Final && state.verdict == verdict
     };
     let success = pattern(facts, |leaf| is(leaf, Verdict::Success))
@@ -273,7 +273,7 @@ fn verdict(facts: &Facts<'_>) -> TokenStream {
     let others = facts
         .leaves
         .iter()
-        .filter(|&&leaf| facts.machine.states[leaf].kind != StateKind::Final);
+        .filter(|&&leaf| facts.machine.states.at(leaf).kind != StateKind::Final);
     let other = otherwise(
         others.map(|&leaf| facts.variant(leaf)),
         &quote!(Self),

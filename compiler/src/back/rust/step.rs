@@ -223,7 +223,7 @@ fn take(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
             let mut eventless = list.iter().filter(|(event, _)| event.is_none());
             match (eventless.next(), eventless.next()) {
                 (None, _) => true,
-                (Some((_, only)), None) => facts.machine.transitions[*only].guard.is_some(),
+                (Some((_, only)), None) => facts.machine.transitions.at(*only).guard.is_some(),
                 _ => false,
             }
         });
@@ -371,7 +371,7 @@ fn body(
     transition: Handle<Transition>,
     answer: Answer,
 ) -> TokenStream {
-    let source = facts.machine.transitions[transition].source;
+    let source = facts.machine.transitions.at(transition).source;
     let route = facts.route(transition);
     let begin = begin(facts, transition);
     let inside: Vec<_> = if route.leaves_inside {
@@ -417,7 +417,7 @@ fn begin(facts: &Facts<'_>, transition: Handle<Transition>) -> TokenStream {
 /// What a transition does in every leaf: leaves its source, acts, enters.
 fn rest(facts: &Facts<'_>, transition: Handle<Transition>, route: &Route) -> TokenStream {
     let exits = route.exits.iter().map(|&state| exit(facts, state));
-    let actions = calls(facts, &facts.machine.transitions[transition].actions);
+    let actions = calls(facts, &facts.machine.transitions.at(transition).actions);
     let entries = enter_all(facts, &route.entries);
     let state = route.leaf.map(|leaf| {
         let name = facts.variant(leaf);
@@ -428,13 +428,13 @@ fn rest(facts: &Facts<'_>, transition: Handle<Transition>, route: &Route) -> Tok
 
 /// Whether a transition's body is a function.
 fn is_shared(facts: &Facts<'_>, transition: Handle<Transition>) -> bool {
-    let Transition {
+    let &Transition {
         source,
         ref triggers,
         ref actions,
         ..
-    } = facts.machine.transitions[transition];
-    let end = facts.machine.states[source].end;
+    } = facts.machine.transitions.at(transition);
+    let end = facts.machine.states.at(source).end;
     let inside = |leaf: &&Handle<State>| (source.index()..end).contains(&leaf.index());
     let leaves = facts.leaves.iter().filter(inside).count();
     let route = facts.route(transition);
@@ -468,7 +468,7 @@ fn shared(facts: &Facts<'_>) -> TokenStream {
 
 /// Leaves a state.
 pub(super) fn exit(facts: &Facts<'_>, state: Handle<State>) -> TokenStream {
-    let actions = calls(facts, &facts.machine.states[state].exit);
+    let actions = calls(facts, &facts.machine.states.at(state).exit);
     let id = state_id(facts, state);
     quote! {
         #actions
@@ -516,7 +516,7 @@ pub(super) fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStrea
     let calls = actions.iter().map(|&action| {
         let id = number(action.index());
         let observed = quote!(observer.action(runtime::ActionId::new(#id)););
-        match facts.machine.actions[action].raises {
+        match facts.machine.actions.at(action).raises {
             Some(event) => {
                 let raise = raise(facts, event);
                 quote!(#observed #raise)

@@ -38,7 +38,7 @@ pub(super) fn on() -> TokenStream {
         loop {
             while let [(wanted, transition), rest @ ..] = rows {
                 if *wanted == event as u16 {
-                    let target = PLAN.transitions[*transition as usize].1;
+                    let target = PLAN.transitions.at(*transition as usize).1;
                     let same = target == runtime::generated::NONE;
                     // INVARIANT: the machine is flat, so that the states stand in order behind the root.
                     return Some(if same { self } else { Self::ALL[target as usize - 1] });

@@ -18,11 +18,11 @@ pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
     if let Some(&outer) = facts.supers.first() {
         return Some(format!(
             "state `{}` has states inside",
-            machine.states[outer].id
+            machine.states.at(outer).id
         ));
     }
     if let Some((_, t)) = machine.transitions.iter().find(|(_, t)| t.guard.is_some()) {
-        let id = &machine.states[t.source].id;
+        let id = &machine.states.at(t.source).id;
         return Some(format!("a guard decides where `{id}` leads"));
     }
     if let Some((_, t)) = machine
@@ -32,7 +32,7 @@ pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
     {
         return Some(format!(
             "state `{}` is left without an event",
-            machine.states[t.source].id
+            machine.states.at(t.source).id
         ));
     }
     if let Some((_, action)) = machine.actions.iter().find(|(_, a)| a.raises.is_some()) {
@@ -179,10 +179,10 @@ fn methods(facts: &Facts<'_>, leaf: Handle<State>, generics: &Generics) -> Optio
             continue;
         };
         seen.push(event);
-        if facts.machine.events[event].kind != EventKind::Named {
+        if facts.machine.events.at(event).kind != EventKind::Named {
             continue;
         }
-        let mut name = snake(&facts.machine.events[event].id).0;
+        let mut name = snake(&facts.machine.events.at(event).id).0;
         while TAKEN.contains(&name.as_str()) || names.contains(&name) {
             name.push('_');
         }
@@ -212,9 +212,12 @@ fn method(
     let target = facts.variant(to);
     let mut code = TokenStream::new();
     if route.leaves_inside {
-        code.extend(calls(facts, &facts.machine.states[leaf].exit));
+        code.extend(calls(facts, &facts.machine.states.at(leaf).exit));
     }
-    code.extend(calls(facts, &facts.machine.transitions[transition].actions));
+    code.extend(calls(
+        facts,
+        &facts.machine.transitions.at(transition).actions,
+    ));
     let entries = route
         .entries
         .iter()
@@ -232,7 +235,10 @@ fn method(
     } else {
         (quote!(#machine<#target, #host>), quote!(#machine))
     };
-    let docs = docs::doc(&format!("To the state `{}`.", facts.machine.states[to].id));
+    let docs = docs::doc(&format!(
+        "To the state `{}`.",
+        facts.machine.states.at(to).id
+    ));
     quote! {
         #docs
         pub fn #name(self) -> #result {

@@ -3,24 +3,24 @@
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::source::Span;
 
-/// A leaf of a diagram without a way out. `prefix`: what a new line behind `statement` begins with.
+/// A leaf of a diagram without a way out. `line`: the break between lines, and what a new line behind `statement` begins with.
 pub(in crate::lower) fn dead_end(
     id: &str,
     span: Span,
     statement: Span,
-    prefix: Option<&str>,
+    line: Option<(&str, &str)>,
 ) -> Diagnostic {
     let diagnostic = Diagnostic::new(Code::DeadEnd, span, format!("nothing leads out of `{id}`"))
         .label("a dead end")
         .note(format!(
             "the machine is made as if it said `{id} --> [*] : done`"
         ));
-    match prefix {
-        Some(prefix) => diagnostic.fix(
+    match line {
+        Some((line_break, prefix)) => diagnostic.fix(
             Applicability::Safe,
             format!("say that `{id}` is the end"),
             statement.after(),
-            format!("\n{prefix}{id} --> [*] : done"),
+            format!("{line_break}{prefix}{id} --> [*] : done"),
         ),
         None => diagnostic.help(format!("add `{id} --> [*] : done`, or lead on from it")),
     }

@@ -13,14 +13,15 @@ pub(in crate::lower) fn drawn_elsewhere(
 ) -> Diagnostic {
     let id = &draft.get(state).id;
     let owner = match owner {
-        ROOT => "to no other state".to_owned(),
+        ROOT => "outside of it".to_owned(),
         owner => format!("to `{}`", draft.get(owner).id),
     };
     let drawn_in = &draft.get(drawn.scope).id;
-    let message = format!("`{id}` belongs {owner}, but is drawn inside `{drawn_in}`");
+    let message = format!("`{id}` is drawn inside `{drawn_in}`, but belongs {owner}");
     Diagnostic::new(Code::DrawnElsewhere, drawn.span, message)
-        .label(format!("the last body that mentions `{id}`"))
+        .label("mentioned last here")
+        .note("Mermaid draws a state inside the last body that mentions it")
         .help(format!(
-            "move this line out of `{drawn_in}`, to where `{id}` belongs"
+            "move this line out of `{drawn_in}`; the machine stays the same"
         ))
 }

@@ -5,14 +5,18 @@ use crate::source::Span;
 
 /// A `## STATE-MACHINE` section has neither a diagram nor a definition.
 pub(in crate::lower) fn empty_section(span: Span) -> Diagnostic {
-    Diagnostic::new(Code::EmptySection, span, "this section has neither a diagram nor a definition")
-        .label("no machine below this heading")
-        .help("add a fence ```` ```mermaid ```` with a `stateDiagram-v2`, or a fence ```` ```json definition ````")
+    Diagnostic::new(
+        Code::EmptySection,
+        span,
+        "this section has neither a diagram nor a definition",
+    )
+    .label("no machine below this heading")
+    .help("add a `mermaid` fence that holds a `stateDiagram-v2`, or a `json definition` fence")
 }
 
 /// A diagram without a state.
 pub(in crate::lower) fn no_state(span: Span) -> Diagnostic {
     Diagnostic::new(Code::EmptySection, span, "this machine has no state")
         .label("nothing to be in")
-        .help("draw a first state: `[*] --> first_state`")
+        .help("draw a first one, `[*] --> first_state`, or declare it under `states` in the definition")
 }

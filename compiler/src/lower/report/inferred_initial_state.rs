@@ -3,27 +3,27 @@
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::lower::draft::DraftState;
 
-/// A scope (`None`: the machine) begins at a state without saying so. `prefix`: what a new line beside its first statement
-/// begins with.
+/// A scope (`None`: the machine) begins at a state without saying so. `prefix`: the break between
+/// lines, and what a new line beside its first statement begins with.
 pub(in crate::lower) fn inferred_initial_state(
     scope: Option<&str>,
     first: &DraftState,
-    prefix: Option<&str>,
+    prefix: Option<(&str, &str)>,
 ) -> Diagnostic {
     let whole = scope.map_or_else(|| "the machine".to_owned(), |scope| format!("`{scope}`"));
     let message = format!(
-        "{whole} is taken to begin at `{}`, which nothing says",
+        "nothing says where {whole} begins, so `{}` is taken",
         first.id
     );
     let diagnostic = Diagnostic::new(Code::InferredInitialState, first.span, message)
-        .label("the only state in there that nothing leads to");
+        .label("the only state in it that nothing leads to");
     let line = format!("[*] --> {}", first.id);
     match prefix {
-        Some(prefix) => diagnostic.fix(
+        Some((line_break, prefix)) => diagnostic.fix(
             Applicability::Safe,
             format!("add `{line}`"),
             first.first_statement.before(),
-            format!("{line}\n{prefix}"),
+            format!("{line}{line_break}{prefix}"),
         ),
         None => diagnostic.help(format!("add `{line}`")),
     }

@@ -1,6 +1,7 @@
 //! SM134: parentheses that tell two events apart.
 
 use crate::diag::{Code, Diagnostic};
+use crate::lower::report::dropped_parenthesis::as_guard;
 use crate::source::{Span, Spanned};
 
 /// Without its parenthesis the event would lead to several states, so it keeps it.
@@ -17,7 +18,7 @@ pub(in crate::lower) fn kept_parenthesis(
     Diagnostic::new(Code::KeptParenthesis, comment, message)
         .label("part of the event's name")
         .help(format!(
-            "if it is a condition, write `{} [condition]`; if it is an event, write `{event}`",
-            name.value
+            "if it is a condition, write `{}`; if it is an event, write `{event}`",
+            as_guard(name, whole)
         ))
 }

@@ -1,6 +1,6 @@
 //! SM705: the definition says something that the diagram doesn't.
 
-use crate::diag::{Code, Diagnostic, nearest};
+use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::source::{Span, Spanned};
 
 const WHY: &str =
@@ -11,10 +11,15 @@ pub(in crate::lower) fn state(name: &Spanned<String>, diagram: Span, known: &[&s
     let message = format!("state `{}` isn't in the diagram", name.value);
     let diagnostic = Diagnostic::new(Code::OnlyInDefinition, name.span, message)
         .label("only in the definition")
-        .related(diagram, "the diagram of this section")
+        .related(diagram, "the diagram below this heading doesn't have it")
         .note(WHY);
     match nearest(&name.value, known.iter().copied()) {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            name.span,
+            format!("\"{near}\""),
+        ),
         None => diagnostic.help("draw it, or remove it from the definition"),
     }
 }

@@ -5,7 +5,7 @@ use crate::source::Span;
 
 /// A transition is triggered by a name that only the engine may raise.
 pub(in crate::lower) fn reserved_event(name: &str, span: Span) -> Diagnostic {
-    let message = format!("`{name}` is the engine's own event");
+    let message = format!("only the machine itself may raise `{name}`");
     let diagnostic = Diagnostic::new(Code::ReservedEvent, span, message).label("a reserved name");
     if name.starts_with("done.state.") {
         return diagnostic.help(

@@ -9,9 +9,9 @@ pub(in crate::lower) fn several_initial_states(
     first_span: Span,
     other_span: Span,
 ) -> Diagnostic {
-    let message = format!("the same scope begins at `{first}` and at `{other}`");
+    let message = format!("`{first}` and `{other}` can't both be the beginning");
     Diagnostic::new(Code::SeveralInitialStates, other_span, message)
         .label(format!("begins at `{other}` here"))
         .related(first_span, format!("begins at `{first}` here"))
-        .help("keep one; to let an event decide, begin at a state that waits for it")
+        .help("keep one; if an event decides, begin at a state that waits for it and leads to both")
 }

@@ -1,6 +1,6 @@
 //! SM202: a guard that nobody declares.
 
-use crate::diag::{Code, Diagnostic, nearest};
+use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::source::Span;
 
 /// A guard is used by name, and the definition doesn't declare it.
@@ -12,7 +12,16 @@ pub(in crate::lower) fn unknown_guard(name: &str, span: Span, known: &[&str]) ->
             "a guard that can't be answered never holds, so this transition would never be taken",
         );
     match nearest(name, known.iter().copied()) {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        Some(near) => {
+            // A label holds the bare name, the definition has it in quotes.
+            let quote = if span.range().len() > name.len() { "\"" } else { "" };
+            diagnostic.help(format!("did you mean `{near}`?")).fix(
+                Applicability::Unsafe,
+                format!("write `{near}`"),
+                span,
+                format!("{quote}{near}{quote}"),
+            )
+        }
         None => diagnostic.help(format!(
             "declare it: `\"guards\": {{ \"{name}\": {{ \"field\": …, \"op\": …, \"value\": … }} }}`"
         )),

@@ -34,4 +34,8 @@ pub(in crate::lower) fn outside_scope(
     Diagnostic::new(Code::UnknownState, name.span, message)
         .label(format!("must be a state inside `{scope}`"))
         .related(declared, format!("`{}` stands here", name.value))
+        .help(format!(
+            "begin at a state inside `{scope}`, or move `{}` into it",
+            name.value
+        ))
 }

@@ -8,8 +8,34 @@ pub(in crate::lower) fn unsupported_construct(span: Span, what: &str) -> Diagnos
     Diagnostic::new(
         Code::UnsupportedConstruct,
         span,
-        format!("{what} aren't compiled yet"),
+        format!("{what} can't be compiled yet"),
     )
-    .label("not compiled by this version")
+    .label("not supported by this version")
     .note("no machine is made, rather than one that means something else")
+    .help(way_round(what))
+}
+
+/// How to say the same without it.
+fn way_round(what: &str) -> &'static str {
+    let words = [
+        (
+            "delays",
+            "name an event, such as `timed_out`, that the host sends when the time is over",
+        ),
+        (
+            "choices",
+            "give each transition that leads to the choice the guards that lead out of it",
+        ),
+        (
+            "history",
+            "lead to a named state, one for each place to return to",
+        ),
+    ];
+    let found = words
+        .iter()
+        .find(|(construct, _)| what.starts_with(construct));
+    found.map_or(
+        "do one thing after the other, or make each a machine of its own",
+        |(_, help)| help,
+    )
 }

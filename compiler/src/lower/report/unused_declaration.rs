@@ -5,8 +5,8 @@ use crate::source::Spanned;
 
 /// A guard, an action or an event of the definition that nothing names. `what` is that word.
 pub(in crate::lower) fn unused_declaration(what: &str, name: &Spanned<String>) -> Diagnostic {
-    let message = format!("{what} `{}` is declared, but nothing uses it", name.value);
+    let message = format!("{what} `{}` is declared but never used", name.value);
     Diagnostic::new(Code::UnusedDeclaration, name.span, message)
-        .label("never used")
-        .help(format!("use it in a transition, or remove it; a typing error where it is used leaves a {what} unused too"))
+        .label("nothing names it")
+        .help("use it, or remove it; if you meant to use it, look for a misspelling there")
 }
