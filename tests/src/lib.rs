@@ -4,6 +4,14 @@
 //! the diff says what changed. What other people wrote is read where it is (`../shared/corpus` beside the checkout) and
 //! skipped where it isn't; none of it is part of the project.
 
+#![cfg_attr(
+    test,
+    expect(
+        clippy::string_slice,
+        reason = "a test that slices wrongly fails, as a test should"
+    )
+)]
+
 #[cfg(test)]
 mod broken;
 #[cfg(test)]
