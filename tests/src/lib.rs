@@ -29,6 +29,8 @@ mod outside;
 #[cfg(test)]
 mod pages;
 #[cfg(test)]
+mod readme;
+#[cfg(test)]
 mod rendering;
 #[cfg(test)]
 mod round_trip;

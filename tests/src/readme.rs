@@ -1,0 +1,43 @@
+//! The README shows what really comes out.
+
+use std::fs;
+
+use crate::golden::{files, root};
+
+/// The texts inside the fences of a language.
+fn fences<'t>(text: &'t str, opening: &str, closing: &str) -> Vec<&'t str> {
+    let parts = text.split(&format!("\n{opening}\n")).skip(1);
+    parts
+        .filter_map(|part| part.split(&format!("\n{closing}")).next())
+        .collect()
+}
+
+#[test]
+fn its_diagnostics_are_real() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("a README");
+    let goldens: Vec<String> = files(&root().join("tests/corpus"))
+        .iter()
+        .filter(|path| path.extension().is_some_and(|ending| ending == "txt"))
+        .map(|path| fs::read_to_string(path).expect("a readable golden"))
+        .collect();
+    let shown = fences(&readme, "```text", "```");
+    assert_eq!(shown.len(), 3);
+    for diagnostic in shown {
+        assert!(
+            goldens.iter().any(|golden| golden.contains(diagnostic)),
+            "nothing prints\n{diagnostic}"
+        );
+    }
+}
+
+#[test]
+fn its_spec_is_the_example() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("a README");
+    let example =
+        fs::read_to_string(root().join("examples/turnstile/turnstile.md")).expect("an example");
+    let shown = fences(&readme, "````markdown", "````");
+    assert_eq!(
+        shown.first().map(|text| text.trim_end()),
+        Some(example.trim_end())
+    );
+}
