@@ -6,10 +6,15 @@ use crate::golden::{files, root};
 
 /// The texts inside the fences of a language.
 fn fences<'t>(text: &'t str, opening: &str, closing: &str) -> Vec<&'t str> {
-    let parts = text.split(&format!("\n{opening}\n")).skip(1);
-    parts
-        .filter_map(|part| part.split(&format!("\n{closing}")).next())
-        .collect()
+    let (opening, closing) = (format!("\n{opening}\n"), format!("\n{closing}"));
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((_, below)) = rest.split_once(&opening) {
+        let (inside, behind) = below.split_once(&closing).expect("a closed fence");
+        found.push(inside);
+        rest = behind;
+    }
+    found
 }
 
 #[test]
