@@ -92,6 +92,10 @@ impl Check<'_, '_> {
                 self.diags
                     .push(report::not_a_choice(at, name, &text.value, choices));
             }
+            (Want::Name, Value::StringLit(text)) if text.value.is_empty() => {
+                let at = self.place.of(value);
+                self.diags.push(report::empty_name(at));
+            }
             (Want::Whole(least), Value::NumberLit(number)) => self.whole(name, number, *least),
             (Want::List(item), Value::Array(list)) => {
                 for element in &list.elements {
@@ -189,7 +193,7 @@ impl Check<'_, '_> {
 
     fn wrong_type(&mut self, name: &str, value: &Value<'_>, want: &Want) {
         let mended = match (want, value) {
-            (Want::List(Want::Text), Value::StringLit(_)) => {
+            (Want::List(Want::Text | Want::Name), Value::StringLit(_)) => {
                 let written = self.place.text().get(range_of(value)).unwrap_or_default();
                 Some(format!("[{written}]"))
             }

@@ -62,20 +62,20 @@ const fn shape(what: &'static str, keys: &'static [Key]) -> Shape {
     }
 }
 
-static NAMES: Want = Want::List(&Want::Text);
+static NAMES: Want = Want::List(&Want::Name);
 /// A name, or a list of names, any of which may be wrapped as `{"type": name}`.
 static ACTIONS: [Want; 3] = [
-    Want::Text,
+    Want::Name,
     Want::List(&ACTION_USE_ITEM),
     Want::Object(&ACTION_USE),
 ];
 static ACTION_USE_ITEM: Want = Want::Either(&ACTION_USE_ITEMS);
-static ACTION_USE_ITEMS: [Want; 2] = [Want::Text, Want::Object(&ACTION_USE)];
-static BRANCHES: [Want; 3] = [Want::Text, Want::Object(&BRANCH), Want::List(&BRANCH_ITEM)];
+static ACTION_USE_ITEMS: [Want; 2] = [Want::Name, Want::Object(&ACTION_USE)];
+static BRANCHES: [Want; 3] = [Want::Name, Want::Object(&BRANCH), Want::List(&BRANCH_ITEM)];
 static BRANCH_ITEM: Want = Want::Either(&BRANCH_ITEMS);
-static BRANCH_ITEMS: [Want; 2] = [Want::Text, Want::Object(&BRANCH)];
+static BRANCH_ITEMS: [Want; 2] = [Want::Name, Want::Object(&BRANCH)];
 static BRANCHES_BY_NAME: Want = Want::Either(&BRANCHES);
-static GUARDS: [Want; 2] = [Want::Text, Want::Object(&GUARD)];
+static GUARDS: [Want; 2] = [Want::Name, Want::Object(&GUARD)];
 static GUARD_ITEM: Want = Want::Either(&GUARDS);
 static STATE_VALUE: Want = Want::Object(&STATE);
 static EVENT_VALUE: Want = Want::Object(&EVENT);
@@ -105,11 +105,11 @@ pub(super) static MACHINE: Shape = shape(
     "a machine",
     &[
         typed("$schema", Want::Text),
-        typed("id", Want::Text),
+        typed("id", Want::Name),
         typed("title", Want::Text),
         typed("description", Want::Text),
         host("version", Want::Either(&[Want::Text, Want::Number])),
-        typed("initial", Want::Text),
+        typed("initial", Want::Name),
         typed("context", Want::Map(&Want::Any)),
         host("context_schema", Want::Map(&Want::Any)),
         typed("events", Want::Map(&EVENT_VALUE)),
@@ -169,7 +169,7 @@ static EVENT: Shape = shape(
 static ACTION: Shape = shape(
     "an action",
     &[
-        typed("raise", Want::Text),
+        typed("raise", Want::Name),
         host("assign", Want::Map(&ASSIGNED)),
         host("effect", Want::Any),
         host("idempotent", Want::Flag),
@@ -180,13 +180,13 @@ static ACTION: Shape = shape(
 /// What a field is assigned: an expression, or a constant that isn't a text.
 static ASSIGNED: Want = Want::Either(&[Want::Text, Want::Number, Want::Flag, Want::Null]);
 
-static ACTION_USE: Shape = shape("an action", &[required("type", Want::Text)]);
+static ACTION_USE: Shape = shape("an action", &[required("type", Want::Name)]);
 
 static INTERRUPT: Shape = shape(
     "an interrupt",
     &[
         required("trigger", Want::Object(&TRIGGER)),
-        required("target", Want::Text),
+        required("target", Want::Name),
     ],
 );
 
@@ -233,7 +233,7 @@ pub(super) static STATE: Shape = shape(
             Want::Choice(&["atomic", "compound", "parallel", "final", "history"]),
         ),
         typed("history", Want::Choice(&["shallow", "deep"])),
-        typed("initial", Want::Text),
+        typed("initial", Want::Name),
         typed("states", Want::Map(&STATE_VALUE)),
         typed("on", Want::Map(&BRANCHES_BY_NAME)),
         typed("always", Want::Either(&BRANCHES)),
@@ -255,18 +255,18 @@ pub(super) static STATE: Shape = shape(
         host("env_overrides", Want::Map(&Want::Text)),
         old("env", "env_overrides", Want::Map(&Want::Text)),
         host("max_iterations", Want::Whole(1)),
-        typed("on_max_iterations", Want::Text),
+        typed("on_max_iterations", Want::Name),
         host("max_edit_lines", Want::Whole(0)),
         host("max_files_per_state", Want::Whole(0)),
         host("context_budget_bytes", Want::Whole(1)),
         host("requires", Want::Any),
-        typed("safe_next", Want::Text),
+        typed("safe_next", Want::Name),
         typed("outcome", Want::Choice(&["success", "failure"])),
         host("model", Want::Text),
         host("thinking_level", Want::Text),
         host("model_ladder", Want::List(&RUNG_VALUE)),
         host("direct_execution", Want::Flag),
-        typed("while_waiting", Want::List(&Want::Text)),
+        typed("while_waiting", Want::List(&Want::Name)),
         host("tags", Want::List(&Want::Text)),
         host("meta", Want::Map(&Want::Any)),
     ],
@@ -287,7 +287,7 @@ static RUNG: Shape = shape(
 pub(super) static BRANCH: Shape = shape(
     "a transition",
     &[
-        typed("target", Want::Text),
+        typed("target", Want::Name),
         typed("guard", Want::Either(&GUARDS)),
         old("cond", "guard", Want::Either(&GUARDS)),
         typed("guards", Want::List(&GUARD_ITEM)),
@@ -296,10 +296,10 @@ pub(super) static BRANCH: Shape = shape(
         typed("actions", Want::Either(&ACTIONS)),
         typed("description", Want::Text),
         typed("fork", Want::Object(&FORK)),
-        typed("invoke", Want::Text),
+        typed("invoke", Want::Name),
         typed("input", Want::Any),
-        typed("on_complete", Want::Text),
-        typed("on_fail", Want::Text),
+        typed("on_complete", Want::Name),
+        typed("on_fail", Want::Name),
     ],
 );
 
@@ -309,15 +309,15 @@ static FORK: Shape = shape(
     &[
         required("branches", Want::Map(&FORK_BRANCH_VALUE)),
         typed("join", Want::Choice(&["all", "any"])),
-        required("on_complete", Want::Text),
-        typed("on_fail", Want::Text),
+        required("on_complete", Want::Name),
+        typed("on_fail", Want::Name),
     ],
 );
 
 static FORK_BRANCH: Shape = shape(
     "a branch of a fork",
     &[
-        required("initial", Want::Text),
+        required("initial", Want::Name),
         required("terminal", Want::Text),
     ],
 );
@@ -326,7 +326,7 @@ static FORK_BRANCH: Shape = shape(
 static GUARD: Shape = shape(
     "a guard",
     &[
-        typed("field", Want::Text),
+        typed("field", Want::Name),
         typed("op", Want::Choice(&OPERATORS)),
         typed("value", Want::Any),
         typed("all", Want::List(&GUARD_ITEM)),

@@ -9,6 +9,8 @@ pub(super) enum Want {
     Any,
     /// A text.
     Text,
+    /// A text that names something, so that it isn't empty.
+    Name,
     /// One of these texts.
     Choice(&'static [&'static str]),
     /// `true` or `false`.
@@ -94,7 +96,7 @@ impl Want {
     pub(super) fn accepts(&self, value: &Value<'_>) -> bool {
         match self {
             Self::Any => true,
-            Self::Text | Self::Choice(_) => matches!(value, Value::StringLit(_)),
+            Self::Text | Self::Name | Self::Choice(_) => matches!(value, Value::StringLit(_)),
             Self::Flag => matches!(value, Value::BooleanLit(_)),
             Self::Number | Self::Whole(_) => matches!(value, Value::NumberLit(_)),
             Self::Null => matches!(value, Value::NullKeyword(_)),
@@ -108,13 +110,13 @@ impl Want {
     pub(super) fn words(&self) -> String {
         match self {
             Self::Any => "a value".to_owned(),
-            Self::Text => "a text".to_owned(),
+            Self::Text | Self::Name => "a text".to_owned(),
             Self::Choice(choices) => format!("one of {}", quoted(choices)),
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Number => "a number".to_owned(),
             Self::Whole(_) => "a whole number".to_owned(),
             Self::Null => "`null`".to_owned(),
-            Self::List(Self::Text) => "a list of names".to_owned(),
+            Self::List(Self::Text | Self::Name) => "a list of names".to_owned(),
             Self::List(_) => "a list".to_owned(),
             Self::Map(_) | Self::Object(_) => "an object".to_owned(),
             Self::Either(wants) => {

@@ -248,7 +248,8 @@ impl Parser<'_> {
         }
         let brace = self.peek();
         let braced = brace.kind == Kind::Open;
-        if id_range.is_empty() {
+        let nameless = !braced && self.slice(id_range.clone()).starts_with(':');
+        if id_range.is_empty() || nameless {
             let finding =
                 report::syntax_error::declaration::title_without_id(quoted, &title.value, braced);
             return Err(Self::broken_line(alias.start, finding));
