@@ -7,7 +7,8 @@ use crate::pass::names::names;
 /// Hints at each id that generated Rust has to call something else: a keyword, a leading digit, a character that no
 /// Rust identifier holds.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
-    for renamed in names(machine).renamed {
+    // An empty id is an error of its own.
+    for renamed in names(machine).renamed.into_iter().filter(|renamed| !renamed.id.is_empty()) {
         let (what, id, name) = (renamed.what, renamed.id, renamed.name);
         diags.push(
             Diagnostic::new(
