@@ -39,6 +39,7 @@ pub fn compare<O: Observer>(
 }
 
 /// Whether the transition's guard holds; a transition without one is always enabled.
+#[inline(never)]
 pub(crate) fn guard<H: Host, O: Observer>(
     table: &Table,
     transition: TransitionId,

@@ -16,7 +16,7 @@ use crate::record::Outcome;
 use crate::select::select;
 use crate::step::{self, Work};
 use crate::table::Table;
-use crate::table::index::{self, Cell, Check};
+use crate::table::index::{self, Cell, Check, Contender, Guarded};
 use crate::table::sections::EventKind;
 
 /// A running machine.
@@ -127,97 +127,97 @@ impl<'t, H: Host> Machine<'t, H> {
     ) -> Result<Outcome, StepError> {
         let leaf = self.configuration.leaf;
         let cell = index::cell(self.cells, self.stride, leaf, event);
-        if cell.is_control() {
-            observer.transition(cell.transition());
-            observer.exited(leaf);
-            observer.entered(cell.next());
-            self.configuration.leaf = cell.next();
-            return Ok(Outcome::Taken);
-        }
-        if cell == Cell::NOTHING {
-            return Ok(Outcome::Ignored);
-        }
-        // The other kinds leave out what an observer would see between the actions.
-        if cell.is_run() && !observer.watches() {
-            if cell.guard().is_some_and(|guard| !self.host.guard(guard)) {
-                return Ok(Outcome::Ignored);
-            }
-            self.run(cell.actions(), cell.next());
-            return Ok(Outcome::Taken);
-        }
-        if cell.is_list() && !observer.watches() {
-            return self.send_first(cell.first(), observer);
-        }
-        self.send_general(event, observer)
-    }
-
-    /// Does all there is to do.
-    #[inline(always)]
-    fn run(&mut self, actions: (usize, usize), next: StateId) {
-        // INVARIANT: the dense index holds only ranges of its own actions.
-        if let Some(actions) = self.table.index.dense.actions(actions) {
-            for &action in actions {
-                self.host.action(action);
-            }
-        }
-        self.configuration.leaf = next;
-    }
-
-    /// Takes the first contender whose guard holds.
-    #[inline(always)]
-    fn send_first<O: Observer>(
-        &mut self,
-        first: usize,
-        observer: &mut O,
-    ) -> Result<Outcome, StepError> {
-        let dense = &self.table.index.dense;
-        let mut at = first;
-        while let Some(contender) = dense.contender(at) {
-            let holds = match contender.check() {
-                Check::Always => true,
-                Check::Ask(guard) => self.host.guard(guard),
-                Check::Program => self.ask_program(contender.transition(), observer),
+        // What the general step is asked for, unless the cell says it all: the transition, if it is found already.
+        // There is one call of it, so that every other result is a constant for the caller's optimizer.
+        let found = 'general: {
+            let next = match *cell {
+                Cell::Nothing => return Ok(Outcome::Ignored),
+                Cell::Move { transition, next } => {
+                    observer.transition(transition);
+                    observer.exited(leaf);
+                    observer.entered(next);
+                    next
+                }
+                // The other kinds leave out what an observer would see between the actions.
+                _ if observer.watches() => break 'general None,
+                Cell::Act {
+                    guard,
+                    action,
+                    next,
+                } => {
+                    if !self.holds(guard) {
+                        return Ok(Outcome::Ignored);
+                    }
+                    self.host.action(action);
+                    next
+                }
+                Cell::Run {
+                    guard,
+                    count,
+                    at,
+                    next,
+                } => {
+                    if !self.holds(guard) {
+                        return Ok(Outcome::Ignored);
+                    }
+                    self.run(usize::from(at), usize::from(count));
+                    next
+                }
+                Cell::List { at, count } => {
+                    let Some(first) = self.first(at as usize, usize::from(count), observer) else {
+                        return Ok(Outcome::Ignored);
+                    };
+                    let Some(next) = first.next() else {
+                        break 'general Some(first.transition());
+                    };
+                    let (at, count) = first.actions();
+                    self.run(at, count);
+                    next
+                }
+                Cell::General => break 'general None,
             };
-            if holds {
-                let Some(next) = contender.next() else {
-                    return self.take_general(contender.transition(), observer);
-                };
-                self.run(contender.actions(), next);
-                return Ok(Outcome::Taken);
-            }
-            if contender.is_last() {
-                break;
-            }
-            at += 1;
-        }
-        Ok(Outcome::Ignored)
+            self.configuration.leaf = next;
+            return Ok(Outcome::Taken);
+        };
+        self.send_general(event, found, observer)
     }
 
-    #[inline(never)]
-    fn ask_program<O: Observer>(&mut self, transition: TransitionId, observer: &mut O) -> bool {
-        expression::guard(self.table, transition, &mut self.host, observer)
+    #[inline(always)]
+    fn holds(&mut self, guard: Guarded) -> bool {
+        guard.guard().is_none_or(|guard| self.host.guard(guard))
     }
 
-    #[inline(never)]
-    fn take_general<O: Observer>(
+    /// The first contender whose guard holds.
+    #[inline(always)]
+    fn first<O: Observer>(
         &mut self,
-        transition: TransitionId,
+        at: usize,
+        count: usize,
         observer: &mut O,
-    ) -> Result<Outcome, StepError> {
-        let Self {
-            table,
-            configuration,
-            work,
-            host,
-            ..
-        } = self;
-        step::macrostep(table, configuration, transition, work, host, observer)
+    ) -> Option<&'t Contender> {
+        let (table, host) = (self.table, &mut self.host);
+        let mut contenders = table.index.dense.contenders(at, count).iter();
+        contenders.find(|contender| match contender.check() {
+            Check::Always => true,
+            Check::Ask(guard) => host.guard(guard),
+            Check::Program => expression::guard(table, contender.transition(), host, observer),
+        })
     }
 
+    /// Does the actions of a cell or a contender.
+    #[inline(always)]
+    fn run(&mut self, at: usize, count: usize) {
+        for &action in self.table.index.dense.actions(at, count) {
+            self.host.action(action);
+        }
+    }
+
+    /// Does all there is to do for the event, which takes the transition `found` if that is known.
     #[inline(never)]
     fn send_general<O: Observer>(
         &mut self,
         event: EventId,
+        found: Option<TransitionId>,
         observer: &mut O,
     ) -> Result<Outcome, StepError> {
         let Self {
@@ -227,7 +227,10 @@ impl<'t, H: Host> Machine<'t, H> {
             host,
             ..
         } = self;
-        step::send(table, configuration, event, work, host, observer)
+        match found {
+            Some(found) => step::macrostep(table, configuration, found, work, host, observer),
+            None => step::send(table, configuration, event, work, host, observer),
+        }
     }
 
     /// Whether sending the event would take a transition. Guards are asked, nothing is done.

@@ -14,6 +14,9 @@ use crate::golden::{files, outside, root};
 /// Longest text whose every prefix is tried. Unit: bytes. Why: the work grows with the square.
 const MAX_PREFIXED: usize = 3_000;
 
+/// One text of so many goes through the Rust back end, too.
+const RUST_SHARE: usize = 16;
+
 fn seeds() -> Vec<(String, String)> {
     let mut all: Vec<_> = ["examples", "tests/corpus", "tests/engines"]
         .iter()
@@ -46,6 +49,12 @@ pub(crate) fn survive(name: &str, text: &str) {
             let sections = statemark_runtime::decode(&bytes).expect("a table that we wrote");
             statemark_runtime::verify(sections).expect("a machine that we checked");
             let _ = back::mermaid::write(machine);
+            // Formatting what it wrote makes the Rust back end the slowest by far: it gets a share.
+            if text.len() % RUST_SHARE == 0 {
+                assert!(
+                    !back::rust::write_file(machine, &back::rust::Options::default()).is_empty()
+                );
+            }
         }
     }));
     assert!(tried.is_ok(), "{name}: {text:?}");

@@ -213,7 +213,10 @@ fn set_ends(states: &mut Arena<State>) {
 
 fn set_done(states: &mut Arena<State>, draft: &Draft) {
     for (handle, event) in draft.events.iter() {
-        if let EventKind::Completion(state) = event.kind {
+        // A state without children is never done; `never-completes` says so of who waits for it.
+        if let EventKind::Completion(state) = event.kind
+            && states.at(state).kind == StateKind::Compound
+        {
             states.at_mut(state).done = Some(handle);
         }
     }

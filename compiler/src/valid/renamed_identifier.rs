@@ -8,7 +8,11 @@ use crate::pass::names::names;
 /// Rust identifier holds.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     // An empty id is an error of its own.
-    for renamed in names(machine).renamed.into_iter().filter(|renamed| !renamed.id.is_empty()) {
+    for renamed in names(machine)
+        .renamed
+        .into_iter()
+        .filter(|renamed| !renamed.id.is_empty())
+    {
         let (what, id, name) = (renamed.what, renamed.id, renamed.name);
         diags.push(
             Diagnostic::new(

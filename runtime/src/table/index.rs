@@ -16,8 +16,8 @@ mod dense;
 
 use alloc::vec::Vec;
 
-pub(crate) use self::cell::Cell;
-pub(crate) use self::dense::{Check, Dense, cell};
+pub(crate) use self::cell::{Cell, Guarded};
+pub(crate) use self::dense::{Check, Contender, Dense, cell};
 use super::list;
 use super::sections::{Sections, StateKind};
 use crate::id::{EventId, StateId, TransitionId};

@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::cell::{Cell, Run};
+use super::cell::{Cell, Guarded};
 use super::{EVENTLESS, Index, is_running_leaf};
 use crate::id::{ActionId, EventId, GuardId, StateId, TransitionId};
 use crate::table::sections::{EventKind, Instruction, Sections, StateKind, TransitionRow};
@@ -38,15 +38,13 @@ pub(crate) enum Check {
     Program,
 }
 
-/// A transition that an event may take at a leaf. Contenders of a cell follow one another, best first.
+/// A transition that an event may take at a leaf. Contenders of a cell stand best first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contender {
     transition: TransitionId,
     /// The leaf afterwards; none if the actions aren't all there is to do, so that the general step does it.
     next: u16,
     guard: u16,
-    /// Whether it is the cell's last.
-    last: bool,
     /// All actions of the step, in order: exit, transition, entry. Where they begin, and how many there are.
     actions: (u32, u32),
 }
@@ -77,11 +75,6 @@ impl Contender {
     pub(crate) fn actions(&self) -> (usize, usize) {
         (self.actions.0 as usize, self.actions.1 as usize)
     }
-
-    #[inline]
-    pub(crate) fn is_last(&self) -> bool {
-        self.last
-    }
 }
 
 /// The dense index.
@@ -104,7 +97,7 @@ impl Dense {
         }
         let dense = Self {
             stride: states,
-            cells: vec![Cell::GENERAL; cells],
+            cells: vec![Cell::General; cells],
             ..Self::default()
         };
         Builder {
@@ -123,30 +116,34 @@ impl Dense {
         (&self.cells, self.stride)
     }
 
+    /// The contenders of a cell.
     #[inline]
-    pub(crate) fn contender(&self, at: usize) -> Option<&Contender> {
-        self.contenders.get(at)
+    pub(crate) fn contenders(&self, at: usize, count: usize) -> &[Contender] {
+        run_of(&self.contenders, at, count)
     }
 
-    /// The actions that a run cell or a contender has.
+    /// The actions of a cell or a contender.
     #[inline]
-    pub(crate) fn actions(&self, (at, count): (usize, usize)) -> Option<&[ActionId]> {
-        self.actions.get(at..at.wrapping_add(count))
+    pub(crate) fn actions(&self, at: usize, count: usize) -> &[ActionId] {
+        run_of(&self.actions, at, count)
     }
+}
+
+/// So many rows from there on. INVARIANT: the dense index names only rows that it has; there are none elsewhere.
+#[inline]
+fn run_of<T>(rows: &[T], at: usize, count: usize) -> &[T] {
+    rows.get(at..at.wrapping_add(count)).unwrap_or_default()
 }
 
 /// The cell of a leaf and an event.
 #[inline]
-pub(crate) fn cell(cells: &[Cell], stride: usize, leaf: StateId, event: EventId) -> Cell {
+pub(crate) fn cell(cells: &[Cell], stride: usize, leaf: StateId, event: EventId) -> &Cell {
     // An event past the last gives a place past the last cell; a leaf is always one of the table's states.
     let at = event
         .index()
         .wrapping_mul(stride)
         .wrapping_add(leaf.index());
-    match cells.get(at) {
-        Some(&cell) => cell,
-        None => Cell::GENERAL,
-    }
+    cells.get(at).unwrap_or(&Cell::General)
 }
 
 /// An upper bound of the number of contenders: for each leaf the triggers on its chain.
@@ -229,15 +226,18 @@ impl Builder<'_> {
                 break;
             }
         }
-        let new = self.dense.contenders.get_mut(from..).unwrap_or_default();
-        let Some(last) = new.last_mut() else {
-            return Some(Cell::NOTHING);
-        };
-        last.last = true;
-        u32::try_from(from).ok().map(Cell::list)
+        let count = u16::try_from(self.dense.contenders.len() - from).ok()?;
+        Some(match count {
+            0 => Cell::Nothing,
+            _ => Cell::List {
+                count,
+                at: u32::try_from(from).ok()?,
+            },
+        })
     }
 
-    /// The cell, if there is one transition to think of, which is plain and guarded by one question at most.
+    /// The cell, if there is one transition to think of, which is plain and guarded by one question at most, and the
+    /// cell has room for it.
     fn single(&mut self, leaf: StateId, triggered: &[(EventId, TransitionId)]) -> Option<Cell> {
         let sections = self.sections;
         let &(_, transition) = triggered.first()?;
@@ -253,16 +253,25 @@ impl Builder<'_> {
         }
         let moves = effect.exited == [leaf] && effect.entered == [effect.next];
         if guard.is_none() && effect.actions.is_empty() && moves {
-            return Some(Cell::control(transition, effect.next));
+            return Some(Cell::Move {
+                transition,
+                next: effect.next,
+            });
         }
-        let at = u32::try_from(self.dense.actions.len()).ok()?;
-        let count = u8::try_from(effect.actions.len()).ok()?;
-        let cell = Cell::run(Run {
-            next: effect.next,
+        let guard = Guarded::by(guard);
+        if let &[action] = effect.actions.as_slice() {
+            return Some(Cell::Act {
+                guard,
+                action,
+                next: effect.next,
+            });
+        }
+        let cell = Cell::Run {
             guard,
-            at,
-            count,
-        })?;
+            count: u8::try_from(effect.actions.len()).ok()?,
+            at: u16::try_from(self.dense.actions.len()).ok()?,
+            next: effect.next,
+        };
         self.dense.actions.extend(&effect.actions);
         Some(cell)
     }
@@ -293,7 +302,6 @@ impl Builder<'_> {
                 [Instruction::Ask(guard)] => guard.raw(),
                 _ => PROGRAM,
             },
-            last: false,
             actions: (place(start)?, place(count)?),
         })
     }
