@@ -47,6 +47,7 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
             if let Some(definition) = definition {
                 overlay::overlay(definition, &mut draft, &mut context);
             }
+            guard::settle_labels(&mut draft, &mut context);
             boundary::close_dead_ends(&mut draft, &mut context);
         }
         (None, Some(definition)) => definition::build(definition, &mut draft, &mut context),
@@ -65,7 +66,7 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
     let mut interrupts = Vec::new();
     if let Some(definition) = &spec.definition {
         declarations::add_declarations(definition, &mut draft, &mut context);
-        declarations::add_event_references(&definition.states, &mut draft, &mut context);
+        declarations::add_event_references(definition, &mut draft, &mut context);
         interrupts = self::interrupts(spec, &draft, &mut context);
     }
     add_instructions(spec, &mut draft, &mut context);
@@ -112,7 +113,8 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
             .state(&name.value)
             .filter(|&state| !draft.get(state).implied);
         let Some(state) = named else {
-            let known = nearest(&name.value, draft.state_ids());
+            let known = context.comparable(draft.state_ids(), draft.states.len());
+            let known = nearest(&name.value, known);
             let diagnostic = report::unknown_instructions::unknown_instructions(name, known);
             context.diags.push(diagnostic);
             continue;
@@ -126,5 +128,65 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
                 ));
         }
         draft.get_mut(state).instructions = Some(instructions.text.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::source::Sources;
+    use crate::valid::Valid;
+    use crate::{Options, back, compile};
+
+    fn machine(name: &str, text: &str) -> Valid {
+        let mut sources = Sources::new();
+        sources.add(name, text);
+        let mut compiled = compile(&sources, &Options::default());
+        assert_eq!(compiled.machines.len(), 1, "{:#?}", compiled.diagnostics);
+        compiled.machines.remove(0)
+    }
+
+    fn beside(diagram: &str, definition: &str) -> Valid {
+        let text = format!(
+            "## STATE-MACHINE\n\n```mermaid\n{diagram}\n```\n\n```json definition\n{definition}\n```\n"
+        );
+        machine("spec.md", &text)
+    }
+
+    #[test]
+    fn names_that_differ_in_composition_are_one() {
+        let text = "stateDiagram-v2\n[*] --> caf\u{e9}\ncafe\u{301} --> bar : cl\u{e9}\nbar --> caf\u{e9} : cle\u{301}\n";
+        let machine = machine("spec.mmd", text);
+        assert_eq!(machine.named_states().count(), 2);
+        assert_eq!(machine.events.len(), 1);
+        assert!(machine.state_named("caf\u{e9}").is_some());
+    }
+
+    #[test]
+    fn a_branch_is_added_to_its_own_event_alone() {
+        let machine = beside(
+            "stateDiagram-v2\n[*] --> a\na --> b : go, run\nb --> [*] : end",
+            r#"{
+                "guards": { "one": { "field": "x", "op": "eq", "value": 1 } },
+                "states": { "a": { "on": { "go": { "target": "b", "guard": "one" }, "run": "b" } } }
+            }"#,
+        );
+        let written = back::mermaid::write(&machine);
+        assert!(
+            written.contains("a --> b : run\n    a --> b : go [x == 1]"),
+            "{written}"
+        );
+    }
+
+    #[test]
+    fn a_guard_of_the_definition_answers_the_words_of_the_diagram() {
+        let machine = beside(
+            "stateDiagram-v2\n[*] --> a\na --> b : go [attempts < 3]\nb --> [*] : end",
+            r#"{
+                "guards": { "few": { "field": "attempts", "op": "lt", "value": 3 } },
+                "states": { "a": { "on": { "go": { "target": "b", "guard": "few" } } } }
+            }"#,
+        );
+        assert_eq!(machine.guards.len(), 0, "the host is asked nothing");
+        assert_eq!(machine.fields.len(), 1);
     }
 }

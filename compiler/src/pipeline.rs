@@ -6,6 +6,7 @@ use crate::diag::{Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::front::{definition, markdown, mermaid};
 use crate::lower::{Spec, lower};
+use crate::pass::names::snake;
 use crate::source::{FileId, SourceFile, Sources, Span, Spanned};
 use crate::valid::{self, Valid};
 use crate::{Compiled, Format, Options, report};
@@ -20,14 +21,19 @@ pub(crate) fn compile(sources: &Sources, options: &Options) -> Compiled {
     for (file, source) in sources.iter() {
         let (specs, mut diagnostics) = read(file, source, options);
         compiled.found += specs.len();
-        let mut seen: BTreeMap<String, Span> = BTreeMap::new();
+        let mut seen: BTreeMap<String, Spanned<String>> = BTreeMap::new();
         for (spec, mut diags) in specs {
-            if let Some(&first) = seen.get(&spec.id.value) {
-                diags.push(report::duplicate_machine::duplicate_machine(
-                    &spec.id, first,
-                ));
-            } else {
-                seen.insert(spec.id.value.clone(), spec.id.span);
+            let module = snake(&spec.id.value).0;
+            match seen.get(&module) {
+                Some(first) if first.value == spec.id.value => diags.push(
+                    report::duplicate_machine::duplicate_machine(&spec.id, first.span),
+                ),
+                Some(first) => diags.push(report::duplicate_machine::same_module(
+                    &spec.id, first, &module,
+                )),
+                None => {
+                    seen.insert(module, spec.id.clone());
+                }
             }
             let (machine, found) = finish(&spec, sources, diags);
             compiled.machines.extend(machine);
@@ -178,7 +184,7 @@ fn default_id(path: &str) -> String {
     if stem.eq_ignore_ascii_case("skill")
         && let Some(folder) = parts
             .next()
-            .filter(|folder| !folder.is_empty() && *folder != ".")
+            .filter(|folder| !["", ".", ".."].contains(folder))
     {
         return folder.to_owned();
     }
@@ -196,6 +202,7 @@ mod tests {
             ("specs/door.state.mmd", "door"),
             ("skills/fix-bug/SKILL.md", "fix-bug"),
             ("SKILL.md", "SKILL"),
+            ("../SKILL.md", "SKILL"),
             ("C:\\specs\\door.md", "door"),
             ("", "machine"),
             (".md", "md"),

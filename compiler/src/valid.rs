@@ -64,7 +64,6 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
     let broken = broken || found.has_errors();
     if !broken {
         eventless_cycle::check(&machine, &mut found);
-        unbounded_raise::check(&machine, &mut found);
     }
     let broken = broken || found.has_errors();
     if !broken {
@@ -74,6 +73,7 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
         no_path_to_final::check(&machine, &reach, &mut found);
         never_completes::check(&machine, &reach, &mut found);
         overridden_transition::check(&machine, &reach, &mut found);
+        unbounded_raise::check(&machine, &reach, &mut found);
     }
     diags.append(found);
     (!broken).then_some(Valid { machine })

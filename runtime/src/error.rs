@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::id::EventId;
+use crate::limits::MAX_RAISED;
 
 /// A step that was not taken. The configuration is the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub enum StepError {
         /// The limit that was reached. Unit: microsteps.
         limit: u32,
     },
+    /// The machine had raised more than [`MAX_RAISED`] events without coming to rest.
+    RaiseLimit,
     /// The machine has reached a top-level final state; an ended machine refuses every event.
     Ended,
     /// The table has no such event, or it is one that only the machine itself may raise.
@@ -26,6 +29,12 @@ impl fmt::Display for StepError {
                 write!(
                     out,
                     "the machine did not come to rest within {limit} microsteps"
+                )
+            }
+            Self::RaiseLimit => {
+                write!(
+                    out,
+                    "the machine raised more than {MAX_RAISED} events without coming to rest"
                 )
             }
             Self::Ended => out.write_str("the machine has ended and takes no more events"),

@@ -13,7 +13,7 @@ use core::fmt;
 use crate::error::StepError;
 use crate::host::Observer;
 use crate::id::{StateId, TransitionId};
-use crate::limits::{DEFAULT_STEP_LIMIT, MAX_DEPTH};
+use crate::limits::{DEFAULT_STEP_LIMIT, MAX_DEPTH, MAX_RAISED};
 
 /// Stands for *none* in rows: no event, no state.
 pub const NONE: u16 = u16::MAX;
@@ -22,6 +22,8 @@ pub const NONE: u16 = u16::MAX;
 #[derive(Clone, Debug)]
 pub struct Queue<E> {
     events: VecDeque<E>,
+    /// How many have been added since there was none to take.
+    raised: usize,
 }
 
 impl<E> Default for Queue<E> {
@@ -36,6 +38,7 @@ impl<E> Queue<E> {
     pub const fn new() -> Self {
         Self {
             events: VecDeque::new(),
+            raised: 0,
         }
     }
 
@@ -43,18 +46,35 @@ impl<E> Queue<E> {
     #[inline]
     pub fn push(&mut self, event: E) {
         self.events.push_back(event);
+        self.raised = self.raised.saturating_add(1);
     }
 
-    /// Takes the first event.
+    /// Takes the first event. Where there is none the macrostep is over.
     #[inline]
     pub fn pop(&mut self) -> Option<E> {
-        self.events.pop_front()
+        let event = self.events.pop_front();
+        if event.is_none() {
+            self.raised = 0;
+        }
+        event
+    }
+
+    /// The error, if too many events were raised in this macrostep. To be asked before each search for a transition.
+    #[must_use]
+    #[inline]
+    pub const fn fault(&self) -> Option<StepError> {
+        if self.raised > MAX_RAISED {
+            Some(StepError::RaiseLimit)
+        } else {
+            None
+        }
     }
 
     /// Drops all events.
     #[inline]
     pub fn clear(&mut self) {
         self.events.clear();
+        self.raised = 0;
     }
 }
 
@@ -429,6 +449,20 @@ mod tests {
         ] {
             assert_eq!(Words::new(name).collect::<String>(), key, "{name}");
         }
+    }
+
+    #[test]
+    fn a_queue_counts_what_was_raised_in_the_macrostep() {
+        let mut queue = Queue::new();
+        for _ in 0..MAX_RAISED {
+            queue.push(());
+            assert_eq!(queue.pop(), Some(()));
+        }
+        assert_eq!(queue.fault(), None);
+        queue.push(());
+        assert_eq!(queue.fault(), Some(StepError::RaiseLimit));
+        assert_eq!((queue.pop(), queue.pop()), (Some(()), None));
+        assert_eq!(queue.fault(), None);
     }
 
     #[test]

@@ -110,8 +110,8 @@
 //! # What to rely on
 //!
 //! - Nothing here panics or loops without end, whoever wrote the bytes. Guards jump forward only; a macrostep that
-//!   doesn't come to rest within a number of microsteps is [`StepError::StepLimit`] and leaves the configuration as it
-//!   was.
+//!   doesn't come to rest within a number of microsteps is [`StepError::StepLimit`], one that raises too many events is
+//!   [`StepError::RaiseLimit`], and both leave the configuration as it was.
 //! - A step allocates nothing but the list of raised events, which is kept for the next step.
 //!
 //! Deliberately not here: compiling, storing, timers, and the context. The [`Host`] has the context; the machine asks.
@@ -144,8 +144,8 @@ pub use expression::compare;
 pub use host::{Host, Observer};
 pub use id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TransitionId};
 pub use limits::{
-    DEFAULT_STEP_LIMIT, MAX_CALLS, MAX_DEPTH, MAX_EVENTS, MAX_NAMES, MAX_PROGRAM, MAX_ROWS,
-    MAX_STATES, MAX_TABLE_BYTES, MAX_TRANSITIONS,
+    DEFAULT_STEP_LIMIT, MAX_CALLS, MAX_DEPTH, MAX_EVENTS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED,
+    MAX_ROWS, MAX_STATES, MAX_TABLE_BYTES, MAX_TRANSITIONS,
 };
 pub use machine::{Candidate, Machine};
 pub use record::{Microstep, Outcome, Record, Recorder};

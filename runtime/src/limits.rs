@@ -30,11 +30,15 @@ pub const MAX_DEPTH: usize = 64;
 pub const MAX_PROGRAM: usize = 4_096;
 
 /// Most actions in one list: an entry, an exit, a transition, an initial transition. Unit: actions. Why: with
-/// [`MAX_DEPTH`] it bounds what one microstep does, and so how many raised events can wait.
+/// [`MAX_DEPTH`] it bounds what one microstep does: less than 50,000 actions.
 pub const MAX_CALLS: usize = 256;
 
 /// Longest table. Unit: bytes. Why: eight times the longest spec (8 MiB), and far below what offsets of 32 bits reach.
 pub const MAX_TABLE_BYTES: usize = 64 << 20;
+
+/// Most events raised in a macrostep, those that trigger nothing included. Unit: events. Why: bounds the memory and the
+/// time of what the limit on microsteps doesn't count; one microstep can't raise as many, see [`MAX_CALLS`].
+pub const MAX_RAISED: usize = 1 << 16;
 
 /// Most microsteps in a macrostep unless the host sets another number. Unit: microsteps. Why: longer chains that no
 /// event drives are mistakes; and a hundred thousand cheap steps would still end at once.

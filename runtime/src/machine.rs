@@ -50,7 +50,8 @@ impl<'t, H: Host> Machine<'t, H> {
     ///
     /// # Errors
     ///
-    /// The machine doesn't come to rest within [`DEFAULT_STEP_LIMIT`] microsteps.
+    /// The machine doesn't come to rest within [`DEFAULT_STEP_LIMIT`] microsteps or with
+    /// [`MAX_RAISED`](crate::MAX_RAISED) events raised.
     pub fn start(table: &'t Table, host: H) -> Result<Self, StepError> {
         Self::start_observed(table, host, &mut ())
     }
@@ -68,18 +69,13 @@ impl<'t, H: Host> Machine<'t, H> {
         let mut host = host;
         let mut work = Work::new(DEFAULT_STEP_LIMIT);
         let configuration = step::start(table, &mut work, &mut host, observer)?;
-        let (cells, stride) = table.index.dense.cells();
-        Ok(Self {
-            table,
-            cells,
-            stride,
-            configuration,
-            work,
-            host,
-        })
+        Ok(Self::new(table, configuration, work, host))
     }
 
     /// A machine in the given configuration. Nothing is carried out: it was when the configuration was reached.
+    ///
+    /// Whether the machine would rest there isn't asked. Only its guards could say, and their answers may have changed
+    /// since it did; an eventless transition that is enabled now waits until an event has been taken.
     ///
     /// # Errors
     ///
@@ -90,25 +86,29 @@ impl<'t, H: Host> Machine<'t, H> {
         configuration: Configuration,
     ) -> Result<Self, RestoreError> {
         configuration.check(table)?;
-        let (cells, stride) = table.index.dense.cells();
         let work = Work::new(DEFAULT_STEP_LIMIT);
-        Ok(Self {
+        Ok(Self::new(table, configuration, work, host))
+    }
+
+    fn new(table: &'t Table, configuration: Configuration, work: Work, host: H) -> Self {
+        let (cells, stride) = table.index.dense.cells();
+        Self {
             table,
             cells,
             stride,
             configuration,
             work,
             host,
-        })
+        }
     }
 
     /// Sends an event: one macrostep.
     ///
     /// # Errors
     ///
-    /// The machine has ended, the event isn't one that can be sent, or the machine doesn't come to rest. The
-    /// configuration is then the one before the event; actions that the host has already carried out are the host's to
-    /// undo.
+    /// The machine has ended, the event isn't one that can be sent, or the machine doesn't come to rest within the limit
+    /// of microsteps or with [`MAX_RAISED`](crate::MAX_RAISED) events raised. The configuration is then the one before
+    /// the event; actions that the host has already carried out are the host's to undo.
     #[inline(always)]
     pub fn send(&mut self, event: EventId) -> Result<Outcome, StepError> {
         self.send_observed(event, &mut ())
@@ -126,10 +126,12 @@ impl<'t, H: Host> Machine<'t, H> {
         observer: &mut O,
     ) -> Result<Outcome, StepError> {
         let leaf = self.configuration.leaf;
-        let cell = index::cell(self.cells, self.stride, leaf, event);
         // What the general step is asked for, unless the cell says it all: the transition, if it is found already.
         // There is one call of it, so that every other result is a constant for the caller's optimizer.
         let found = 'general: {
+            let Some(cell) = index::cell(self.cells, self.stride, leaf, event) else {
+                break 'general None;
+            };
             let next = match *cell {
                 Cell::Nothing => return Ok(Outcome::Ignored),
                 Cell::Move { transition, next } => {
@@ -140,6 +142,12 @@ impl<'t, H: Host> Machine<'t, H> {
                 }
                 // The other kinds leave out what an observer would see between the actions.
                 _ if observer.watches() => break 'general None,
+                Cell::Ask { guard, next } => {
+                    if !self.holds(guard) {
+                        return Ok(Outcome::Ignored);
+                    }
+                    next
+                }
                 Cell::Act {
                     guard,
                     action,

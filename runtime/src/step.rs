@@ -4,7 +4,8 @@
 //! procedure is for one leaf is spelled out: the exit set is the part of the leaf's chain below the transition's domain,
 //! the entry set is the path from the domain to the target and on by default.
 //!
-//! INVARIANT: nothing here loops but over finite lists of the table, and at most `limit` microsteps a macrostep.
+//! INVARIANT: nothing here loops but over finite lists of the table, at most `limit` microsteps a macrostep, and at most
+//! [`MAX_RAISED`] events that those raise.
 
 use alloc::vec::Vec;
 
@@ -12,6 +13,7 @@ use crate::configuration::Configuration;
 use crate::error::StepError;
 use crate::host::{Host, Observer};
 use crate::id::{ActionId, EventId, StateId, TransitionId};
+use crate::limits::MAX_RAISED;
 use crate::record::Outcome;
 use crate::select::select;
 use crate::table::index::EVENTLESS;
@@ -148,6 +150,9 @@ fn settle<H: Host, O: Observer>(
 ) -> Result<Outcome, StepError> {
     let mut taken = taken;
     while !configuration.is_ended(table) {
+        if work.raised.len() > MAX_RAISED {
+            return Err(StepError::RaiseLimit);
+        }
         let mut enabled = select(table, configuration, EVENTLESS, host, observer);
         if enabled.is_none() {
             let Some(event) = work.dequeue() else {

@@ -431,6 +431,11 @@ pub mod errand {
                     self.queue.clear();
                     return Ok(runtime::Outcome::Ended);
                 }
+                if let Some(fault) = self.queue.fault() {
+                    self.queue.clear();
+                    self.state = before;
+                    return Err(fault);
+                }
                 if !self.eventless(&mut steps, observer) {
                     let Some(event) = self.queue.pop() else {
                         return Ok(runtime::Outcome::Taken);

@@ -5,15 +5,19 @@
 //! every state where it belongs. Reading what was written gives the same machine, as far as a diagram can say it: guards
 //! that compare fields are written as conditions, and data, instructions and tools have no place in a diagram.
 
-use std::collections::BTreeSet;
+mod label;
+mod plain;
+
+use std::collections::BTreeMap;
+
+pub use label::guard_text;
+pub(crate) use label::label;
 
 use crate::arena::Handle;
-use crate::ir::{
-    Action, Constant, Direction, EventKind, Guard, Machine, State, StateKind, Transition,
-};
-use crate::lower::guard_words;
-use crate::lower::words::slug;
+use crate::ir::{Direction, EventKind, Machine, State, StateKind, Transition};
 use crate::valid::Valid;
+use label::{action_list, action_names};
+use plain::diagram_id;
 
 /// The diagram, with a line end behind its last line.
 ///
@@ -47,9 +51,8 @@ struct Writer<'m> {
     depth: usize,
     /// Whether every body begins with the names of its states.
     declare: bool,
-    /// The states in the order of their first mention.
-    mentioned: Vec<Handle<State>>,
-    known: BTreeSet<Handle<State>>,
+    /// By state: how many others were mentioned before it.
+    mentioned: BTreeMap<Handle<State>, usize>,
     /// By transition: the body where it stands.
     places: Vec<Handle<State>>,
 }
@@ -61,19 +64,16 @@ impl<'m> Writer<'m> {
             text: String::new(),
             depth: 0,
             declare,
-            mentioned: Vec::new(),
-            known: BTreeSet::new(),
+            mentioned: BTreeMap::new(),
             places: places(machine),
         }
     }
 
     /// Whether siblings are first mentioned in document order.
     fn names_in_order(&self) -> bool {
-        let position = |state: &Handle<State>| self.mentioned.iter().position(|seen| seen == state);
         self.machine.states.iter().all(|(_, state)| {
             let named = state.children.iter().filter(|&&child| !self.is_star(child));
-            let positions: Vec<Option<usize>> = named.map(position).collect();
-            positions.is_sorted()
+            named.map(|child| self.mentioned.get(child)).is_sorted()
         })
     }
 
@@ -89,7 +89,7 @@ impl<'m> Writer<'m> {
             let id = diagram_id(self.machine, note.state);
             self.line(&format!("note {side} of {id}"));
             for line in note.text.lines().map(str::trim) {
-                self.line(&format!("    {line}"));
+                self.line(&format!("    {}", plain::text(line)));
             }
             self.line("end note");
         }
@@ -117,21 +117,39 @@ impl<'m> Writer<'m> {
                 self.line(&name);
             }
         }
-        if let Some(initial) = &machine.states.at(scope).initial
-            && machine.states.at(scope).children.contains(&initial.target)
-        {
-            let actions = action_list(machine, &initial.actions);
-            let label = if actions.is_empty() {
-                String::new()
-            } else {
-                format!(" : {actions}")
-            };
-            let target = self.name(initial.target);
-            self.line(&format!("[*] --> {target}{label}"));
-        }
+        self.initial(scope);
         for child in children {
             self.state(child, scope);
         }
+    }
+
+    /// Where a scope begins. A state further inside is mentioned here, too, but belongs to the body inside, because
+    /// mentions there beat those around; so that it keeps its place among its siblings, those before it are named first.
+    fn initial(&mut self, scope: Handle<State>) {
+        let machine = self.machine;
+        let Some(initial) = &machine.states.at(scope).initial else {
+            return;
+        };
+        let target = initial.target;
+        let parent = machine.states.at(target).parent;
+        if self.is_star(target) {
+            return;
+        }
+        if let Some(parent) = parent.filter(|&parent| parent != scope && self.declare) {
+            let siblings = &machine.states.at(parent).children;
+            for &sibling in siblings.iter().take_while(|&&sibling| sibling != target) {
+                let name = self.name(sibling);
+                self.line(&name);
+            }
+        }
+        let actions = action_list(machine, &initial.actions);
+        let label = if actions.is_empty() {
+            String::new()
+        } else {
+            format!(" : {actions}")
+        };
+        let target = self.name(target);
+        self.line(&format!("[*] --> {target}{label}"));
     }
 
     /// A state's own lines, then its body, then the transitions that stand in this scope.
@@ -139,7 +157,7 @@ impl<'m> Writer<'m> {
         let machine = self.machine;
         let state = &machine.states.at(handle);
         let before = self.text.len();
-        let named_before = self.known.contains(&handle);
+        let named_before = self.mentioned.contains_key(&handle);
         let titles = state.title.iter().flat_map(|title| title.value.lines());
         let most = if state.kind == StateKind::Compound {
             1
@@ -148,7 +166,7 @@ impl<'m> Writer<'m> {
         };
         for line in titles.take(most) {
             let name = self.name(handle);
-            self.line(&format!("{name} : {line}"));
+            self.line(&format!("{name} : {}", plain::text(line)));
         }
         // Mermaid takes one text for a composite: its title, else its entry, else its exit.
         let mut room = if state.kind == StateKind::Compound {
@@ -176,7 +194,10 @@ impl<'m> Writer<'m> {
         for source in inner {
             for (index, transition) in machine.transitions_of(source) {
                 let stands_here = self.places.get(index.index()) == Some(&scope);
-                if stands_here && self.top_in(source, scope) == handle {
+                if stands_here
+                    && !is_safe_next(machine, transition)
+                    && self.top_in(source, scope) == handle
+                {
                     self.transition(transition);
                 }
             }
@@ -231,11 +252,16 @@ impl<'m> Writer<'m> {
     }
 
     fn name(&mut self, state: Handle<State>) -> String {
-        if self.known.insert(state) {
-            self.mentioned.push(state);
-        }
+        let count = self.mentioned.len();
+        self.mentioned.entry(state).or_insert(count);
         diagram_id(self.machine, state)
     }
+}
+
+/// Whether a transition is the way for names that the machine doesn't have; only a definition can say that.
+fn is_safe_next(machine: &Machine, transition: &Transition) -> bool {
+    let mut triggers = transition.triggers.iter();
+    triggers.any(|&event| machine.events.at(event).kind == EventKind::Unknown)
 }
 
 /// The bodies where the transitions stand: the innermost around both ends. What comes behind a transition of the same
@@ -269,53 +295,6 @@ fn places(machine: &Machine) -> Vec<Handle<State>> {
     places
 }
 
-/// The id as Mermaid can read it back: one with a character that ends an id is written as an identifier, one without any
-/// letter by its number.
-fn diagram_id(machine: &Machine, state: Handle<State>) -> String {
-    let id = &machine.states.at(state).id;
-    const KEYWORDS: [&str; 13] = [
-        "acctitle",
-        "accdescr",
-        "state",
-        "note",
-        "class",
-        "classdef",
-        "style",
-        "scale",
-        "click",
-        "href",
-        "default",
-        "statediagram",
-        "statediagram-v2",
-    ];
-    let plain = !id.is_empty()
-        && id.chars().all(|c| !c.is_whitespace() && !":-{".contains(c))
-        && !id.starts_with(['#', '"', '}'])
-        && !id.contains("%%")
-        && !begins_with_keyword(id)
-        && id != "[*]";
-    if KEYWORDS.contains(&id.to_ascii_lowercase().as_str()) {
-        return format!("{id}_");
-    }
-    if plain {
-        return id.to_owned();
-    }
-    match slug(&id.replace('-', "_")) {
-        name if name.is_empty() => format!("state_{}", state.index()),
-        name => name,
-    }
-}
-
-/// Whether Mermaid's lexer takes the beginning of an id for a keyword: its rules for these end at a word's end, and come
-/// before the rule for ids.
-fn begins_with_keyword(id: &str) -> bool {
-    let lower = id.to_ascii_lowercase();
-    ["click", "href", "default"].iter().any(|keyword| {
-        let rest = lower.strip_prefix(keyword);
-        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
-    })
-}
-
 fn direction_name(direction: Direction) -> &'static str {
     match direction {
         Direction::TopBottom => "TB",
@@ -325,109 +304,51 @@ fn direction_name(direction: Direction) -> &'static str {
     }
 }
 
-/// A transition's label in the language's grammar; empty for the completion of its source.
-pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
-    let completes = transition
-        .triggers
-        .iter()
-        .all(|&event| machine.events.at(event).kind == EventKind::Completion(transition.source));
-    let mut parts = Vec::new();
-    if transition.triggers.is_empty() {
-        if transition.guard.is_none() {
-            parts.push("[always]".to_owned());
+#[cfg(test)]
+mod tests {
+    use crate::source::Sources;
+    use crate::{Options, compile};
+
+    fn written(name: &str, text: &str) -> String {
+        let mut sources = Sources::new();
+        sources.add(name, text);
+        let compiled = compile(&sources, &Options::default());
+        assert_eq!(compiled.machines.len(), 1, "{:#?}", compiled.diagnostics);
+        super::write(&compiled.machines[0])
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        for (part, text) in [
+            (
+                "[*] --> low",
+                "stateDiagram-v2\n[*] --> low\nstate on {\n[*] --> high\nhigh --> low : down\nlow --> high : up\n}\non --> [*] : off\n",
+            ),
+            (
+                "[*] --> low",
+                "stateDiagram-v2\n[*] --> box\nstate box {\n[*] --> low : / act()\nstate on {\n[*] --> high\nhigh --> low : down\nlow --> high : up\n}\n}\nbox --> [*] : off\n",
+            ),
+            (
+                "a --> c : [else]",
+                "stateDiagram-v2\n[*] --> a\na --> b : [ready]\na --> c : [else]\nb --> [*] : end\nc --> [*] : end\n",
+            ),
+            (
+                "a : one#59; #35;2",
+                "stateDiagram-v2\n[*] --> a\na : one#59; #2\na --> [*] : end\nnote right of a : x#59; y\n",
+            ),
+        ] {
+            let once = written("spec.mmd", text);
+            assert!(once.contains(part), "{once}");
+            assert_eq!(written("spec.mmd", &once), once);
         }
-    } else if !completes {
-        let ids: Vec<&str> = transition
-            .triggers
-            .iter()
-            .map(|&event| machine.events.at(event).id.as_str())
-            .collect();
-        parts.push(ids.join(", "));
     }
-    if let Some(guard) = &transition.guard {
-        let written = transition
-            .label
-            .as_ref()
-            .and_then(|label| guard_words(&label.value));
-        parts.push(format!(
-            "[{}]",
-            written.unwrap_or_else(|| guard_text(machine, &guard.value))
-        ));
-    }
-    let actions = action_list(machine, &transition.actions);
-    if !actions.is_empty() {
-        parts.push(actions);
-    }
-    parts.join(" ")
-}
 
-fn action_list(machine: &Machine, actions: &[Handle<Action>]) -> String {
-    if actions.is_empty() {
-        String::new()
-    } else {
-        format!("/ {}", action_names(machine, actions))
-    }
-}
-
-fn action_names(machine: &Machine, actions: &[Handle<Action>]) -> String {
-    let names = actions
-        .iter()
-        .map(|&action| format!("{}()", machine.actions.at(action).name));
-    names.collect::<Vec<_>>().join(", ")
-}
-
-/// A guard as its author would write it between brackets.
-#[must_use]
-pub fn guard_text(machine: &Machine, guard: &Guard) -> String {
-    match guard {
-        Guard::Ask(host) => machine.guards.at(*host).text.clone(),
-        Guard::Compare {
-            field,
-            operator,
-            constants,
-        } => {
-            let field = &machine.fields.at(*field).path;
-            let values: Vec<String> = constants.iter().map(constant_text).collect();
-            let first = values.first().map_or("", String::as_str);
-            use statemark_runtime::Operator;
-            match operator {
-                Operator::Eq => format!("{field} == {first}"),
-                Operator::Neq => format!("{field} != {first}"),
-                Operator::Gt => format!("{field} > {first}"),
-                Operator::Gte => format!("{field} >= {first}"),
-                Operator::Lt => format!("{field} < {first}"),
-                Operator::Lte => format!("{field} <= {first}"),
-                Operator::In => format!("{field} in [{}]", values.join(", ")),
-                Operator::Contains => format!("{field}.contains({first})"),
-                Operator::Exists => format!("has({field})"),
-                _ => format!("!has({field})"),
-            }
-        }
-        Guard::All(parts) => joined(machine, parts, " && ", "true"),
-        Guard::Any(parts) => joined(machine, parts, " || ", "false"),
-        Guard::Not(inner) => format!("!({})", guard_text(machine, inner)),
-    }
-}
-
-fn joined(machine: &Machine, parts: &[Guard], operator: &str, empty: &str) -> String {
-    let nested = |part: &Guard| match part {
-        Guard::All(_) | Guard::Any(_) => format!("({})", guard_text(machine, part)),
-        _ => guard_text(machine, part),
-    };
-    let texts: Vec<String> = parts.iter().map(nested).collect();
-    if texts.is_empty() {
-        empty.to_owned()
-    } else {
-        texts.join(operator)
-    }
-}
-
-fn constant_text(constant: &Constant) -> String {
-    match constant {
-        Constant::Null => "null".to_owned(),
-        Constant::Bool(value) => value.to_string(),
-        Constant::Int(value) => value.to_string(),
-        Constant::Float(value) => format!("{value:?}"),
-        Constant::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
+    #[test]
+    fn the_way_for_unknown_events_is_not_drawn() {
+        let once = written(
+            "spec.workflow.json",
+            r#"{ "initial": "a", "states": { "a": { "on": { "go": "b" }, "safe_next": "b" }, "b": { "type": "final" } } }"#,
+        );
+        assert!(!once.contains("error."), "{once}");
     }
 }

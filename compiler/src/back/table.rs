@@ -29,7 +29,7 @@ use crate::valid::Valid;
 /// ```
 #[must_use]
 pub fn write(valid: &Valid) -> Vec<u8> {
-    // INVARIANT: `valid` holds only machines within the format's limits (`valid/machine_too_large.rs`).
+    // INVARIANT: `valid` holds only machines within the format's limits (`valid/limits.rs`).
     runtime::encode(&sections(valid)).unwrap_or_default()
 }
 
@@ -270,7 +270,7 @@ fn append<T>(list: &mut Vec<T>, values: impl IntoIterator<Item = T>) -> Range<u3
     start..narrow(list.len())
 }
 
-/// An index of an arena as the format's 16 bits. `valid/machine_too_large.rs` has refused machines with more.
+/// An index of an arena as the format's 16 bits. `valid/limits.rs` has refused machines with more.
 fn short(index: usize) -> u16 {
     u16::try_from(index).unwrap_or(u16::MAX)
 }

@@ -5,9 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use super::draft::{
+    Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex, document_order,
+};
 use super::report;
+use super::report::inferred_initial_state::Place;
 use super::spec::Context;
+use super::words::word_key;
 use crate::front::definition::ast::Kind;
 use crate::source::{Span, Spanned};
 
@@ -21,6 +25,12 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
                 .target
                 .is_some_and(|target| target != transition.source)
         })
+        .map(|transition| transition.source)
+        .collect();
+    let done: BTreeSet<StateIndex> = draft
+        .transitions
+        .iter()
+        .filter(|transition| takes_done(transition, draft))
         .map(|transition| transition.source)
         .collect();
     for state in 1..draft.states.len() {
@@ -39,6 +49,13 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
             (state.id.clone(), state.span, state.parent)
         };
         let statement = draft.get(state).last_statement;
+        if done.contains(&state) {
+            // Its own `done` leads nowhere, and a second one would contradict it.
+            if !context.broken && !context.diags.covers(span) {
+                context.diags.push(report::dead_end::takes_done(&id, span));
+            }
+            continue;
+        }
         if !context.broken && !context.diags.covers(span) {
             let prefix = line_prefix(statement, context).filter(|_| ends_line(statement, context));
             context.diags.push(report::dead_end::dead_end(
@@ -56,6 +73,17 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         transition.implied = true;
         transition.trigger = DraftTrigger::Missing;
         draft.transitions.push(transition);
+    }
+}
+
+/// Whether a transition takes the event `done`, which a way out that nobody drew would wait for.
+fn takes_done(transition: &DraftTransition, draft: &Draft) -> bool {
+    match &transition.trigger {
+        DraftTrigger::Events(events) => draft
+            .event("done")
+            .is_some_and(|done| events.contains(&done)),
+        DraftTrigger::Commented { name, .. } => word_key(&name.value) == "done",
+        DraftTrigger::Missing | DraftTrigger::Eventless | DraftTrigger::Completion => false,
     }
 }
 
@@ -92,75 +120,106 @@ fn ends_line(statement: Span, context: &Context<'_>) -> bool {
 
 /// Gives every scope its initial transition, or says that it has none.
 pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
-    let entered = entered_by_default(draft);
-    for (scope, children) in draft.children_by_state().into_iter().enumerate() {
-        let Some(&first_child) = children.first() else {
+    let mut entered = entered_by_default(draft);
+    let led_to = led_to_in_scope(draft);
+    let children = draft.children_by_state();
+    // Outer scopes first: where they begin by inference is entered by default, too.
+    for scope in document_order(&children) {
+        let Some(inner) = children.get(scope).filter(|inner| !inner.is_empty()) else {
             continue;
         };
-        if drop_initials_outside(draft, scope, context) && draft.get(scope).initials.is_empty() {
-            // Where it begins has been said, though wrongly.
-            push_initial(draft, scope, first_child);
-            continue;
-        }
-        let initials = draft.get(scope).initials.clone();
-        if let Some(first) = initials.first() {
-            let other = initials
-                .iter()
-                .find(|initial| initial.target != first.target);
-            if let Some(other) = other.filter(|_| !context.broken) {
-                let names = (
-                    draft.get(first.target).id.as_str(),
-                    draft.get(other.target).id.as_str(),
-                );
-                let diagnostic = report::several_initial_states::several_initial_states(
-                    names, first.span, other.span,
-                );
-                context.diags.push(diagnostic);
-            }
-            continue;
-        }
-        if scope != ROOT && !entered.contains(&scope) {
-            push_initial(draft, scope, first_child);
-            continue;
-        }
-        let candidates: Vec<StateIndex> = children
-            .into_iter()
-            .filter(|&child| !has_incoming(draft, child, scope))
-            .collect();
-        let named = (scope != ROOT).then(|| draft.get(scope).id.clone());
-        if let [only] = candidates.as_slice() {
-            let target = draft.get(*only);
-            if !context.broken {
-                let prefix = line_prefix(target.first_statement, context);
-                context
-                    .diags
-                    .push(report::inferred_initial_state::inferred_initial_state(
-                        named.as_deref(),
-                        target,
-                        borrowed(prefix.as_ref()),
-                    ));
-            }
-            push_initial(draft, scope, *only);
-        } else if context.broken || draft.get(scope).kind == Some(Kind::Parallel) {
-            // Regions begin all at once; that they can't be compiled yet has been said.
-            push_initial(draft, scope, first_child);
-        } else {
-            let span = draft.get(scope).span;
-            let names: Vec<&str> = candidates
-                .iter()
-                .map(|&child| draft.get(child).id.as_str())
-                .collect();
-            context
-                .diags
-                .push(report::no_initial_state::no_initial_state(
-                    named.as_deref(),
-                    span,
-                    &names,
-                    &draft.get(first_child).id,
-                ));
-            push_initial(draft, scope, first_child);
+        if !begins(draft, scope, inner, context)
+            && (scope == ROOT || entered.contains(&scope))
+            && let Some(inferred) = infer_initial(draft, scope, inner, &led_to, context)
+        {
+            entered.insert(inferred);
+        } else if draft.get(scope).initials.is_empty()
+            && let Some(&first) = inner.first()
+        {
+            push_initial(draft, scope, first);
         }
     }
+}
+
+/// Whether the spec says where a scope begins, though perhaps wrongly.
+fn begins(
+    draft: &mut Draft,
+    scope: StateIndex,
+    children: &[StateIndex],
+    context: &mut Context<'_>,
+) -> bool {
+    let drops = drop_initials_outside(draft, scope, context);
+    if drops && draft.get(scope).initials.is_empty() {
+        children
+            .first()
+            .into_iter()
+            .for_each(|&first| push_initial(draft, scope, first));
+        return true;
+    }
+    let initials = &draft.get(scope).initials;
+    let Some(first) = initials.first() else {
+        return false;
+    };
+    let other = initials
+        .iter()
+        .find(|initial| initial.target != first.target);
+    if let Some(other) = other.filter(|_| !context.broken) {
+        let names = (
+            draft.get(first.target).id.as_str(),
+            draft.get(other.target).id.as_str(),
+        );
+        let diagnostic =
+            report::several_initial_states::several_initial_states(names, first.span, other.span);
+        context.diags.push(diagnostic);
+    }
+    true
+}
+
+/// Begins a scope at its only child that nothing in it leads to, and gives that child. Where there is none, or several,
+/// that is told.
+fn infer_initial(
+    draft: &mut Draft,
+    scope: StateIndex,
+    children: &[StateIndex],
+    led_to: &BTreeSet<StateIndex>,
+    context: &mut Context<'_>,
+) -> Option<StateIndex> {
+    let free = |child: &StateIndex| !led_to.contains(child);
+    let candidates: Vec<StateIndex> = children.iter().copied().filter(free).collect();
+    let named = (scope != ROOT).then(|| draft.get(scope).id.clone());
+    if let [only] = candidates.as_slice() {
+        let target = draft.get(*only);
+        if !context.broken {
+            let prefix = line_prefix(target.first_statement, context);
+            let place = if context.is_drawn {
+                Place::Diagram(borrowed(prefix.as_ref()))
+            } else {
+                Place::Definition
+            };
+            let diagnostic = report::inferred_initial_state::inferred_initial_state(
+                named.as_deref(),
+                target,
+                &place,
+            );
+            context.diags.push(diagnostic);
+        }
+        push_initial(draft, scope, *only);
+        return Some(*only);
+    }
+    // Regions begin all at once; that they can't be compiled yet has been said.
+    if context.broken || draft.get(scope).kind == Some(Kind::Parallel) {
+        return None;
+    }
+    let span = draft.get(scope).span;
+    let names: Vec<&str> = candidates
+        .iter()
+        .map(|&child| draft.get(child).id.as_str())
+        .collect();
+    let first = children.first().map_or("", |&first| &draft.get(first).id);
+    let diagnostic =
+        report::no_initial_state::no_initial_state(named.as_deref(), span, &names, first);
+    context.diags.push(diagnostic);
+    None
 }
 
 /// A scope can begin only at a state inside it. A body may name a state that belongs to another one. Tells whether
@@ -200,6 +259,7 @@ fn push_initial(draft: &mut Draft, scope: StateIndex, target: StateIndex) {
         span,
         target,
         actions: Vec::new(),
+        inferred: true,
     });
 }
 
@@ -217,13 +277,21 @@ fn entered_by_default(draft: &Draft) -> BTreeSet<StateIndex> {
     targets.chain(initials).collect()
 }
 
-/// Whether a transition from elsewhere leads to a child, or to a state inside it.
-fn has_incoming(draft: &Draft, child: StateIndex, scope: StateIndex) -> bool {
-    draft.transitions.iter().any(|transition| {
-        transition
-            .target
-            .is_some_and(|target| draft.is_within(target, child))
-            && !draft.is_within(transition.source, child)
-            && (scope == ROOT || draft.is_within(transition.source, scope))
-    })
+/// The states that a transition leads to, or into, from elsewhere in the scope around them.
+fn led_to_in_scope(draft: &Draft) -> BTreeSet<StateIndex> {
+    let mut found = BTreeSet::new();
+    for transition in &draft.transitions {
+        let Some(target) = transition.target else {
+            continue;
+        };
+        let sources: BTreeSet<StateIndex> = draft.ancestry(transition.source).collect();
+        // Outermost first, so the first state that doesn't hold the source is the one beside it.
+        let path: Vec<StateIndex> = draft.ancestry(target).collect();
+        found.extend(
+            path.into_iter()
+                .rev()
+                .find(|state| !sources.contains(state)),
+        );
+    }
+    found
 }

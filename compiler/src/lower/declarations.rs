@@ -1,11 +1,13 @@
 //! What a definition says of events, guards and actions as such, once the draft knows which of them are used.
 
-use super::draft::{Draft, DraftState, DraftTrigger, StateIndex};
+use std::collections::BTreeSet;
+
+use super::draft::{Draft, DraftTrigger, StateIndex};
 use super::spec::Context;
 use super::{report, wording};
 use crate::arena::Handle;
 use crate::front::definition::ast::{ActionDeclaration, Definition, Named, State};
-use crate::ir::{Action, Event};
+use crate::ir::Event;
 use crate::source::Spanned;
 
 /// What the definition says of events, guards and actions as such.
@@ -26,17 +28,10 @@ pub(super) fn add_declarations(
                 &guard.name,
             ));
     }
+    // What an action raises has no actions of its own, so those in the draft are all that anything uses.
     for action in &definition.actions {
         let name = &action.name;
-        if draft
-            .states
-            .iter()
-            .all(|state| !uses(state, draft, &name.value))
-            && !draft
-                .transitions
-                .iter()
-                .any(|t| names(&t.actions, draft, &name.value))
-        {
+        if !draft.names_action(&name.value) {
             context
                 .diags
                 .push(report::unused_declaration::unused_declaration(
@@ -70,20 +65,6 @@ pub(super) fn add_declarations(
     }
 }
 
-fn names(list: &[Handle<Action>], draft: &Draft, name: &str) -> bool {
-    list.iter()
-        .any(|&action| draft.actions.at(action).name == name)
-}
-
-fn uses(state: &DraftState, draft: &Draft, name: &str) -> bool {
-    names(&state.entry, draft, name)
-        || names(&state.exit, draft, name)
-        || state
-            .initials
-            .iter()
-            .any(|initial| names(&initial.actions, draft, name))
-}
-
 fn declare_action(action: &Named<ActionDeclaration>, draft: &mut Draft, context: &mut Context<'_>) {
     let name = &action.name;
     let handle = draft.intern_action(&name.value, name.span);
@@ -104,9 +85,24 @@ fn declare_action(action: &Named<ActionDeclaration>, draft: &mut Draft, context:
     }
 }
 
-/// The events that a state names without being triggered by them; they are looked up when every event is known.
+/// The events that states name without being triggered by them; they are looked up when every event is known.
 pub(super) fn add_event_references(
+    definition: &Definition,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
+    let mut handled = BTreeSet::new();
+    for transition in &draft.transitions {
+        if let DraftTrigger::Events(events) = &transition.trigger {
+            handled.extend(events.iter().map(|&event| (transition.source, event)));
+        }
+    }
+    add_references(&definition.states, &handled, draft, context);
+}
+
+fn add_references(
     states: &[Named<State>],
+    handled: &BTreeSet<(StateIndex, Handle<Event>)>,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
@@ -122,23 +118,19 @@ pub(super) fn add_event_references(
             if let Some(event) = &named.value.on_max_iterations {
                 let found = find_event(event, draft, context);
                 draft.get_mut(index).on_max_iterations = found;
-                let handled = found.is_none_or(|found| is_handled(index, found, draft));
-                if !handled {
+                let is_handled = found.is_none_or(|found| {
+                    let mut around = draft.ancestry(index);
+                    around.any(|state| handled.contains(&(state, found)))
+                });
+                if !is_handled {
                     let diagnostic =
                         report::unknown_event::unhandled(event, &named.name.value, named.name.span);
                     context.diags.push(diagnostic);
                 }
             }
         }
-        add_event_references(&named.value.states, draft, context);
+        add_references(&named.value.states, handled, draft, context);
     }
-}
-
-fn is_handled(state: StateIndex, event: Handle<Event>, draft: &Draft) -> bool {
-    draft.transitions.iter().any(|transition| {
-        draft.is_within(state, transition.source)
-            && matches!(&transition.trigger, DraftTrigger::Events(events) if events.contains(&event))
-    })
 }
 
 fn find_event(
@@ -149,9 +141,9 @@ fn find_event(
     let found = draft.event(&name.value);
     if found.is_none() {
         let known = draft.events.iter().map(|(_, event)| event.id.as_str());
-        context
-            .diags
-            .push(report::unknown_event::unknown_event(name, known));
+        let known = context.comparable(known, draft.events.len());
+        let diagnostic = report::unknown_event::unknown_event(name, known);
+        context.diags.push(diagnostic);
     }
     found
 }

@@ -149,6 +149,7 @@ pub(super) fn add_initial(
             span: initial.span,
             target,
             actions: Vec::new(),
+            inferred: false,
         });
     }
 }
@@ -221,10 +222,7 @@ pub(super) fn add_to_transition(
     if let Some(guard) = guard::of_branch(&branch.guards, draft, context) {
         transition.guard = Some(guard);
     }
-    add_actions(
-        &mut transition.actions,
-        actions(&branch.actions, draft, context),
-    );
+    add_actions(&mut transition.actions, actions(&branch.actions, draft));
     if let Some(description) = &branch.description {
         transition.description = Some(description.value.clone());
     }
@@ -282,10 +280,9 @@ pub(super) fn find_state(
         .state(&name.value)
         .filter(|&state| !draft.get(state).implied);
     if found.is_none() {
-        context.diags.push(report::unknown_state::unknown_state(
-            name,
-            draft.state_ids(),
-        ));
+        let known = context.comparable(draft.state_ids(), draft.states.len());
+        let diagnostic = report::unknown_state::unknown_state(name, known);
+        context.diags.push(diagnostic);
     }
     found
 }
@@ -298,8 +295,8 @@ pub(super) fn add_details(
     context: &mut Context<'_>,
 ) {
     let state = &named.value;
-    let entry = actions(&state.entry, draft, context);
-    let exit = actions(&state.exit, draft, context);
+    let entry = actions(&state.entry, draft);
+    let exit = actions(&state.exit, draft);
     if let Some(kind) = &state.kind {
         match kind.value {
             Kind::Parallel => {
@@ -360,16 +357,9 @@ fn add_actions(drawn: &mut Vec<Handle<Action>>, declared: Vec<Handle<Action>>) {
     }
 }
 
-fn actions(
-    names: &[Spanned<String>],
-    draft: &mut Draft,
-    context: &mut Context<'_>,
-) -> Vec<Handle<Action>> {
+fn actions(names: &[Spanned<String>], draft: &mut Draft) -> Vec<Handle<Action>> {
     names
         .iter()
-        .map(|name| {
-            context.used.insert(name.value.clone());
-            draft.intern_action(&name.value, name.span)
-        })
+        .map(|name| draft.intern_action(&name.value, name.span))
         .collect()
 }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use super::draft::{Draft, DraftInitial, DraftTransition, ROOT, StateIndex};
 use super::scope::{Claim, Claims};
 use super::spec::Context;
+use super::words::composed;
 use super::{label, report, wording};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::{
@@ -64,7 +65,10 @@ impl Walk<'_, '_> {
                 ..
             }) = &statement.kind
             {
-                *self.composites.entry(id.value.clone()).or_default() |= has_states(inner);
+                *self
+                    .composites
+                    .entry(composed(&id.value).into_owned())
+                    .or_default() |= has_states(inner);
                 self.find_composites(inner);
             }
         }
@@ -145,7 +149,7 @@ impl Walk<'_, '_> {
         let Some(of) = id.strip_suffix("[H]").or_else(|| id.strip_suffix("[H*]")) else {
             return false;
         };
-        of.is_empty() || self.composites.contains_key(of)
+        of.is_empty() || self.composites.contains_key(composed(of).as_ref())
     }
 
     fn declaration(&mut self, declaration: &Declaration, scope: StateIndex, span: Span) {
@@ -177,7 +181,7 @@ impl Walk<'_, '_> {
             self.title(state, title);
         }
         if let Some(body) = &declaration.body {
-            if self.composites.get(&id.value) == Some(&false) {
+            if self.composites.get(composed(&id.value).as_ref()) == Some(&false) {
                 self.context
                     .diags
                     .push(report::empty_composite::empty_composite(&id.value, span));
@@ -259,6 +263,7 @@ impl Walk<'_, '_> {
                 span,
                 target,
                 actions,
+                inferred: false,
             });
             return;
         }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::words::word_key;
+use super::words::{composed, word_key};
 use crate::arena::{Arena, Handle};
 use crate::front::definition::ast::Kind;
 use crate::ir::{Action, Event, EventKind, Field, Guard, HostGuard, Meta, Verdict};
@@ -33,6 +33,8 @@ pub(super) struct Draft {
     /// The guards of the host.
     pub(super) guards: Arena<HostGuard>,
     guards_by_name: BTreeMap<String, Handle<HostGuard>>,
+    /// How many comparisons, names and connectives all guards have together.
+    pub(super) guard_parts: usize,
     /// The fields that guards read.
     pub(super) fields: Arena<Field>,
     fields_by_path: BTreeMap<String, Handle<Field>>,
@@ -78,10 +80,12 @@ pub(super) struct DraftInitial {
     pub(super) span: Span,
     pub(super) target: StateIndex,
     pub(super) actions: Vec<Handle<Action>>,
+    /// Whether the spec doesn't say it.
+    pub(super) inferred: bool,
 }
 
 /// A transition in the making.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct DraftTransition {
     pub(super) span: Span,
     pub(super) source: StateIndex,
@@ -90,6 +94,8 @@ pub(super) struct DraftTransition {
     pub(super) implied: bool,
     pub(super) trigger: DraftTrigger,
     pub(super) guard: Option<Spanned<Guard>>,
+    /// The words between the brackets of its label; they become the guard unless a definition says another.
+    pub(super) guard_words: Option<Spanned<String>>,
     /// Whether its guard is `else`: it comes behind its siblings of the same event.
     pub(super) otherwise: bool,
     pub(super) actions: Vec<Handle<Action>>,
@@ -132,7 +138,7 @@ impl Draft {
 
     /// The state of that id.
     pub(super) fn state(&self, id: &str) -> Option<StateIndex> {
-        self.by_id.get(id).copied()
+        self.by_id.get(composed(id).as_ref()).copied()
     }
 
     /// The state of that id; made at this place, in that scope, if it is new.
@@ -140,7 +146,7 @@ impl Draft {
         if let Some(index) = self.state(id) {
             return index;
         }
-        self.push_state(DraftState::new(id.to_owned(), span, parent))
+        self.push_state(DraftState::new(composed(id).into_owned(), span, parent))
     }
 
     /// A new state that has no name in the spec, under an id near to the wanted one.
@@ -188,8 +194,7 @@ impl Draft {
         let id = self
             .spellings
             .get(&words)
-            .map_or(name, String::as_str)
-            .to_owned();
+            .map_or_else(|| composed(name).into_owned(), String::clone);
         self.push_event(
             words,
             Event {
@@ -237,16 +242,17 @@ impl Draft {
 
     /// The host's guard of that name; made if it is new.
     pub(super) fn intern_guard(&mut self, name: &str, text: &str, span: Span) -> Handle<HostGuard> {
-        if let Some(&guard) = self.guards_by_name.get(name) {
+        let name = composed(name);
+        if let Some(&guard) = self.guards_by_name.get(name.as_ref()) {
             return guard;
         }
         let guard = HostGuard {
-            name: name.to_owned(),
+            name: name.clone().into_owned(),
             text: text.to_owned(),
             span,
         };
         let handle = self.guards.append(guard);
-        self.guards_by_name.insert(name.to_owned(), handle);
+        self.guards_by_name.insert(name.into_owned(), handle);
         handle
     }
 
@@ -265,18 +271,24 @@ impl Draft {
 
     /// The action of that name; made if it is new.
     pub(super) fn intern_action(&mut self, name: &str, span: Span) -> Handle<Action> {
-        if let Some(&action) = self.actions_by_name.get(name) {
+        let name = composed(name);
+        if let Some(&action) = self.actions_by_name.get(name.as_ref()) {
             return action;
         }
         let action = Action {
-            name: name.to_owned(),
+            name: name.clone().into_owned(),
             span,
             raises: None,
             meta: Meta::new(),
         };
         let handle = self.actions.append(action);
-        self.actions_by_name.insert(name.to_owned(), handle);
+        self.actions_by_name.insert(name.into_owned(), handle);
         handle
+    }
+
+    /// Whether something names an action of that name.
+    pub(super) fn names_action(&self, name: &str) -> bool {
+        self.actions_by_name.contains_key(composed(name).as_ref())
     }
 
     /// A state by its index, which came from this draft.
@@ -397,6 +409,7 @@ impl DraftTransition {
             implied: false,
             trigger: DraftTrigger::Missing,
             guard: None,
+            guard_words: None,
             otherwise: false,
             actions: Vec::new(),
             label: None,

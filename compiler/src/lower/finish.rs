@@ -137,7 +137,7 @@ fn finish_state(
         span: initial.span,
         target: handle(initial.target),
         actions: initial.actions.clone(),
-        inferred: initial.span == state.span,
+        inferred: initial.inferred,
     };
     State {
         kind,

@@ -12,8 +12,48 @@ use crate::source::{Span, Spanned, narrow};
 /// 4,096 instructions, and each part needs at most two.
 const MAX_PARTS: usize = 2048;
 
+/// Most parts of all guards of a machine together, named guards written out each time. Unit: as above. Why: a table holds
+/// 1,048,576 instructions (`MAX_ROWS` of the runtime), and a large guard used by every transition would fill any memory.
+const MAX_ALL_PARTS: usize = 1 << 19;
+
+/// Gives each transition with words between the brackets of its label the guard that they mean. Where the definition has
+/// said what guards it, prose and expressions are its words for people; a name must name the same guard.
+pub(super) fn settle_labels(draft: &mut Draft, context: &mut Context<'_>) {
+    for index in 0..draft.transitions.len() {
+        let Some(words) = draft
+            .transitions
+            .get_mut(index)
+            .and_then(|transition| transition.guard_words.take())
+        else {
+            continue;
+        };
+        let defined = draft
+            .transitions
+            .get(index)
+            .and_then(|transition| transition.guard.clone());
+        let is_name = is_identifier(&words.value) || context.declared_guard(&words.value).is_some();
+        if defined.is_some() && !is_name {
+            continue;
+        }
+        let Some(drawn) = of_label(&words, draft, context) else {
+            continue;
+        };
+        match defined {
+            Some(defined) if defined.value != drawn => context
+                .diags
+                .push(report::only_in_definition::guard(defined.span, &words)),
+            Some(_) => {}
+            None => {
+                if let Some(transition) = draft.transitions.get_mut(index) {
+                    transition.guard = Some(Spanned::new(drawn, words.span));
+                }
+            }
+        }
+    }
+}
+
 /// The guard between the brackets of a label: the name of a declared guard, else a question to the host.
-pub(super) fn of_label(
+fn of_label(
     words: &Spanned<String>,
     draft: &mut Draft,
     context: &mut Context<'_>,
@@ -74,9 +114,9 @@ impl<'r, 'c> Resolver<'r, 'c> {
         if is_identifier(text) {
             if strict {
                 let known: Vec<&str> = self.context.declared_guards().collect();
-                self.context
-                    .diags
-                    .push(report::unknown_guard::unknown_guard(text, span, &known));
+                let known = self.context.comparable(known.iter().copied(), known.len());
+                let diagnostic = report::unknown_guard::unknown_guard(text, span, known);
+                self.context.diags.push(diagnostic);
             }
             return Some(Guard::Ask(self.draft.intern_guard(text, text, span)));
         }
@@ -130,12 +170,16 @@ impl<'r, 'c> Resolver<'r, 'c> {
 
     fn guard(&mut self, guard: &ast::Guard, span: Span) -> Option<Guard> {
         self.parts += 1;
-        if self.parts > MAX_PARTS {
+        self.draft.guard_parts += 1;
+        if self.parts > MAX_PARTS || self.draft.guard_parts > MAX_ALL_PARTS {
             if self.parts == MAX_PARTS + 1 {
                 let what = format!("a guard of more than {MAX_PARTS} parts");
-                self.context
-                    .diags
-                    .push(report::machine_too_large::machine_too_large(&what, span));
+                let diagnostic = report::machine_too_large::machine_too_large(&what, span);
+                self.context.diags.push(diagnostic);
+            } else if self.draft.guard_parts == MAX_ALL_PARTS + 1 {
+                let what = format!("guards of more than {MAX_ALL_PARTS} parts together");
+                let diagnostic = report::machine_too_large::machine_too_large(&what, span);
+                self.context.diags.push(diagnostic);
             }
             return None;
         }

@@ -25,6 +25,8 @@ pub(super) struct Label {
     pub(super) actions: Vec<Range<usize>>,
     /// A ` / ` that doesn't separate actions, if there is one.
     pub(super) slash: Option<Range<usize>>,
+    /// A guard behind the actions, with its brackets: `step / count() [small]`. It makes the actions text.
+    pub(super) late_guard: Option<Range<usize>>,
     /// Brackets with nothing between them.
     pub(super) empty_guard: Option<Range<usize>>,
     /// A bracket that would open a guard and is never closed.
@@ -59,12 +61,15 @@ pub(super) fn parse(text: &str, declares: impl Fn(&str) -> bool) -> Label {
     let mut label = Label::default();
     let mut head = trim(text, 0..text.len());
     if let Some((before, slash, after)) = split_slash(text, head.clone()) {
-        match actions(text, after, declares) {
+        match actions(text, after.clone(), declares) {
             Some(actions) => {
                 label.actions = actions;
                 head = before;
             }
-            None => label.slash = Some(slash),
+            None => {
+                label.slash = Some(slash);
+                label.late_guard = late_guard(text, before, after);
+            }
         }
     }
     if let Some((before, guard)) = split_guard(text, head.clone()) {
@@ -78,7 +83,11 @@ pub(super) fn parse(text: &str, declares: impl Fn(&str) -> bool) -> Label {
     } else {
         label.unclosed = unclosed_bracket(text, head.clone());
     }
-    label.trigger = trigger(text, head);
+    label.trigger = if label.late_guard.is_some() {
+        Trigger::Prose(head)
+    } else {
+        trigger(text, head)
+    };
     label
 }
 
@@ -132,6 +141,17 @@ fn actions(
         }
     }
     (!names.is_empty()).then_some(names)
+}
+
+/// The guard behind what look like actions, if none stands before the slash.
+fn late_guard(text: &str, before: Range<usize>, after: Range<usize>) -> Option<Range<usize>> {
+    let (list, guard) = split_guard(text, after)?;
+    let looks_like_actions = split(text, list, &[',']).into_iter().all(|item| {
+        let word = slice(text, item);
+        is_identifier(word.strip_suffix("()").unwrap_or(word))
+    });
+    let is_first = split_guard(text, before).is_none();
+    (looks_like_actions && is_first && guard.len() > 2).then_some(guard)
 }
 
 /// The trimmed parts between separators; an empty range has one empty part.
@@ -292,6 +312,7 @@ mod tests {
         );
         parts.extend(label.unclosed.iter().map(|_| "open".to_owned()));
         parts.extend(label.slash.iter().map(|_| "slash".to_owned()));
+        parts.extend(label.late_guard.iter().map(|_| "late".to_owned()));
         parts.join(" ")
     }
 
@@ -315,6 +336,10 @@ mod tests {
             ("[user's turn]", "- [user's turn]"),
             ("load timeout / error", "\"load timeout / error\" slash"),
             ("a / b", "\"a / b\" slash"),
+            ("a / count [b]", "\"a / count\" [b] slash late"),
+            ("/ stop() [b]", "\"/ stop()\" [b] slash late"),
+            ("a / b or c [b]", "\"a / b or c\" [b] slash"),
+            ("a / count []", "\"a / count\" [!] slash"),
             ("a, b", "a+b"),
             ("a | b", "a+b"),
             ("after 30s", "@after 30s"),

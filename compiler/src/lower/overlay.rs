@@ -3,7 +3,7 @@
 //! Each state and each branch of the definition is looked up in what the diagram drew; one that isn't there is an error
 //! that shows both places.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::definition::{add_details, add_initial, add_to_transition, find_state};
 use super::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateIndex};
@@ -12,16 +12,57 @@ use super::words::slug;
 use super::{report, trigger, wording};
 use crate::arena::Handle;
 use crate::front::definition::ast::{Branch, BranchKind, Definition, Kind, Named, State};
-use crate::ir::{Event, Verdict};
-use crate::source::Spanned;
+use crate::ir::Event;
+use crate::source::{Span, Spanned};
 
 /// Adds a definition to a diagram that was walked already.
 pub(super) fn overlay(definition: &Definition, draft: &mut Draft, context: &mut Context<'_>) {
+    let mut drawn = Drawn::default();
+    for (index, transition) in draft.transitions.iter().enumerate() {
+        drawn
+            .by_source
+            .entry(transition.source)
+            .or_default()
+            .push(index);
+    }
     if let Some(initial) = &definition.initial {
         overlay_initial(ROOT, initial, draft, context);
     }
-    overlay_on(&definition.on, ROOT, draft, context);
-    overlay_states(&definition.states, draft, context);
+    overlay_on(&definition.on, ROOT, &mut drawn, draft, context);
+    overlay_states(&definition.states, &mut drawn, draft, context);
+    drawn.settle(draft);
+}
+
+/// What the diagram drew, by index into the draft's transitions, and what becomes of it.
+#[derive(Default)]
+struct Drawn {
+    by_source: BTreeMap<StateIndex, Vec<usize>>,
+    /// Ways to a `[*]` that only say that their source is final.
+    needless: BTreeSet<usize>,
+    /// Parts of transitions of several events, of which the definition says something of one: each stands behind the
+    /// transition that it comes from.
+    split_off: BTreeMap<usize, Vec<DraftTransition>>,
+}
+
+impl Drawn {
+    fn of(&self, source: StateIndex) -> &[usize] {
+        self.by_source.get(&source).map_or(&[], Vec::as_slice)
+    }
+
+    /// Drops what is needless, and puts in what was split off.
+    fn settle(mut self, draft: &mut Draft) {
+        if self.needless.is_empty() && self.split_off.is_empty() {
+            return;
+        }
+        let all = std::mem::take(&mut draft.transitions);
+        for (index, transition) in all.into_iter().enumerate() {
+            if !self.needless.contains(&index) {
+                draft.transitions.push(transition);
+            }
+            let parts = self.split_off.remove(&index);
+            draft.transitions.extend(parts.into_iter().flatten());
+        }
+    }
 }
 
 fn overlay_initial(
@@ -52,7 +93,12 @@ fn overlay_initial(
     }
 }
 
-fn overlay_states(states: &[Named<State>], draft: &mut Draft, context: &mut Context<'_>) {
+fn overlay_states(
+    states: &[Named<State>],
+    drawn: &mut Drawn,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
     for named in states {
         let name = &named.name;
         let found = draft
@@ -60,132 +106,117 @@ fn overlay_states(states: &[Named<State>], draft: &mut Draft, context: &mut Cont
             .filter(|&state| !draft.get(state).implied);
         let Some(index) = found else {
             let diagram = draft.get(ROOT).span;
-            let known: Vec<&str> = draft.state_ids().collect();
-            context
-                .diags
-                .push(report::only_in_definition::state(name, diagram, &known));
+            let known = context.comparable(draft.state_ids(), draft.states.len());
+            let diagnostic = report::only_in_definition::state(name, diagram, known);
+            context.diags.push(diagnostic);
             continue;
         };
         let state = &named.value;
-        let drawn_ends = drawn_ends(index, draft);
         add_details(index, named, draft, context);
-        settle_final(index, &drawn_ends, draft);
+        if let Some(kind) = &state.kind
+            && kind.value == Kind::Final
+            && draft.get(index).has_body
+        {
+            let at = draft.get(index).span;
+            let diagnostic = report::only_in_definition::end(&name.value, kind.span, at);
+            context.diags.push(diagnostic);
+        } else {
+            settle_final(index, drawn, draft);
+        }
         if let Some(initial) = &state.initial {
             overlay_initial(index, initial, draft, context);
         }
-        overlay_on(&state.on, index, draft, context);
-        overlay_branches(
-            &state.always,
-            index,
-            &DraftTrigger::Eventless,
-            "",
-            draft,
-            context,
-        );
-        overlay_branches(
-            &state.on_done,
-            index,
-            &DraftTrigger::Missing,
-            "",
-            draft,
-            context,
-        );
-        for delay in &state.after {
-            let what = "delays (`after`)";
-            context
-                .diags
-                .push(report::unsupported_construct::unsupported_construct(
-                    delay.name.span,
-                    what,
-                ));
+        overlay_on(&state.on, index, drawn, draft, context);
+        for (branches, trigger) in [
+            (&state.always, DraftTrigger::Eventless),
+            (&state.on_done, DraftTrigger::Missing),
+        ] {
+            let under = Under {
+                source: index,
+                trigger,
+                event: "",
+            };
+            overlay_branches(branches, &under, drawn, draft, context);
         }
-        overlay_states(&state.states, draft, context);
+        for delay in &state.after {
+            unsupported(delay.name.span, "delays (`after`)", context);
+        }
+        overlay_states(&state.states, drawn, draft, context);
     }
 }
 
-/// The transitions of a state that lead to a `[*]`, by index.
-fn drawn_ends(state: StateIndex, draft: &Draft) -> Vec<usize> {
-    let leads_out = |transition: &DraftTransition| {
-        transition.source == state
-            && transition
-                .target
-                .is_some_and(|target| draft.get(target).implied)
-    };
-    let indexes = draft.transitions.iter().enumerate();
-    indexes
-        .filter(|(_, transition)| leads_out(transition))
-        .map(|(index, _)| index)
-        .collect()
+fn unsupported(span: Span, what: &str, context: &mut Context<'_>) {
+    let diagnostic = report::unsupported_construct::unsupported_construct(span, what);
+    context.diags.push(diagnostic);
 }
 
 /// `completed --> [*]` beside `"type": "final"` says one thing twice: the state itself is the end then. Without the type,
 /// the outcome stands on the end that the state leads to.
-fn settle_final(state: StateIndex, ends: &[usize], draft: &mut Draft) {
-    let verdict = draft.get(state).verdict;
-    if draft.get(state).kind == Some(Kind::Final) {
-        let only_ends = draft
-            .transitions
-            .iter()
-            .enumerate()
-            .all(|(index, transition)| {
-                transition.source != state
-                    || (ends.contains(&index)
-                        && transition.trigger == DraftTrigger::Missing
-                        && transition.guard.is_none()
-                        && transition.actions.is_empty())
-            });
-        if only_ends {
-            let targets: Vec<StateIndex> = ends
-                .iter()
-                .filter_map(|&index| draft.transitions.get(index).and_then(|t| t.target))
-                .collect();
-            draft
-                .transitions
-                .retain(|transition| transition.source != state);
-            for target in targets {
-                draft.get_mut(target).dropped = true;
-            }
+fn settle_final(state: StateIndex, drawn: &mut Drawn, draft: &mut Draft) {
+    let end_of = |transition: &DraftTransition| {
+        transition
+            .target
+            .filter(|&target| draft.get(target).implied)
+    };
+    let leading = drawn
+        .of(state)
+        .iter()
+        .filter_map(|&index| draft.transitions.get(index));
+    let ends: Vec<StateIndex> = leading.clone().filter_map(end_of).collect();
+    if draft.get(state).kind != Some(Kind::Final) {
+        let verdict = std::mem::take(&mut draft.get_mut(state).verdict);
+        for end in ends {
+            draft.get_mut(end).verdict = verdict;
         }
         return;
     }
-    for &index in ends {
-        if let Some(target) = draft
-            .transitions
-            .get(index)
-            .and_then(|transition| transition.target)
-        {
-            draft.get_mut(target).verdict = verdict;
+    let only_ends = leading.clone().all(|transition| {
+        end_of(transition).is_some()
+            && transition.trigger == DraftTrigger::Missing
+            && transition.guard_words.is_none()
+            && transition.actions.is_empty()
+    });
+    if only_ends {
+        drawn
+            .needless
+            .extend(drawn.by_source.remove(&state).into_iter().flatten());
+        for end in ends {
+            draft.get_mut(end).dropped = true;
         }
     }
-    draft.get_mut(state).verdict = Verdict::Success;
 }
 
 fn overlay_on(
     on: &[Named<Vec<Branch>>],
     source: StateIndex,
+    drawn: &mut Drawn,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
     for named in on {
         let event = wording::event(&named.name.value, named.name.span, draft, context.diags);
-        let trigger = DraftTrigger::Events(vec![event]);
-        overlay_branches(
-            &named.value,
+        let under = Under {
             source,
-            &trigger,
-            &named.name.value,
-            draft,
-            context,
-        );
+            trigger: DraftTrigger::Events(vec![event]),
+            event: &named.name.value,
+        };
+        overlay_branches(&named.value, &under, drawn, draft, context);
     }
+}
+
+/// What a list of branches stands under.
+struct Under<'u> {
+    source: StateIndex,
+    trigger: DraftTrigger,
+    /// The event as written; empty for `always` and `on_done`.
+    event: &'u str,
 }
 
 /// Finds each branch among the drawn transitions of the state, and adds what it says.
 fn overlay_branches(
     branches: &[Branch],
-    source: StateIndex,
-    trigger: &DraftTrigger,
-    event: &str,
+    under: &Under<'_>,
+    drawn: &mut Drawn,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
@@ -193,11 +224,17 @@ fn overlay_branches(
     for branch in branches {
         let target = match &branch.kind {
             BranchKind::Target(target) => target.as_ref(),
-            BranchKind::Invoke { workflow, .. } => Some(workflow),
-            BranchKind::Fork { .. } => None,
+            BranchKind::Invoke { .. } => {
+                let what = "invoked workflows (`invoke`) beside a diagram";
+                unsupported(branch.span, what, context);
+                continue;
+            }
+            BranchKind::Fork { span, .. } => {
+                unsupported(*span, "forks (`fork`)", context);
+                continue;
+            }
         };
-        let is_target = matches!(branch.kind, BranchKind::Target(_));
-        let wanted = match target.filter(|_| is_target) {
+        let wanted = match target {
             None => None,
             Some(name) => {
                 let Some(found) = find_state(name, draft, context) else {
@@ -206,23 +243,18 @@ fn overlay_branches(
                 Some(found)
             }
         };
-        let matches = |index: usize, transition: &DraftTransition| {
-            is_target
-                && !taken.contains(&index)
-                && transition.source == source
-                && wanted.is_none_or(|wanted| transition.target == Some(wanted))
-                && answers(transition, trigger, draft)
-        };
-        let found = draft
-            .transitions
-            .iter()
-            .enumerate()
-            .position(|(index, t)| matches(index, t));
+        let found = drawn.of(under.source).iter().copied().find(|index| {
+            !taken.contains(index)
+                && draft.transitions.get(*index).is_some_and(|transition| {
+                    wanted.is_none_or(|wanted| transition.target == Some(wanted))
+                        && answers(transition, &under.trigger, draft)
+                })
+        });
         let Some(index) = found else {
-            let from = draft.get(source);
+            let from = draft.get(under.source);
             context.diags.push(report::only_in_definition::transition(
                 &from.id,
-                event,
+                under.event,
                 target.map(|target| target.value.as_str()),
                 branch.span,
                 from.span,
@@ -230,15 +262,42 @@ fn overlay_branches(
             continue;
         };
         taken.insert(index);
-        let Some(slot) = draft.transitions.get_mut(index) else {
-            continue;
-        };
-        let placeholder = DraftTransition::new(branch.span, source, None);
-        let mut transition = std::mem::replace(slot, placeholder);
-        add_to_transition(&mut transition, branch, draft, context);
-        if let Some(slot) = draft.transitions.get_mut(index) {
-            *slot = transition;
-        }
+        add_branch(index, branch, &under.trigger, drawn, draft, context);
+    }
+}
+
+/// Adds what a branch says to a drawn transition; of one with several events, to the part that has this event.
+fn add_branch(
+    index: usize,
+    branch: &Branch,
+    trigger: &DraftTrigger,
+    drawn: &mut Drawn,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
+    let Some(slot) = draft.transitions.get_mut(index) else {
+        return;
+    };
+    let says_more = !branch.guards.is_empty()
+        || !branch.actions.is_empty()
+        || branch.description.is_some()
+        || !branch.meta.is_empty();
+    if let (DraftTrigger::Events(events), DraftTrigger::Events(own)) = (&mut slot.trigger, trigger)
+        && events.len() > own.len()
+        && says_more
+    {
+        events.retain(|event| !own.contains(event));
+        let mut part = slot.clone();
+        part.trigger = trigger.clone();
+        add_to_transition(&mut part, branch, draft, context);
+        drawn.split_off.entry(index).or_default().push(part);
+        return;
+    }
+    let placeholder = DraftTransition::new(branch.span, slot.source, None);
+    let mut transition = std::mem::replace(slot, placeholder);
+    add_to_transition(&mut transition, branch, draft, context);
+    if let Some(slot) = draft.transitions.get_mut(index) {
+        *slot = transition;
     }
 }
 
@@ -259,6 +318,9 @@ fn answers(transition: &DraftTransition, trigger: &DraftTrigger, draft: &Draft) 
             })
         }
         DraftTrigger::Missing => transition.target.is_some_and(|target| {
+            if trigger::completes(draft, transition.source) {
+                return false;
+            }
             let implied = trigger::implied_event(draft, transition.source, target);
             draft.event(&implied) == Some(*first)
         }),

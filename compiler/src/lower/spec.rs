@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::words::composed;
 use crate::diag::Diags;
-use crate::front::definition::ast::{ActionDeclaration, Definition, Guard, Named};
+use crate::front::definition::ast::{Definition, Guard, Named};
 use crate::front::markdown::document::Instructions;
 use crate::front::mermaid::ast::Diagram;
 use crate::source::{FileId, Sources, Span, Spanned};
@@ -27,16 +28,24 @@ pub struct Spec {
     pub instructions: Vec<Instructions>,
 }
 
+/// Most names that are compared with mistyped ones. Unit: pairs of names. Why: each mistyped name is compared with every
+/// known one; a hundred mistakes among thousands of states get suggestions, and ten thousand don't take minutes.
+const MOST_COMPARISONS: usize = 200_000;
+
 /// What every step of `lower` may look up, and where it reports.
 pub(super) struct Context<'c> {
     pub(super) sources: &'c Sources,
     pub(super) diags: &'c mut Diags,
     /// Whether the front ends found an error: then what seems to be missing may just not have been read.
     pub(super) broken: bool,
-    actions: BTreeMap<&'c str, &'c Named<ActionDeclaration>>,
-    guards: BTreeMap<&'c str, &'c Named<Guard>>,
-    /// Names of declared guards and actions that something uses.
+    actions: BTreeSet<String>,
+    guards: BTreeMap<String, &'c Named<Guard>>,
+    /// Whether there is a diagram.
+    pub(super) is_drawn: bool,
+    /// Names of declared guards that something uses.
     pub(super) used: BTreeSet<String>,
+    /// How many more names may be compared with a mistyped one.
+    comparisons: usize,
 }
 
 impl<'c> Context<'c> {
@@ -50,28 +59,41 @@ impl<'c> Context<'c> {
             diags,
             actions: actions
                 .iter()
-                .map(|action| (action.name.value.as_str(), action))
+                .map(|action| composed(&action.name.value).into_owned())
                 .collect(),
             guards: guards
                 .iter()
-                .map(|guard| (guard.name.value.as_str(), guard))
+                .map(|guard| (composed(&guard.name.value).into_owned(), guard))
                 .collect(),
+            is_drawn: spec.diagram.is_some(),
             used: BTreeSet::new(),
+            comparisons: MOST_COMPARISONS,
         }
+    }
+
+    /// The names that a mistyped one is compared with: all of them, or none once enough have been compared.
+    pub(super) fn comparable<'n>(
+        &mut self,
+        names: impl Iterator<Item = &'n str>,
+        count: usize,
+    ) -> impl Iterator<Item = &'n str> {
+        let left = self.comparisons.checked_sub(count);
+        self.comparisons = left.unwrap_or(0);
+        names.take(left.map_or(0, |_| count))
     }
 
     /// Whether the definition declares an action of that name.
     pub(super) fn declares_action(&self, name: &str) -> bool {
-        self.actions.contains_key(name)
+        self.actions.contains(composed(name).as_ref())
     }
 
     /// The guard that the definition declares under that name.
     pub(super) fn declared_guard(&self, name: &str) -> Option<&'c Named<Guard>> {
-        self.guards.get(name).copied()
+        self.guards.get(composed(name).as_ref()).copied()
     }
 
     /// The names of the guards that the definition declares.
     pub(super) fn declared_guards(&self) -> impl Iterator<Item = &'c str> + '_ {
-        self.guards.keys().copied()
+        self.guards.values().map(|guard| guard.name.value.as_str())
     }
 }

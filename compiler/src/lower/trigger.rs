@@ -69,7 +69,7 @@ pub(super) fn settle(draft: &mut Draft, diags: &mut Diags) {
 }
 
 /// Whether a state is compound and has a final child.
-fn completes(draft: &Draft, state: StateIndex) -> bool {
+pub(super) fn completes(draft: &Draft, state: StateIndex) -> bool {
     draft.get(state).has_body
         && draft
             .children(state)

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::draft::{Draft, DraftTransition, DraftTrigger};
 use super::label::{Label, Trigger};
+use super::report;
 use super::spec::Context;
-use super::words::{is_identifier, slug, strip_tags, word_key};
-use super::{guard, report};
+use super::words::{composed, is_identifier, slug, strip_tags, word_key};
 use crate::arena::Handle;
 use crate::diag::Diags;
 use crate::front::mermaid::entity;
@@ -40,9 +40,6 @@ pub(super) fn apply(
 ) {
     transition.label = Some(text.clone());
     transition.actions = actions(text, label, draft);
-    for action in &transition.actions {
-        context.used.insert(draft.actions.at(*action).name.clone());
-    }
     if let Some(range) = &label.empty_guard {
         context
             .diags
@@ -58,18 +55,23 @@ pub(super) fn apply(
         let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
         if words.value == "else" {
             transition.otherwise = true;
-        } else if let Some(guard) = guard::of_label(&words, draft, context) {
-            transition.guard = Some(Spanned::new(guard, words.span));
+        } else {
+            transition.guard_words = Some(words);
         }
     }
     transition.trigger = trigger(text, label, draft, context.diags);
     if let Some(slash) = &label.slash {
-        context.diags.push(report::slash_as_text::slash_as_text(
-            text,
-            part(text, slash.clone()),
-        ));
+        let place = part(text, slash.clone());
+        let diagnostic = match &label.late_guard {
+            Some(guard) => {
+                let declares = |name: &str| context.declares_action(name);
+                report::slash_as_text::late_guard(text, slash, guard.clone(), place, declares)
+            }
+            None => report::slash_as_text::slash_as_text(text, place),
+        };
+        context.diags.push(diagnostic);
     }
-    let has_guard = transition.guard.is_some() || transition.otherwise;
+    let has_guard = transition.guard_words.is_some() || transition.otherwise;
     if has_guard && transition.trigger == DraftTrigger::Missing {
         transition.trigger = DraftTrigger::Eventless;
     }
@@ -171,11 +173,19 @@ fn trigger(
 
 /// The event that an identifier names.
 pub(super) fn event(name: &str, span: Span, draft: &mut Draft, diags: &mut Diags) -> Handle<Event> {
+    // By its words, as the event is looked up: `Error.unknown_event` would be the engine's, too.
+    let words = word_key(name);
     if ["done.state.", "after.", "error."]
         .iter()
-        .any(|prefix| name.starts_with(prefix))
+        .any(|prefix| words.starts_with(prefix))
     {
         diags.push(report::reserved_event::reserved_event(name, span));
+    }
+    if name == "*" || name.ends_with(".*") {
+        let what = "wildcards (`*`)";
+        diags.push(report::unsupported_construct::unsupported_construct(
+            span, what,
+        ));
     }
     let event = draft.intern_event(name, span);
     note_wording(event, name, span, draft, diags);
@@ -226,7 +236,11 @@ fn spoken(text: &str) -> String {
     if is_identifier(&decoded) {
         return word_key(&decoded).replace(['_', '.'], "");
     }
-    let plain = strip_tags(&decoded).to_lowercase();
+    let plain = strip_tags(&decoded);
+    let plain: String = composed(&plain)
+        .chars()
+        .flat_map(char::to_lowercase)
+        .collect();
     let plain = plain
         .replace("<=", "≤")
         .replace(">=", "≥")

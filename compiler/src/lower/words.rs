@@ -3,7 +3,20 @@
 //! Half of the labels that people draw are prose. [`slug`] makes an identifier of a text, [`word_key`] tells which
 //! spellings mean one name, [`is_identifier`] tells a name from prose.
 
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+
 use crate::front::mermaid::entity;
+
+/// A name in Unicode's composed form (NFC): names that differ only in how their accents are stored are one name.
+#[must_use]
+pub fn composed(name: &str) -> Cow<'_, str> {
+    if name.is_ascii() {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(name.nfc().collect())
+}
 
 /// Whether a text is one identifier in any case style: `paid`, `planReady`, `PLAN_READY`, `plan-ready`, `order.paid`.
 #[must_use]
@@ -25,12 +38,13 @@ fn is_word(c: char) -> bool {
 
 /// The identifier that a text becomes: `User clicks "Pay"` is `user_clicks_pay`. Empty if nothing of it can stand in one.
 ///
-/// Entities are decoded, tags and line breaks are blanks, comparisons become words, letters become lower case, each run of
-/// other characters becomes `_`, and `_` goes before a first digit. Letters of other scripts stay as they are.
+/// Entities are decoded, tags and line breaks are blanks, letters are composed (NFC), comparisons become words, letters
+/// become lower case, each run of other characters becomes `_`, and `_` goes before a first digit. Letters of other
+/// scripts stay as they are.
 #[must_use]
 pub fn slug(text: &str) -> String {
     let plain = strip_tags(&entity::decode(text));
-    let spelled = plain
+    let spelled = composed(&plain)
         .replace("<=", " le ")
         .replace(">=", " ge ")
         .replace("==", " eq ")
@@ -42,10 +56,8 @@ pub fn slug(text: &str) -> String {
         .replace('>', " gt ")
         .replace('=', " eq ");
     let mut slug = String::with_capacity(spelled.len());
-    for c in spelled.chars().flat_map(char::to_lowercase) {
-        if is_invisible(c) {
-            continue;
-        }
+    let letters = spelled.chars().filter(|&c| !is_invisible(c));
+    for c in letters.flat_map(char::to_lowercase).nfc() {
         if is_word(c) && c != '_' {
             slug.push(c);
         } else if !slug.is_empty() && !slug.ends_with('_') {
@@ -59,9 +71,14 @@ pub fn slug(text: &str) -> String {
     trimmed.to_owned()
 }
 
-/// Characters that take no room and say nothing: zero-width blanks and joiners, soft hyphens, byte order marks.
+/// Characters that take no room and say nothing: zero-width blanks and joiners, soft hyphens, variation selectors, byte
+/// order marks (Unicode's `Default_Ignorable_Code_Point`).
 fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{fe0f}')
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The text with each `<tag>` turned into a blank. A `<` that no `>` follows, or that a blank follows, is a comparison.
@@ -92,7 +109,7 @@ pub(super) fn strip_tags(text: &str) -> String {
 #[must_use]
 pub fn word_key(name: &str) -> String {
     let mut key = String::with_capacity(name.len() + 4);
-    let letters: Vec<char> = name.chars().collect();
+    let letters: Vec<char> = composed(name).chars().collect();
     for (at, &c) in letters.iter().enumerate() {
         if c == '_' || c == '-' || c == ' ' {
             if !key.is_empty() && !key.ends_with(['_', '.']) {
@@ -133,6 +150,8 @@ mod tests {
             ("…", ""),
             ("Größe ≠ 2", "größe_ne_2"),
             ("a\u{200b}b", "ab"),
+            ("E\u{301}tat \u{e9}crit", "\u{e9}tat_\u{e9}crit"),
+            ("x =\u{338} 2", "x_ne_2"),
         ] {
             assert_eq!(slug(text), expected, "{text}");
         }
@@ -150,6 +169,7 @@ mod tests {
             ][..],
             &["DONE", "done", "Done"],
             &["HTTPError", "httpError", "http_error"],
+            &["cl\u{e9}", "cle\u{301}", "CLE\u{301}"],
         ] {
             let keys: Vec<String> = group.iter().map(|name| word_key(name)).collect();
             assert!(keys.windows(2).all(|pair| pair[0] == pair[1]), "{keys:?}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
-use crate::ir::{Event, Machine, Transition};
+use crate::ir::{Event, EventKind, Machine, Transition};
 
 /// Reports drawn transitions of one state that share an event, have no guard, and differ in what they do. (A definition's
 /// list of branches is ordered, so there it is `shadowed-transition`.)
@@ -38,6 +38,17 @@ pub(super) fn differ(one: &Transition, two: &Transition) -> bool {
     one.target != two.target || one.actions != two.actions || one.internal != two.internal
 }
 
+/// When a transition on an event is taken, for a message.
+pub(super) fn when(machine: &Machine, event: Handle<Event>) -> String {
+    let event = &machine.events.at(event);
+    match event.kind {
+        EventKind::Completion(state) => {
+            format!("when `{}` is done", machine.states.at(state).id)
+        }
+        EventKind::Named | EventKind::Unknown => format!("on `{}`", event.id),
+    }
+}
+
 fn conflict(
     machine: &Machine,
     event: Handle<Event>,
@@ -45,7 +56,13 @@ fn conflict(
     later: &Transition,
 ) -> Diagnostic {
     let source = &machine.states.at(later.source).id;
-    let event = &machine.events.at(event).id;
+    let when = when(machine, event);
+    let subject = match machine.events.at(event).kind {
+        EventKind::Completion(_) => format!("the end of `{source}`"),
+        EventKind::Named | EventKind::Unknown => {
+            format!("`{}` in `{source}`", machine.events.at(event).id)
+        }
+    };
     let goal = |transition: &Transition| match transition.target {
         Some(target) if machine.states.at(target).implied => "leads to `[*]`".to_owned(),
         Some(target) => format!("leads to `{}`", machine.states.at(target).id),
@@ -59,9 +76,9 @@ fn conflict(
     Diagnostic::new(
         Code::ConflictingTransitions,
         later.span,
-        format!("`{event}` in `{source}` {what}, and nothing says which"),
+        format!("{subject} {what}, and nothing says which"),
     )
-    .label(format!("{} on `{event}`", goal(later)))
-    .related(earlier.span, format!("{} on `{event}` too", goal(earlier)))
+    .label(format!("{} {when}", goal(later)))
+    .related(earlier.span, format!("{} {when} too", goal(earlier)))
     .help("give one of them a guard, such as `[condition]`, or another event")
 }

@@ -26,10 +26,12 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
             diags.push(machine_too_large(&text, machine.span));
         }
     }
+    let mut nested_too_deep = false;
     for (handle, state) in machine.states.iter() {
         // The root is no level: its children are at depth 1.
         let depth = machine.ancestry(handle).count() - 1;
-        if depth == runtime::MAX_DEPTH + 1 {
+        if depth > runtime::MAX_DEPTH && !nested_too_deep {
+            nested_too_deep = true;
             let text = format!("states nested more than {} deep", runtime::MAX_DEPTH);
             diags.push(machine_too_large(&text, state.span));
         }

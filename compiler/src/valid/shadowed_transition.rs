@@ -2,9 +2,9 @@
 
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
-use crate::ir::{Event, Machine, Transition};
+use crate::ir::{Event, EventKind, Machine, Transition};
 
-use super::conflicting_transitions::{differ, is_drawn};
+use super::conflicting_transitions::{differ, is_drawn, when};
 
 /// Reports transitions that come behind one of the same state and event without a guard, or with the same guard.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
@@ -63,12 +63,15 @@ fn shadowed(
     later: &Transition,
 ) -> Diagnostic {
     let source = &machine.states.at(later.source).id;
-    let on = event.map_or_else(String::new, |event| {
-        format!(" on `{}`", machine.events.at(event).id)
-    });
+    let on = event.map_or_else(String::new, |event| format!(" {}", when(machine, event)));
     let takes = event.map_or_else(
         || "is taken".to_owned(),
-        |event| format!("takes `{}`", machine.events.at(event).id),
+        |event| match machine.events.at(event).kind {
+            EventKind::Completion(_) => "is taken".to_owned(),
+            EventKind::Named | EventKind::Unknown => {
+                format!("takes `{}`", machine.events.at(event).id)
+            }
+        },
     );
     let label = if later.triggers.len() > 1 {
         format!("never taken{on}")

@@ -1,10 +1,10 @@
 //! SM204: two names that look like one, mistyped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::arena::Handle;
 use crate::diag::{Applicability, Code, Diagnostic, Diags};
-use crate::ir::{Machine, State};
+use crate::ir::{Machine, State, StateKind};
 use crate::lower::words::word_key;
 use crate::source::Span;
 
@@ -38,7 +38,8 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
             }
         }
     }
-    let mut reported: Vec<(Handle<State>, Handle<State>)> = Vec::new();
+    let ends = Ends::of(machine);
+    let mut reported: BTreeSet<(Handle<State>, Handle<State>)> = BTreeSet::new();
     for group in by_gap
         .values()
         .filter(|group| group.len() > 1 && group.len() < 8)
@@ -46,8 +47,7 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
         for (at, &one) in group.iter().enumerate() {
             for &two in group.iter().skip(at + 1) {
                 let pair = (one.min(two), one.max(two));
-                if one != two && !reported.contains(&pair) && is_slip(machine, pair) {
-                    reported.push(pair);
+                if one != two && is_slip(machine, &ends, pair) && reported.insert(pair) {
                     diags.push(similar(machine, pair.0, pair.1, "by one letter"));
                 }
             }
@@ -73,7 +73,10 @@ fn gaps(word: &str) -> Vec<String> {
 }
 
 /// Whether two near names are a slip rather than a family (`step_1`, `step_2`).
-fn is_slip(machine: &Machine, (one, two): (Handle<State>, Handle<State>)) -> bool {
+fn is_slip(machine: &Machine, ends: &Ends, (one, two): (Handle<State>, Handle<State>)) -> bool {
+    if !ends.is_loose(one) && !ends.is_loose(two) {
+        return false;
+    }
     let letters = |state: Handle<State>| {
         word_key(&machine.states.at(state).id)
             .chars()
@@ -86,37 +89,52 @@ fn is_slip(machine: &Machine, (one, two): (Handle<State>, Handle<State>)) -> boo
             .copied()
             .collect::<Vec<char>>()
     };
-    crate::diag::distance(&a, &b) == 1
-        && digits(&a) == digits(&b)
-        && !differ_by_initial(&a, &b)
-        && (is_loose(machine, one) || is_loose(machine, two))
+    crate::diag::distance(&a, &b) == 1 && digits(&a) == digits(&b) && !differ_by_initial(&a, &b)
 }
 
-/// Whether the words that differ are single letters, as in `a_state` and `b_state`.
+/// Whether the words that differ are single letters, as in `a_state` and `b_state`, or `a1000` and `b1000`.
 fn differ_by_initial(a: &[char], b: &[char]) -> bool {
-    a.split(|c| *c == '_')
-        .zip(b.split(|c| *c == '_'))
+    let parts = |c: &char| *c == '_' || c.is_numeric();
+    a.split(parts)
+        .zip(b.split(parts))
         .any(|(one, two)| one != two && one.len().min(two.len()) <= 1)
 }
 
-/// Whether a state leads nowhere or nothing leads to it, by what the spec says.
-fn is_loose(machine: &Machine, state: Handle<State>) -> bool {
-    let written = || {
-        machine
-            .transitions
+/// The states that something leads out of, and those that something leads to, by what the spec says.
+struct Ends {
+    leading_on: BTreeSet<Handle<State>>,
+    led_to: BTreeSet<Handle<State>>,
+}
+
+impl Ends {
+    fn of(machine: &Machine) -> Self {
+        let written = || {
+            let all = machine.transitions.iter().map(|(_, transition)| transition);
+            all.filter(|transition| !transition.implied)
+        };
+        let finals = machine
+            .leaves()
+            .filter(|(_, state)| state.kind == StateKind::Final);
+        let finals = finals.map(|(handle, _)| handle);
+        let initials = machine
+            .states
             .iter()
-            .filter(|(_, transition)| !transition.implied)
-    };
-    let leads_on = written().any(|(_, transition)| transition.source == state);
-    let led_to = written().any(|(_, transition)| transition.target == Some(state));
-    let begins = machine.states.iter().any(|(_, outer)| {
-        outer
-            .initial
-            .as_ref()
-            .is_some_and(|initial| initial.target == state && !initial.inferred)
-    });
-    let ends = machine.states.at(state).kind == crate::ir::StateKind::Final;
-    !(leads_on || ends) || !(led_to || begins)
+            .filter_map(|(_, outer)| outer.initial.as_ref());
+        let begun = initials.filter(|initial| !initial.inferred);
+        let targets = written().filter_map(|transition| transition.target);
+        Self {
+            leading_on: written()
+                .map(|transition| transition.source)
+                .chain(finals)
+                .collect(),
+            led_to: targets.chain(begun.map(|initial| initial.target)).collect(),
+        }
+    }
+
+    /// Whether a state leads nowhere or nothing leads to it.
+    fn is_loose(&self, state: Handle<State>) -> bool {
+        !self.leading_on.contains(&state) || !self.led_to.contains(&state)
+    }
 }
 
 fn similar(

@@ -1,84 +1,31 @@
 //! SM405: an event whose handling raises it again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
-use crate::ir::{Action, Event, Machine, State, Transition};
+use crate::ir::{Event, Machine, Transition};
+use crate::pass::reach::Reach;
+use crate::pass::rest::unrests;
 
-/// Reports events that transitions without a guard raise again, over any number of steps.
-pub(super) fn check(machine: &Machine, diags: &mut Diags) {
-    if machine
-        .actions
-        .iter()
-        .all(|(_, action)| action.raises.is_none())
-    {
+/// Reports events that are raised again by what they raise, over any number of steps, in a state where no guard can
+/// stop it.
+pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
+    let raises = |(_, action): (_, &crate::ir::Action)| action.raises.is_some();
+    if !machine.actions.iter().any(raises) {
         return;
     }
-    let mut raises: BTreeMap<Handle<Event>, BTreeMap<Handle<Event>, &Transition>> = BTreeMap::new();
-    for (_, transition) in machine
-        .transitions
-        .iter()
-        .filter(|(_, transition)| transition.guard.is_none())
-    {
-        for raised in raised_by(machine, transition) {
-            for &event in &transition.triggers {
-                raises
-                    .entry(event)
-                    .or_default()
-                    .entry(raised)
-                    .or_insert(transition);
-            }
+    let leaves = machine
+        .leaves()
+        .map(|(leaf, _)| leaf)
+        .filter(|&leaf| reach.is_active(leaf));
+    let mut reported = BTreeSet::new();
+    for unrest in unrests(machine, leaves) {
+        if reported.insert(unrest.transition) {
+            let transition = machine.transitions.at(unrest.transition);
+            diags.push(unbounded_raise(machine, unrest.event, transition));
         }
     }
-    let mut reported: BTreeSet<Handle<Event>> = BTreeSet::new();
-    for (&event, nexts) in &raises {
-        let comes_back = reachable(&raises, event);
-        if comes_back.contains(&event) && !reported.contains(&event) {
-            reported.extend(comes_back);
-            if let Some(transition) = nexts.values().next() {
-                diags.push(unbounded_raise(machine, event, transition));
-            }
-        }
-    }
-}
-
-/// The events that a transition raises: by its own actions, and on entering where it leads.
-fn raised_by(machine: &Machine, transition: &Transition) -> BTreeSet<Handle<Event>> {
-    let mut actions: Vec<Handle<Action>> = transition.actions.clone();
-    if let Some(target) = transition.target {
-        let mut entered: Vec<Handle<State>> = machine
-            .ancestry(target)
-            .take_while(|&state| {
-                !machine.is_within(transition.source, state) || state == transition.source
-            })
-            .collect();
-        let leaf = machine.default_leaf(target).unwrap_or(target);
-        entered.extend(machine.ancestry(leaf).take_while(|&state| state != target));
-        for state in entered {
-            actions.extend(&machine.states.at(state).entry);
-        }
-    }
-    actions
-        .iter()
-        .filter_map(|&action| machine.actions.at(action).raises)
-        .collect()
-}
-
-fn reachable(
-    raises: &BTreeMap<Handle<Event>, BTreeMap<Handle<Event>, &Transition>>,
-    from: Handle<Event>,
-) -> BTreeSet<Handle<Event>> {
-    let mut found = BTreeSet::new();
-    let mut open = vec![from];
-    while let Some(event) = open.pop() {
-        for &next in raises.get(&event).into_iter().flat_map(BTreeMap::keys) {
-            if found.insert(next) {
-                open.push(next);
-            }
-        }
-    }
-    found
 }
 
 fn unbounded_raise(machine: &Machine, event: Handle<Event>, transition: &Transition) -> Diagnostic {
@@ -91,4 +38,60 @@ fn unbounded_raise(machine: &Machine, event: Handle<Event>, transition: &Transit
     .label("no guard stops it")
     .note("a step that doesn't come to rest within 1,000 microsteps is undone")
     .help("give the transition a guard, or raise another event")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diag::Code;
+    use crate::source::Sources;
+    use crate::{Options, compile};
+
+    fn is_told(diagram: &str, definition: &str) -> bool {
+        let text = format!(
+            "## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n{diagram}\n```\n\n```json definition\n{definition}\n```\n"
+        );
+        let mut sources = Sources::new();
+        sources.add("spec.md", text);
+        let compiled = compile(&sources, &Options::default());
+        assert_eq!(compiled.machines.len(), 1, "{:#?}", compiled.diagnostics);
+        let mut all = compiled.diagnostics.iter();
+        all.any(|diagnostic| diagnostic.code == Code::UnboundedRaise)
+    }
+
+    const AGAIN: &str = r#"{ "actions": { "again": { "raise": "go" } } }"#;
+
+    #[test]
+    fn a_circle_counts_only_where_its_event_is_taken() {
+        for (expected, diagram) in [
+            // Where it leads, nothing takes the event.
+            (false, "[*] --> a\na --> b : go / again\nb --> [*] : stop"),
+            (true, "[*] --> a\na --> a : go / again\na --> [*] : stop"),
+            (
+                true,
+                "[*] --> a\na --> b : go / again\nb --> a : go / again\na --> [*] : stop",
+            ),
+            // The way there comes to an end.
+            (
+                false,
+                "[*] --> a\na --> b : go / again\nb --> c : go\nc --> [*] : stop",
+            ),
+            // A guard may stop it.
+            (
+                false,
+                "[*] --> a\na --> a : go [wanted] / again\na --> [*] : stop",
+            ),
+            // Two for one.
+            (
+                true,
+                "[*] --> a\na --> a : go / again, again\na --> [*] : stop",
+            ),
+            // An outer transition that an inner one overrides.
+            (
+                false,
+                "[*] --> a\nstate a {\n[*] --> b\nb --> b : go\n}\na --> a : go / again\na --> [*] : stop",
+            ),
+        ] {
+            assert_eq!(is_told(diagram, AGAIN), expected, "{diagram}");
+        }
+    }
 }

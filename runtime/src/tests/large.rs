@@ -8,8 +8,8 @@ use super::exercise::Fickle;
 use super::notation::{sections, table};
 use crate::table::index::Cell;
 use crate::{
-    ActionId, ActionRow, EventId, MAX_CALLS, MAX_DEPTH, Machine, Outcome, StateId, TextId, encode,
-    verify,
+    ActionId, ActionRow, EventId, MAX_CALLS, MAX_DEPTH, MAX_RAISED, Machine, Outcome, StateId,
+    StepError, TextId, encode, verify,
 };
 
 /// A ring of states; event `e<n>` of each leads on, and `back` leads to the first.
@@ -42,7 +42,10 @@ fn a_machine_too_large_for_the_dense_index_steps_the_same() {
     let small = table(&ring(100));
     let (cells, stride) = small.index.dense.cells();
     assert_eq!((cells.len(), stride), (101 * 101, 101));
-    assert!(cells.iter().any(|&cell| cell.is_control()) && cells.contains(&Cell::NOTHING));
+    assert!(
+        cells.iter().any(|cell| matches!(cell, Cell::Move { .. }))
+            && cells.contains(&Cell::Nothing)
+    );
 }
 
 /// The deepest tree in which every state shares the longest list of actions, all of which raise, with as many leaves
@@ -76,6 +79,26 @@ fn a_table_that_shares_long_lists_is_verified_in_reasonable_time() {
     let table = verify(rows).unwrap();
     // Given up early: without the bound this test would take minutes.
     assert!(table.index.dense.cells().0.is_empty());
+}
+
+/// Each microstep raises as much as it may, and each raised event takes another.
+#[test]
+fn a_macrostep_raises_only_so_many_events() {
+    let raises = "raise.x,".repeat(MAX_CALLS);
+    let raises = raises.trim_end_matches(',');
+    let text = format!(
+        "root to=a\n  a\n    - on=once do={raises} to=b\n    - on=go|x do={raises} internal\n  b\n    - on=back to=a\n"
+    );
+    let table = table(&text);
+    let mut machine = Machine::start(&table, ()).unwrap();
+    let event = |name: &str| table.event_named(name).unwrap();
+    assert_eq!(machine.send(event("go")), Err(StepError::RaiseLimit));
+    assert!(machine.is_in(table.state_named("a").unwrap()));
+    for _ in 0..MAX_RAISED / MAX_CALLS + 1 {
+        // Each macrostep has all of the budget.
+        assert_eq!(machine.send(event("once")), Ok(Outcome::Taken));
+        assert_eq!(machine.send(event("back")), Ok(Outcome::Taken));
+    }
 }
 
 #[test]

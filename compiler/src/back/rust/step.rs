@@ -124,14 +124,28 @@ fn send_and_settle(facts: &Facts<'_>) -> TokenStream {
 
 /// `settle`: eventless transitions, and where there are none the raised events in order, until nothing is left.
 fn settle(facts: &Facts<'_>) -> TokenStream {
+    let clear = facts.has_raised.then(|| quote!(self.queue.clear();));
     let ended = facts.can_end().then(|| {
         quote! {
             if self.state.is_end() {
+                #clear
                 return Ok(runtime::Outcome::Ended);
             }
         }
     });
-    let clear = facts.has_raised.then(|| quote!(self.queue.clear();));
+    let give_up = quote! {
+        #clear
+        self.state = before;
+        return Err(fault);
+    };
+    // Asked before the next selection, as the table engine does, so that both fail at the same event.
+    let bounded = facts.has_raised.then(|| {
+        quote! {
+            if let Some(fault) = self.queue.fault() {
+                #give_up
+            }
+        }
+    });
     let next = match (facts.has_eventless, facts.has_raised) {
         (true, true) => quote! {
             if !self.eventless(&mut steps, observer) {
@@ -153,19 +167,6 @@ fn settle(facts: &Facts<'_>) -> TokenStream {
             self.take(event, &mut steps, observer);
         },
     };
-    let clear_at_end = facts.can_end().then(|| quote!(#clear));
-    let ended = ended.map(|ended| {
-        if facts.has_raised {
-            quote! {
-                if self.state.is_end() {
-                    #clear_at_end
-                    return Ok(runtime::Outcome::Ended);
-                }
-            }
-        } else {
-            ended
-        }
-    });
     quote! {
         /// Runs on until nothing is left to do. Past the limit of microsteps the state is `before` again.
         fn settle<O: runtime::Observer>(
@@ -176,11 +177,10 @@ fn settle(facts: &Facts<'_>) -> TokenStream {
         ) -> Result<runtime::Outcome, runtime::StepError> {
             loop {
                 #ended
+                #bounded
                 #next
                 if let Some(fault) = steps.fault() {
-                    #clear
-                    self.state = before;
-                    return Err(fault);
+                    #give_up
                 }
             }
         }

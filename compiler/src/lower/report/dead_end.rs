@@ -3,6 +3,14 @@
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::source::Span;
 
+/// A leaf without a way out that takes `done`, the event of an implied way out, itself.
+pub(in crate::lower) fn takes_done(id: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(Code::DeadEnd, span, format!("nothing leads out of `{id}`"))
+        .label("a dead end")
+        .note(format!("`{id}` takes the event `done` itself and stays"))
+        .help("lead on from it, or to `[*]`, on another event")
+}
+
 /// A leaf of a diagram without a way out. `line`: the break between lines, and what a new line behind `statement` begins with.
 pub(in crate::lower) fn dead_end(
     id: &str,

@@ -7,13 +7,17 @@ const WHY: &str =
     "with both, the diagram owns the states and transitions, and the definition adds to them";
 
 /// A state of the definition isn't in the diagram.
-pub(in crate::lower) fn state(name: &Spanned<String>, diagram: Span, known: &[&str]) -> Diagnostic {
+pub(in crate::lower) fn state<'k>(
+    name: &Spanned<String>,
+    diagram: Span,
+    known: impl Iterator<Item = &'k str>,
+) -> Diagnostic {
     let message = format!("state `{}` isn't in the diagram", name.value);
     let diagnostic = Diagnostic::new(Code::OnlyInDefinition, name.span, message)
         .label("only in the definition")
         .related(diagram, "the diagram below this heading doesn't have it")
         .note(WHY);
-    match nearest(&name.value, known.iter().copied()) {
+    match nearest(&name.value, known) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
             Applicability::Unsafe,
             format!("write `{near}`"),
@@ -53,6 +57,31 @@ pub(in crate::lower) fn transition(
         .related(drawn, format!("`{source}` in the diagram"))
         .note(WHY)
         .help(format!("draw `{line}`, or remove this branch"))
+}
+
+/// The definition guards a transition with something else than the guard that the diagram names.
+pub(in crate::lower) fn guard(defined: Span, drawn: &Spanned<String>) -> Diagnostic {
+    let message = format!(
+        "the diagram guards this transition with `{}`, the definition with another guard",
+        drawn.value
+    );
+    Diagnostic::new(Code::OnlyInDefinition, defined, message)
+        .label("differs from the diagram")
+        .related(drawn.span, format!("guarded by `{}` here", drawn.value))
+        .note("one guard can't hide another: the transition is taken when what it says holds")
+        .help(format!(
+            "name the same guard in both places, or remove `[{}]` from the label",
+            drawn.value
+        ))
+}
+
+/// The definition calls a composite of the diagram final.
+pub(in crate::lower) fn end(id: &str, kind: Span, drawn: Span) -> Diagnostic {
+    let message = format!("`{id}` can't be final: the diagram draws states inside it");
+    Diagnostic::new(Code::OnlyInDefinition, kind, message)
+        .label("differs from the diagram")
+        .related(drawn, format!("`{id}` has a body"))
+        .help(format!("remove the type, and lead from `{id}` to `[*]`"))
 }
 
 /// `initial` of the definition isn't where the diagram begins.

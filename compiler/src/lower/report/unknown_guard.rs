@@ -4,14 +4,18 @@ use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::source::Span;
 
 /// A guard is used by name, and the definition doesn't declare it.
-pub(in crate::lower) fn unknown_guard(name: &str, span: Span, known: &[&str]) -> Diagnostic {
+pub(in crate::lower) fn unknown_guard<'k>(
+    name: &str,
+    span: Span,
+    known: impl Iterator<Item = &'k str>,
+) -> Diagnostic {
     let message = format!("guard `{name}` isn't declared");
     let diagnostic = Diagnostic::new(Code::UnknownGuard, span, message)
         .label("not among the `guards` of the definition")
         .note(
             "a guard that can't be answered never holds, so this transition would never be taken",
         );
-    match nearest(name, known.iter().copied()) {
+    match nearest(name, known) {
         Some(near) => {
             // A label holds the bare name, the definition has it in quotes.
             let quote = if span.range().len() > name.len() { "\"" } else { "" };

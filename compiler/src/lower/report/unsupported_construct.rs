@@ -27,6 +27,14 @@ fn way_round(what: &str) -> &'static str {
             "give each transition that leads to the choice the guards that lead out of it",
         ),
         (
+            "invoked workflows",
+            "give the machine as a definition alone, or start the other workflow by an action",
+        ),
+        (
+            "wildcards",
+            "name each event, or send the machine an event of its own, such as `other`, for the rest",
+        ),
+        (
             "history",
             "lead to a named state, one for each place to return to",
         ),

@@ -12,6 +12,8 @@ pub(crate) enum Cell {
         transition: TransitionId,
         next: StateId,
     },
+    /// Changes the leaf if the guard holds, and does nothing.
+    Ask { guard: Guarded, next: StateId },
     /// Does one action if the guard holds.
     Act {
         guard: Guarded,

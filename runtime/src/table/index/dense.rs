@@ -137,13 +137,13 @@ fn run_of<T>(rows: &[T], at: usize, count: usize) -> &[T] {
 
 /// The cell of a leaf and an event.
 #[inline]
-pub(crate) fn cell(cells: &[Cell], stride: usize, leaf: StateId, event: EventId) -> &Cell {
+pub(crate) fn cell(cells: &[Cell], stride: usize, leaf: StateId, event: EventId) -> Option<&Cell> {
     // An event past the last gives a place past the last cell; a leaf is always one of the table's states.
     let at = event
         .index()
         .wrapping_mul(stride)
         .wrapping_add(leaf.index());
-    cells.get(at).unwrap_or(&Cell::General)
+    cells.get(at)
 }
 
 /// An upper bound of the number of contenders: for each leaf the triggers on its chain.
@@ -259,21 +259,26 @@ impl Builder<'_> {
             });
         }
         let guard = Guarded::by(guard);
-        if let &[action] = effect.actions.as_slice() {
-            return Some(Cell::Act {
+        let next = effect.next;
+        Some(match *effect.actions.as_slice() {
+            [] => Cell::Ask { guard, next },
+            [action] => Cell::Act {
                 guard,
                 action,
-                next: effect.next,
-            });
-        }
-        let cell = Cell::Run {
-            guard,
-            count: u8::try_from(effect.actions.len()).ok()?,
-            at: u16::try_from(self.dense.actions.len()).ok()?,
-            next: effect.next,
-        };
-        self.dense.actions.extend(&effect.actions);
-        Some(cell)
+                next,
+            },
+            [..] => {
+                let at = u16::try_from(self.dense.actions.len()).ok()?;
+                let count = u8::try_from(effect.actions.len()).ok()?;
+                self.dense.actions.extend(&effect.actions);
+                Cell::Run {
+                    guard,
+                    count,
+                    at,
+                    next,
+                }
+            }
+        })
     }
 
     /// What the transition does at the leaf; `None` once that was asked too often.

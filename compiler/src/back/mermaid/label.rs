@@ -1,0 +1,113 @@
+//! Labels in the language's grammar: `event [guard] / action()`.
+
+use crate::arena::Handle;
+use crate::ir::{Action, Constant, EventKind, Guard, Machine, Transition};
+use crate::lower::guard_words;
+
+/// A transition's label in the language's grammar; empty for the completion of its source.
+pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
+    let completes = transition
+        .triggers
+        .iter()
+        .all(|&event| machine.events.at(event).kind == EventKind::Completion(transition.source));
+    let mut parts = Vec::new();
+    if transition.triggers.is_empty() {
+        if transition.guard.is_none() {
+            // Without an event and without a guard: taken where nothing else is.
+            parts.push("[else]".to_owned());
+        }
+    } else if !completes {
+        let ids: Vec<&str> = transition
+            .triggers
+            .iter()
+            .map(|&event| machine.events.at(event).id.as_str())
+            .collect();
+        parts.push(ids.join(", "));
+    }
+    if let Some(guard) = &transition.guard {
+        let written = transition
+            .label
+            .as_ref()
+            .and_then(|label| guard_words(&label.value));
+        parts.push(format!(
+            "[{}]",
+            written.unwrap_or_else(|| guard_text(machine, &guard.value))
+        ));
+    }
+    let actions = action_list(machine, &transition.actions);
+    if !actions.is_empty() {
+        parts.push(actions);
+    }
+    parts.join(" ")
+}
+
+pub(super) fn action_list(machine: &Machine, actions: &[Handle<Action>]) -> String {
+    if actions.is_empty() {
+        String::new()
+    } else {
+        format!("/ {}", action_names(machine, actions))
+    }
+}
+
+pub(super) fn action_names(machine: &Machine, actions: &[Handle<Action>]) -> String {
+    let names = actions
+        .iter()
+        .map(|&action| format!("{}()", machine.actions.at(action).name));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// A guard as its author would write it between brackets.
+#[must_use]
+pub fn guard_text(machine: &Machine, guard: &Guard) -> String {
+    match guard {
+        Guard::Ask(host) => machine.guards.at(*host).text.clone(),
+        Guard::Compare {
+            field,
+            operator,
+            constants,
+        } => {
+            let field = &machine.fields.at(*field).path;
+            let values: Vec<String> = constants.iter().map(constant_text).collect();
+            let first = values.first().map_or("", String::as_str);
+            use statemark_runtime::Operator;
+            match operator {
+                Operator::Eq => format!("{field} == {first}"),
+                Operator::Neq => format!("{field} != {first}"),
+                Operator::Gt => format!("{field} > {first}"),
+                Operator::Gte => format!("{field} >= {first}"),
+                Operator::Lt => format!("{field} < {first}"),
+                Operator::Lte => format!("{field} <= {first}"),
+                Operator::In => format!("{field} in [{}]", values.join(", ")),
+                Operator::Contains => format!("{field}.contains({first})"),
+                Operator::Exists => format!("has({field})"),
+                _ => format!("!has({field})"),
+            }
+        }
+        Guard::All(parts) => joined(machine, parts, " && ", "true"),
+        Guard::Any(parts) => joined(machine, parts, " || ", "false"),
+        Guard::Not(inner) => format!("!({})", guard_text(machine, inner)),
+    }
+}
+
+fn joined(machine: &Machine, parts: &[Guard], operator: &str, empty: &str) -> String {
+    let nested = |part: &Guard| match part {
+        Guard::All(_) | Guard::Any(_) => format!("({})", guard_text(machine, part)),
+        _ => guard_text(machine, part),
+    };
+    let texts: Vec<String> = parts.iter().map(nested).collect();
+    if texts.is_empty() {
+        empty.to_owned()
+    } else {
+        texts.join(operator)
+    }
+}
+
+fn constant_text(constant: &Constant) -> String {
+    match constant {
+        Constant::Null => "null".to_owned(),
+        Constant::Bool(value) => value.to_string(),
+        Constant::Int(value) => value.to_string(),
+        Constant::Float(value) => format!("{value:?}"),
+        Constant::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
+    }
+}
