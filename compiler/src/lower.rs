@@ -4,8 +4,8 @@
 //! the spec leaves out is filled in by the rules of the language. Never fails: each name that leads nowhere is one finding,
 //! and the machine is made without it.
 //!
-//! The steps, in order: [`diagram`] or [`definition`] fill the [`draft`]; [`overlay`] adds a definition to a diagram;
-//! [`boundary`] closes dead ends and opens scopes; [`trigger`] gives every transition its events; [`finish`] sorts.
+//! The steps, in order: `diagram` or `definition` fill the `draft`; `overlay` adds a definition to a diagram;
+//! `boundary` closes dead ends and opens scopes; `trigger` gives every transition its events; `finish` sorts.
 
 mod boundary;
 mod declarations;

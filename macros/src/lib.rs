@@ -1,6 +1,6 @@
 //! The macro face of Statemark: arguments in, the compiler's tokens out.
 //!
-//! Thin: [`arguments`] reads what stands between the parentheses, [`spec`] finds the text, the compiler does the rest.
+//! Thin: `arguments` reads what stands between the parentheses, `spec` finds the text, the compiler does the rest.
 //! Users name it `statemark::machine!`, where it is documented.
 
 mod arguments;

@@ -188,16 +188,20 @@ pub(crate) enum Dump {
                         statemark simulate door.md                                  a prompt; ? helps\n  \
                         statemark simulate door.md --events events.txt              what each event did\n  \
                         printf 'coin\\npush\\n' | statemark simulate door.md --events -\n  \
-                        statemark simulate door.md --events e.txt --output-format json\n\n\
+                        statemark simulate door.md --events e.txt --output-format json\n  \
+                        statemark simulate out/door.table                           a table that build wrote\n\n\
                         A script has one event a line, with JSON data behind it if it brings some:\n  \
                         # a comment\n  \
                         ready {\"steps\": 3}\n  \
                         {\"event\": \"passed\", \"data\": {}}\n  \
                         :guard tests_pass=true\n  \
                         :set attempts=2\n\n\
-                        Data is merged into the context. The exit code is 1 if an event was refused.")]
+                        Data is merged into the context; that of an ignored event is not kept.\n\
+                        A machine may ignore an event: the exit code stays 0. It is 1 if an event was refused,\n\
+                        because there is none of that name or the machine has ended, or if the spec has errors.\n\
+                        Approvals are taken for granted.")]
 pub(crate) struct SimulateArgs {
-    /// A spec
+    /// A spec, or a table that `build` wrote
     #[arg(value_name = "SPEC")]
     pub(crate) spec: PathBuf,
     /// Which machine, where the spec has several

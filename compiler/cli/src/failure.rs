@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::files::shown;
+use statemark_compiler::Format;
 use statemark_runtime::{DecodeError, VerifyError};
 
 /// A command that couldn't do its work; the exit code is 2.
@@ -38,7 +39,11 @@ pub(crate) enum FailureKind {
         near: Option<String>,
     },
     /// No code is called so.
-    UnknownCode { words: String, near: Option<String> },
+    UnknownCode {
+        words: String,
+        /// The names that may be meant, the likeliest first.
+        near: Vec<String>,
+    },
     /// A variable of the environment has a value that means nothing.
     BadVariable {
         name: &'static str,
@@ -93,10 +98,7 @@ impl Failure {
                 Some("choose another name or another folder; nothing was written".to_owned())
             }
             FailureKind::Folder { .. } => Some("name a file".to_owned()),
-            FailureKind::NoMachine { .. } => Some(
-                "a spec has a heading `## STATE-MACHINE` with a `mermaid` state diagram below it"
-                    .to_owned(),
-            ),
+            FailureKind::NoMachine { .. } => Some("`statemark new NAME` begins a spec".to_owned()),
             FailureKind::SeveralMachines { ids, .. } => {
                 Some(format!("choose one with `--machine`: {}", ids.join(", ")))
             }
@@ -106,12 +108,19 @@ impl Failure {
                     _ => format!("there are {}", ids.join(", ")),
                 }),
             ),
-            FailureKind::UnknownCode { near, .. } => {
-                Some(meant(near.as_ref()).unwrap_or_else(|| {
-                    "a code looks like `SM304`; `statemark explain --all` prints every page"
-                        .to_owned()
-                }))
-            }
+            FailureKind::UnknownCode { near, .. } => Some(match near.as_slice() {
+                [] => "a code looks like `SM304`; `statemark explain --all` prints every page"
+                    .to_owned(),
+                [.., last] => {
+                    let names: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+                    let others = names.iter().take(near.len() - 1).cloned();
+                    let others: Vec<String> = others.collect();
+                    match others.as_slice() {
+                        [] => format!("did you mean `{last}`?"),
+                        _ => format!("did you mean {} or `{last}`?", others.join(", ")),
+                    }
+                }
+            }),
             FailureKind::BadVariable { values, .. } => Some(format!("it may be {values}")),
             FailureKind::OutputClash { .. } => Some("give one of them another id".to_owned()),
             FailureKind::BadTable { .. } | FailureKind::NotATable { .. } => {
@@ -126,6 +135,17 @@ impl Failure {
             | FailureKind::BadName { .. }
             | FailureKind::BadEventLine { .. } => None,
         }
+    }
+}
+
+/// That a file has no machine, and what was looked for.
+pub(crate) fn no_machine(name: &str) -> String {
+    match Format::of_name(name) {
+        Format::Diagram => format!("no machine in {name}: no Mermaid state diagram"),
+        Format::Definition => format!("no machine in {name}: no JSON definition"),
+        _ => format!(
+            "no machine in {name}: no heading `## STATE-MACHINE` with a mermaid state diagram"
+        ),
     }
 }
 
@@ -147,7 +167,7 @@ impl fmt::Display for Failure {
             }
             FailureKind::Exists { path } => write!(out, "`{}` is already there", shown(path)),
             FailureKind::Folder { path } => write!(out, "`{}` is a folder", shown(path)),
-            FailureKind::NoMachine { path } => write!(out, "no machine in {path}"),
+            FailureKind::NoMachine { path } => out.write_str(&no_machine(path)),
             FailureKind::SeveralMachines { path, ids } => {
                 write!(out, "{path} has {} machines", ids.len())
             }

@@ -6,12 +6,13 @@
 use std::path::Path;
 
 use statemark_compiler::back;
-use statemark_compiler::diag::render::{footer, full};
+use statemark_compiler::diag::render::{footer, full, json};
 use statemark_compiler::diag::{Diagnostic, Severity, nearest};
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 use statemark_compiler::valid::Valid;
 use statemark_runtime::{MAX_TABLE_BYTES, Table, decode, verify};
 
+use crate::args::TextFormat;
 use crate::failure::{Failure, FailureKind, OwnTableCause};
 use crate::files;
 use crate::printer::Printer;
@@ -26,17 +27,19 @@ pub(crate) struct Loaded {
     pub(crate) hash: String,
 }
 
-/// The machine of a spec or of a table. `None` if the spec has errors, which have been shown then.
+/// The machine of a spec or of a table. `None` if the spec has errors, which have been shown then: as JSON, they are the
+/// result, in the shape that `lint` gives them.
 pub(crate) fn load(
     path: &Path,
     machine: Option<&str>,
+    format: TextFormat,
     printer: &mut Printer,
 ) -> Result<Option<Loaded>, Failure> {
     let is_table = path.extension().is_some_and(|ending| ending == "table");
     if is_table {
         return load_table(path, machine).map(Some);
     }
-    let Some(checked) = load_spec(path, printer)? else {
+    let Some(checked) = load_spec(path, format, printer)? else {
         return Ok(None);
     };
     let valid = chosen(&checked, machine)?;
@@ -44,8 +47,12 @@ pub(crate) fn load(
 }
 
 /// A spec without an error and with a machine; other findings than hints have been shown. `None` if it has errors, which
-/// have been shown then.
-pub(crate) fn load_spec(path: &Path, printer: &mut Printer) -> Result<Option<Checked>, Failure> {
+/// have been shown then, as JSON if the format says so.
+pub(crate) fn load_spec(
+    path: &Path,
+    format: TextFormat,
+    printer: &mut Printer,
+) -> Result<Option<Checked>, Failure> {
     let name = files::shown(path);
     let read = if path == Path::new("-") {
         files::read_stdin(MAX_SOURCE_BYTES)?
@@ -58,6 +65,12 @@ pub(crate) fn load_spec(path: &Path, printer: &mut Printer) -> Result<Option<Che
         name
     };
     let checked = check(&name, read);
+    if checked.has_errors() && format == TextFormat::Json {
+        printer.result(&json(&checked.diagnostics, &checked.sources));
+        let sum = footer(&checked.diagnostics, &printer.talk_style());
+        printer.talk(&sum);
+        return Ok(None);
+    }
     talk_findings(&checked, printer);
     if checked.has_errors() {
         return Ok(None);

@@ -2,10 +2,13 @@
 //!
 //! Everything comes from the table, so that a spec and the table that was built from it read the same.
 
+use std::fmt;
+
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use statemark_runtime::{
     ActionId, Constant, EventId, EventKind, Instruction, Operator, StateId, StateKind, Table,
-    TransitionId,
+    TransitionId, Verdict,
 };
 
 /// The event that a name which the machine doesn't have stands for (`safe_next`).
@@ -48,13 +51,64 @@ pub(crate) fn machine_meta(table: &Table) -> Meta {
 
 /// The name of a state; one that stands for a `[*]` is called `[*]`.
 pub(crate) fn state_name(table: &Table, state: StateId) -> String {
-    let is_implied = table.state(state).is_some_and(|row| {
-        row.kind == StateKind::Final && meta(table, row.metadata).contains_key("implied")
-    });
-    if is_implied {
+    if is_implied(table, state) {
         "[*]".to_owned()
     } else {
         table.state_name(state).to_owned()
+    }
+}
+
+fn is_implied(table: &Table, state: StateId) -> bool {
+    table.state(state).is_some_and(|row| {
+        row.kind == StateKind::Final && meta(table, row.metadata).contains_key("implied")
+    })
+}
+
+/// A state as records name it: by its id for programs; people read also that it stands for a `[*]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    id: String,
+    is_implied: bool,
+}
+
+impl Place {
+    /// The place of a state.
+    pub(crate) fn of(table: &Table, state: StateId) -> Self {
+        Self {
+            id: table.state_name(state).to_owned(),
+            is_implied: is_implied(table, state),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_implied {
+            write!(out, "[*] ({})", self.id)
+        } else {
+            out.write_str(&self.id)
+        }
+    }
+}
+
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.id)
+    }
+}
+
+/// Whether a person has to say yes before the transition is taken. Hosts see to it; the machine doesn't wait.
+pub(crate) fn needs_approval(meta: &Meta) -> bool {
+    meta.get("requires_approval").and_then(Value::as_bool) == Some(true)
+}
+
+/// How an ended machine ended, or `None` for a state that ends nothing.
+pub(crate) fn verdict(table: &Table, state: StateId) -> Option<&'static str> {
+    let row = table.state(state)?;
+    match (row.kind, row.verdict) {
+        (StateKind::Final, Verdict::Success) => Some("success"),
+        (StateKind::Final, Verdict::Failure) => Some("failure"),
+        _ => None,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Definitions: the JSON part of a spec.
 //!
-//! [`parse_definition`] reads a text in three steps, each blind to the others' business: [`text`] makes JSON values with
-//! places of it and says what isn't JSON, [`check`] holds the values against the tables of [`keys`] (unknown keys, wrong
-//! types, bad values), and [`build`] makes [`ast`] of what is left, with the few rules that no table can say.
+//! [`parse_definition`] reads a text in three steps, each blind to the others' business: `text` makes JSON values with
+//! places of it and says what isn't JSON, `check` holds the values against the tables of `keys` (unknown keys, wrong
+//! types, bad values), and `build` makes [`ast`] of what is left, with the few rules that no table can say.
 //!
-//! To add a key, add its line in [`keys`]; a key that only hosts read needs nothing more.
+//! To add a key, add its line in `keys`; a key that only hosts read needs nothing more.
 //!
 //! Deliberately not here: names. Whether `target` is a state of the machine is a later stage's question.
 

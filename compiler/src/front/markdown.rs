@@ -43,7 +43,7 @@ use document::Document;
 /// assert_eq!(section.definition.as_ref().unwrap().text.text(), "{}\n");
 /// ```
 pub fn parse_document(file: FileId, text: &str, diags: &mut Diags) -> Document {
-    if !speaks_of_state_machines(text) {
+    if !speaks_of_state_machines(text) && !has_near_miss(text) {
         return Document::default();
     }
     let (front, body) = front_matter::split(text);
@@ -59,8 +59,19 @@ pub fn parse_document(file: FileId, text: &str, diags: &mut Diags) -> Document {
     document
 }
 
+/// Whether a line looks like a heading that is a section's but for a typing error.
+///
+/// Only lines that begin with `#`, behind the signs of quotes and lists, are looked at: they are few.
+fn has_near_miss(text: &str) -> bool {
+    let is_prefix = |sign: char| matches!(sign, ' ' | '\t' | '>' | '-' | '*' | '+');
+    text.lines()
+        .map(|line| line.trim_start_matches(is_prefix))
+        .any(|line| line.starts_with('#') && heading::is_near_miss(line))
+}
+
 /// Whether the words "state" and "machine" stand side by side somewhere, in any case, with at most a few bytes between
-/// them that aren't letters. Every heading that this front end has an opinion about holds them so.
+/// them that aren't letters. Every heading that this front end has an opinion about holds them so, but for
+/// those with a typing error.
 fn speaks_of_state_machines(text: &str) -> bool {
     /// Most bytes between the two words. Unit: bytes. Why: room for markup (`**`, `__`), a dash of three bytes, and blanks.
     const GAP: usize = 8;

@@ -44,19 +44,17 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         {
             continue;
         }
-        let (id, span, parent) = {
-            let state = draft.get(state);
-            (state.id.clone(), state.span, state.parent)
-        };
-        let statement = draft.get(state).last_statement;
+        let (id, span) = (draft.get(state).id.clone(), draft.get(state).span);
+        let is_told = !context.broken && !context.diags.covers(span);
         if done.contains(&state) {
             // Its own `done` leads nowhere, and a second one would contradict it.
-            if !context.broken && !context.diags.covers(span) {
+            if is_told {
                 context.diags.push(report::dead_end::takes_done(&id, span));
             }
             continue;
         }
-        if !context.broken && !context.diags.covers(span) {
+        if is_told {
+            let statement = draft.get(state).last_statement;
             let prefix = line_prefix(statement, context).filter(|_| ends_line(statement, context));
             context.diags.push(report::dead_end::dead_end(
                 &id,
@@ -65,15 +63,21 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
                 borrowed(prefix.as_ref()),
             ));
         }
-        let end = draft.implied_state(&format!("{id}_end"), span, parent, state);
-        draft.get_mut(end).kind = Some(Kind::Final);
-        let verdict = std::mem::take(&mut draft.get_mut(state).verdict);
-        draft.get_mut(end).verdict = verdict;
-        let mut transition = DraftTransition::new(span, state, Some(end));
-        transition.implied = true;
-        transition.trigger = DraftTrigger::Missing;
-        draft.transitions.push(transition);
+        add_way_out(draft, state);
     }
+}
+
+/// Leads from a state to an end of its own, which has the state's verdict.
+fn add_way_out(draft: &mut Draft, state: StateIndex) {
+    let (span, parent) = (draft.get(state).span, draft.get(state).parent);
+    let id = format!("{}_end", draft.get(state).id);
+    let end = draft.implied_state(&id, span, parent, state);
+    draft.get_mut(end).kind = Some(Kind::Final);
+    let verdict = std::mem::take(&mut draft.get_mut(state).verdict);
+    draft.get_mut(end).verdict = verdict;
+    let mut transition = DraftTransition::new(span, state, Some(end));
+    transition.implied = true;
+    draft.transitions.push(transition);
 }
 
 /// Whether a transition takes the event `done`, which a way out that nobody drew would wait for.

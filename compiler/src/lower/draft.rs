@@ -143,10 +143,18 @@ impl Draft {
 
     /// The state of that id; made at this place, in that scope, if it is new.
     pub(super) fn intern_state(&mut self, id: &str, span: Span, parent: StateIndex) -> StateIndex {
-        if let Some(index) = self.state(id) {
-            return index;
+        let id = composed(id).into_owned();
+        if let Some(index) = self.state(&id) {
+            if !self.get(index).implied {
+                return index;
+            }
+            // The author's own state has the name; what merely stands for a `[*]` takes another.
+            self.by_id.remove(&id);
+            let other = self.free_id(&format!("{id}_2"));
+            self.by_id.insert(other.clone(), index);
+            self.get_mut(index).id = other;
         }
-        self.push_state(DraftState::new(composed(id).into_owned(), span, parent))
+        self.push_state(DraftState::new(id, span, parent))
     }
 
     /// A new state that has no name in the spec, under an id near to the wanted one.
@@ -157,16 +165,21 @@ impl Draft {
         parent: StateIndex,
         stands_for: StateIndex,
     ) -> StateIndex {
+        let mut state = DraftState::new(self.free_id(wanted), span, parent);
+        state.implied = true;
+        state.stands_for = stands_for;
+        self.push_state(state)
+    }
+
+    /// The wanted id, or one like it that no state has.
+    fn free_id(&self, wanted: &str) -> String {
         let mut id = wanted.to_owned();
         let mut count = 1;
         while self.by_id.contains_key(&id) {
             count += 1;
             id = format!("{wanted}_{count}");
         }
-        let mut state = DraftState::new(id, span, parent);
-        state.implied = true;
-        state.stands_for = stands_for;
-        self.push_state(state)
+        id
     }
 
     fn push_state(&mut self, state: DraftState) -> StateIndex {

@@ -1,5 +1,7 @@
 //! The draft becomes the IR: states and transitions are put in document order, indexes become handles.
 
+use std::ops::Range;
+
 use super::draft::{
     Draft, DraftInitial, DraftState, DraftTransition, DraftTrigger, ROOT, StateIndex,
     document_order,
@@ -30,25 +32,7 @@ pub(super) fn finish(
             draft.events.at_mut(event).kind = EventKind::Completion(handle(state.index()));
         }
     }
-    let mut sorted: Vec<DraftTransition> = std::mem::take(&mut draft.transitions);
-    sorted.retain(|transition| !draft.get(transition.source).dropped);
-    // Stable: transitions of one source stay in the order of the text, those with `else` behind the others.
-    sorted.sort_by_key(|transition| (handle(transition.source), transition.otherwise));
-    let mut transitions = Arena::new();
-    let mut counts = vec![0_usize; order.len()];
-    for transition in sorted {
-        if let Some(count) = counts.get_mut(handle(transition.source).index()) {
-            *count += 1;
-        }
-        transitions.append(finish_transition(transition, handle));
-    }
-    // Each state's range begins where the one before it ended, so that the ranges cover all transitions.
-    let mut next = 0;
-    let ranges = counts.into_iter().map(|count| {
-        let start = next;
-        next += count;
-        start..next
-    });
+    let (transitions, ranges) = finish_transitions(&mut draft, order.len(), handle);
     let mut states = Arena::new();
     for (&index, transitions) in order.iter().zip(ranges) {
         let inner = children.get(index).into_iter().flatten();
@@ -63,6 +47,12 @@ pub(super) fn finish(
     set_done(&mut states, &draft);
     let definition = spec.definition.as_ref();
     let text = |text: &Spanned<String>| text.value.clone();
+    let interrupt =
+        |(name, pattern, target): (Spanned<String>, String, Option<StateIndex>)| Interrupt {
+            name,
+            pattern,
+            target: target.map(handle),
+        };
     let notes = drawn
         .notes
         .iter()
@@ -92,20 +82,41 @@ pub(super) fn finish(
         guards: draft.guards,
         fields: draft.fields,
         actions: draft.actions,
-        interrupts: interrupts
-            .into_iter()
-            .map(|(name, pattern, target)| Interrupt {
-                name,
-                pattern,
-                target: target.map(handle),
-            })
-            .collect(),
+        interrupts: interrupts.into_iter().map(interrupt).collect(),
         context: definition
             .and_then(|definition| definition.context.as_ref().map(|c| c.value.clone())),
         meta: definition.map_or_else(Meta::new, |definition| definition.meta.clone()),
         direction: drawn.direction,
         notes,
     }
+}
+
+/// The transitions in their order, and for each state, in document order, the range of its own.
+fn finish_transitions(
+    draft: &mut Draft,
+    states: usize,
+    handle: impl Fn(StateIndex) -> Handle<State> + Copy,
+) -> (Arena<Transition>, Vec<Range<usize>>) {
+    let mut sorted: Vec<DraftTransition> = std::mem::take(&mut draft.transitions);
+    sorted.retain(|transition| !draft.get(transition.source).dropped);
+    // Stable: transitions of one source stay in the order of the text, those with `else` behind the others.
+    sorted.sort_by_key(|transition| (handle(transition.source), transition.otherwise));
+    let mut transitions = Arena::new();
+    let mut counts = vec![0_usize; states];
+    for transition in sorted {
+        if let Some(count) = counts.get_mut(handle(transition.source).index()) {
+            *count += 1;
+        }
+        transitions.append(finish_transition(transition, handle));
+    }
+    // Each state's range begins where the one before it ended, so that the ranges cover all transitions.
+    let mut next = 0;
+    let ranges = counts.into_iter().map(|count| {
+        let start = next;
+        next += count;
+        start..next
+    });
+    (transitions, ranges.collect())
 }
 
 fn handles(order: &[StateIndex], count: usize) -> Vec<Handle<State>> {

@@ -86,26 +86,7 @@ fn completion(draft: &mut Draft, state: StateIndex, span: crate::source::Span) -
 /// `event (text)`: the parenthesis is a comment, unless dropping it gives one source the same event with different
 /// targets; then each of those labels keeps it.
 fn settle_comments(draft: &mut Draft, diags: &mut Diags) {
-    type Key = (StateIndex, String);
-    let mut targets: BTreeMap<Key, BTreeSet<Option<StateIndex>>> = BTreeMap::new();
-    let key_of = |source: StateIndex, name: &str| -> Key { (source, slug(name)) };
-    for transition in &draft.transitions {
-        let source = transition.source;
-        let mut note = |key: Key| {
-            targets.entry(key).or_default().insert(transition.target);
-        };
-        match &transition.trigger {
-            DraftTrigger::Commented { name, .. } if transition.guard.is_none() => {
-                note(key_of(source, &name.value));
-            }
-            DraftTrigger::Events(events) if transition.guard.is_none() => {
-                events
-                    .iter()
-                    .for_each(|&event| note(key_of(source, &draft.events.at(event).id)));
-            }
-            _ => {}
-        }
-    }
+    let targets = targets_by_event(draft);
     for index in 0..draft.transitions.len() {
         let Some(transition) = draft.transitions.get(index) else {
             continue;
@@ -118,7 +99,7 @@ fn settle_comments(draft: &mut Draft, diags: &mut Diags) {
         else {
             continue;
         };
-        let key = key_of(transition.source, &name.value);
+        let key = (transition.source, slug(&name.value));
         let ambiguous =
             transition.guard.is_none() && targets.get(&key).is_some_and(|all| all.len() > 1);
         let text: Spanned<String> = if ambiguous {
@@ -151,4 +132,24 @@ fn settle_comments(draft: &mut Draft, diags: &mut Diags) {
             };
         }
     }
+}
+
+/// Where the transitions without a guard lead, by their source and the identifier of their event without its parenthesis.
+fn targets_by_event(draft: &Draft) -> BTreeMap<(StateIndex, String), BTreeSet<Option<StateIndex>>> {
+    let mut targets: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for transition in draft.transitions.iter().filter(|t| t.guard.is_none()) {
+        let mut note = |name: &str| {
+            let key = (transition.source, slug(name));
+            targets.entry(key).or_default().insert(transition.target);
+        };
+        match &transition.trigger {
+            DraftTrigger::Commented { name, .. } => note(&name.value),
+            DraftTrigger::Events(events) => {
+                let ids = events.iter().map(|&event| &draft.events.at(event).id);
+                ids.for_each(|id| note(id));
+            }
+            DraftTrigger::Missing | DraftTrigger::Eventless | DraftTrigger::Completion => {}
+        }
+    }
+    targets
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use statemark_compiler::back;
 use statemark_compiler::valid::Valid;
 
-use crate::args::{BuildArgs, Emit};
+use crate::args::{BuildArgs, Emit, TextFormat};
 use crate::failure::{Failure, FailureKind};
 use crate::files;
 use crate::loading::{load_spec, loaded};
@@ -19,7 +19,7 @@ pub(super) fn run(args: &BuildArgs, printer: &mut Printer) -> Result<ExitStatus,
     kinds.sort_unstable();
     kinds.dedup();
     for spec in &args.specs {
-        match load_spec(spec, printer)? {
+        match load_spec(spec, TextFormat::Text, printer)? {
             Some(checked) => {
                 for valid in &checked.machines {
                     outputs.add(&checked.name, valid, &kinds)?;

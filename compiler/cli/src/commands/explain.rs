@@ -55,17 +55,30 @@ fn code_of(words: &str) -> Result<Code, Failure> {
         let names = Code::ALL.iter().map(|code| code.name());
         let ids = Code::ALL.iter().map(|code| code.id());
         let looks_like_id = words.len() >= 3 && words.chars().any(|letter| letter.is_ascii_digit());
-        let near = if looks_like_id {
-            nearest(&words.to_uppercase(), ids)
+        let near: Vec<&str> = if looks_like_id {
+            nearest(&words.to_uppercase(), ids).into_iter().collect()
         } else {
-            nearest(words, names)
+            match nearest(words, names.clone()) {
+                Some(near) => vec![near],
+                None => names.filter(|name| has_word(name, words)).collect(),
+            }
         };
         FailureKind::UnknownCode {
             words: words.to_owned(),
-            near: near.map(str::to_owned),
+            near: near.into_iter().map(str::to_owned).collect(),
         }
         .into()
     })
+}
+
+/// Whether all the words are among those of a name: `state unreachable` in `unreachable-state`.
+fn has_word(name: &str, words: &str) -> bool {
+    let words = words.to_lowercase();
+    let mut words = words
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .peekable();
+    words.peek().is_some() && words.all(|word| name.split('-').any(|part| part == word))
 }
 
 /// A JSON text of plain structs, which can't fail to be written, as a line.

@@ -13,7 +13,7 @@ use statemark_compiler::front::mermaid::is_state_diagram;
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 
 use crate::args::{FailOn, LintArgs, LintFormat};
-use crate::failure::{Failure, FailureKind};
+use crate::failure::{Failure, FailureKind, no_machine};
 use crate::files::{self, Found};
 use crate::lines::counted;
 use crate::printer::Printer;
@@ -136,7 +136,7 @@ fn closing_words(
     for file in empty {
         let is_stdin = file.name == args.stdin_filename;
         if is_stdin || named.contains(&file.name) {
-            words.push_str(&format!("no machine in {}\n", file.name));
+            words.push_str(&format!("{}\n", no_machine(&file.name)));
         }
     }
     let machines: usize = checked.iter().map(|file| file.found).sum();

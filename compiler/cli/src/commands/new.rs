@@ -70,6 +70,10 @@ const KEYWORDS: [&str; 52] = [
     "statemark",
 ];
 
+/// The crates that every program has, and whose names another one can't have without hiding them. Source: the Rust
+/// reference, *Preludes* and *Extern crate declarations*.
+const BUILT_IN_CRATES: [&str; 5] = ["alloc", "core", "proc_macro", "std", "test"];
+
 /// A file to write, with `NAME` where the name belongs and `MODULE` where it belongs as a Rust identifier.
 struct Template {
     path: &'static str,
@@ -176,6 +180,13 @@ fn next(args: &NewArgs, spec: &Path, printer: &Printer) -> String {
             palette.dim(what)
         ));
     }
+    if args.rust {
+        text.push_str(&format!(
+            "\n{folder}/Cargo.toml takes `statemark` from its Git address.\n\
+             Where that can't be reached, point it at a checkout:\n\n  {}\n",
+            palette.event("statemark = { path = \"CHECKOUT/macros/statemark\" }")
+        ));
+    }
     text
 }
 
@@ -202,6 +213,10 @@ fn check_name(args: &NewArgs) -> Result<(), Failure> {
         && name.chars().all(|letter| is_plain(letter) || letter == '-');
     if args.skill && !is_skill_name {
         return bad("a skill's name has lower-case letters, digits and single hyphens");
+    }
+    let module = name.replace('-', "_").to_lowercase();
+    if args.rust && BUILT_IN_CRATES.contains(&module.as_str()) {
+        return bad("Rust has a crate of that name");
     }
     if args.rust && KEYWORDS.contains(&name.to_lowercase().as_str()) {
         return bad("a crate can't be called so");

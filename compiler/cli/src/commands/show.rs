@@ -13,7 +13,13 @@ use crate::printer::Printer;
 use crate::status::ExitStatus;
 
 pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let Some(loaded) = load(&args.spec, args.machine.as_deref(), printer)? else {
+    let Some(loaded) = load(
+        &args.spec,
+        args.machine.as_deref(),
+        args.output_format,
+        printer,
+    )?
+    else {
         return Ok(ExitStatus::Findings);
     };
     let text = match (args.dump, args.output_format) {

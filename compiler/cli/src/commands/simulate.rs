@@ -25,7 +25,13 @@ pub(super) fn run(args: &SimulateArgs, printer: &mut Printer) -> Result<ExitStat
     if spec_is_stdin && args.events.as_deref().is_none_or(|events| events == stdin) {
         return Err(FailureKind::NeedsTerminal.into());
     }
-    let Some(loaded) = load(&args.spec, args.machine.as_deref(), printer)? else {
+    let Some(loaded) = load(
+        &args.spec,
+        args.machine.as_deref(),
+        args.output_format,
+        printer,
+    )?
+    else {
         return Ok(ExitStatus::Findings);
     };
     match &args.events {

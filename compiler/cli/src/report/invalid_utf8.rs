@@ -5,6 +5,9 @@ use std::str::Utf8Error;
 use statemark_compiler::diag::{Code, Diagnostic};
 use statemark_compiler::source::{FileId, MAX_SOURCE_BYTES, Span};
 
+/// How a table begins. Source: the layout in `statemark_runtime`'s documentation of tables.
+const TABLE_LABEL: &[u8] = b"\x89statem\n";
+
 /// The bytes as text, with `�` for what can't be read, and where the first of those stands in it.
 pub(super) fn readable(bytes: &[u8], error: Utf8Error) -> (String, usize) {
     let text = String::from_utf8_lossy(bytes).into_owned();
@@ -22,7 +25,12 @@ pub(super) fn invalid_utf8(file: FileId, place: usize, bytes: &[u8]) -> Diagnost
     };
     let byte = bytes.get(place).copied().unwrap_or(0);
     let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-    let (message, help) = if utf16 {
+    let (message, help) = if bytes.starts_with(TABLE_LABEL) {
+        (
+            "the file is a table, which isn't text".to_owned(),
+            "`statemark show` shows it; lint the spec that it was built from",
+        )
+    } else if utf16 {
         ("the file is UTF-16".to_owned(), "save it as UTF-8")
     } else {
         (

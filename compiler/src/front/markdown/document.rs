@@ -27,6 +27,23 @@ pub struct Section {
     pub definition: Option<DefinitionBlock>,
     /// The instructions of states, in the order of the text.
     pub instructions: Vec<Instructions>,
+    /// The headings of level 3 to 6 that start no instructions, in the order of the text.
+    pub headings: Vec<Heading>,
+    /// The opening line of the first fence that may have been meant as the diagram and isn't read as one: a `mermaid` fence
+    /// with another kind of diagram, or a state diagram in a fence without a language.
+    pub other_fence: Option<Span>,
+}
+
+/// A heading inside a section that starts no instructions: one of level 3 that isn't a code span, or any deeper one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// Its words without markup, trimmed. The place is what stands between the backticks of a heading that is one code span,
+    /// else all of its text with the markup.
+    pub text: Spanned<String>,
+    /// The whole heading, `#` included.
+    pub line: Span,
+    /// 3 to 6.
+    pub level: u8,
 }
 
 /// The definition's fence.

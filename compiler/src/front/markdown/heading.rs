@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::outline::Heading;
 
 /// The words of a section's heading.
-const TITLE: &str = "STATE-MACHINE";
+pub(super) const TITLE: &str = "STATE-MACHINE";
 
 /// What a heading means to this front end.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,10 +19,11 @@ pub(super) enum Meaning {
     NearMiss {
         /// The heading that its author may have meant.
         right: String,
-        /// Whether that heading gives a name that this one may not have been meant to give.
-        names: bool,
-        /// Whether it is written in capitals, as nobody writes a heading by chance.
-        capitals: bool,
+        /// Whether that heading says something that this one may not have been meant to say.
+        is_guess: bool,
+        /// Whether it is reported where no machine stands below as well: it is written in capitals, as nobody writes a
+        /// heading by chance, or it has the very words on the very level.
+        is_likely: bool,
     },
     /// It starts the instructions of the state whose id has those bytes.
     Instructions(Range<usize>),
@@ -47,7 +48,7 @@ pub(super) fn meaning(text: &str, heading: &Heading) -> Meaning {
             };
         }
     }
-    if let Some(miss) = near_miss(&heading.words) {
+    if let Some(miss) = near_miss(&heading.words, heading.level) {
         return miss;
     }
     match &heading.code {
@@ -64,34 +65,111 @@ fn name_range(behind: &str, start: usize) -> Option<Range<usize>> {
     (!name.is_empty()).then(|| start + lead..start + lead + name.len())
 }
 
+/// Whether the words of a heading are nearly those of a section's.
+pub(super) fn is_near_miss(words: &str) -> bool {
+    near_miss(words, 2).is_some()
+}
+
 /// Whether somebody who wrote those words in a heading plausibly meant to start a section.
 ///
-/// Only letters are compared, so that numbering (`3. `), signs (`§`) and other dashes don't matter. A heading that says
-/// more (`How the state machine works`) is prose, unless it begins with the very words and goes on like a name.
-fn near_miss(words: &str) -> Option<Meaning> {
-    let letters: String = words.chars().filter(|sign| sign.is_alphabetic()).collect();
-    let lower = letters.to_lowercase();
-    if lower == "statemachine" || lower == "statemachines" {
+/// Only letters are compared, so that numbering (`3. `), signs (`§`) and other dashes don't matter, and one typing error is
+/// forgiven. A heading that says more (`How the state machine works`) is prose, unless it begins with the words, and then
+/// goes on like a name: behind a colon or a dash, or as a single word behind the very words.
+fn near_miss(words: &str, level: u8) -> Option<Meaning> {
+    if let Some(title) = title(words) {
         return Some(Meaning::NearMiss {
             right: format!("## {TITLE}"),
-            names: false,
-            capitals: letters.starts_with("STATEMACHINE"),
+            is_guess: title.has_article,
+            is_likely: title.capitals || (level == 2 && title.exact && !title.has_article),
+        });
+    }
+    let is_separator = |sign: char| matches!(sign, ':' | '：' | '-' | '–' | '—' | '(' | '=');
+    // More separators than these in front of the name are no title.
+    for (at, sign) in words.match_indices(is_separator).take(4) {
+        let Some(title) = words.get(..at).and_then(title) else {
+            continue;
+        };
+        let name = words
+            .get(at..)
+            .unwrap_or_default()
+            .trim_matches(|sign: char| {
+                sign.is_whitespace() || is_separator(sign) || matches!(sign, ')' | '`')
+            });
+        let is_prose = !title.capitals && name.contains(char::is_whitespace);
+        let right = if name.is_empty() {
+            format!("## {TITLE}")
+        } else {
+            format!("## {TITLE}: {name}")
+        };
+        return Some(Meaning::NearMiss {
+            right,
+            is_guess: sign != ":" || is_prose || title.has_article,
+            is_likely: title.capitals,
         });
     }
     let behind = words.trim().strip_prefix(TITLE)?;
-    let separators = [':', '-', '–', '—', '(', '='];
-    let apart = behind.trim_start().starts_with(separators);
-    let name = behind.trim_matches(|sign: char| {
-        sign.is_whitespace() || separators.contains(&sign) || sign == ')'
-    });
-    let is_name = if apart {
-        !name.is_empty()
-    } else {
-        behind.starts_with(char::is_whitespace) && name.split_whitespace().count() == 1
-    };
+    let name = behind.trim();
+    let is_name = behind.starts_with(char::is_whitespace) && !name.contains(char::is_whitespace);
     is_name.then(|| Meaning::NearMiss {
         right: format!("## {TITLE}: {name}"),
-        names: true,
-        capitals: true,
+        is_guess: true,
+        is_likely: true,
     })
+}
+
+/// What is nearly a section's title.
+struct Title {
+    /// Whether its letters are in capitals.
+    capitals: bool,
+    /// Whether its letters are right, but for capitals and a plural.
+    exact: bool,
+    /// Whether an article stands in front.
+    has_article: bool,
+}
+
+/// The title that those words are, if only their letters count and one of them may be wrong.
+fn title(words: &str) -> Option<Title> {
+    /// Longest text that is looked at. Unit: letters. Why: the title has 12, an article 3, a plural and an error 1 each.
+    const MOST: usize = 17;
+    let letters: String = words
+        .chars()
+        .filter(|sign| sign.is_alphabetic())
+        .take(MOST + 1)
+        .collect();
+    let lower = letters.to_lowercase();
+    let article = ["the", "our", "a"].into_iter().find(|article| {
+        let rest = lower.strip_prefix(article);
+        rest.is_some_and(|rest| rest.starts_with("stat"))
+    });
+    let bare = article.map_or(0, str::len);
+    let lower = lower.get(bare..)?;
+    let exact = matches!(lower, "statemachine" | "statemachines");
+    if !exact && !is_one_edit(lower, "statemachine") {
+        return None;
+    }
+    let own = letters.get(bare..)?;
+    Some(Title {
+        capitals: own.strip_suffix('s').unwrap_or(own).chars().all(char::is_uppercase),
+        exact,
+        has_article: article.is_some(),
+    })
+}
+
+/// Whether one text becomes the other by one letter more, less or changed, or by two neighbors that change places.
+fn is_one_edit(one: &str, other: &str) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let same = |pair: &(&char, &char)| pair.0 == pair.1;
+    let head = one.iter().zip(&other).take_while(same).count();
+    let (one, other) = (
+        one.get(head..).unwrap_or_default(),
+        other.get(head..).unwrap_or_default(),
+    );
+    let (backward, other_backward) = (one.iter().rev(), other.iter().rev());
+    let tail = backward.zip(other_backward).take_while(same).count();
+    let left = |rest: &[char]| rest.len().saturating_sub(tail);
+    match (left(one), left(other)) {
+        (0 | 1, 0 | 1) => true,
+        (2, 2) => matches!((one, other), ([a, b, ..], [c, d, ..]) if a == d && b == c),
+        _ => false,
+    }
 }

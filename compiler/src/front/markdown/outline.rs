@@ -1,4 +1,4 @@
-//! The headings and fences of a document, in the order of the text, with the container that each stands in.
+//! The headings and fences of a document (and lines that lack a blank to be headings), in the order of the text, with the container that each stands in.
 //!
 //! This is all that Markdown's parser is asked for. Its offsets are made offsets of the file here (it is handed the text
 //! behind byte order mark and front matter), and the text of each fence becomes an [`Excerpt`].
@@ -7,19 +7,20 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use super::heading::TITLE;
 use crate::excerpt::Excerpt;
 use crate::source::{FileId, Span, narrow};
 
-/// A document's headings and fences.
+/// A document's headings and fences, and what is nearly a heading.
 #[derive(Debug)]
 pub(super) struct Outline {
-    /// Headings and fences in the order of the text.
+    /// The blocks in the order of the text.
     pub(super) blocks: Vec<Block>,
     /// The range of each container; the first is the document itself.
     pub(super) containers: Vec<Range<usize>>,
 }
 
-/// A heading or a fence.
+/// A heading, a fence, or what is nearly a heading.
 #[derive(Debug)]
 pub(super) struct Block {
     /// The index of the innermost list item or block quote, 0 for the document itself.
@@ -35,6 +36,8 @@ pub(super) struct Block {
 pub(super) enum BlockKind {
     /// A heading, with `#` or underlined.
     Heading(Heading),
+    /// A line of a paragraph that would be a section's heading with a blank behind its `##`; its text behind them.
+    Unspaced(String),
     /// A fenced code block.
     Fence(Fence),
 }
@@ -79,6 +82,7 @@ pub(super) fn read(file: FileId, text: &str, body: usize) -> Outline {
         open: vec![0],
         heading: None,
         fence: None,
+        is_paragraph: false,
     };
     let source = text.get(body..).unwrap_or_default();
     for (event, range) in Parser::new_ext(source, Options::empty()).into_offset_iter() {
@@ -96,6 +100,8 @@ struct Reader<'t> {
     open: Vec<usize>,
     heading: Option<OpenHeading>,
     fence: Option<Excerpt>,
+    /// Whether a paragraph is open.
+    is_paragraph: bool,
 }
 
 /// A heading whose end hasn't come yet.
@@ -124,6 +130,9 @@ impl Reader<'_> {
                 self.fence = Some(Excerpt::new(self.file));
             }
             Event::End(TagEnd::CodeBlock) => self.end_fence(range),
+            Event::Start(Tag::Paragraph) => self.is_paragraph = true,
+            Event::End(TagEnd::Paragraph) => self.is_paragraph = false,
+            Event::Text(piece) if self.is_paragraph => self.paragraph_text(piece, range.start),
             Event::Text(piece) if self.fence.is_some() => self.fence_text(piece, range),
             _ => self.heading_piece(event, range),
         }
@@ -178,6 +187,23 @@ impl Reader<'_> {
             code: heading.code.filter(|_| heading.pieces == 1),
         });
         self.push(range, kind);
+    }
+
+    /// Looks for a line that begins with `##` and goes on as a section's heading without a blank.
+    fn paragraph_text(&mut self, piece: &str, at: usize) {
+        if !piece.starts_with(&format!("##{TITLE}")) {
+            return;
+        }
+        let before = self.text.get(line_start(self.text, at)..at);
+        let is_first = before.is_some_and(|it| !it.contains(char::is_alphabetic));
+        let line = self.text.get(at..).and_then(|rest| rest.lines().next());
+        let line = line.unwrap_or_default().trim_end();
+        let words = line.trim_start_matches('#');
+        let behind = words.strip_prefix(TITLE).unwrap_or_default();
+        if is_first && (behind.is_empty() || behind.starts_with(':')) {
+            let words = words.to_owned();
+            self.push(at..at + line.len(), BlockKind::Unspaced(words));
+        }
     }
 
     /// Appends a piece of a fence's text.

@@ -7,7 +7,7 @@ mod several_diagrams;
 mod unclosed_fence;
 mod unread_front_matter;
 
-pub(super) use near_miss_heading::near_miss_heading;
+pub(super) use near_miss_heading::{Flaw, near_miss_heading};
 pub(super) use plain_json_definition::plain_json_definition;
 pub(super) use several_definitions::several_definitions;
 pub(super) use several_diagrams::several_diagrams;

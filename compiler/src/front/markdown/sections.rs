@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::document::{DefinitionBlock, Instructions, Section};
+use super::document::{self, DefinitionBlock, Instructions, Section};
 use super::fence::{self, Language};
 use super::heading::{self, Meaning};
 use super::outline::{self, Block, BlockKind, Fence, Heading, Outline};
-use super::report;
+use super::report::{self, Flaw};
 use crate::diag::{Applicability, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::front::definition::looks_like_definition;
@@ -78,9 +78,10 @@ struct OpenInstructions {
 /// A heading that nearly starts a section.
 struct Miss {
     heading: Span,
-    level: u8,
+    flaw: Flaw,
     right: String,
-    names: bool,
+    /// Whether the right heading says what this one may not have been meant to say.
+    is_guess: bool,
     holds_machine: bool,
 }
 
@@ -95,6 +96,13 @@ impl Gatherer<'_> {
         }
         match &block.kind {
             BlockKind::Heading(heading) => self.heading(index, block, heading),
+            BlockKind::Unspaced(words) => self.misses.push(Miss {
+                heading: outline::span(self.file, &block.range),
+                flaw: Flaw::Blank,
+                right: format!("## {words}"),
+                is_guess: false,
+                holds_machine: self.holds_machine(index, 2),
+            }),
             BlockKind::Fence(fence) => self.fence(fence),
         }
     }
@@ -109,7 +117,20 @@ impl Gatherer<'_> {
             }
         }
         let place = outline::span(self.file, &block.range);
-        match heading::meaning(self.text, heading) {
+        let meaning = heading::meaning(self.text, heading);
+        let is_inside = heading.level > 2 && self.is_in_section(block);
+        if is_inside && !matches!(meaning, Meaning::Instructions(_)) {
+            let text = heading.code.as_ref().unwrap_or(&heading.content);
+            let text = outline::span(self.file, text);
+            if let Some(open) = self.open.last_mut() {
+                open.section.headings.push(document::Heading {
+                    text: Spanned::new(heading.words.trim().to_owned(), text),
+                    line: place,
+                    level: heading.level,
+                });
+            }
+        }
+        match meaning {
             Meaning::Section { name } => self.open.push(Open {
                 container: block.container,
                 section: Section {
@@ -118,6 +139,8 @@ impl Gatherer<'_> {
                     diagram: None,
                     definition: None,
                     instructions: Vec::new(),
+                    headings: Vec::new(),
+                    other_fence: None,
                 },
                 diagram: None,
                 definition: None,
@@ -126,17 +149,17 @@ impl Gatherer<'_> {
             }),
             Meaning::NearMiss {
                 right,
-                names,
-                capitals,
+                is_guess,
+                is_likely,
             } if !self.is_in_section(block) => {
                 let holds_machine = self.holds_machine(index, heading.level);
-                // At another level the words are common prose (a title, a subheading), unless written like ours.
-                if heading.level == 2 || capitals || holds_machine {
+                if is_likely || holds_machine {
+                    let is_level = heading.level == 2;
                     self.misses.push(Miss {
                         heading: place,
-                        level: heading.level,
+                        flaw: if is_level { Flaw::Words } else { Flaw::Level },
                         right,
-                        names,
+                        is_guess,
                         holds_machine,
                     });
                 }
@@ -193,7 +216,12 @@ impl Gatherer<'_> {
             {
                 open.candidate = Some((opening, outline::span(self.file, &word)));
             }
-            Language::Mermaid | Language::PlainJson { .. } | Language::Other => {}
+            Language::Other if !fence.info.is_empty() => {}
+            Language::Other if !is_state_diagram(fence.text.text()) => {}
+            Language::Mermaid | Language::Other => {
+                open.section.other_fence.get_or_insert(opening);
+            }
+            Language::PlainJson { .. } => {}
         }
     }
 
@@ -250,7 +278,7 @@ impl Gatherer<'_> {
                 |block| !matches!(&block.kind, BlockKind::Heading(next) if next.level <= level),
             )
             .any(|block| match &block.kind {
-                BlockKind::Heading(_) => false,
+                BlockKind::Heading(_) | BlockKind::Unspaced(_) => false,
                 BlockKind::Fence(fence) => match fence::language(self.text, fence) {
                     Language::Mermaid => is_state_diagram(fence.text.text()),
                     Language::Definition { .. } => true,
@@ -263,7 +291,10 @@ impl Gatherer<'_> {
     fn report_misses(&mut self) {
         for miss in std::mem::take(&mut self.misses) {
             // A second machine, a machine where none was drawn, a name or a level that may not be meant: not without asking.
-            let sure = miss.holds_machine && miss.level == 2 && !miss.names && self.done.is_empty();
+            let sure = miss.holds_machine
+                && miss.flaw != Flaw::Level
+                && !miss.is_guess
+                && self.done.is_empty();
             let applicability = if sure {
                 Applicability::Safe
             } else {
@@ -271,7 +302,7 @@ impl Gatherer<'_> {
             };
             self.diags.push(report::near_miss_heading(
                 miss.heading,
-                miss.level,
+                miss.flaw,
                 &miss.right,
                 applicability,
             ));

@@ -8,9 +8,12 @@
 //!   "title": null,
 //!   "description": "Fixes a bug …",
 //!   "context": { "attempts": 0 },
+//!   "initial": "planning",
+//!   "entry": [],
+//!   "exit": [],
 //!   "states": [
 //!     {
-//!       "id": "planning", "kind": "atomic", "parent": "bugfix_agent", "initial": null, "verdict": null,
+//!       "id": "planning", "kind": "atomic", "parent": null, "initial": null, "verdict": null,
 //!       "implied": false, "title": null, "description": null, "instructions": "Read the code. …",
 //!       "entry": [], "exit": [], "meta": { "allowed_tools": ["Read"] }
 //!     }
@@ -18,8 +21,9 @@
 //!   "events": [{ "id": "ready", "kind": "named", "title": null, "description": null, "data": null }],
 //!   "transitions": [
 //!     {
-//!       "source": "planning", "events": ["ready"], "guard": "steps > 0", "actions": [], "target": "implementing",
-//!       "internal": false, "label": "ready [has_steps]", "description": null, "meta": {}
+//!       "id": 0, "source": "planning", "events": ["ready"], "guard": "steps > 0", "actions": [], "target": "implementing",
+//!       "internal": false, "requires_approval": false, "approval_message": null, "label": "ready [has_steps]",
+//!       "description": null, "meta": {}
 //!     }
 //!   ],
 //!   "guards": ["tests_pass"],
@@ -29,26 +33,39 @@
 //! }
 //! ```
 //!
-//! - The first state is the root, which stands for the machine and has its id; it alone has no parent.
+//! - The machine itself, which the table has as state 0, isn't among the states, since one of them may have its id: a
+//!   state on the top level has `"parent": null`, a transition that holds in every state has `"source": null`. Where the
+//!   machine begins, and what it does at its start and end, are its keys `initial`, `entry` and `exit`.
+//! - `id` of a transition is its row in the table; records of `simulate` name it so.
+//! - `requires_approval` says that a person has to say yes before the transition is taken, to whom a host shows
+//!   `approval_message`. Asking is for hosts: the machine itself doesn't wait.
 //! - `kind` of a state is `atomic`, `compound` or `final`; of an event `named` or `internal` (nobody can send it).
 //! - `verdict` is `success` or `failure`, for final states alone; `implied` is true of one that stands for a `[*]`.
 //! - `guards` are those that the host answers, `fields` those that other guards read.
-//! - The position of a state, event, transition, guard, field or action is its number in the table.
+//! - The position of an event, transition, guard, field or action is its number in the table, that of a state is one
+//!   less than its number.
+//! - For a spec with errors, the object is that of `lint --output-format json` instead, and the exit code is 1.
 //! - Every key is always there; `meta` has what only hosts read, with sorted keys.
+
+use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::Value;
 use statemark_runtime::{
     ActionRow, EventId, EventKind, EventRow, StateId, StateKind, StateRow, Table, TransitionId,
-    TransitionRow, Verdict,
+    TransitionRow,
 };
 
 use crate::loading::Loaded;
 use crate::wording::{self, Meta};
 
+/// The state that stands for the machine.
+const ROOT: StateId = StateId::new(0);
+
 pub(super) fn json(loaded: &Loaded) -> String {
     let table = &loaded.table;
     let mut meta = wording::machine_meta(table);
+    let root = table.state(ROOT);
     let texts = |ids: &[_]| {
         ids.iter()
             .map(|&text| table.text(text).to_owned())
@@ -61,8 +78,12 @@ pub(super) fn json(loaded: &Loaded) -> String {
         title: taken(&mut meta, "title"),
         description: taken(&mut meta, "description"),
         context: taken(&mut meta, "context"),
+        initial: wording::initial(table, ROOT).map(|state| table.state_name(state)),
+        entry: root.map_or(Vec::new(), |row| called(table, &row.entry)),
+        exit: root.map_or(Vec::new(), |row| called(table, &row.exit)),
         states: table
             .states()
+            .filter(|(id, _)| *id != ROOT)
             .map(|(id, row)| state(table, id, row))
             .collect(),
         events: table
@@ -90,6 +111,9 @@ struct Machine<'t> {
     title: Value,
     description: Value,
     context: Value,
+    initial: Option<&'t str>,
+    entry: Vec<String>,
+    exit: Vec<String>,
     states: Vec<State<'t>>,
     events: Vec<Event<'t>>,
     transitions: Vec<Transition<'t>>,
@@ -126,12 +150,15 @@ struct Event<'t> {
 
 #[derive(Serialize)]
 struct Transition<'t> {
-    source: &'t str,
+    id: usize,
+    source: Option<&'t str>,
     events: Vec<&'t str>,
     guard: Option<String>,
     actions: Vec<String>,
     target: Option<&'t str>,
     internal: bool,
+    requires_approval: bool,
+    approval_message: Value,
     label: Value,
     description: Value,
     meta: Meta,
@@ -149,6 +176,16 @@ fn taken(meta: &mut Meta, key: &str) -> Value {
     meta.remove(key).unwrap_or(Value::Null)
 }
 
+/// The id of a state, or `None` of the root.
+fn below_root(table: &Table, state: StateId) -> Option<&str> {
+    (state != ROOT).then(|| table.state_name(state))
+}
+
+/// The names of the actions in a range of calls.
+fn called(table: &Table, range: &Range<u32>) -> Vec<String> {
+    wording::actions(table, table.calls(range))
+}
+
 fn state<'t>(table: &'t Table, id: StateId, row: &StateRow) -> State<'t> {
     let mut meta = wording::state_meta(table, id);
     State {
@@ -158,19 +195,15 @@ fn state<'t>(table: &'t Table, id: StateId, row: &StateRow) -> State<'t> {
             StateKind::Final => "final",
             _ => "atomic",
         },
-        parent: row.parent.map(|parent| table.state_name(parent)),
+        parent: row.parent.and_then(|parent| below_root(table, parent)),
         initial: wording::initial(table, id).map(|state| table.state_name(state)),
-        verdict: match (row.kind, row.verdict) {
-            (StateKind::Final, Verdict::Success) => Some("success"),
-            (StateKind::Final, Verdict::Failure) => Some("failure"),
-            _ => None,
-        },
+        verdict: wording::verdict(table, id),
         implied: meta.remove("implied").is_some(),
         title: taken(&mut meta, "title"),
         description: taken(&mut meta, "description"),
         instructions: taken(&mut meta, "instructions"),
-        entry: wording::actions(table, table.calls(&row.entry)),
-        exit: wording::actions(table, table.calls(&row.exit)),
+        entry: called(table, &row.entry),
+        exit: called(table, &row.exit),
         meta,
     }
 }
@@ -192,8 +225,11 @@ fn event<'t>(table: &'t Table, id: EventId, row: &EventRow) -> Event<'t> {
 fn transition<'t>(table: &'t Table, id: TransitionId, row: &TransitionRow) -> Transition<'t> {
     let mut meta = wording::transition_meta(table, id);
     let events = table.triggers(id).iter();
+    let requires_approval = wording::needs_approval(&meta);
+    meta.remove("requires_approval");
     Transition {
-        source: table.state_name(row.source),
+        id: id.index(),
+        source: below_root(table, row.source),
         events: events.map(|&event| table.event_name(event)).collect(),
         guard: wording::guard(table, id),
         actions: wording::transition_actions(table, id),
@@ -202,6 +238,8 @@ fn transition<'t>(table: &'t Table, id: TransitionId, row: &TransitionRow) -> Tr
             .first()
             .map(|&state| table.state_name(state)),
         internal: row.internal,
+        requires_approval,
+        approval_message: taken(&mut meta, "approval_message"),
         label: taken(&mut meta, "label"),
         description: taken(&mut meta, "description"),
         meta,

@@ -41,6 +41,7 @@ struct Way {
     guard: String,
     target: String,
     actions: String,
+    approval: String,
 }
 
 impl Page<'_> {
@@ -247,6 +248,9 @@ impl Page<'_> {
                 text.push_str(&" ".repeat(blanks + 2));
                 text.push_str(&self.palette.dim(&way.actions));
             }
+            if !way.approval.is_empty() {
+                text.push_str(&format!("  {}", self.palette.guard(&way.approval)));
+            }
             self.line(depth, &text);
             if way.is_long() {
                 for line in wrapped(&way.guard, WIDTH.saturating_sub(2 * depth + 2)) {
@@ -311,6 +315,9 @@ impl Page<'_> {
 /// and an action behind it, a line still fits.
 pub(in crate::commands) const LONG_GUARD: usize = 48;
 
+/// Longest message to who approves. Unit: characters. Why: a target and an action stand before it.
+const LONG_MESSAGE: usize = 40;
+
 impl Way {
     /// `ready [steps > 0]`
     fn head(&self) -> String {
@@ -336,5 +343,17 @@ fn way(table: &Table, id: TransitionId) -> Way {
             [] => String::new(),
             _ => format!("does {}", actions.join(", ")),
         },
+        approval: approval(&wording::transition_meta(table, id)),
+    }
+}
+
+/// `needs approval`, with what the person who approves is told, if the transition waits for one.
+fn approval(meta: &Meta) -> String {
+    if !wording::needs_approval(meta) {
+        return String::new();
+    }
+    match wording::text(meta, "approval_message").and_then(first_line) {
+        Some(message) => format!("needs approval ({})", cut(&message, LONG_MESSAGE)),
+        None => "needs approval".to_owned(),
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use statemark_runtime::Table;
 
 use super::command::{Command, read};
-use super::script::{no_guard, show};
+use super::script::{no_guard, set, show};
 use super::session::Session;
 use super::text::{self, Numbered};
 use crate::args::TextFormat;
@@ -131,7 +131,7 @@ fn carry_out(command: Command, session: &mut Session<'_>, printer: &mut Printer)
             let text = serde_json::to_string_pretty(context).unwrap_or_default();
             printer.talk(&format!("{text}\n"));
         }
-        Command::Set { path, value } => session.desk_mut().set(&path, value),
+        Command::Set { path, value } => set(&path, value, session, printer),
         Command::Guard { name, answer } => match session.table().guard_named(&name) {
             Some(guard) => session.desk_mut().settle(guard, answer),
             None => printer.talk(&format!("{}\n", no_guard(&name, session.table()))),

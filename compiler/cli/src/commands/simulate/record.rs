@@ -11,7 +11,7 @@
 //!   "to": "implementing",
 //!   "steps": [
 //!     {
-//!       "transition": "planning --> implementing : ready [steps > 0]",
+//!       "transition": "planning --> implementing : ready [steps > 0]", "transition_id": 0,
 //!       "exited": ["planning"], "actions": [], "entered": ["implementing"], "raised": []
 //!     }
 //!   ],
@@ -22,18 +22,25 @@
 //!
 //! - `seq` counts from 0, which is the start of the machine: its `event` and `from`, and the `transition` of its first
 //!   step, are `null`.
+//! - `transition_id` is the row of the transition in the table, and its `id` in `show --output-format json`; `transition`
+//!   is what its author would write, with `[*]` for an end, and for people.
+//! - `approval`, if the transition requires one (`requires_approval`), is `granted`: a simulation asks nobody.
+//! - `verdict`, if the machine has ended, is `success` or `failure`.
 //! - `outcome` is `taken`, `ended` (taken, and the machine has ended), `ignored` (nothing takes the event here: neither
 //!   the configuration nor the context changes) or `refused` (it can't be sent). An ignored or refused record has
 //!   `reason`, and `legal`: the events that could be taken now.
+//! - States are named by their ids, also one that stands for a `[*]`.
 //! - `from` and `to` are the innermost active states; `configuration` is all of them after the event, outermost first.
 //! - `absent` names the fields that a guard wanted and that the context doesn't have.
 //! - `unanswered`, if there are any, names the guards that nobody has answered; they counted as false.
 //! - `unknown`, if the event stood for a name that the machine doesn't have (`safe_next`), is that name.
+//!
+//! For a spec with errors, there is one object instead, that of `lint --output-format json`, and the exit code is 1.
 
 use serde::Serialize;
 use statemark_runtime::{Microstep, Outcome, Record, Table};
 
-use crate::wording;
+use crate::wording::{self, Place};
 
 /// What came of one event.
 #[derive(Clone, Debug, Serialize)]
@@ -41,11 +48,13 @@ pub(super) struct Told {
     pub(super) seq: usize,
     pub(super) event: Option<String>,
     pub(super) outcome: Became,
-    pub(super) from: Option<String>,
-    pub(super) to: String,
+    pub(super) from: Option<Place>,
+    pub(super) to: Place,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) verdict: Option<&'static str>,
     pub(super) steps: Vec<ToldStep>,
     pub(super) absent: Vec<String>,
-    pub(super) configuration: Vec<String>,
+    pub(super) configuration: Vec<Place>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) unanswered: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,9 +79,12 @@ pub(super) enum Became {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ToldStep {
     pub(super) transition: Option<String>,
-    pub(super) exited: Vec<String>,
+    pub(super) transition_id: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) approval: Option<&'static str>,
+    pub(super) exited: Vec<Place>,
     pub(super) actions: Vec<String>,
-    pub(super) entered: Vec<String>,
+    pub(super) entered: Vec<Place>,
     pub(super) raised: Vec<String>,
 }
 
@@ -115,13 +127,12 @@ pub(super) fn absent(table: &Table, record: &Record) -> Vec<String> {
 }
 
 fn told_step(table: &Table, step: &Microstep) -> ToldStep {
-    let states = |ids: &[_]| {
-        ids.iter()
-            .map(|&id| wording::state_name(table, id))
-            .collect()
-    };
+    let states = |ids: &[_]| ids.iter().map(|&id| Place::of(table, id)).collect();
+    let asks = |id| wording::needs_approval(&wording::transition_meta(table, id));
     ToldStep {
         transition: step.transition.map(|id| wording::statement(table, id)),
+        transition_id: step.transition.map(|id| id.index()),
+        approval: step.transition.is_some_and(asks).then_some("granted"),
         exited: states(&step.exited),
         actions: wording::actions(table, &step.actions),
         entered: states(&step.entered),

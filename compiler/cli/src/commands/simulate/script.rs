@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use serde_json::Value as Json;
 use statemark_runtime::Table;
 
 use super::command::{Command, read};
@@ -44,7 +45,7 @@ pub(super) fn run(
                 }
                 show(&told, format, printer);
             }
-            Command::Set { path, value } => session.desk_mut().set(&path, value),
+            Command::Set { path, value } => set(&path, value, &mut session, printer),
             Command::Guard { name, answer } => {
                 if let Some(guard) = table.guard_named(&name) {
                     session.desk_mut().settle(guard, answer);
@@ -90,6 +91,14 @@ fn commands(events: &Path, table: &Table) -> Result<Vec<Command>, Failure> {
         }
     }
     Ok(commands)
+}
+
+/// Sets a field, and says so if no guard reads it.
+pub(super) fn set(path: &str, value: Json, session: &mut Session<'_>, printer: &mut Printer) {
+    if let Some(remark) = session.unread(path) {
+        printer.talk(&format!("{remark}\n"));
+    }
+    session.desk_mut().set(path, value);
 }
 
 /// That no guard has the name, and which there are.

@@ -10,7 +10,7 @@ use statemark_runtime::{
 
 use super::desk::Desk;
 use super::record::{Became, Told, absent, steps};
-use crate::wording::{self, UNKNOWN_EVENT};
+use crate::wording::{self, Place, UNKNOWN_EVENT};
 
 /// A machine, what answers for its host, and how many events it was sent.
 pub(super) struct Session<'t> {
@@ -190,7 +190,7 @@ impl<'t> Session<'t> {
 
     fn try_send(&mut self, name: &str, data: Option<&Json>) -> Told {
         if self.is_ended() {
-            let ended = wording::state_name(self.table, self.leaf());
+            let ended = Place::of(self.table, self.leaf());
             return self.refused(name, format!("the machine has ended in {ended}"));
         }
         let Some((event, is_unknown)) = self.meant(name) else {
@@ -229,6 +229,27 @@ impl<'t> Session<'t> {
         }
     }
 
+    /// That no guard reads the field, if none does: setting it changes nothing.
+    pub(super) fn unread(&self, field: &str) -> Option<String> {
+        let fields = self.table.sections().fields.iter();
+        let fields: Vec<&str> = fields.map(|&path| self.table.text(path)).collect();
+        let is_within = |inner: &str, outer: &str| {
+            let rest = inner.strip_prefix(outer);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        // What holds a field, or lies in one, changes what a guard reads.
+        if fields
+            .iter()
+            .any(|read| is_within(read, field) || is_within(field, read))
+        {
+            return None;
+        }
+        Some(match nearest(field, fields) {
+            Some(near) => format!("no guard reads `{field}`; did you mean `{near}`?"),
+            None => format!("no guard reads `{field}`"),
+        })
+    }
+
     fn unknown_reason(&self, name: &str) -> String {
         let all = self.table.events();
         let all = all.filter(|(id, _)| self.is_sendable(*id));
@@ -252,13 +273,15 @@ impl<'t> Session<'t> {
 
     /// A record of what is so now.
     fn told(&self, event: Option<String>, from: Option<StateId>, outcome: Became) -> Told {
-        let name = |state| wording::state_name(self.table, state);
+        let name = |state| Place::of(self.table, state);
+        let ended = self.is_ended().then(|| self.leaf());
         Told {
             seq: self.seq,
             event,
             outcome,
             from: from.map(name),
             to: name(self.leaf()),
+            verdict: ended.and_then(|state| wording::verdict(self.table, state)),
             steps: Vec::new(),
             absent: Vec::new(),
             configuration: self.configuration().into_iter().map(name).collect(),

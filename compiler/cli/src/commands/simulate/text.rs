@@ -1,13 +1,13 @@
 //! Records and states for people.
 
-use statemark_runtime::{Candidate, StateId, StateKind, Table, Verdict};
+use statemark_runtime::{Candidate, Table};
 
 use super::record::{Became, Told, ToldStep};
 use super::session::{Session, Way};
 use crate::commands::show::LONG_GUARD;
 use crate::lines::{WIDTH, counted, cut, first_line, wrapped};
 use crate::palette::Palette;
-use crate::wording::{self, UNKNOWN_EVENT};
+use crate::wording::{self, Place, UNKNOWN_EVENT};
 
 /// What came of an event: one line, and one more for each thing worth knowing.
 pub(super) fn told(told: &Told, palette: Palette) -> String {
@@ -20,9 +20,18 @@ pub(super) fn told(told: &Told, palette: Palette) -> String {
     let blanks = " ".repeat(20_usize.saturating_sub(event.chars().count()));
     let head = format!("{seq}  {}{blanks}", palette.event(&event));
     let mut text = match told.outcome {
-        Became::Taken | Became::Ended => format!("{head}  {}\n", journey(told, palette)),
+        Became::Taken | Became::Ended => {
+            let asked = told.steps.iter().any(|step| step.approval.is_some());
+            let approval = if asked {
+                "  (approval taken for granted)"
+            } else {
+                ""
+            };
+            let journey = journey(told, palette);
+            format!("{head}  {journey}{}\n", palette.dim(approval))
+        }
         Became::Ignored => {
-            let here = palette.strong(&told.to);
+            let here = palette.strong(&told.to.to_string());
             let reason = told.reason.as_deref().unwrap_or("");
             format!("{head}  {} in {here}: {reason}\n", palette.guard("ignored"))
         }
@@ -39,19 +48,21 @@ pub(super) fn told(told: &Told, palette: Palette) -> String {
 
 /// `planning → implementing`, by way of every state between.
 fn journey(told: &Told, palette: Palette) -> String {
-    let mut places: Vec<&str> = told.from.as_deref().into_iter().collect();
-    for step in &told.steps {
-        if let Some(entered) = step.entered.last() {
-            places.push(entered);
-        }
-    }
-    let here = told.configuration.join(" › ");
+    let entered = told.steps.iter().filter_map(|step| step.entered.last());
+    let mut places: Vec<String> = told
+        .from
+        .iter()
+        .chain(entered)
+        .map(Place::to_string)
+        .collect();
+    let here: Vec<String> = told.configuration.iter().map(Place::to_string).collect();
     if let Some(last) = places.last_mut() {
-        *last = &here;
+        *last = here.join(" › ");
     }
     let moved = told.steps.iter().any(|step| !step.entered.is_empty());
     if !moved && told.from.is_some() {
-        return format!("{} {}", palette.strong(&told.to), palette.dim("(stays)"));
+        let here = palette.strong(&told.to.to_string());
+        return format!("{here} {}", palette.dim("(stays)"));
     }
     let last = places.len().saturating_sub(1);
     let places: Vec<String> = places
@@ -59,7 +70,7 @@ fn journey(told: &Told, palette: Palette) -> String {
         .enumerate()
         .map(|(index, place)| match index == last {
             true => palette.strong(place),
-            false => (*place).to_owned(),
+            false => place.clone(),
         })
         .collect();
     let lead = if told.from.is_none() { "→ " } else { "" };
@@ -112,8 +123,8 @@ pub(super) fn closing(session: &Session<'_>, sent: usize, palette: Palette) -> S
     let name = palette.strong(&wording::state_name(table, leaf));
     let count = counted(sent, "event");
     if session.is_ended() {
-        let verdict = match verdict(table, leaf) {
-            Some(Verdict::Failure) => palette.bad("failure"),
+        let verdict = match wording::verdict(table, leaf) {
+            Some("failure") => palette.bad("failure"),
             _ => palette.good("success"),
         };
         format!("ended in {name} ({verdict}) after {count}\n")
@@ -125,11 +136,6 @@ pub(super) fn closing(session: &Session<'_>, sent: usize, palette: Palette) -> S
         };
         format!("stands in {name} after {count}; {legal}\n")
     }
-}
-
-fn verdict(table: &Table, state: StateId) -> Option<Verdict> {
-    let row = table.state(state)?;
-    (row.kind == StateKind::Final).then_some(row.verdict)
 }
 
 /// Where the machine stands and what leads on, numbered, for the prompt.
@@ -166,7 +172,7 @@ pub(super) fn standing(session: &Session<'_>, palette: Palette) -> String {
             " ".repeat(widest.saturating_sub(used)),
             wording::target(table, way.candidate.transition)
                 .unwrap_or_else(|| "(stays)".to_owned()),
-            palette.dim(&why(session, way, is_short)),
+            palette.dim(&remark(session, way, is_short)),
         );
         text.push_str(line.trim_end());
         text.push('\n');
@@ -196,6 +202,20 @@ fn head(table: &Table, candidate: Candidate) -> [String; 2] {
         wording::event_name(table, candidate.event),
         guard.map_or(String::new(), |guard| format!(" [{guard}]")),
     ]
+}
+
+/// Why a way isn't open, or how it could be, and whether somebody has to approve of it.
+fn remark(session: &Session<'_>, way: &Way, with_values: bool) -> String {
+    let meta = wording::transition_meta(session.table(), way.candidate.transition);
+    let approval = if wording::needs_approval(&meta) {
+        "needs approval"
+    } else {
+        ""
+    };
+    let why = why(session, way, with_values);
+    let parts = [why.as_str(), approval].into_iter();
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join("; ")
 }
 
 /// Why a way isn't open, or how it could be; `with_values`, if the fields that its guard reads shall be named.

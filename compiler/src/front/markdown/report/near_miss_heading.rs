@@ -3,23 +3,37 @@
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::source::Span;
 
-/// The heading at `heading`, of that level, was probably meant as `right`.
+/// Why a heading is none of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// Its words are others.
+    Words,
+    /// Its level is another.
+    Level,
+    /// It has no blank behind its `##`, so that it isn't even a heading.
+    Blank,
+}
+
+/// The heading at `heading` was probably meant as `right`.
 pub(crate) fn near_miss_heading(
     heading: Span,
-    level: u8,
+    flaw: Flaw,
     right: &str,
     applicability: Applicability,
 ) -> Diagnostic {
-    let note = if level == 2 {
-        "the words must be exactly `STATE-MACHINE`, in capitals, with a colon before a name"
-    } else {
-        "only a heading of level 2 starts a section"
+    let note = match flaw {
+        Flaw::Words => {
+            "the words must be exactly `STATE-MACHINE`, in capitals, with a colon before a name"
+        }
+        Flaw::Level => "only a heading of level 2 starts a section",
+        Flaw::Blank => "Markdown wants a blank behind the `##` of a heading",
     };
-    Diagnostic::new(
-        Code::NearMissHeading,
-        heading,
-        "this heading starts no state machine",
-    )
+    let message = if flaw == Flaw::Blank {
+        "this line is no heading, and starts no state machine"
+    } else {
+        "this heading starts no state machine"
+    };
+    Diagnostic::new(Code::NearMissHeading, heading, message)
     .label("nearly the heading of a section")
     .note(note)
     .help(format!("for a state machine write `{right}`"))
