@@ -16,7 +16,7 @@ mod finish;
 mod guard;
 mod label;
 mod overlay;
-pub(crate) mod report;
+mod report;
 mod scope;
 mod spec;
 mod trigger;
@@ -51,9 +51,10 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
             boundary::close_dead_ends(&mut draft, &mut context);
         }
         (None, Some(definition)) => definition::build(definition, &mut draft, &mut context),
-        (None, None) => context
-            .diags
-            .push(report::empty_section::empty_section(spec.span)),
+        (None, None) => context.diags.push(report::empty_section::empty_section(
+            spec.span,
+            spec.other_fence,
+        )),
     }
     let is_empty = draft.states.len() == 1 && (spec.diagram.is_some() || spec.definition.is_some());
     if is_empty && !context.diags.has_errors() {
@@ -128,6 +129,16 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
                 ));
         }
         draft.get_mut(state).instructions = Some(instructions.text.clone());
+    }
+    for heading in &spec.headings {
+        let is_state = draft
+            .state(&heading.text.value)
+            .is_some_and(|state| !draft.get(state).implied);
+        if is_state {
+            context
+                .diags
+                .push(report::unknown_instructions::not_read(heading));
+        }
     }
 }
 

@@ -99,7 +99,6 @@ fn read_document(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) 
             .or_else(|| document.name.clone())
             .unwrap_or_else(|| Spanned::new(default_id(source.name()), section.heading));
         let description = document.description.as_ref().map(|text| text.value.clone());
-        let instructions = section.instructions;
         let span = section.heading;
         specs.push((
             Spec {
@@ -109,7 +108,9 @@ fn read_document(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) 
                 description,
                 diagram,
                 definition,
-                instructions,
+                instructions: section.instructions,
+                headings: section.headings,
+                other_fence: section.other_fence,
             },
             diags,
         ));
@@ -129,6 +130,8 @@ fn unread(file: FileId, heading: &Span, source: &SourceFile) -> Spec {
         diagram: Some(placeholder),
         definition: None,
         instructions: Vec::new(),
+        headings: Vec::new(),
+        other_fence: None,
     }
 }
 
@@ -146,6 +149,8 @@ fn read_diagram(file: FileId, source: &SourceFile) -> Option<(Spec, Diags)> {
         diagram: Some(diagram),
         definition: None,
         instructions: Vec::new(),
+        headings: Vec::new(),
+        other_fence: None,
     };
     Some((spec, diags))
 }
@@ -169,6 +174,8 @@ fn read_definition(file: FileId, source: &SourceFile) -> (Spec, Diags) {
         diagram: None,
         definition: Some(definition),
         instructions: Vec::new(),
+        headings: Vec::new(),
+        other_fence: None,
     };
     (spec, diags)
 }

@@ -111,13 +111,13 @@ impl Failure {
             FailureKind::UnknownCode { near, .. } => Some(match near.as_slice() {
                 [] => "a code looks like `SM304`; `statemark explain --all` prints every page"
                     .to_owned(),
-                [.., last] => {
+                _ => {
                     let names: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-                    let others = names.iter().take(near.len() - 1).cloned();
-                    let others: Vec<String> = others.collect();
-                    match others.as_slice() {
-                        [] => format!("did you mean `{last}`?"),
-                        _ => format!("did you mean {} or `{last}`?", others.join(", ")),
+                    match names.split_last() {
+                        Some((last, others)) if !others.is_empty() => {
+                            format!("did you mean {} or {last}?", others.join(", "))
+                        }
+                        _ => format!("did you mean {}?", names.join(", ")),
                     }
                 }
             }),

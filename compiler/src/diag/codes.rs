@@ -105,6 +105,7 @@ codes! {
     SM133 "bare-condition" Hint BareCondition;
     SM134 "kept-parenthesis" Warning KeptParenthesis;
     SM135 "broken-label" Error BrokenLabel;
+    SM136 "unread-part" Error UnreadPart;
     // 2: names.
     SM201 "unknown-state" Error UnknownState;
     SM202 "unknown-guard" Error UnknownGuard;

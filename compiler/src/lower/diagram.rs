@@ -213,22 +213,17 @@ impl Walk<'_, '_> {
         };
         for (keyword, entry) in [("entry", true), ("exit", false)] {
             let rest = text.value.strip_prefix(keyword).map(str::trim_start);
-            let Some(list) = rest.and_then(|rest| rest.strip_prefix('/')) else {
-                continue;
-            };
-            let offset = text.value.len() - list.len();
-            for (name, range) in wording::action_names(list) {
-                let place = wording::part(text, offset + range.start..offset + range.end);
-                let action = self.draft.intern_action(&name, place);
-                let state = self.draft.get_mut(index);
-                let actions = if entry {
-                    &mut state.entry
-                } else {
-                    &mut state.exit
-                };
-                actions.push(action);
+            let Some(rest) = rest else { continue };
+            if let Some(list) = rest.strip_prefix('/') {
+                self.state_actions(index, text, list, entry);
+                return;
             }
-            return;
+            if rest.ends_with("()") && text.value.len() > keyword.len() + rest.len() {
+                let slash = wording::part(text, keyword.len()..keyword.len());
+                let diagnostic = report::unread_part::no_slash(keyword, text.span, slash);
+                self.context.diags.push(diagnostic);
+                return;
+            }
         }
         let label = label::parse(&text.value, |name| self.context.declares_action(name));
         if label.actions.is_empty() {
@@ -242,6 +237,37 @@ impl Walk<'_, '_> {
         transition.internal = true;
         wording::apply(&mut transition, text, &label, self.draft, self.context);
         self.draft.transitions.push(transition);
+    }
+
+    /// The actions behind `entry /` or `exit /`.
+    fn state_actions(
+        &mut self,
+        state: StateIndex,
+        text: &Spanned<String>,
+        list: &str,
+        entry: bool,
+    ) {
+        let offset = text.value.len() - list.len();
+        for (name, range) in wording::action_names(list) {
+            let place = wording::part(text, offset + range.start..offset + range.end);
+            let written = list.get(range).unwrap_or("");
+            let bare = written.strip_suffix("()").unwrap_or(written);
+            // A sign of the grammar inside a name: two lists on one line, a comma forgotten, a guard.
+            if bare.contains(['/', '(', ')', '[', ']']) {
+                self.context
+                    .diags
+                    .push(report::unread_part::no_action(written, place));
+                continue;
+            }
+            let action = self.draft.intern_action(&name, place);
+            let state = self.draft.get_mut(state);
+            let actions = if entry {
+                &mut state.entry
+            } else {
+                &mut state.exit
+            };
+            actions.push(action);
+        }
     }
 
     fn transition(&mut self, arrow: &Transition, scope: StateIndex, span: Span) {

@@ -174,11 +174,11 @@ impl<'r, 'c> Resolver<'r, 'c> {
         if self.parts > MAX_PARTS || self.draft.guard_parts > MAX_ALL_PARTS {
             if self.parts == MAX_PARTS + 1 {
                 let what = format!("a guard of more than {MAX_PARTS} parts");
-                let diagnostic = report::machine_too_large::machine_too_large(&what, span);
+                let diagnostic = crate::report::machine_too_large::machine_too_large(&what, span);
                 self.context.diags.push(diagnostic);
             } else if self.draft.guard_parts == MAX_ALL_PARTS + 1 {
                 let what = format!("guards of more than {MAX_ALL_PARTS} parts together");
-                let diagnostic = report::machine_too_large::machine_too_large(&what, span);
+                let diagnostic = crate::report::machine_too_large::machine_too_large(&what, span);
                 self.context.diags.push(diagnostic);
             }
             return None;

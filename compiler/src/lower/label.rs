@@ -27,10 +27,21 @@ pub(super) struct Label {
     pub(super) slash: Option<Range<usize>>,
     /// A guard behind the actions, with its brackets: `step / count() [small]`. It makes the actions text.
     pub(super) late_guard: Option<Range<usize>>,
+    /// Brackets behind a blank that aren't the guard: `a [b] c`.
+    pub(super) misplaced_guard: Option<Range<usize>>,
+    /// What stands behind a ` / ` that doesn't separate actions although it holds a call.
+    pub(super) unread_calls: Option<Range<usize>>,
     /// Brackets with nothing between them.
     pub(super) empty_guard: Option<Range<usize>>,
     /// A bracket that would open a guard and is never closed.
     pub(super) unclosed: Option<Range<usize>>,
+}
+
+impl Label {
+    /// Whether nothing of the label is left over that another finding speaks of.
+    pub(super) fn is_whole(&self) -> bool {
+        self.slash.is_none() && self.unclosed.is_none() && self.misplaced_guard.is_none()
+    }
 }
 
 /// What triggers a transition, as written.
@@ -68,7 +79,9 @@ pub(super) fn parse(text: &str, declares: impl Fn(&str) -> bool) -> Label {
             }
             None => {
                 label.slash = Some(slash);
-                label.late_guard = late_guard(text, before, after);
+                label.late_guard = late_guard(text, before, after.clone());
+                let has_call = slice(text, after.clone()).contains("()");
+                label.unread_calls = Some(after).filter(|_| has_call && label.late_guard.is_none());
             }
         }
     }
@@ -84,10 +97,15 @@ pub(super) fn parse(text: &str, declares: impl Fn(&str) -> bool) -> Label {
         label.unclosed = unclosed_bracket(text, head.clone());
     }
     label.trigger = if label.late_guard.is_some() {
-        Trigger::Prose(head)
+        Trigger::Prose(head.clone())
     } else {
-        trigger(text, head)
+        trigger(text, head.clone())
     };
+    if matches!(label.trigger, Trigger::Prose(_) | Trigger::Condition(_))
+        && label.late_guard.is_none()
+    {
+        label.misplaced_guard = bracket_group(text, head);
+    }
     label
 }
 
@@ -188,14 +206,27 @@ fn split_guard(text: &str, range: Range<usize>) -> Option<(Range<usize>, Range<u
 
 /// A bracket at the start or behind a blank with no closing one behind it.
 fn unclosed_bracket(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let at = opening_bracket(text, &range)?;
+    let is_open = !slice(text, at..range.end).contains(']');
+    is_open.then_some(at..at + 1)
+}
+
+/// Where the first bracket at the start or behind a blank is.
+fn opening_bracket(text: &str, range: &Range<usize>) -> Option<usize> {
     let inner = slice(text, range.clone());
     let at = if inner.starts_with('[') {
         0
     } else {
         inner.find(" [")? + 1
     };
-    let is_open = !slice(inner, at..inner.len()).contains(']');
-    is_open.then_some(range.start + at..range.start + at + 1)
+    Some(range.start + at)
+}
+
+/// The first brackets at the start or behind a blank, with what they hold.
+fn bracket_group(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let at = opening_bracket(text, &range)?;
+    let length = closing_bracket(slice(text, at..range.end))?;
+    Some(at..at + length)
 }
 
 /// One past the bracket that closes the first one; brackets inside quotes don't count.
@@ -310,6 +341,13 @@ mod tests {
                 .iter()
                 .map(|action| format!("/{}", word(action))),
         );
+        parts.extend(
+            label
+                .misplaced_guard
+                .iter()
+                .map(|range| format!("lost{}", word(range))),
+        );
+        parts.extend(label.unread_calls.iter().map(|_| "calls".to_owned()));
         parts.extend(label.unclosed.iter().map(|_| "open".to_owned()));
         parts.extend(label.slash.iter().map(|_| "slash".to_owned()));
         parts.extend(label.late_guard.iter().map(|_| "late".to_owned()));
@@ -351,7 +389,11 @@ mod tests {
             ("enter_new_height()", "enter_new_height #()"),
             ("User submits request", "\"User submits request\""),
             ("a []", "a [!]"),
-            ("a [b] c", "\"a [b] c\""),
+            ("a [b] c", "\"a [b] c\" lost[b]"),
+            ("[b] c", "\"[b] c\" lost[b]"),
+            ("a [b], c [d]", "\"a [b], c\" [d] lost[b]"),
+            ("a [b] / c d", "\"a [b] / c d\" lost[b] slash"),
+            ("a / b() / c()", "\"a / b() / c()\" calls slash"),
             ("a [b", "\"a [b\" open"),
             ("[b", "\"[b\" open"),
         ] {

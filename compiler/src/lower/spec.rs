@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::words::composed;
 use crate::diag::Diags;
 use crate::front::definition::ast::{Definition, Guard, Named};
-use crate::front::markdown::document::Instructions;
+use crate::front::markdown::document::{Heading, Instructions};
 use crate::front::mermaid::ast::Diagram;
 use crate::source::{FileId, Sources, Span, Spanned};
 
@@ -26,6 +26,10 @@ pub struct Spec {
     pub definition: Option<Definition>,
     /// The instructions of states.
     pub instructions: Vec<Instructions>,
+    /// The headings below it that start no instructions.
+    pub headings: Vec<Heading>,
+    /// A fence that may have been meant as the diagram.
+    pub other_fence: Option<Span>,
 }
 
 /// Most names that are compared with mistyped ones. Unit: pairs of names. Why: each mistyped name is compared with every

@@ -8,7 +8,7 @@ use super::report;
 use super::spec::Context;
 use super::words::{composed, is_identifier, slug, strip_tags, word_key};
 use crate::arena::Handle;
-use crate::diag::Diags;
+use crate::diag::{Diagnostic, Diags};
 use crate::front::mermaid::entity;
 use crate::ir::{Action, Event};
 use crate::source::{Span, Spanned, narrow};
@@ -46,10 +46,15 @@ pub(super) fn apply(
             .push(report::broken_label::empty_guard(part(text, range.clone())));
     }
     if let Some(bracket) = &label.unclosed {
-        context.diags.push(report::broken_label::unclosed(
-            part(text, bracket.clone()),
-            text.span,
-        ));
+        // The guard ends where the actions begin.
+        let rest = text.value.get(bracket.end..).unwrap_or("");
+        let guard = rest.split(" / ").next().unwrap_or("").trim_end();
+        let end = bracket.end + guard.len();
+        let end = (!guard.trim().is_empty()).then(|| part(text, end..end));
+        let place = part(text, bracket.clone());
+        context
+            .diags
+            .push(report::broken_label::unclosed(place, end));
     }
     if let Some(range) = &label.guard {
         let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
@@ -60,21 +65,44 @@ pub(super) fn apply(
         }
     }
     transition.trigger = trigger(text, label, draft, context.diags);
-    if let Some(slash) = &label.slash {
-        let place = part(text, slash.clone());
-        let diagnostic = match &label.late_guard {
-            Some(guard) => {
-                let declares = |name: &str| context.declares_action(name);
-                report::slash_as_text::late_guard(text, slash, guard.clone(), place, declares)
-            }
-            None => report::slash_as_text::slash_as_text(text, place),
-        };
+    if let Some(diagnostic) = unread_part(text, label, context) {
         context.diags.push(diagnostic);
+    } else if let Some(slash) = &label.slash {
+        let place = part(text, slash.clone());
+        context
+            .diags
+            .push(report::slash_as_text::slash_as_text(text, place));
     }
     let has_guard = transition.guard_words.is_some() || transition.otherwise;
     if has_guard && transition.trigger == DraftTrigger::Missing {
         transition.trigger = DraftTrigger::Eventless;
     }
+}
+
+/// A guard or an action of the label that would be lost in the event's name.
+fn unread_part(text: &Spanned<String>, label: &Label, context: &Context<'_>) -> Option<Diagnostic> {
+    if let (Some(guard), Some(slash)) = (&label.late_guard, &label.slash) {
+        let declares = |name: &str| context.declares_action(name);
+        let place = part(text, slash.clone());
+        return Some(report::unread_part::late_guard(
+            text,
+            slash,
+            guard.clone(),
+            place,
+            declares,
+        ));
+    }
+    if let (Some(bracket), Trigger::Prose(words) | Trigger::Condition(words)) =
+        (&label.misplaced_guard, &label.trigger)
+    {
+        let place = part(text, bracket.clone());
+        return Some(report::unread_part::misplaced_guard(
+            text, bracket, words, place,
+        ));
+    }
+    let calls = label.unread_calls.clone()?;
+    let place = part(text, calls.clone());
+    Some(report::unread_part::no_list(slice(text, &calls), place))
 }
 
 /// The actions that a label names.
@@ -146,7 +174,7 @@ fn trigger(
         Trigger::Condition(range) => {
             let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
             let event = prose_event(&words, draft, diags);
-            if let Some(event) = event {
+            if let Some(event) = event.filter(|_| label.is_whole()) {
                 let id = draft.events.at(event).id.clone();
                 diags.push(report::bare_condition::bare_condition(&words, &id));
             }
@@ -160,7 +188,7 @@ fn trigger(
             // Writing the identifier would make a collision final, so the hint waits until that is settled.
             let collides =
                 event.is_some_and(|event| collides(event, &words.value, words.span, draft));
-            if let Some(event) = event.filter(|_| label.slash.is_none() && !collides) {
+            if let Some(event) = event.filter(|_| label.is_whole() && !collides) {
                 let id = draft.events.at(event).id.clone();
                 diags.push(report::prose_label::prose_label(&words, &id));
             }

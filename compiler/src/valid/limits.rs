@@ -4,7 +4,7 @@ use statemark_runtime as runtime;
 
 use crate::diag::Diags;
 use crate::ir::Machine;
-use crate::lower::report::machine_too_large::machine_too_large;
+use crate::report::machine_too_large::machine_too_large;
 
 /// Reports each limit that is passed.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {

@@ -52,7 +52,7 @@ impl Check<'_, '_> {
                 }
                 None => {
                     if !shape.open {
-                        self.unknown(property, shape);
+                        self.unknown(property, object, shape);
                     }
                     self.any(&property.value);
                 }
@@ -172,23 +172,29 @@ impl Check<'_, '_> {
         }
     }
 
-    fn unknown(&mut self, property: &ObjectProp<'_>, shape: &Shape) {
+    fn unknown(&mut self, property: &ObjectProp<'_>, object: &Object<'_>, shape: &Shape) {
         let name = property.name.as_str();
-        let elsewhere = [&keys::MACHINE, &keys::STATE, &keys::BRANCH]
-            .into_iter()
-            .find(|other| other.what != shape.what && other.key(name).is_some());
+        let elsewhere = |name: &str| {
+            [&keys::MACHINE, &keys::STATE, &keys::BRANCH]
+                .into_iter()
+                .find(|other| other.what != shape.what && other.key(name).is_some())
+                .map(|other| other.what)
+        };
         let names: Vec<&str> = shape
             .names()
             .filter(|name| !name.starts_with('$'))
             .collect();
         let at = self.place.range(&property.name);
-        self.diags.push(report::unknown_key(
-            at,
+        let is_flag = matches!(&property.value, Value::BooleanLit(it) if it.value)
+            && json::get(object, "type").is_none();
+        let unknown = report::Unknown {
+            key: at,
             name,
-            shape.what,
-            &names,
-            elsewhere.map(|other| other.what),
-        ));
+            what: shape.what,
+            known: &names,
+            flag: is_flag.then(|| self.place.range(property)),
+        };
+        self.diags.push(report::unknown_key(&unknown, elsewhere));
     }
 
     fn wrong_type(&mut self, name: &str, value: &Value<'_>, want: &Want) {

@@ -23,5 +23,5 @@ pub(super) use misplaced_key::{beside, only_in_type, value_of_presence, without_
 pub(super) use missing_key::missing_key;
 pub(super) use mistyped_guard::mistyped_guard;
 pub(super) use old_spelling::old_spelling;
-pub(super) use unknown_key::unknown_key;
+pub(super) use unknown_key::{Unknown, unknown_key};
 pub(super) use wrong_type::wrong_type;

@@ -243,6 +243,82 @@ fn keys_are_held_against_the_tables() {
     );
 }
 
+/// What is said about a key in a place, and the text after the first fix.
+fn unknown_key(text: &str) -> (Vec<String>, String) {
+    let (_, _, list) = parse(text, false);
+    assert_eq!(list.len(), 1, "{text}: {list:?}");
+    let mut mended = text.to_owned();
+    for edit in list[0].fixes.iter().take(1).flat_map(|fix| &fix.edits) {
+        mended.replace_range(edit.span.range(), &edit.text);
+    }
+    let said = list[0].notes.iter().chain(&list[0].help).cloned();
+    (said.collect(), mended)
+}
+
+#[test]
+fn keys_of_other_tools_are_known() {
+    for (state, mended) in [
+        (r#""tools": []"#, r#""allowed_tools": []"#),
+        (r#""allowedTools": []"#, r#""allowed_tools": []"#),
+        (r#""onEntry": "x""#, r#""entry": "x""#),
+        (r#""on_entry": "x""#, r#""entry": "x""#),
+        (r#""on_exit": "x""#, r#""exit": "x""#),
+        (r#""transitions": {}"#, r#""on": {}"#),
+        (r#""final": true"#, r#""type": "final""#),
+        (
+            r#""final" : true , "title": "x""#,
+            r#""type": "final" , "title": "x""#,
+        ),
+    ] {
+        let wrap = |state: &str| format!(r#"{{"states": {{"a": {{{state}}}}}}}"#);
+        assert_eq!(unknown_key(&wrap(state)).1, wrap(mended), "{state}");
+    }
+    assert_eq!(unknown_key(r#"{"data": {}}"#).1, r#"{"context": {}}"#);
+    for (text, said) in [
+        (
+            r#"{"states": {"a": {"data": {}}}}"#,
+            "`context` is a key of a machine: did you mean it?",
+        ),
+        (
+            r#"{"states": {"a": {"timeout": 5}}}"#,
+            "a state's limits are `max_iterations`, and `after` for one that is left after a time",
+        ),
+        (
+            r#"{"limits": {}}"#,
+            "a state's limits are `max_iterations`, and `after` for one that is left after a time",
+        ),
+        (
+            r#"{"states": {"a": {"final": false}}}"#,
+            "write `\"type\": \"final\"`",
+        ),
+        (
+            r#"{"states": {"a": {"zzz": 1}}}"#,
+            "its keys are `on`, `initial`, `states`, `type`, `entry`, `exit`, `always`, `after`, `instructions`, `allowed_tools`, `max_iterations`, `title` and 23 more",
+        ),
+        (
+            r#"{"states": {"a": {"on": {"E": {"target": "a", "zzz": 1}}}}}"#,
+            "its keys are `target`, `guard`, `actions`, `guards`, `description`, `requires_approval`, `approval_message`, `fork`, `invoke`, `input`, `on_complete`, `on_fail`",
+        ),
+    ] {
+        let (said_here, mended) = unknown_key(text);
+        assert!(
+            said_here.iter().any(|it| it == said),
+            "{text}: {said_here:?}"
+        );
+        assert_eq!(mended, text);
+    }
+}
+
+#[test]
+fn a_branch_may_only_add_to_another() {
+    let text = r#"{"states": {"a": {"on": {"E": {"requires_approval": true}, "F": {"guard": "x"}, "G": {}}}}}"#;
+    check(text, "1:86 SM707 a transition needs `target` <{>\n");
+    let (_, definition, _) = parse(text, false);
+    let branch = &definition.unwrap().states[0].value.on[0].value[0];
+    assert!(matches!(branch.kind, super::ast::BranchKind::Target(None)));
+    assert_eq!(branch.meta["requires_approval"], true);
+}
+
 #[test]
 fn keys_get_in_each_others_way() {
     check(
@@ -265,7 +341,6 @@ fn keys_get_in_each_others_way() {
         4:64 SM711 `on_fail` beside `fork` is ignored <"on_fail">
         4:80 SM711 `on_complete` beside `fork` is ignored <"on_complete">
         5:32 SM711 `input` without `invoke` is ignored <"input">
-        6:16 SM707 a transition needs `target` <{>
         8:31 SM707 an action needs `raise`, `assign` or `effect` <{>
         8:55 SM711 `assign` beside `raise` is ignored <"assign">
         8:103 SM707 an interrupt needs `target` <{>

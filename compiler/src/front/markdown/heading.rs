@@ -149,7 +149,11 @@ fn title(words: &str) -> Option<Title> {
     }
     let own = letters.get(bare..)?;
     Some(Title {
-        capitals: own.strip_suffix('s').unwrap_or(own).chars().all(char::is_uppercase),
+        capitals: own
+            .strip_suffix('s')
+            .unwrap_or(own)
+            .chars()
+            .all(char::is_uppercase),
         exact,
         has_article: article.is_some(),
     })

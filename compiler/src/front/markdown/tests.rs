@@ -5,7 +5,7 @@ mod survival;
 use std::fmt::Write as _;
 
 use super::document::Document;
-use super::{parse_document, speaks_of_state_machines};
+use super::{has_near_miss, parse_document, speaks_of_state_machines};
 use crate::diag::{Diagnostic, Diags};
 use crate::source::Sources;
 
@@ -227,13 +227,45 @@ fn near_misses_are_no_sections() {
             "Unsafe",
         ),
         ("State Machine\n---", "## STATE-MACHINE", "Safe"),
+        ("## State machine: door", "## STATE-MACHINE: door", "Safe"),
+        ("## STATE MACHINE: door", "## STATE-MACHINE: door", "Safe"),
+        ("## State-Machine: `door`", "## STATE-MACHINE: door", "Safe"),
+        ("## Statemachine: door", "## STATE-MACHINE: door", "Safe"),
+        (
+            "## State machine (door)",
+            "## STATE-MACHINE: door",
+            "Unsafe",
+        ),
+        (
+            "## State machine: the door",
+            "## STATE-MACHINE: the door",
+            "Unsafe",
+        ),
+        (
+            "## STATE MACHINE: the door",
+            "## STATE-MACHINE: the door",
+            "Safe",
+        ),
+        ("## State machine:", "## STATE-MACHINE", "Safe"),
+        ("## The STATE-MACHINE", "## STATE-MACHINE", "Unsafe"),
+        ("## The state machine", "## STATE-MACHINE", "Unsafe"),
+        ("## STATE-MASCHINE: door", "## STATE-MACHINE: door", "Safe"),
+        ("## STATE-MACHIN", "## STATE-MACHINE", "Safe"),
+        ("## STAET-MACHINE", "## STATE-MACHINE", "Safe"),
+        ("## STAT MACHINE", "## STATE-MACHINE", "Safe"),
+        ("> ## STATE-MACHNIE: door", "## STATE-MACHINE: door", "Safe"),
     ] {
-        let text = format!("{heading}\n\n{diagram}");
+        let (heading, diagram, quote) = match heading.strip_prefix("> ") {
+            Some(heading) => (heading, diagram.replace('\n', "\n> "), "> "),
+            None => (heading, diagram.to_owned(), ""),
+        };
+        let text = format!("{quote}{heading}\n{quote}\n{quote}{diagram}");
+        let column = quote.len() + 1;
         let written = serde_json::Value::from(heading).to_string();
         check(
             &text,
             &format!(
-                "1:1 SM101 this heading starts no state machine <{heading}>\n  {applicability}: {written} to \"{right}\"\n"
+                "1:{column} SM101 this heading starts no state machine <{heading}>\n  {applicability}: {written} to \"{right}\"\n"
             ),
         );
         let (_, document, list) = parse(&mended(&text));
@@ -246,6 +278,11 @@ fn near_misses_are_no_sections() {
         "## State machinery",
         "# State machines",
         "### State Machine",
+        "## State machines in Rust",
+        "## The state machine",
+        "## State machine: door",
+        "## State machin",
+        "## Estate machine",
     ] {
         check(&format!("{heading}\n\nProse about a state machine.\n"), "");
     }
@@ -257,9 +294,88 @@ fn near_misses_are_no_sections() {
     assert!(
         summary(&format!("## STATE-MACHINE\n## State Machine\n{diagram}")).contains("  Unsafe")
     );
+    for text in ["## STATE-MASCHINE", "x\n> - ## STAET-MACHINE: x"] {
+        assert!(!speaks_of_state_machines(text) && has_near_miss(text));
+    }
+    check(
+        "## STATE-MASCHINE: door\n",
+        "1:1 SM101 this heading starts no state machine <## STATE-MASCHINE: door>\n  Unsafe: \"## STATE-MASCHINE: door\" to \"## STATE-MACHINE: door\"\n",
+    );
     check(
         &format!("## STATE-MACHINE\n### State machine\n{diagram}"),
         "section <## STATE-MACHINE>\n  diagram \"stateDiagram-v2\\n\"\n",
+    );
+}
+
+#[test]
+fn a_heading_wants_a_blank() {
+    let diagram = "```mermaid\nstateDiagram-v2\n```\n";
+    for (line, right) in [
+        ("##STATE-MACHINE", "## STATE-MACHINE"),
+        ("##STATE-MACHINE: door", "## STATE-MACHINE: door"),
+    ] {
+        for text in [
+            format!("{line}\n\n{diagram}"),
+            format!("Prose\n{line}  \nmore\n{diagram}"),
+        ] {
+            assert_eq!(mended(&text), text.replace(line, right));
+            let (_, _, list) = parse(&text);
+            assert_eq!(list.len(), 1, "{text}");
+            let message = "this line is no heading, and starts no state machine";
+            assert_eq!(list[0].message, message);
+        }
+    }
+    for text in [
+        "Write ##STATE-MACHINE there.\n",
+        "##STATE-MACHINES\n",
+        "##STATE-MACHINE and more\n",
+        "`##STATE-MACHINE`\n",
+        "    ##STATE-MACHINE\n",
+        "```\n##STATE-MACHINE\n```\n",
+    ] {
+        check(text, "");
+    }
+}
+
+#[test]
+fn headings_that_start_no_instructions_are_kept() {
+    let text = "## STATE-MACHINE\n### door\n### `a`\n#### `b` ##\n##### **c** x\n> ### q\n\n### State machine\n##\n### out\n";
+    let (sources, document, _) = parse(text);
+    let headings = document.sections[0].headings.iter().map(|it| {
+        let (text, line) = (sources.text(it.text.span), sources.text(it.line));
+        format!("{} {} <{text}> <{line}>", it.level, it.text.value)
+    });
+    assert_eq!(
+        headings.collect::<Vec<_>>(),
+        [
+            "3 door <door> <### door>",
+            "4 b <b> <#### `b` ##>",
+            "5 c x <**c** x> <##### **c** x>",
+            "3 State machine <State machine> <### State machine>",
+        ]
+    );
+}
+
+#[test]
+fn the_first_fence_of_another_kind_is_kept() {
+    let section = |fences: &str| {
+        let text = format!("## STATE-MACHINE\n{fences}");
+        let (sources, document, _) = parse(&text);
+        let fence = document.sections[0].other_fence;
+        fence.map(|span| (span.start, sources.text(span).to_owned()))
+    };
+    let diagram = "stateDiagram-v2\na --> b\n```\n";
+    assert_eq!(
+        section(&format!("```mermaid\nflowchart LR\n```\n```\n{diagram}")),
+        Some((17, "```mermaid".to_owned()))
+    );
+    assert_eq!(
+        section(&format!("```\nx\n```\n```mermaid\n{diagram}```\n{diagram}")),
+        Some((66, "```".to_owned()))
+    );
+    assert_eq!(
+        section(&format!("```text\n{diagram}```json\n{{}}\n```\n")),
+        None
     );
 }
 
@@ -420,6 +536,7 @@ fn a_document_about_something_else_is_only_scanned() {
         "**State** — *machine*",
         "s state-MACHINE",
     ] {
+        assert!(!has_near_miss(text) || text.starts_with('#'), "{text}");
         assert!(speaks_of_state_machines(text), "{text}");
     }
     for text in [
@@ -431,5 +548,6 @@ fn a_document_about_something_else_is_only_scanned() {
         "state\n\n\n\n\n\n\n\n\nmachine",
     ] {
         assert!(!speaks_of_state_machines(text), "{text}");
+        assert!(!has_near_miss(text), "{text}");
     }
 }

@@ -17,14 +17,12 @@ pub(in crate::lower) fn no_event(span: Span) -> Diagnostic {
         .help("write `event / action()`, or `entry / action` and `exit / action`")
 }
 
-/// A guard that isn't closed.
-pub(in crate::lower) fn unclosed(bracket: Span, label: Span) -> Diagnostic {
-    Diagnostic::new(Code::BrokenLabel, bracket, "this bracket isn't closed")
-        .label("a guard begins here")
-        .fix(
-            Applicability::Unsafe,
-            "write `]` at the end of the label",
-            label.after(),
-            "]",
-        )
+/// A guard that isn't closed. `end`: where its closing bracket belongs; `None` where it holds nothing.
+pub(in crate::lower) fn unclosed(bracket: Span, end: Option<Span>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(Code::BrokenLabel, bracket, "this bracket isn't closed")
+        .label("a guard begins here");
+    match end {
+        Some(end) => diagnostic.fix(Applicability::Unsafe, "close it", end, "]"),
+        None => diagnostic.help("write a guard, such as `[ready]`, or remove the bracket"),
+    }
 }

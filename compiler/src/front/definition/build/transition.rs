@@ -96,7 +96,8 @@ impl Build<'_, '_> {
                 None => BranchKind::Target(None),
             };
         }
-        if fields.get("actions").is_none() {
+        // With anything else it may add to a transition that is drawn; whether one is, is a later stage's question.
+        if fields.object.properties.is_empty() {
             self.diags
                 .push(report::missing_key(at, "a transition", "`target`"));
         }

@@ -34,8 +34,8 @@ pub(crate) fn near_miss_heading(
         "this heading starts no state machine"
     };
     Diagnostic::new(Code::NearMissHeading, heading, message)
-    .label("nearly the heading of a section")
-    .note(note)
-    .help(format!("for a state machine write `{right}`"))
-    .fix(applicability, format!("write `{right}`"), heading, right)
+        .label("nearly the heading of a section")
+        .note(note)
+        .help(format!("for a state machine write `{right}`"))
+        .fix(applicability, format!("write `{right}`"), heading, right)
 }

@@ -26,7 +26,7 @@ impl Parser<'_> {
                         text,
                     },
                 );
-                self.settle(Shape::Labelled, What::Other, first.start..next.end);
+                self.settle(Shape::Labelled, What::Description, first.start..next.end);
                 Ok(())
             }
             Kind::Arrow => {

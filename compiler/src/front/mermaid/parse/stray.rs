@@ -24,6 +24,8 @@ pub(super) enum What {
     Mention,
     /// A transition; where its target stands.
     Transition(Range<usize>),
+    /// A state and a text.
+    Description,
     /// `--`.
     Divider,
     /// Anything else.
@@ -60,6 +62,9 @@ impl Parser<'_> {
         if self.strays.silent == Some(self.strays.line) {
             return;
         }
+        if self.foreign_arrow(&entries) {
+            return;
+        }
         let alone = entries.len() == 1;
         let mut words: Option<Range<usize>> = None;
         let mut piped = false;
@@ -74,7 +79,7 @@ impl Parser<'_> {
                     piped = true;
                 }
                 What::Divider => divided = true,
-                What::Transition(_) | What::Other => {}
+                What::Transition(_) | What::Description | What::Other => {}
             }
         }
         let Some(words) = words else {
@@ -88,18 +93,35 @@ impl Parser<'_> {
             .first()
             .map_or(words.start, |(_, range)| range.start);
         let last = entries.last().map_or(words.end, |(_, range)| range.end);
-        let only = entries.iter().all(|(what, _)| *what == What::Mention);
         let facts = report::stray_words::Facts {
             line: self.raw(first..last),
             line_span: self.span(first..last),
             words: text,
             words_span: self.span(words),
             piped,
-            only,
             divided,
             inside: self.frames.len() > 1,
         };
         let finding = report::stray_words::on_line(&facts);
         self.report(finding);
+    }
+
+    /// Reports an arrow among the words that is none in Mermaid. Says whether there is one.
+    fn foreign_arrow(&mut self, entries: &[(What, Range<usize>)]) -> bool {
+        let is_plain = |what: &What| !matches!(what, What::Divider | What::Other);
+        let (Some((_, first)), Some((_, last))) = (entries.first(), entries.last()) else {
+            return false;
+        };
+        if !entries.iter().all(|(what, _)| is_plain(what)) {
+            return false;
+        }
+        let line = self.raw(first.start..last.end);
+        let Some(arrow) = report::stray_words::foreign_arrow(&line) else {
+            return false;
+        };
+        let span = self.span(first.start + arrow.start..first.start + arrow.end);
+        let finding = report::stray_words::arrow(span, &line, arrow);
+        self.report(finding);
+        true
     }
 }

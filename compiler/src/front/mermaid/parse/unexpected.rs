@@ -156,7 +156,7 @@ impl Parser<'_> {
     /// A `-` that no rule takes: an arrow written otherwise, a divider at the root, or a dash in a name.
     fn dash_at(&mut self, token: Token, first: Option<Token>) -> Diagnostic {
         let line = self.line_range(token.start);
-        let sign = |c: char| matches!(c, '-' | '>' | '=' | '.' | '|' | '<' | 'o' | 'x');
+        let sign = |c: char| matches!(c, '-' | '–' | '—' | '>' | '=' | '.' | '|' | '<' | 'o' | 'x');
         let run = self.slice(token.start..line.end);
         let run: &str = run
             .find(|c| !sign(c))
@@ -166,12 +166,17 @@ impl Parser<'_> {
         let before = self.slice(line.start..token.start);
         let after = self.slice(run_range.end..line.end);
         let glued = before.ends_with(is_id) && !before.ends_with('>');
+        let lead = before.trim_end_matches(['<', '=', '~', '–', '—']).len();
+        let whole = line.start + lead..run_range.end;
+        if before.get(lead..).is_some_and(|lead| lead.contains('<')) {
+            return self.backwards(whole);
+        }
         let span = self.span(run_range.clone());
         if run == "-" && glued && after.starts_with(is_id) && !after.starts_with('>') {
             return self.dash_in_name(token.start);
         }
         if run.contains('>') {
-            return wrong::arrow::misspelt(span, &self.raw(run_range));
+            return wrong::arrow::misspelt(self.span(whole.clone()), &self.raw(whole));
         }
         let spread = after.trim_start();
         if (run == "-" || run == "--") && (spread.starts_with('>') || spread.starts_with("->")) {
@@ -191,6 +196,36 @@ impl Parser<'_> {
             return wrong::arrow::misspelt(span, &self.raw(run_range));
         }
         wrong::other(span, &self.raw(run_range))
+    }
+
+    /// An arrow that leads to the left, or both ways.
+    fn backwards(&self, arrow: Range<usize>) -> Diagnostic {
+        let line = self.line_range(arrow.start);
+        let span = self.span(arrow.clone());
+        let written = self.raw(arrow.clone());
+        if written.contains('>') {
+            return wrong::arrow::both_ways(span, &written);
+        }
+        let source = self.trim(line.start..arrow.start);
+        let behind = self.slice(arrow.end..line.end);
+        let blanks = behind.len() - behind.trim_start().len();
+        let name = behind.trim_start();
+        let length = name.find(|c| !is_id(c)).unwrap_or(name.len());
+        let target = arrow.end + blanks..arrow.end + blanks + length;
+        let rest = name.get(length..).unwrap_or_default().trim_start();
+        let is_plain = self.slice(source.clone()).chars().all(is_id)
+            && !source.is_empty()
+            && !target.is_empty()
+            && (rest.is_empty() || (rest.starts_with(':') && !rest.starts_with("::")));
+        let turned = is_plain.then(|| {
+            let text = format!(
+                "{} --> {}",
+                self.raw(target.clone()),
+                self.raw(source.clone())
+            );
+            (self.span(source.start..target.end), text)
+        });
+        wrong::arrow::backwards(span, turned)
     }
 
     /// A dash inside of a name. The tree keeps the whole name, so that later findings speak of what was meant.

@@ -1,6 +1,9 @@
 //! `SM116` `stray-words`: words that Mermaid takes for states, or for nothing, and that weren't meant so.
 
+use std::ops::Range;
+
 use crate::diag::{Applicability, Code, Diagnostic};
+use crate::front::mermaid::lex::rule::is_space;
 use crate::front::mermaid::report::{quote, slug};
 use crate::source::{Span, Spanned};
 
@@ -19,8 +22,6 @@ pub(in crate::front::mermaid) struct Facts {
     pub(in crate::front::mermaid) words: String,
     /// Where they stand.
     pub(in crate::front::mermaid) words_span: Span,
-    /// Whether the line has nothing but words.
-    pub(in crate::front::mermaid) only: bool,
     /// Whether a transition's target begins with `|`.
     pub(in crate::front::mermaid) piped: bool,
     /// Whether a `--` stands among them.
@@ -32,18 +33,65 @@ pub(in crate::front::mermaid) struct Facts {
 /// Whether a word alone on its line is a sign rather than a name.
 pub(in crate::front::mermaid) fn is_sign(word: &str) -> bool {
     let named = |c: char| c.is_alphanumeric() || !c.is_ascii() || c == '_';
-    foreign_arrow(word).is_some() || !(word.contains("[*]") || word.chars().any(named))
+    !(word.contains("[*]") || word.chars().any(named))
 }
 
-/// Arrows of other languages, the longer first.
-const FOREIGN_ARROWS: [&str; 11] = [
-    "==>", "~~>", "..>", "=>", "~>", "→", "⇒", "⟶", "➔", "➜", "⇨",
+/// Arrows of other languages, and mistyped ones. One that is the end of another needs no line of its own.
+const FOREIGN_ARROWS: [&str; 16] = [
+    "-->>", "<-->", "=>", "~>", "..>", "–>", "—>", "→", "⇒", "⟶", "⟹", "➔", "➜", "➡", "⇨", ">>",
 ];
 
-fn foreign_arrow(text: &str) -> Option<&'static str> {
-    FOREIGN_ARROWS
+/// The bytes of the first foreign arrow in the statements of a line, not in their texts.
+pub(in crate::front::mermaid) fn foreign_arrow(line: &str) -> Option<Range<usize>> {
+    // A `:::` begins a class, not a text; three other bytes in its place keep the places of all that follows.
+    let bare = line.replace(":::", "___");
+    let head = bare.split(':').next().unwrap_or_default();
+    let (at, arrow) = FOREIGN_ARROWS
         .into_iter()
-        .find(|arrow| text.contains(arrow))
+        .filter_map(|arrow| {
+            // `>>` closes the mark of a choice as well.
+            let is_arrow = |at: &usize| {
+                arrow != ">>" || head.get(..*at).is_some_and(|it| it.ends_with(is_space))
+            };
+            let mut places = head.match_indices(arrow).map(|(at, _)| at);
+            Some((places.find(is_arrow)?, arrow))
+        })
+        .min_by_key(|(at, _)| *at)?;
+    let before = head.get(..at).unwrap_or_default();
+    let behind = head.get(at + arrow.len()..).unwrap_or_default();
+    let start = before
+        .trim_end_matches(['-', '=', '~', '.', '–', '—'])
+        .len();
+    let end = head.len() - behind.trim_start_matches('>').len();
+    Some(start..end)
+}
+
+/// An arrow that Mermaid takes for a state, or for a part of one's name. `line` is what stands around it.
+pub(in crate::front::mermaid) fn arrow(span: Span, line: &str, arrow: Range<usize>) -> Diagnostic {
+    let part = |range: Range<usize>| line.get(range).unwrap_or_default();
+    let (before, behind) = (part(0..arrow.start), part(arrow.end..line.len()));
+    let written = part(arrow);
+    let finding = stray(
+        span,
+        format!("an arrow is written `-->`, not `{}`", quote(written)),
+    )
+    .label("read as a state, or as a part of its name");
+    if written.starts_with('<') {
+        return finding.help("a transition leads one way; write a second one for the way back");
+    }
+    let one_word = |text: &str| text.split_whitespace().count() == 1 && !text.contains("--");
+    let target = behind.replace(":::", "___");
+    let target = target.split(':').next().unwrap_or_default();
+    if !one_word(before) || !one_word(target) || foreign_arrow(behind).is_some() {
+        return finding.help("a transition is written `a --> b : label`, on a line of its own");
+    }
+    let blank = |is_there: bool| if is_there { "" } else { " " };
+    let text = format!(
+        "{}-->{}",
+        blank(before.ends_with(char::is_whitespace)),
+        blank(behind.starts_with(char::is_whitespace))
+    );
+    finding.fix(Applicability::Unsafe, "write `-->`", span, text)
 }
 
 /// The words of a line.
@@ -63,8 +111,8 @@ pub(in crate::front::mermaid) fn on_line(facts: &Facts) -> Diagnostic {
         format!("each word of `{words}` is read as a state")
     };
     let finding = stray(facts.words_span, message);
-    if let Some(finding) = arrow(facts, &finding) {
-        return finding;
+    if facts.piped {
+        return piped(facts, finding);
     }
     if facts.divided {
         return finding.help("`--` divides regions; a transition is written `a --> b`");
@@ -137,39 +185,20 @@ fn known_mark(words: &str) -> bool {
     named && known && words.next().is_none()
 }
 
-/// Arrows of other languages.
-fn arrow(facts: &Facts, finding: &Diagnostic) -> Option<Diagnostic> {
-    if facts.piped {
-        let finding = finding
-            .clone()
-            .help("a label stands behind the target: `a --> b : label`");
-        let parts: Vec<&str> = facts.line.splitn(3, '|').collect();
-        let [before, label, target] = parts.as_slice() else {
-            return Some(finding);
-        };
-        let fixed = format!("{} {} : {}", before.trim(), target.trim(), label.trim());
-        return Some(finding.fix(
-            Applicability::Unsafe,
-            format!("write `{}`", quote(&fixed)),
-            facts.line_span,
-            fixed,
-        ));
-    }
-    let foreign = foreign_arrow(&facts.line).filter(|_| facts.only)?;
-    let finding = finding.clone().help("an arrow is written `-->`");
-    let Some((source, target)) = facts.line.split_once(foreign) else {
-        return Some(finding);
+/// `a -->|label| b`.
+fn piped(facts: &Facts, finding: Diagnostic) -> Diagnostic {
+    let finding = finding.help("a label stands behind the target: `a --> b : label`");
+    let parts: Vec<&str> = facts.line.splitn(3, '|').collect();
+    let [before, label, target] = parts.as_slice() else {
+        return finding;
     };
-    let fixed = format!("{} --> {}", source.trim(), target.trim());
-    if source.trim().is_empty() || target.trim().is_empty() {
-        return Some(finding);
-    }
-    Some(finding.fix(
+    let fixed = format!("{} {} : {}", before.trim(), target.trim(), label.trim());
+    finding.fix(
         Applicability::Unsafe,
         format!("write `{}`", quote(&fixed)),
         facts.line_span,
         fixed,
-    ))
+    )
 }
 
 /// What stands behind `state` is no name.

@@ -1,6 +1,6 @@
 //! Words that silently become states.
 
-use super::{check, check_fixed, read};
+use super::{check, check_fixed, parse, read};
 
 #[test]
 fn lines_of_words() {
@@ -48,10 +48,72 @@ fn words_that_are_meant() {
 
 #[test]
 fn arrows_of_other_languages() {
-    for line in ["a → b", "a ==> b", "a => b", "a→b"] {
-        check_fixed(line, "a --> b");
+    for arrow in [
+        "→", "==>", "=>", "-->>", "–>", "—>", "——>", "⇒", ">>", ">>>", "~~>", "..>",
+    ] {
+        for label in ["", " : now: or => never"] {
+            let line = format!("a {arrow} b{label}");
+            let said = format!("2:3 SM116 an arrow is written `-->`, not `{arrow}`");
+            assert_eq!(
+                read(&format!("stateDiagram-v2\n{line}")).1,
+                [said],
+                "{line}"
+            );
+            check_fixed(&line, &format!("a --> b{label}"));
+        }
     }
+    check_fixed("a→b", "a --> b");
+    check_fixed("a=>b : x", "a --> b : x");
+    check_fixed("[*] => a:::c", "[*] --> a:::c");
+    check_fixed("a:::c ⇒ b", "a:::c --> b");
+    for line in [
+        "a => b => c",
+        "a --> b => c",
+        "a <--> b",
+        "an a => b",
+        "=> b",
+    ] {
+        let (_, found) = read(&format!("stateDiagram-v2\n{line}"));
+        assert_eq!(found.len(), 1, "{line}: {found:?}");
+        assert!(found[0].contains("an arrow is written"), "{found:?}");
+        let (_, _, list) = parse(&format!("stateDiagram-v2\n{line}"));
+        assert!(list[0].fixes.is_empty(), "{line}");
+    }
+    check("a : x => y", "a: \"x => y\"", &[]);
+    check("a --> b : x >> y", "a -> b: \"x >> y\"", &[]);
     check_fixed("a -->|go now| b", "a --> b : go now");
     check_fixed("x <<choice>>", "state x <<choice>>");
     check_fixed("direction TD", "direction TB");
+}
+
+#[test]
+fn arrows_that_lead_to_the_left() {
+    for (line, fixed) in [
+        ("e <-- a : back", "a --> e : back"),
+        ("  e <- a", "  a --> e"),
+        ("e<--a", "a --> e"),
+        ("e <-a", "a --> e"),
+        ("[*] <-- a", "a --> [*]"),
+    ] {
+        let (_, _, list) = parse(&format!("stateDiagram-v2\n{line}"));
+        assert_eq!(list[0].message, "arrows lead from left to right", "{line}");
+        check_fixed(line, fixed);
+        assert_eq!(list.len(), 1, "{line}");
+    }
+    for line in [
+        "e <-> a",
+        "e <--- x --> a",
+        "e <-- a b",
+        "e f <-- a",
+        "<-- a",
+        "e <--",
+    ] {
+        let (_, _, list) = parse(&format!("stateDiagram-v2\n{line}"));
+        assert_eq!(list.len(), 1, "{line}: {list:?}");
+        assert_eq!(list[0].code.id(), "SM105", "{line}");
+        assert!(list[0].fixes.is_empty(), "{line}");
+    }
+    for line in ["a –-> b", "a -–> b", "a =-> b"] {
+        check_fixed(line, "a --> b");
+    }
 }

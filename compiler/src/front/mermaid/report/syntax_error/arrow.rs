@@ -56,6 +56,32 @@ pub(in crate::front::mermaid) fn misspelt(span: Span, written: &str) -> Diagnost
     .fix(Applicability::Safe, "write `-->`", span, "-->")
 }
 
+/// `b <-- a`; what to write instead, and where, if the statement can be turned around.
+pub(in crate::front::mermaid) fn backwards(
+    span: Span,
+    turned: Option<(Span, String)>,
+) -> Diagnostic {
+    let finding = error(span, "arrows lead from left to right").label("this one leads to the left");
+    match turned {
+        Some((place, text)) => finding.fix(
+            Applicability::Unsafe,
+            format!("write `{}`", quote(&text)),
+            place,
+            text,
+        ),
+        None => finding.help("write the source first: `a --> b : label`"),
+    }
+}
+
+/// `a <-> b`.
+pub(in crate::front::mermaid) fn both_ways(span: Span, written: &str) -> Diagnostic {
+    error(
+        span,
+        format!("an arrow is written `-->`, not `{}`", quote(written)),
+    )
+    .help("a transition leads one way; write a second one for the way back")
+}
+
 /// `a -- text --> b`.
 pub(in crate::front::mermaid) fn label_inside(span: Span, text: &str) -> Diagnostic {
     let text = if text.is_empty() { "label" } else { text };
