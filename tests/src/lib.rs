@@ -25,6 +25,8 @@ mod hostile_text;
 #[cfg(test)]
 mod many;
 #[cfg(test)]
+mod meaning;
+#[cfg(test)]
 mod outside;
 #[cfg(test)]
 mod pages;
