@@ -7,6 +7,8 @@
 //! not here: verification. The rows come from the compiler, out of a machine that it has checked; rows that point
 //! nowhere are passed over, so that nothing here panics or loops for ever.
 
+pub use crate::words::same_words;
+
 use alloc::collections::VecDeque;
 use core::fmt;
 
@@ -115,83 +117,6 @@ impl Steps {
             })
         } else {
             None
-        }
-    }
-}
-
-/// Whether two names are spellings of the same words: `planReady`, `PLAN_READY`, `plan-ready`.
-///
-/// Dots are part of a name. The compiler holds the same rule for the names in a spec.
-///
-/// ```
-/// use statemark_runtime::generated::same_words;
-///
-/// assert!(same_words("planReady", "PLAN_READY"));
-/// assert!(same_words("HTTPError", "http-error"));
-/// assert!(!same_words("order.paid", "order_paid"));
-/// ```
-#[must_use]
-pub fn same_words(a: &str, b: &str) -> bool {
-    Words::new(a).eq(Words::new(b))
-}
-
-/// The letters of a name in lower case, with one `_` before each word but the first.
-struct Words<'n> {
-    rest: core::iter::Peekable<core::str::Chars<'n>>,
-    before: Option<char>,
-    /// A letter's lower case may be several.
-    lower: Option<core::char::ToLowercase>,
-    /// Whether a `_` is due before the next letter.
-    gap: bool,
-    begun: bool,
-    dotted: bool,
-}
-
-impl<'n> Words<'n> {
-    fn new(name: &'n str) -> Self {
-        Self {
-            rest: name.chars().peekable(),
-            before: None,
-            lower: None,
-            gap: false,
-            begun: false,
-            dotted: false,
-        }
-    }
-
-    /// Whether a capital begins a word: `R` in `planReady`, `E` in `HTTPError`.
-    fn begins_word(&mut self, c: char) -> bool {
-        let next_is_lower = self.rest.peek().is_some_and(|next| next.is_lowercase());
-        c.is_uppercase()
-            && self.before.is_some_and(|before| {
-                before.is_lowercase()
-                    || before.is_numeric()
-                    || (before.is_uppercase() && next_is_lower)
-            })
-    }
-}
-
-impl Iterator for Words<'_> {
-    type Item = char;
-
-    fn next(&mut self) -> Option<char> {
-        loop {
-            if let Some(letter) = self.lower.as_mut().and_then(Iterator::next) {
-                return Some(letter);
-            }
-            let c = self.rest.next()?;
-            let begins = self.begins_word(c);
-            self.before = Some(c);
-            if matches!(c, '_' | '-' | ' ') {
-                self.gap = self.begun && !self.dotted;
-                continue;
-            }
-            let gap = (self.gap || begins) && self.begun && !self.dotted;
-            (self.gap, self.begun, self.dotted) = (false, true, c == '.');
-            self.lower = Some(c.to_lowercase());
-            if gap {
-                return Some('_');
-            }
         }
     }
 }
@@ -432,24 +357,8 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::String;
 
     use super::*;
-
-    #[test]
-    fn words_are_those_of_the_compiler() {
-        for (name, key) in [
-            ("planReady", "plan_ready"),
-            ("PLAN-READY", "plan_ready"),
-            ("__x__y_", "x_y"),
-            ("HTTPError", "http_error"),
-            ("a._b", "a.b"),
-            ("retry2Times", "retry2_times"),
-            ("İx", "i\u{307}x"),
-        ] {
-            assert_eq!(Words::new(name).collect::<String>(), key, "{name}");
-        }
-    }
 
     #[test]
     fn a_queue_counts_what_was_raised_in_the_macrostep() {

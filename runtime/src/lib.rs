@@ -137,6 +137,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod value;
+mod words;
 
 pub use configuration::{Configuration, RestoreError};
 pub use error::StepError;
@@ -159,3 +160,4 @@ pub use table::sections::{
 };
 pub use table::verify::{VerifyError, verify};
 pub use value::{Operator, Value};
+pub use words::{begins_word, same_words, words};

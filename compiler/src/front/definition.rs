@@ -13,7 +13,7 @@ mod build;
 mod check;
 mod json;
 mod keys;
-mod report;
+pub(crate) mod report;
 mod shape;
 #[cfg(test)]
 mod tests;

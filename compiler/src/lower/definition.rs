@@ -8,6 +8,7 @@ use super::spec::Context;
 use super::{guard, report, wording};
 use crate::arena::Handle;
 use crate::front::definition::ast::{Branch, BranchKind, Definition, Kind, Named, Outcome, State};
+use crate::front::definition::report::missing_key;
 use crate::ir::{Action, EventKind, Verdict};
 use crate::source::Spanned;
 
@@ -183,6 +184,13 @@ fn add_branches(
         let mut transition = DraftTransition::new(branch.span, source, None);
         transition.trigger = trigger.clone();
         transition.target = match &branch.kind {
+            // Without a diagram that draws where it leads, a branch leads somewhere or does something.
+            BranchKind::Target(None) if branch.actions.is_empty() => {
+                let needs = "`target` or `actions`";
+                let diagnostic = missing_key(branch.span, "a transition", needs);
+                context.diags.push(diagnostic);
+                continue;
+            }
             BranchKind::Target(None) => {
                 transition.internal = true;
                 None

@@ -391,7 +391,7 @@ mod tests {
             ("a []", "a [!]"),
             ("a [b] c", "\"a [b] c\" lost[b]"),
             ("[b] c", "\"[b] c\" lost[b]"),
-            ("a [b], c [d]", "\"a [b], c\" [d] lost[b]"),
+            ("a [b], c [d]", "\"a [b], c [d]\" lost[b]"),
             ("a [b] / c d", "\"a [b] / c d\" lost[b] slash"),
             ("a / b() / c()", "\"a / b() / c()\" calls slash"),
             ("a [b", "\"a [b\" open"),

@@ -108,29 +108,7 @@ pub(super) fn strip_tags(text: &str) -> String {
 /// A name with dots keeps them: `order.paid` and `order_paid` are two names.
 #[must_use]
 pub fn word_key(name: &str) -> String {
-    let mut key = String::with_capacity(name.len() + 4);
-    let letters: Vec<char> = composed(name).chars().collect();
-    for (at, &c) in letters.iter().enumerate() {
-        if c == '_' || c == '-' || c == ' ' {
-            if !key.is_empty() && !key.ends_with(['_', '.']) {
-                key.push('_');
-            }
-            continue;
-        }
-        let before = at.checked_sub(1).and_then(|i| letters.get(i)).copied();
-        let next = letters.get(at + 1).copied();
-        let starts_word = c.is_uppercase()
-            && before.is_some_and(|b| {
-                b.is_lowercase()
-                    || b.is_numeric()
-                    || (b.is_uppercase() && next.is_some_and(char::is_lowercase))
-            });
-        if starts_word && !key.ends_with(['_', '.']) {
-            key.push('_');
-        }
-        key.extend(c.to_lowercase());
-    }
-    key.trim_end_matches('_').to_owned()
+    statemark_runtime::words(&composed(name)).collect()
 }
 
 #[cfg(test)]

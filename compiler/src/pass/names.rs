@@ -272,12 +272,7 @@ fn words(id: &str) -> (Vec<String>, bool) {
         }
         let before = at.checked_sub(1).and_then(|i| letters.get(i)).copied();
         let next = letters.get(at + 1).copied();
-        let starts_word = c.is_uppercase()
-            && before.is_some_and(|b| {
-                b.is_lowercase()
-                    || b.is_numeric()
-                    || (b.is_uppercase() && next.is_some_and(char::is_lowercase))
-            });
+        let starts_word = statemark_runtime::begins_word(before, c, next);
         if starts_word {
             words.push(String::new());
         }

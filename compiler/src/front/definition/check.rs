@@ -3,8 +3,8 @@
 //! Everything in a definition is visited once, what hosts read and what isn't known included, so that later steps may take
 //! what they find and leave out the rest without a word. Recursion is bounded by the text's nesting, which was limited.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jsonc_parser::ast::{NumberLit, Object, ObjectProp, Value};
 
@@ -37,6 +37,8 @@ impl Check<'_, '_> {
     /// Checks the keys of an object for which `mine` holds.
     fn object(&mut self, object: &Object<'_>, shape: &Shape, mine: impl Fn(&str) -> bool) {
         self.duplicates(object, Some(shape));
+        let keys = object.properties.iter();
+        let present = keys.map(|property| property.name.as_str()).collect();
         for property in &object.properties {
             let name = property.name.as_str();
             if !mine(name) {
@@ -52,7 +54,7 @@ impl Check<'_, '_> {
                 }
                 None => {
                     if !shape.open {
-                        self.unknown(property, object, shape);
+                        self.unknown(property, &present, shape);
                     }
                     self.any(&property.value);
                 }
@@ -172,7 +174,7 @@ impl Check<'_, '_> {
         }
     }
 
-    fn unknown(&mut self, property: &ObjectProp<'_>, object: &Object<'_>, shape: &Shape) {
+    fn unknown(&mut self, property: &ObjectProp<'_>, present: &BTreeSet<&str>, shape: &Shape) {
         let name = property.name.as_str();
         let elsewhere = |name: &str| {
             [&keys::MACHINE, &keys::STATE, &keys::BRANCH]
@@ -186,12 +188,13 @@ impl Check<'_, '_> {
             .collect();
         let at = self.place.range(&property.name);
         let is_flag = matches!(&property.value, Value::BooleanLit(it) if it.value)
-            && json::get(object, "type").is_none();
+            && !present.contains("type");
         let unknown = report::Unknown {
             key: at,
             name,
             what: shape.what,
             known: &names,
+            present,
             flag: is_flag.then(|| self.place.range(property)),
         };
         self.diags.push(report::unknown_key(&unknown, elsewhere));

@@ -20,7 +20,7 @@ pub(super) use duplicate_key::duplicate_key;
 pub(super) use json_syntax::{json_syntax, too_deep, unclosed, unclosed_text};
 pub(super) use lenient_json::{Leniency, lenient_json};
 pub(super) use misplaced_key::{beside, only_in_type, value_of_presence, without_invoke};
-pub(super) use missing_key::missing_key;
+pub(crate) use missing_key::missing_key;
 pub(super) use mistyped_guard::mistyped_guard;
 pub(super) use old_spelling::old_spelling;
 pub(super) use unknown_key::{Unknown, unknown_key};

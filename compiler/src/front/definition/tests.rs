@@ -184,7 +184,6 @@ fn keys_are_held_against_the_tables() {
         r#"{"stats": {}, "$schema": "x", "target": "a", "zzz": {"a": 1, "a": 2}, "states": {"a": {"alowed_tools": [], "on": {"E": {"gaurd": "x", "target": "b"}}}}}"#,
         r#"
         1:2 SM701 a machine has no key `stats` <"stats">
-          Unsafe: <"stats"> to <"states">
         1:31 SM701 a machine has no key `target` <"target">
         1:46 SM701 a machine has no key `zzz` <"zzz">
         1:62 SM703 the key `a` stands twice in this object <"a">
@@ -282,6 +281,10 @@ fn keys_of_other_tools_are_known() {
         (
             r#"{"states": {"a": {"timeout": 5}}}"#,
             "a state's limits are `max_iterations`, and `after` for one that is left after a time",
+        ),
+        (
+            r#"{"states": {"a": {"on": {}, "transitions": {}}}}"#,
+            "did you mean `on`? this object has one already",
         ),
         (
             r#"{"limits": {}}"#,

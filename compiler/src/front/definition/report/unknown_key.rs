@@ -1,5 +1,7 @@
 //! SM701: a key that an object of its kind doesn't have.
 
+use std::collections::BTreeSet;
+
 use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::source::Span;
 
@@ -68,6 +70,8 @@ pub(crate) struct Unknown<'a> {
     pub(crate) known: &'a [&'a str],
     /// Key and value, if the value is `true` and the object has no `type`.
     pub(crate) flag: Option<Span>,
+    /// The keys that the object has.
+    pub(crate) present: &'a BTreeSet<&'a str>,
 }
 
 /// The object has no such key; `elsewhere` says what has a key of a name.
@@ -81,11 +85,12 @@ pub(crate) fn unknown_key(
         what,
         known,
         flag,
+        present,
     } = *unknown;
     let found = Diagnostic::new(Code::UnknownKey, key, format!("{what} has no key `{name}`"));
     let other = other_name(name);
     if let Some(meant) = other.filter(|other| known.contains(other)) {
-        return renamed(found, key, meant);
+        return renamed(found, key, meant, present);
     }
     if let Some(place) = elsewhere(name) {
         return found.help(format!("`{name}` is a key of {place}: move it there"));
@@ -109,7 +114,7 @@ pub(crate) fn unknown_key(
         };
     }
     if let Some(meant) = nearest(name, known.iter().copied()) {
-        return renamed(found, key, meant);
+        return renamed(found, key, meant, present);
     }
     let found = found.note(listed(known));
     if known.contains(&"meta") {
@@ -126,7 +131,12 @@ fn other_name(name: &str) -> Option<&'static str> {
     found.map(|(_, ours)| *ours)
 }
 
-fn renamed(found: Diagnostic, key: Span, meant: &str) -> Diagnostic {
+fn renamed(found: Diagnostic, key: Span, meant: &str, present: &BTreeSet<&str>) -> Diagnostic {
+    if present.contains(meant) {
+        return found.help(format!(
+            "did you mean `{meant}`? this object has one already"
+        ));
+    }
     found.help(format!("did you mean `{meant}`?")).fix(
         Applicability::Unsafe,
         format!("write `{meant}`"),

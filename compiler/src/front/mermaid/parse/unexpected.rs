@@ -169,6 +169,7 @@ impl Parser<'_> {
         let lead = before.trim_end_matches(['<', '=', '~', '–', '—']).len();
         let whole = line.start + lead..run_range.end;
         if before.get(lead..).is_some_and(|lead| lead.contains('<')) {
+            self.forget_mention(&whole);
             return self.backwards(whole);
         }
         let span = self.span(run_range.clone());
@@ -176,6 +177,7 @@ impl Parser<'_> {
             return self.dash_in_name(token.start);
         }
         if run.contains('>') {
+            self.forget_mention(&whole);
             return wrong::arrow::misspelt(self.span(whole.clone()), &self.raw(whole));
         }
         let spread = after.trim_start();
@@ -196,6 +198,20 @@ impl Parser<'_> {
             return wrong::arrow::misspelt(span, &self.raw(run_range));
         }
         wrong::other(span, &self.raw(run_range))
+    }
+
+    /// Takes back the state that the start of an arrow was taken for.
+    fn forget_mention(&mut self, arrow: &Range<usize>) {
+        let start = self.span(arrow.clone()).start;
+        let home = self.frames.last().map_or(0, |frame| frame.home);
+        if let Some(frame) = self.frames.get_mut(home) {
+            let is_sign = frame.statements.last().is_some_and(|last| {
+                matches!(last.kind, StatementKind::Mention(_)) && last.span.start == start
+            });
+            if is_sign {
+                frame.statements.pop();
+            }
+        }
     }
 
     /// An arrow that leads to the left, or both ways.

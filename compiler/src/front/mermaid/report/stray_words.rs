@@ -75,7 +75,7 @@ pub(in crate::front::mermaid) fn arrow(span: Span, line: &str, arrow: Range<usiz
         span,
         format!("an arrow is written `-->`, not `{}`", quote(written)),
     )
-    .label("read as a state, or as a part of its name");
+    .label("read as a state, or as part of a name");
     if written.starts_with('<') {
         return finding.help("a transition leads one way; write a second one for the way back");
     }

@@ -113,6 +113,11 @@ fn arrows_that_lead_to_the_left() {
         assert_eq!(list[0].code.id(), "SM105", "{line}");
         assert!(list[0].fixes.is_empty(), "{line}");
     }
+    check(
+        "e <-- a : back",
+        "e",
+        &["2:3 SM105 arrows lead from left to right"],
+    );
     for line in ["a –-> b", "a -–> b", "a =-> b"] {
         check_fixed(line, "a --> b");
     }
