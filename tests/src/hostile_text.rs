@@ -50,7 +50,7 @@ pub(crate) fn survive(name: &str, text: &str) {
             statemark_runtime::verify(sections).expect("a machine that we checked");
             let _ = back::mermaid::write(machine);
             // Formatting what it wrote makes the Rust back end the slowest by far: it gets a share.
-            if text.len() % RUST_SHARE == 0 {
+            if text.len().is_multiple_of(RUST_SHARE) {
                 assert!(
                     !back::rust::write_file(machine, &back::rust::Options::default()).is_empty()
                 );
