@@ -5,7 +5,7 @@
 //! statemark_compiler::build::Config::new().spec("door.md").compile();
 //! ```
 //!
-//! ```ignore
+//! ```text
 //! // src/main.rs
 //! include!(concat!(env!("OUT_DIR"), "/door.rs"));
 //! ```

@@ -18,7 +18,7 @@ use statemark_compiler::{Compiled, Options, compile};
 
 /// Compiles a spec into a module for each machine in it.
 ///
-/// ```ignore
+/// ```text
 /// machine!("turnstile.md");            // beside this source file, else in the package's root
 /// machine!("door.md" as gate);         // the module is `gate`
 /// machine!("door.md", typestate);      // with the states as types, too
