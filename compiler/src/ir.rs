@@ -13,14 +13,13 @@
 //! - Handles point into the arenas of the same machine.
 //! - The index of a value in its arena is its id in the table and in generated code, so that records of all engines agree.
 //!
-//! Deliberately not here: parallel regions, history and delays. `lower` reports them as unsupported until every engine
-//! has them.
+//! - Forks, joins and choices are gone: `lower` has made parallel states and guarded transitions of them. History stays,
+//!   as a state that is never active.
 
 use std::ops::Range;
 
 use serde_json::{Map, Value};
-use statemark_runtime::Operator;
-pub use statemark_runtime::{StateKind, Verdict};
+pub use statemark_runtime::{BinaryOperator, Operator, StateKind, UnaryOperator, Verdict};
 
 use crate::arena::{Arena, Handle};
 use crate::source::{FileId, Span, Spanned};
@@ -53,14 +52,18 @@ pub struct Machine {
     pub transitions: Arena<Transition>,
     /// The guards that the host answers.
     pub guards: Arena<HostGuard>,
-    /// The fields of the context that guards read.
+    /// The fields of the context, and of events' data, that guards and assignments read and write.
     pub fields: Arena<Field>,
     /// The actions.
     pub actions: Arena<Action>,
+    /// The timers: of `after`, and of delayed sends.
+    pub timers: Arena<Timer>,
     /// Detours that a file edit starts.
     pub interrupts: Vec<Interrupt>,
     /// The initial data.
     pub context: Option<Value>,
+    /// JSON Schema of the context.
+    pub context_schema: Option<Value>,
     /// Keys of the definition that only hosts read.
     pub meta: Meta,
     /// Which way the diagram is drawn.
@@ -97,7 +100,7 @@ pub struct State {
     pub children: Vec<Handle<State>>,
     /// One past the index of its last descendant.
     pub end: usize,
-    /// Of a compound state: where it begins.
+    /// Of a compound state: where it begins. Of a history: its default transition.
     pub initial: Option<Initial>,
     /// The actions on entry.
     pub entry: Vec<Handle<Action>>,
@@ -121,13 +124,13 @@ pub struct State {
     pub meta: Meta,
 }
 
-/// Where a compound state begins.
+/// Where a compound state begins, or where its history leads while nothing is recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Initial {
     /// The place of `[*] --> a`, of `initial`, or of the state it was inferred from.
     pub span: Span,
-    /// A descendant.
-    pub target: Handle<State>,
+    /// Descendants; several only where they stand in different regions of a parallel state.
+    pub targets: Vec<Handle<State>>,
     /// The actions on the way, behind the ` / ` of its label.
     pub actions: Vec<Handle<Action>>,
     /// Whether the spec doesn't say it.
@@ -156,8 +159,12 @@ pub struct Event {
 pub enum EventKind {
     /// Sent from outside, or raised by an action.
     Named,
-    /// `done.state.<id>`: raised when a child of that state that is final was entered.
+    /// `done.state.<id>`: raised when a child of that state that is final was entered, or when all its regions are done.
     Completion(Handle<State>),
+    /// `after.<id>.<n>`, or a timer's own event: sent by the host's clock, never by its name.
+    Delayed,
+    /// `error.execution`: raised when an assignment has no value.
+    Fault,
     /// `error.unknown_event`: sent by a face in place of a name that the machine doesn't have (`safe_next`).
     Unknown,
 }
@@ -175,8 +182,9 @@ pub struct Transition {
     pub guard: Option<Spanned<Guard>>,
     /// What it does.
     pub actions: Vec<Handle<Action>>,
-    /// Where it leads; `None` for an internal transition that only acts.
-    pub target: Option<Handle<State>>,
+    /// Where it leads; none for an internal transition that only acts, several only where they stand in different regions
+    /// of a parallel state.
+    pub targets: Vec<Handle<State>>,
     /// Whether it leaves its source.
     pub internal: bool,
     /// Whether the spec doesn't say it: the way out that a dead end gets, the two ways back from an invoked workflow.
@@ -209,6 +217,8 @@ pub enum Guard {
     Any(Vec<Guard>),
     /// Not this one.
     Not(Box<Guard>),
+    /// An expression.
+    Expression(Expression),
 }
 
 /// A guard that the host answers.
@@ -222,13 +232,77 @@ pub struct HostGuard {
     pub span: Span,
 }
 
-/// A field of the context.
+/// A field of the context, or of the event's data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Dotted path.
+    /// Dotted path; `event.x` is a field of the event's data.
     pub path: String,
     /// Its first mention.
     pub span: Span,
+    /// What it holds, as far as context, schema or use say.
+    pub kind: Type,
+    /// Whether it is there from the start and always, so that nobody need ask.
+    pub present: bool,
+}
+
+/// What a value is, as far as it is known before the machine runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Type {
+    /// Nothing is known.
+    #[default]
+    Unknown,
+    /// `true` or `false`.
+    Bool,
+    /// An integer, exact.
+    Int,
+    /// A number with a fraction.
+    Float,
+    /// An integer or a number with a fraction.
+    Number,
+    /// A text.
+    Text,
+    /// A list of such values.
+    List(Box<Type>),
+    /// An object; its fields have paths of their own.
+    Object,
+    /// Such a value or `null`.
+    Nullable(Box<Type>),
+}
+
+/// An expression over fields, with the place of each of its parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    /// Where it is written.
+    pub span: Span,
+    /// What it is.
+    pub kind: ExpressionKind,
+}
+
+/// What an expression is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExpressionKind {
+    /// A literal.
+    Constant(Constant),
+    /// A field's value.
+    Field(Handle<Field>),
+    /// `has(a.b)`.
+    Has(Handle<Field>),
+    /// `in_state("a")`.
+    InState(Handle<State>),
+    /// The host answers.
+    Ask(Handle<HostGuard>),
+    /// `!a`.
+    Not(Box<Expression>),
+    /// `a && b && …`: at least two.
+    And(Vec<Expression>),
+    /// `a || b || …`: at least two.
+    Or(Vec<Expression>),
+    /// `-a`, `size(a)`.
+    Unary(UnaryOperator, Box<Expression>),
+    /// `a < b`, `a + b`, `a.startsWith(b)`, …
+    Binary(BinaryOperator, Box<[Expression; 2]>),
+    /// `a in [1, 2]`.
+    Among(Box<Expression>, Vec<Constant>),
 }
 
 /// A constant in a guard.
@@ -253,10 +327,56 @@ pub struct Action {
     pub name: String,
     /// Its declaration, else its first mention.
     pub span: Span,
-    /// The event that it raises; `None` for one that the host carries out.
-    pub raises: Option<Handle<Event>>,
-    /// What the definition says of it: `assign`, `effect`.
+    /// What it does.
+    pub kind: ActionKind,
+    /// What the definition says of it: `effect`.
     pub meta: Meta,
+}
+
+/// What an action does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ActionKind {
+    /// What the host makes of it.
+    Host,
+    /// Raises an event from inside.
+    Raise(Handle<Event>),
+    /// Assigns fields: all expressions are evaluated first, then all fields change.
+    Assign(Vec<Assign>),
+    /// Has the host send the timer's event after a delay, in milliseconds.
+    Schedule(Handle<Timer>, u64),
+    /// Has the host forget what the timer still has to send.
+    Cancel(Handle<Timer>),
+    /// Does one of two lists of actions. INVARIANT: they stand before it in the arena.
+    If {
+        /// Which of the two.
+        guard: Guard,
+        /// If it holds.
+        then: Vec<Handle<Action>>,
+        /// If it doesn't.
+        otherwise: Vec<Handle<Action>>,
+    },
+}
+
+/// One assignment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assign {
+    /// A field of the context.
+    pub field: Handle<Field>,
+    /// What it becomes.
+    pub value: Expression,
+}
+
+/// What delays an event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timer {
+    /// Its name, unique among the timers: `after.<id>.<n>`, or the id that the author gave it.
+    pub name: String,
+    /// Where it is written.
+    pub span: Span,
+    /// The event that it sends.
+    pub event: Handle<Event>,
+    /// The state whose `after` it is: scheduled on its entry, cancelled on its exit.
+    pub of: Option<Handle<State>>,
 }
 
 /// A detour that a file edit starts.
@@ -279,6 +399,25 @@ pub struct Note {
     pub left: bool,
     /// Its text.
     pub text: String,
+}
+
+impl Transition {
+    /// Its first target.
+    #[must_use]
+    pub fn target(&self) -> Option<Handle<State>> {
+        self.targets.first().copied()
+    }
+}
+
+impl ActionKind {
+    /// The event that it raises at once.
+    #[must_use]
+    pub fn raised(&self) -> Option<Handle<Event>> {
+        match self {
+            Self::Raise(event) => Some(*event),
+            _ => None,
+        }
+    }
 }
 
 impl Machine {
@@ -323,23 +462,24 @@ impl Machine {
 
     /// The states that can be active alone: atomic and final ones.
     pub fn leaves(&self) -> impl Iterator<Item = (Handle<State>, &State)> {
-        self.states
-            .iter()
-            .filter(|(_, state)| state.kind != StateKind::Compound)
+        self.states.iter().filter(|(_, state)| state.kind.is_leaf())
     }
 
     /// Where default entry into a state ends: the state itself if it is a leaf, else along the initial transitions.
     ///
-    /// `None` where a compound state on the way has no initial transition.
+    /// `None` where a compound state on the way has no initial transition, and where a parallel state or a history is on
+    /// the way, so that there isn't one leaf.
     #[must_use]
     pub fn default_leaf(&self, state: Handle<State>) -> Option<Handle<State>> {
         let mut at = state;
         while self.states.at(at).kind == StateKind::Compound {
-            let target = self.states.at(at).initial.as_ref()?.target;
+            let &[target] = self.states.at(at).initial.as_ref()?.targets.as_slice() else {
+                return None;
+            };
             // A proper descendant stands behind its ancestor, so this ends.
             at = (target > at && self.is_within(target, at)).then_some(target)?;
         }
-        Some(at)
+        self.states.at(at).kind.is_leaf().then_some(at)
     }
 
     /// The state of that id, the root excepted.

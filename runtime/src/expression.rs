@@ -67,6 +67,15 @@ pub(crate) fn guard<H: Host, O: Observer>(
             Instruction::SkipIfFalse(count) if !value => *count,
             Instruction::SkipIfTrue(count) if value => *count,
             Instruction::SkipIfFalse(_) | Instruction::SkipIfTrue(_) => 0,
+            Instruction::Push(range) => {
+                let constant = list(&table.sections.constants, range).first();
+                value = constant == Some(&Constant::Bool(true));
+                0
+            }
+            _ => {
+                value = false;
+                0
+            }
         };
         // INVARIANT: V22 keeps jumps within the program; past its end it would be over.
         rest = rest.get(usize::from(skip)..).unwrap_or_default();

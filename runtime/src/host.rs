@@ -3,7 +3,7 @@
 //! The step algorithm calls both at the moments that SCXML's appendix D names, in its order. Both are static: a host
 //! without guards or an observer that watches nothing costs no instruction.
 
-use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TransitionId};
+use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TimerId, TransitionId};
 use crate::value::Value;
 
 /// Answers the questions that a machine asks, and does what it says.
@@ -21,11 +21,33 @@ pub trait Host {
         let _ = action;
     }
 
-    /// The value of a field of the context.
+    /// The value of a field of the context, or of the data of the event that is being taken.
     fn field(&self, field: FieldId) -> Value<'_> {
         let _ = field;
         Value::Absent
     }
+
+    /// Changes a field of the context.
+    fn assign(&mut self, field: FieldId, value: Value<'_>) {
+        let _ = (field, value);
+    }
+
+    /// Sends the timer's event after that many milliseconds, unless the timer is cancelled before. Time is the host's:
+    /// it calls [`Machine::elapse`](crate::Machine::elapse) when they are over. A timer may be scheduled several times.
+    fn schedule(&mut self, timer: TimerId, delay: u64) {
+        let _ = (timer, delay);
+    }
+
+    /// Forgets all that the timer still has to send.
+    fn cancel(&mut self, timer: TimerId) {
+        let _ = timer;
+    }
+
+    /// A macrostep begins that may assign, schedule or cancel: what it does until it ends is one change.
+    fn begin(&mut self) {}
+
+    /// The macrostep failed: fields and timers are to be as they were when it began.
+    fn rollback(&mut self) {}
 }
 
 impl Host for () {}
@@ -45,6 +67,31 @@ impl<H: Host + ?Sized> Host for &mut H {
     #[inline]
     fn field(&self, field: FieldId) -> Value<'_> {
         (**self).field(field)
+    }
+
+    #[inline]
+    fn assign(&mut self, field: FieldId, value: Value<'_>) {
+        (**self).assign(field, value);
+    }
+
+    #[inline]
+    fn schedule(&mut self, timer: TimerId, delay: u64) {
+        (**self).schedule(timer, delay);
+    }
+
+    #[inline]
+    fn cancel(&mut self, timer: TimerId) {
+        (**self).cancel(timer);
+    }
+
+    #[inline]
+    fn begin(&mut self) {
+        (**self).begin();
+    }
+
+    #[inline]
+    fn rollback(&mut self) {
+        (**self).rollback();
     }
 }
 

@@ -58,8 +58,12 @@ id!(
     ActionId: u16
 );
 id!(
-    /// A field of the context that a guard reads.
+    /// A field of the context, or of the event's data, that a program reads or assigns.
     FieldId: u16
+);
+id!(
+    /// A timer: what delays an event, and by what it is cancelled.
+    TimerId: u16
 );
 id!(
     /// A text in the strings section.

@@ -60,7 +60,7 @@
 //!         EventRow { name: name(4), kind: EventKind::Named, metadata: None },
 //!     ],
 //!     transitions: vec![transition(1, 0..1, 0..1, 1..2), transition(2, 1..2, 0..0, 0..1)],
-//!     actions: vec![ActionRow { name: name(5), raises: None, metadata: None }],
+//!     actions: vec![ActionRow { name: name(5), kind: ActionKind::Host, metadata: None }],
 //!     targets: vec![StateId::new(1), StateId::new(2)],
 //!     triggers: vec![EventId::new(0), EventId::new(1)],
 //!     calls: vec![ActionId::new(0)],
@@ -143,7 +143,7 @@ pub use configuration::{Configuration, RestoreError};
 pub use error::StepError;
 pub use expression::compare;
 pub use host::{Host, Observer};
-pub use id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TransitionId};
+pub use id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId, TransitionId};
 pub use limits::{
     DEFAULT_STEP_LIMIT, MAX_CALLS, MAX_DEPTH, MAX_EVENTS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED,
     MAX_ROWS, MAX_STATES, MAX_TABLE_BYTES, MAX_TRANSITIONS,
@@ -155,9 +155,9 @@ pub use table::decode::{DecodeError, decode};
 pub use table::dump::dump;
 pub use table::encode::{EncodeError, encode};
 pub use table::sections::{
-    ActionRow, Constant, EventKind, EventRow, Instruction, Sections, StateKind, StateRow,
-    TransitionRow, Verdict,
+    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, Sections,
+    StateKind, StateRow, TimerRow, TransitionRow, Verdict,
 };
 pub use table::verify::{VerifyError, verify};
-pub use value::{Operator, Value};
+pub use value::{BinaryOperator, Operator, UnaryOperator, Value};
 pub use words::{begins_word, same_words, words};

@@ -17,7 +17,7 @@ use crate::limits::MAX_RAISED;
 use crate::record::Outcome;
 use crate::select::select;
 use crate::table::index::EVENTLESS;
-use crate::table::sections::{EventKind, StateKind};
+use crate::table::sections::{ActionKind, EventKind, StateKind};
 use crate::table::tree::{self, Entry};
 use crate::table::{ROOT, Table, list};
 
@@ -274,15 +274,15 @@ fn call<H: Host, O: Observer>(
     host: &mut H,
     observer: &mut O,
 ) {
-    match table.action(action).and_then(|row| row.raises) {
-        None => {
-            host.action(action);
-            observer.action(action);
-        }
-        Some(event) => {
+    match table.action(action).map(|row| &row.kind) {
+        Some(&ActionKind::Raise(event)) => {
             observer.action(action);
             work.raised.push(event);
             observer.raised(event);
+        }
+        _ => {
+            host.action(action);
+            observer.action(action);
         }
     }
 }

@@ -12,11 +12,11 @@
 //!
 //! ```text
 //!   0  label           8 bytes: 89 "statem" 0A
-//!   8  version         u32: 1
+//!   8  version         u32: 2
 //!  12  total length    u32, bytes
 //!  16  checksum        u32: CRC-32 of everything from byte 20 on
-//!  20  directory       14 entries of (offset u32, count u32)
-//! 132  sections        in the directory's order, without gaps, to the last byte
+//!  20  directory       16 entries of (offset u32, count u32)
+//! 148  sections        in the directory's order, without gaps, to the last byte
 //!
 //!  section      row   holds
 //!  machine        8   name text, metadata text?                              exactly one row
@@ -29,7 +29,11 @@
 //!                     metadata text?
 //!  guards         4   name text
 //!  fields         4   path text
-//!  actions       10   name text, raises event?, metadata text?
+//!  actions       35   name text, kind u8, timer u16, three times 8 bytes, metadata text?
+//!                     raise: the event in place of the timer; assign: a range; schedule: the delay u64;
+//!                     if: three ranges; the rest zero
+//!  timers         6   name text, event
+//!  assigns       10   field, code range
 //!  targets        2   state
 //!  triggers       2   event
 //!  calls          2   action
@@ -39,15 +43,23 @@
 //!
 //! A *text* is a u32, a *range* two u32 (begin, end); other ids are u16. Where `?` stands, all ones mean *none*.
 //!
-//! | code | state kind | verdict | event kind | instruction | constant |
-//! |---|---|---|---|---|---|
-//! | 0 | atomic | success | named | ask | null |
-//! | 1 | compound | failure | internal | compare | bool |
-//! | 2 | final | | | not | int |
-//! | 3 | | | | skip if false | float |
-//! | 4 | | | | skip if true | text |
+//! | code | state kind | verdict | event kind | action kind | instruction | constant |
+//! |---|---|---|---|---|---|---|
+//! | 0 | atomic | success | named | host | ask | null |
+//! | 1 | compound | failure | internal | raise | compare | bool |
+//! | 2 | final | | | assign | not | int |
+//! | 3 | parallel | | | schedule | skip if false | float |
+//! | 4 | history | | | cancel | skip if true | text |
+//! | 5 | deep history | | | if | load | |
+//! | 6 | | | | | push | |
+//! | 7 | | | | | has | |
+//! | 8 | | | | | in state | |
+//! | 9 | | | | | among | |
+//! | 10 | | | | | unary | |
+//! | 11 | | | | | binary | |
 //!
-//! Operators have the codes of their places in [`Operator::ALL`](crate::Operator::ALL).
+//! Operators have the codes of their places in [`Operator::ALL`](crate::Operator::ALL),
+//! [`UnaryOperator::ALL`](crate::UnaryOperator::ALL) and [`BinaryOperator::ALL`](crate::BinaryOperator::ALL).
 //!
 //! # What to rely on
 //!
@@ -308,8 +320,7 @@ impl Table {
     /// Whether the state has no children, so that it alone names a configuration.
     #[must_use]
     pub fn is_leaf(&self, id: StateId) -> bool {
-        self.state(id)
-            .is_some_and(|row| row.kind != StateKind::Compound)
+        self.state(id).is_some_and(|row| row.kind.is_leaf())
     }
 
     /// Whether the state is a final child of the root: a machine in it has ended.

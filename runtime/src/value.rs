@@ -186,3 +186,106 @@ fn order_int_float(int: i128, float: f64) -> Option<Ordering> {
             .then_with(|| 0.0_f64.partial_cmp(&fraction).unwrap_or(Ordering::Equal)),
     )
 }
+
+/// What a program makes of one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnaryOperator {
+    /// `-x`: of a number.
+    Negate,
+    /// `size(x)`: the code points of a text, the items of a list, the keys of an object.
+    Size,
+}
+
+impl UnaryOperator {
+    /// Every operator, in the order of their codes in a table.
+    pub const ALL: [Self; 2] = [Self::Negate, Self::Size];
+
+    /// How it is written in an expression.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Negate => "-",
+            Self::Size => "size",
+        }
+    }
+}
+
+/// What a program makes of two values. The names and meanings are CEL's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BinaryOperator {
+    /// `a == b`: numbers by their value, whatever their kind; values of different kinds differ.
+    Equal,
+    /// `a != b`.
+    NotEqual,
+    /// `a < b`: of numbers, or of texts by code points.
+    Less,
+    /// `a <= b`.
+    LessEqual,
+    /// `a > b`.
+    Greater,
+    /// `a >= b`.
+    GreaterEqual,
+    /// `a + b`: of numbers of one kind, or of texts.
+    Add,
+    /// `a - b`.
+    Subtract,
+    /// `a * b`.
+    Multiply,
+    /// `a / b`: towards zero for integers.
+    Divide,
+    /// `a % b`: of integers, with the sign of `a`.
+    Remainder,
+    /// `a in b`: whether the list has an equal item, or the object that key.
+    In,
+    /// `a.startsWith(b)`.
+    StartsWith,
+    /// `a.endsWith(b)`.
+    EndsWith,
+    /// `a.contains(b)`.
+    Contains,
+}
+
+impl BinaryOperator {
+    /// Every operator, in the order of their codes in a table.
+    pub const ALL: [Self; 15] = [
+        Self::Equal,
+        Self::NotEqual,
+        Self::Less,
+        Self::LessEqual,
+        Self::Greater,
+        Self::GreaterEqual,
+        Self::Add,
+        Self::Subtract,
+        Self::Multiply,
+        Self::Divide,
+        Self::Remainder,
+        Self::In,
+        Self::StartsWith,
+        Self::EndsWith,
+        Self::Contains,
+    ];
+
+    /// How it is written in an expression.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterEqual => ">=",
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Remainder => "%",
+            Self::In => "in",
+            Self::StartsWith => "startsWith",
+            Self::EndsWith => "endsWith",
+            Self::Contains => "contains",
+        }
+    }
+}

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 use statemark_runtime as rt;
 use statemark_runtime::{
-    ActionId, ActionRow, Constant, EventId, EventKind, EventRow, FieldId, GuardId, Instruction,
-    MAX_CALLS, MAX_DEPTH, MAX_EVENTS, MAX_PROGRAM, Operator, Sections, StateId, StateKind,
-    StateRow, TextId, TransitionRow, Verdict, decode, encode, verify,
+    ActionId, ActionKind, ActionRow, Constant, EventId, EventKind, EventRow, FieldId, GuardId,
+    Instruction, MAX_CALLS, MAX_DEPTH, MAX_EVENTS, MAX_PROGRAM, Operator, Sections, StateId,
+    StateKind, StateRow, TextId, TransitionRow, Verdict, decode, encode, verify,
 };
 
 #[path = "../../runtime/src/tests/exercise.rs"]
@@ -81,9 +81,9 @@ fn good() -> Sections {
         kind,
         metadata: None,
     };
-    let action = |name, raises| ActionRow {
+    let action = |name, raises: Option<EventId>| ActionRow {
         name: text(name),
-        raises,
+        kind: raises.map_or(ActionKind::Host, ActionKind::Raise),
         metadata: None,
     };
     let (atomic, compound, end) = (StateKind::Atomic, StateKind::Compound, StateKind::Final);
@@ -150,6 +150,8 @@ fn good() -> Sections {
         guards: vec![text(10)],
         fields: vec![text(11)],
         actions: vec![action(12, None), action(13, Some(EventId::new(1)))],
+        timers: vec![],
+        assigns: vec![],
         targets: [1, 3, 2, 4, 5, 6].map(StateId::new).to_vec(),
         triggers: [0, 1, 2].map(EventId::new).to_vec(),
         calls: [0, 1].map(ActionId::new).to_vec(),
@@ -191,7 +193,7 @@ const BROKEN_ROWS: &[(&str, BreakRows)] = &[
         rows.code[0] = Instruction::Ask(GuardId::new(1))
     }),
     ("V04-raises", |rows| {
-        rows.actions[1].raises = Some(EventId::new(3))
+        rows.actions[1].kind = ActionKind::Raise(EventId::new(3))
     }),
     ("V05-no-states", |rows| {
         rows.states.clear();
@@ -371,7 +373,7 @@ const BROKEN_BYTES: &[(&str, BreakBytes)] = &[
     ("D01-empty", Vec::clear),
     ("D01-other-label", |bytes| bytes[0] = b'S'),
     ("D01-as-text", |bytes| bytes[7] = b'\r'),
-    ("D02-other-version", |bytes| bytes[8] = 2),
+    ("D02-other-version", |bytes| bytes[8] = 3),
     ("D03-cut-in-header", |bytes| bytes.truncate(14)),
     ("D03-cut-in-rows", |bytes| bytes.truncate(400)),
     ("D03-too-long", |bytes| bytes[15] = 0xFF),
@@ -383,14 +385,14 @@ const BROKEN_BYTES: &[(&str, BreakBytes)] = &[
     ("D05-checksum", |bytes| *bytes.last_mut().unwrap() ^= 1),
     ("D06-section-overlaps", |bytes| bytes[ENTRY + 2 * 8] -= 1),
     ("D06-section-behind-a-gap", |bytes| {
-        bytes[ENTRY + 13 * 8] += 1
+        bytes[ENTRY + 15 * 8] += 1
     }),
     ("D07-count-past-the-end", |bytes| {
         bytes[ENTRY + 3 * 8 + 4 + 3] = 0x7F
     }),
     ("D07-no-machine", |bytes| bytes[ENTRY + 4] = 0),
     ("D07-rows-nobody-counts", |bytes| {
-        bytes[ENTRY + 13 * 8 + 4] = 0
+        bytes[ENTRY + 15 * 8 + 4] = 0
     }),
     ("D08-not-utf-8", |bytes| {
         let at = section(bytes, 2);
@@ -406,7 +408,7 @@ const BROKEN_BYTES: &[(&str, BreakBytes)] = &[
     }),
     ("D09-state-kind", |bytes| {
         let at = section(bytes, 3);
-        bytes[at + 4] = 3;
+        bytes[at + 4] = 6;
     }),
     ("D09-verdict", |bytes| {
         let at = section(bytes, 3);
@@ -421,23 +423,23 @@ const BROKEN_BYTES: &[(&str, BreakBytes)] = &[
         bytes[at + 2] = 2;
     }),
     ("D09-instruction", |bytes| {
-        let at = section(bytes, 12);
-        bytes[at] = 5;
+        let at = section(bytes, 14);
+        bytes[at] = 12;
     }),
     ("D09-operator", |bytes| {
-        let at = section(bytes, 12);
+        let at = section(bytes, 14);
         bytes[at + 2 * 12 + 1] = 10;
     }),
     ("D09-constant", |bytes| {
-        let at = section(bytes, 13);
+        let at = section(bytes, 15);
         bytes[at] = 5;
     }),
     ("D10-instruction-with-more", |bytes| {
-        let at = section(bytes, 12);
+        let at = section(bytes, 14);
         bytes[at + 11] = 1;
     }),
     ("D10-constant-with-more", |bytes| {
-        let at = section(bytes, 13);
+        let at = section(bytes, 15);
         bytes[at] = 0;
     }),
 ];

@@ -15,7 +15,7 @@ fn transitions(machine: &Machine) -> Vec<String> {
         .map(|(_, transition)| {
             let events: Vec<String> = transition.triggers.iter().map(|&e| event(e)).collect();
             let guard = if transition.guard.is_some() { "?" } else { "" };
-            let target = transition.target.map_or_else(|| "-".to_owned(), name);
+            let target = transition.target().map_or_else(|| "-".to_owned(), name);
             format!(
                 "{} {}{guard} {target}",
                 name(transition.source),

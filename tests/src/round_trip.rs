@@ -32,7 +32,10 @@ fn outline(machine: &Machine) -> String {
         let parent = state.parent.map_or(0, |parent| parent.index());
         lines += &format!("{} in {parent} {:?}\n", handle.index(), state.kind);
         if let Some(initial) = &state.initial {
-            lines += &format!("  begins at {}\n", initial.target.index());
+            lines += &format!(
+                "  begins at {}\n",
+                initial.targets.first().map_or(0, |target| target.index())
+            );
         }
         for action in state.entry.iter().chain(&state.exit) {
             lines += &format!("  {}\n", machine.actions.at(*action).name);
@@ -48,7 +51,7 @@ fn outline(machine: &Machine) -> String {
                 .iter()
                 .map(|&a| machine.actions.at(a).name.as_str())
                 .collect();
-            let target = transition.target.map_or(0, |target| target.index());
+            let target = transition.target().map_or(0, |target| target.index());
             let guarded = transition.guard.is_some();
             lines += &format!(
                 "  {events:?} {guarded} {actions:?} -> {target} {}\n",

@@ -130,7 +130,9 @@ impl<'m> Writer<'m> {
         let Some(initial) = &machine.states.at(scope).initial else {
             return;
         };
-        let target = initial.target;
+        let Some(&target) = initial.targets.first() else {
+            return;
+        };
         let parent = machine.states.at(target).parent;
         if self.is_star(target) {
             return;
@@ -226,7 +228,7 @@ impl<'m> Writer<'m> {
     fn transition(&mut self, transition: &Transition) {
         let label = label(self.machine, transition);
         let source = self.name(transition.source);
-        let line = match transition.target {
+        let line = match transition.target() {
             None => format!("{source} : {label}"),
             Some(target) => {
                 let target = if self.is_star(target) {
@@ -272,7 +274,7 @@ fn places(machine: &Machine) -> Vec<Handle<State>> {
     for (_, transition) in machine.transitions.iter() {
         let source = transition.source;
         let parent = machine.states.at(source).parent.unwrap_or(source);
-        let mut place = transition.target.map_or(parent, |target| {
+        let mut place = transition.target().map_or(parent, |target| {
             let around =
                 |scope: &Handle<State>| target != *scope && machine.is_within(target, *scope);
             machine
@@ -281,7 +283,7 @@ fn places(machine: &Machine) -> Vec<Handle<State>> {
                 .unwrap_or(machine.root())
         });
         let is_end = transition
-            .target
+            .target()
             .is_some_and(|target| machine.states.at(target).implied);
         if let Some((_, outer)) = before.filter(|(of, _)| *of == source)
             && machine.is_within(place, outer)

@@ -4,14 +4,17 @@
 //! machine gives the same bytes on every run and machine: rows stand in arena order, texts in the order of their first use,
 //! metadata is JSON with sorted keys.
 
+mod program;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde_json::{Map, Value, json};
 use statemark_runtime as runtime;
-use statemark_runtime::{ActionId, EventId, FieldId, GuardId, Sections, StateId, TextId};
+use statemark_runtime::{ActionId, EventId, FieldId, Sections, StateId, TextId, TimerId};
 
-use crate::ir::{Action, Constant, Event, EventKind, Guard, Machine, Meta, State, Transition};
+use crate::arena::Handle;
+use crate::ir::{Action, ActionKind, Assign, Event, EventKind, Machine, Meta, State, Transition};
 use crate::source::narrow;
 use crate::valid::Valid;
 
@@ -64,6 +67,13 @@ pub(crate) fn rows(machine: &Machine) -> Sections {
     for (_, action) in machine.actions.iter() {
         writer.action(action);
     }
+    for (_, timer) in machine.timers.iter() {
+        let row = runtime::TimerRow {
+            name: writer.text(&timer.name),
+            event: EventId::new(short(timer.event.index())),
+        };
+        writer.sections.timers.push(row);
+    }
     for (_, state) in machine.states.iter() {
         writer.state(state, machine);
     }
@@ -104,7 +114,9 @@ impl Writer {
         put(&mut meta, "data", event.data.clone());
         let kind = match event.kind {
             EventKind::Named | EventKind::Unknown => runtime::EventKind::Named,
-            EventKind::Completion(_) => runtime::EventKind::Internal,
+            EventKind::Completion(_) | EventKind::Delayed | EventKind::Fault => {
+                runtime::EventKind::Internal
+            }
         };
         let row = runtime::EventRow {
             name: self.text(&event.id),
@@ -115,19 +127,56 @@ impl Writer {
     }
 
     fn action(&mut self, action: &Action) {
+        let kind = match &action.kind {
+            ActionKind::Host => runtime::ActionKind::Host,
+            ActionKind::Raise(event) => {
+                runtime::ActionKind::Raise(EventId::new(short(event.index())))
+            }
+            ActionKind::Assign(assigns) => {
+                let rows: Vec<_> = assigns.iter().map(|assign| self.assign(assign)).collect();
+                runtime::ActionKind::Assign(append(&mut self.sections.assigns, rows))
+            }
+            ActionKind::Schedule(timer, delay) => {
+                runtime::ActionKind::Schedule(TimerId::new(short(timer.index())), *delay)
+            }
+            ActionKind::Cancel(timer) => {
+                runtime::ActionKind::Cancel(TimerId::new(short(timer.index())))
+            }
+            ActionKind::If {
+                guard,
+                then,
+                otherwise,
+            } => runtime::ActionKind::If {
+                guard: self.program(|writer| writer.guard(guard)),
+                then: self.calls(then),
+                otherwise: self.calls(otherwise),
+            },
+        };
         let row = runtime::ActionRow {
             name: self.text(&action.name),
-            raises: action
-                .raises
-                .map(|event| EventId::new(short(event.index()))),
+            kind,
             metadata: self.json(action.meta.clone()),
         };
         self.sections.actions.push(row);
     }
 
+    fn assign(&mut self, assign: &Assign) -> runtime::AssignRow {
+        runtime::AssignRow {
+            field: FieldId::new(short(assign.field.index())),
+            value: self.program(|writer| writer.expression(&assign.value)),
+        }
+    }
+
+    /// Where the instructions stand that are written meanwhile.
+    fn program(&mut self, write: impl FnOnce(&mut Self)) -> Range<u32> {
+        let start = narrow(self.sections.code.len());
+        write(self);
+        start..narrow(self.sections.code.len())
+    }
+
     fn state(&mut self, state: &State, machine: &Machine) {
         let initial = state.initial.as_ref();
-        let target = initial.map(|initial| StateId::new(short(initial.target.index())));
+        let targets = targets(initial.map_or(&[], |initial| &initial.targets));
         let row = runtime::StateRow {
             name: self.text(&state.id),
             kind: state.kind,
@@ -136,7 +185,7 @@ impl Writer {
                 .parent
                 .map(|parent| StateId::new(short(parent.index()))),
             end: short(state.end),
-            initial: append(&mut self.sections.targets, target),
+            initial: append(&mut self.sections.targets, targets),
             initial_calls: self.calls(initial.map_or(&[], |initial| &initial.actions)),
             entry: self.calls(&state.entry),
             exit: self.calls(&state.exit),
@@ -159,108 +208,37 @@ impl Writer {
             .triggers
             .iter()
             .map(|event| EventId::new(short(event.index())));
-        let target = transition
-            .target
-            .map(|target| StateId::new(short(target.index())));
-        let start = narrow(self.sections.code.len());
-        if let Some(guard) = &transition.guard {
-            self.guard(&guard.value);
-        }
+        let targets = targets(&transition.targets);
+        let guard = self.program(|writer| {
+            if let Some(guard) = &transition.guard {
+                writer.guard(&guard.value);
+            }
+        });
         let row = runtime::TransitionRow {
             source: StateId::new(short(transition.source.index())),
             internal: transition.internal,
             triggers: append(&mut self.sections.triggers, triggers),
-            guard: start..narrow(self.sections.code.len()),
+            guard,
             calls: self.calls(&transition.actions),
-            targets: append(&mut self.sections.targets, target),
+            targets: append(&mut self.sections.targets, targets),
             metadata: self.json(meta),
         };
         self.sections.transitions.push(row);
     }
 
-    fn calls(&mut self, actions: &[crate::arena::Handle<Action>]) -> Range<u32> {
+    fn calls(&mut self, actions: &[Handle<Action>]) -> Range<u32> {
         let ids = actions
             .iter()
             .map(|action| ActionId::new(short(action.index())));
         append(&mut self.sections.calls, ids)
     }
+}
 
-    /// Appends the program of a guard. It leaves the guard's answer as the truth value, whatever that was before.
-    fn guard(&mut self, guard: &Guard) {
-        match guard {
-            Guard::Ask(host) => {
-                let id = GuardId::new(short(host.index()));
-                self.sections.code.push(runtime::Instruction::Ask(id));
-            }
-            Guard::Compare {
-                field,
-                operator,
-                constants,
-            } => {
-                let constants: Vec<_> = constants
-                    .iter()
-                    .map(|constant| self.constant(constant))
-                    .collect();
-                let range = append(&mut self.sections.constants, constants);
-                let field = FieldId::new(short(field.index()));
-                self.sections
-                    .code
-                    .push(runtime::Instruction::Compare(field, *operator, range));
-            }
-            Guard::Not(inner) => {
-                self.guard(inner);
-                self.sections.code.push(runtime::Instruction::Not);
-            }
-            Guard::All(parts) => self.chain(parts, true),
-            Guard::Any(parts) => self.chain(parts, false),
-        }
-    }
-
-    /// `all` (`until_false`) or `any` of the parts: after each part but the last, skip to the end once the answer is known.
-    fn chain(&mut self, parts: &[Guard], all: bool) {
-        let Some((last, others)) = parts.split_last() else {
-            self.constant_answer(all);
-            return;
-        };
-        let mut skips = Vec::new();
-        for part in others {
-            self.guard(part);
-            skips.push(self.sections.code.len());
-            self.sections.code.push(runtime::Instruction::SkipIfTrue(0));
-        }
-        self.guard(last);
-        let end = self.sections.code.len();
-        for at in skips {
-            let distance = short(end - at - 1);
-            if let Some(slot) = self.sections.code.get_mut(at) {
-                *slot = if all {
-                    runtime::Instruction::SkipIfFalse(distance)
-                } else {
-                    runtime::Instruction::SkipIfTrue(distance)
-                };
-            }
-        }
-    }
-
-    /// The answer of a list without parts. Whatever the value is, two instructions make it the answer.
-    fn constant_answer(&mut self, answer: bool) {
-        let skip = if answer {
-            runtime::Instruction::SkipIfTrue(1)
-        } else {
-            runtime::Instruction::SkipIfFalse(1)
-        };
-        self.sections.code.extend([skip, runtime::Instruction::Not]);
-    }
-
-    fn constant(&mut self, constant: &Constant) -> runtime::Constant {
-        match constant {
-            Constant::Null => runtime::Constant::Null,
-            Constant::Bool(value) => runtime::Constant::Bool(*value),
-            Constant::Int(value) => runtime::Constant::Int(*value),
-            Constant::Float(value) => runtime::Constant::Float(*value),
-            Constant::Text(text) => runtime::Constant::Text(self.text(text)),
-        }
-    }
+/// States as the format's ids.
+fn targets(states: &[Handle<State>]) -> impl Iterator<Item = StateId> {
+    states
+        .iter()
+        .map(|state| StateId::new(short(state.index())))
 }
 
 /// Appends values to a list and gives the range where they stand.
@@ -315,7 +293,7 @@ fn state_metadata(state: &State, machine: &Machine) -> Meta {
         "instructions",
         state.instructions.as_ref().map(text),
     );
-    let name = |event: &crate::arena::Handle<Event>| machine.events.at(*event).id.clone();
+    let name = |event: &Handle<Event>| machine.events.at(*event).id.clone();
     put(
         &mut meta,
         "on_max_iterations",

@@ -72,7 +72,7 @@ fn declare_action(action: &Named<ActionDeclaration>, draft: &mut Draft, context:
     match &action.value {
         ActionDeclaration::Raise(event) => {
             let raised = wording::event(&event.value, event.span, draft, context.diags);
-            draft.actions.at_mut(handle).raises = Some(raised);
+            draft.actions.at_mut(handle).kind = crate::ir::ActionKind::Raise(raised);
         }
         ActionDeclaration::Host(meta) => {
             if meta.contains_key("assign") {

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use super::words::{composed, word_key};
 use crate::arena::{Arena, Handle};
 use crate::front::definition::ast::Kind;
-use crate::ir::{Action, Event, EventKind, Field, Guard, HostGuard, Meta, Verdict};
+use crate::ir::{
+    Action, ActionKind, Event, EventKind, Field, Guard, HostGuard, Meta, Type, Verdict,
+};
 use crate::source::{Span, Spanned};
 
 /// The index of a state in [`Draft::states`]; the root is 0.
@@ -277,6 +279,8 @@ impl Draft {
         let handle = self.fields.append(Field {
             path: path.to_owned(),
             span,
+            kind: Type::Unknown,
+            present: false,
         });
         self.fields_by_path.insert(path.to_owned(), handle);
         handle
@@ -291,7 +295,7 @@ impl Draft {
         let action = Action {
             name: name.clone().into_owned(),
             span,
-            raises: None,
+            kind: ActionKind::Host,
             meta: Meta::new(),
         };
         let handle = self.actions.append(action);

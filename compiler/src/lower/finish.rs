@@ -82,9 +82,11 @@ pub(super) fn finish(
         guards: draft.guards,
         fields: draft.fields,
         actions: draft.actions,
+        timers: Arena::new(),
         interrupts: interrupts.into_iter().map(interrupt).collect(),
         context: definition
             .and_then(|definition| definition.context.as_ref().map(|c| c.value.clone())),
+        context_schema: None,
         meta: definition.map_or_else(Meta::new, |definition| definition.meta.clone()),
         direction: drawn.direction,
         notes,
@@ -146,7 +148,7 @@ fn finish_state(
     };
     let make_initial = |initial: &DraftInitial| Initial {
         span: initial.span,
-        target: handle(initial.target),
+        targets: vec![handle(initial.target)],
         actions: initial.actions.clone(),
         inferred: initial.inferred,
     };
@@ -201,7 +203,7 @@ fn finish_transition(
         },
         guard: transition.guard,
         actions: transition.actions,
-        target: transition.target.map(handle),
+        targets: transition.target.map(handle).into_iter().collect(),
         internal: transition.internal,
         implied: transition.implied,
         label: transition.label,

@@ -155,7 +155,7 @@ fn name_methods(machine: &Machine, names: &mut Names) {
     }
     for (_, action) in machine.actions.iter() {
         let converted = snake(&action.name);
-        let name = if action.raises.is_some() {
+        let name = if action.kind.raised().is_some() {
             converted.0
         } else {
             space.claim(names, "action", &action.name, action.span, converted)

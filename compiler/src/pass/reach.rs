@@ -47,7 +47,7 @@ impl Reach {
             }
             for transition in candidates(machine, leaf) {
                 set(&mut reach.live, transition.index());
-                let target = machine.transitions.at(transition).target;
+                let target = machine.transitions.at(transition).target();
                 if let Some(next) = target.and_then(|target| machine.default_leaf(target)) {
                     if let Some(list) = reach.next.get_mut(leaf.index()) {
                         list.push(next);
@@ -137,7 +137,7 @@ pub fn candidates(machine: &Machine, leaf: Handle<State>) -> Vec<Handle<Transiti
 /// Whether an event can occur while a leaf is active: a completion does only while that state's final child is.
 fn happens(machine: &Machine, leaf: Handle<State>, event: Handle<Event>) -> bool {
     match machine.events.at(event).kind {
-        EventKind::Named | EventKind::Unknown => true,
+        EventKind::Named | EventKind::Unknown | EventKind::Delayed | EventKind::Fault => true,
         EventKind::Completion(state) => {
             machine.states.at(leaf).kind == StateKind::Final
                 && machine.states.at(leaf).parent == Some(state)

@@ -143,10 +143,10 @@ impl<'m> Walk<'m> {
         let raise = |actions: &[Handle<Action>], queue: &mut VecDeque<Handle<Event>>| {
             let raised = actions
                 .iter()
-                .filter_map(|&action| machine.actions.at(action).raises);
+                .filter_map(|&action| machine.actions.at(action).kind.raised());
             queue.extend(raised);
         };
-        let Some(target) = transition.target else {
+        let Some(target) = transition.target() else {
             raise(&transition.actions, queue);
             return Some(());
         };
@@ -173,7 +173,10 @@ impl<'m> Walk<'m> {
             };
             if entered.is_empty() {
                 raise(&initial.actions, queue);
-                let path = machine.ancestry(initial.target);
+                let path = initial
+                    .targets
+                    .iter()
+                    .flat_map(|&target| machine.ancestry(target));
                 entered.extend(path.take_while(|&inner| inner != state));
             }
         }

@@ -35,7 +35,7 @@ pub(super) fn is_drawn(machine: &Machine, transition: &Transition) -> bool {
 
 /// Whether two transitions on one event do different things.
 pub(super) fn differ(one: &Transition, two: &Transition) -> bool {
-    one.target != two.target || one.actions != two.actions || one.internal != two.internal
+    one.targets != two.targets || one.actions != two.actions || one.internal != two.internal
 }
 
 /// When a transition on an event is taken, for a message.
@@ -45,7 +45,7 @@ pub(super) fn when(machine: &Machine, event: Handle<Event>) -> String {
         EventKind::Completion(state) => {
             format!("when `{}` is done", machine.states.at(state).id)
         }
-        EventKind::Named | EventKind::Unknown => format!("on `{}`", event.id),
+        _ => format!("on `{}`", event.id),
     }
 }
 
@@ -59,16 +59,16 @@ fn conflict(
     let when = when(machine, event);
     let subject = match machine.events.at(event).kind {
         EventKind::Completion(_) => format!("the end of `{source}`"),
-        EventKind::Named | EventKind::Unknown => {
+        _ => {
             format!("`{}` in `{source}`", machine.events.at(event).id)
         }
     };
-    let goal = |transition: &Transition| match transition.target {
+    let goal = |transition: &Transition| match transition.target() {
         Some(target) if machine.states.at(target).implied => "leads to `[*]`".to_owned(),
         Some(target) => format!("leads to `{}`", machine.states.at(target).id),
         None => "stays".to_owned(),
     };
-    let what = if earlier.target == later.target {
+    let what = if earlier.targets == later.targets {
         "does two things"
     } else {
         "leads to two places"

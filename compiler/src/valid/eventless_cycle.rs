@@ -40,7 +40,7 @@ fn step(machine: &Machine, leaf: Handle<State>) -> Option<(&Transition, Handle<S
         .flat_map(|state| machine.transitions_of(state))
         .map(|(_, transition)| transition)
         .find(|transition| transition.triggers.is_empty() && transition.guard.is_none())?;
-    let next = match transition.target {
+    let next = match transition.target() {
         Some(target) => machine.default_leaf(target)?,
         None => leaf,
     };

@@ -68,7 +68,7 @@ fn shadowed(
         || "is taken".to_owned(),
         |event| match machine.events.at(event).kind {
             EventKind::Completion(_) => "is taken".to_owned(),
-            EventKind::Named | EventKind::Unknown => {
+            _ => {
                 format!("takes `{}`", machine.events.at(event).id)
             }
         },

@@ -121,13 +121,15 @@ impl Ends {
             .iter()
             .filter_map(|(_, outer)| outer.initial.as_ref());
         let begun = initials.filter(|initial| !initial.inferred);
-        let targets = written().filter_map(|transition| transition.target);
+        let targets = written().filter_map(|transition| transition.target());
         Self {
             leading_on: written()
                 .map(|transition| transition.source)
                 .chain(finals)
                 .collect(),
-            led_to: targets.chain(begun.map(|initial| initial.target)).collect(),
+            led_to: targets
+                .chain(begun.filter_map(|initial| initial.targets.first().copied()))
+                .collect(),
         }
     }
 
@@ -175,14 +177,14 @@ fn is_mentioned_once(machine: &Machine, handle: Handle<State>) -> bool {
     };
     let sources = written().map(|(_, transition)| (transition.source, transition.span));
     let targets =
-        written().filter_map(|(_, transition)| Some((transition.target?, transition.span)));
+        written().filter_map(|(_, transition)| Some((transition.target()?, transition.span)));
     let begins = machine
         .states
         .iter()
         .filter_map(|(_, outer)| outer.initial.as_ref());
     let begins = begins
         .filter(|initial| !initial.inferred)
-        .map(|initial| (initial.target, initial.span));
+        .filter_map(|initial| Some((*initial.targets.first()?, initial.span)));
     let mut mentions = sources
         .chain(targets)
         .chain(begins)

@@ -11,7 +11,7 @@ use crate::pass::rest::unrests;
 /// Reports events that are raised again by what they raise, over any number of steps, in a state where no guard can
 /// stop it.
 pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
-    let raises = |(_, action): (_, &crate::ir::Action)| action.raises.is_some();
+    let raises = |(_, action): (_, &crate::ir::Action)| action.kind.raised().is_some();
     if !machine.actions.iter().any(raises) {
         return;
     }

@@ -27,7 +27,7 @@ fn unreachable_state(
     let diagnostic = Diagnostic::new(Code::UnreachableState, state.span, message);
     let leads_here = machine.transitions.iter().find(|(_, transition)| {
         transition
-            .target
+            .target()
             .is_some_and(|target| machine.is_within(target, handle))
             && !machine.is_within(transition.source, handle)
     });

@@ -188,6 +188,8 @@ pub fn decode(bytes: &[u8]) -> Result<Sections, DecodeError> {
             Section::Guards => sections.guards = from.rows(count, Reader::text)?,
             Section::Fields => sections.fields = from.rows(count, Reader::text)?,
             Section::Actions => sections.actions = from.rows(count, rows::action)?,
+            Section::Timers => sections.timers = from.rows(count, rows::timer)?,
+            Section::Assigns => sections.assigns = from.rows(count, rows::assign)?,
             Section::Targets => {
                 sections.targets = from.rows(count, |from| from.u16().map(StateId::new))?;
             }

@@ -14,9 +14,10 @@ use core::ops::Range;
 
 use super::list;
 use super::sections::{
-    Constant, EventKind, Instruction, Sections, StateKind, StateRow, TransitionRow, Verdict,
+    ActionKind, Constant, EventKind, Instruction, Sections, StateKind, StateRow, TransitionRow,
+    Verdict,
 };
-use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId};
+use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId};
 use crate::limits::{MAX_CALLS, MAX_DEPTH};
 
 /// Most entries of a list that are shown; the rest is an ellipsis. Unit: entries. Why: rows may share a list, and in rows
@@ -81,16 +82,18 @@ pub fn dump(sections: &Sections) -> String {
         sections.fields.iter().map(|&name| vec![names.text(name)]),
     );
     let actions = sections.actions.iter().map(|row| {
-        let raises = row
-            .raises
-            .map(|event| format!("raises {}", names.event(event)));
         vec![
             names.text(row.name),
-            raises.unwrap_or_default(),
+            names.action_kind(&row.kind),
             names.metadata(row.metadata),
         ]
     });
     paragraph(&mut out, "actions", actions);
+    let timers = sections.timers.iter().map(|row| {
+        let sends = format!("sends {}", names.event(row.event));
+        vec![names.text(row.name), sends]
+    });
+    paragraph(&mut out, "timers", timers);
     out
 }
 
@@ -107,6 +110,9 @@ fn state(names: &Names<'_>, index: usize, row: &StateRow) -> Vec<String> {
         (StateKind::Compound, _) => "compound",
         (StateKind::Final, Verdict::Success) => "final",
         (StateKind::Final, Verdict::Failure) => "final, failure",
+        (StateKind::Parallel, _) => "parallel",
+        (StateKind::History, _) => "history",
+        (StateKind::DeepHistory, _) => "deep history",
     }
     .to_owned();
     if row.parent.is_none() && index != 0 {
@@ -266,6 +272,44 @@ impl Names<'_> {
         }
     }
 
+    fn timer(&self, id: TimerId) -> String {
+        self.named(self.0.timers.get(id.index()).map(|row| row.name), id.raw())
+    }
+
+    fn program(&self, range: &Range<u32>) -> String {
+        let program = list(&self.0.code, range);
+        joined(program.iter().map(|code| self.instruction(code)), "; ")
+    }
+
+    fn action_kind(&self, kind: &ActionKind) -> String {
+        match kind {
+            ActionKind::Host => String::new(),
+            ActionKind::Raise(event) => format!("raises {}", self.event(*event)),
+            ActionKind::Assign(range) => {
+                let assigns = list(&self.0.assigns, range).iter();
+                let each = assigns
+                    .map(|row| format!("{} = {}", self.field(row.field), self.program(&row.value)));
+                format!("assigns {}", joined(each, ", "))
+            }
+            ActionKind::Schedule(timer, delay) => {
+                format!("schedules {} in {delay} ms", self.timer(*timer))
+            }
+            ActionKind::Cancel(timer) => format!("cancels {}", self.timer(*timer)),
+            ActionKind::If {
+                guard,
+                then,
+                otherwise,
+            } => {
+                let parts = [
+                    format!("if {}", self.program(guard)),
+                    self.calls("do", then),
+                    self.calls("else", otherwise),
+                ];
+                joined(parts.into_iter().filter(|part| !part.is_empty()), " ")
+            }
+        }
+    }
+
     fn instruction(&self, instruction: &Instruction) -> String {
         match instruction {
             Instruction::Ask(guard) => self.guard(*guard),
@@ -273,14 +317,26 @@ impl Names<'_> {
             Instruction::SkipIfFalse(count) => format!("skip {count} if false"),
             Instruction::SkipIfTrue(count) => format!("skip {count} if true"),
             Instruction::Compare(field, operator, range) => {
-                let mut out = format!("{} {}", self.field(*field), operator.name());
-                for constant in list(&self.0.constants, range).iter().take(MAX_SHOWN) {
-                    out.push(' ');
-                    out.push_str(&self.constant(constant));
-                }
-                out
+                let what = format!("{} {}", self.field(*field), operator.name());
+                self.with_constants(what, range)
             }
+            Instruction::Load(field) => format!("load {}", self.field(*field)),
+            Instruction::Push(range) => self.with_constants("push".to_owned(), range),
+            Instruction::Has(field) => format!("has {}", self.field(*field)),
+            Instruction::InState(state) => format!("in state {}", self.state(*state)),
+            Instruction::Among(range) => self.with_constants("among".to_owned(), range),
+            Instruction::Unary(operator) => operator.name().to_owned(),
+            Instruction::Binary(operator) => operator.name().to_owned(),
         }
+    }
+
+    fn with_constants(&self, what: String, range: &Range<u32>) -> String {
+        let mut out = what;
+        for constant in list(&self.0.constants, range).iter().take(MAX_SHOWN) {
+            out.push(' ');
+            out.push_str(&self.constant(constant));
+        }
+        out
     }
 
     fn constant(&self, constant: &Constant) -> String {

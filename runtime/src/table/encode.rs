@@ -9,12 +9,12 @@ use super::layout::{
     CHECKSUM_AT, DIRECTORY_AT, LABEL, LENGTH_AT, NONE_16, NONE_32, SECTIONS_AT, Section, VERSION,
 };
 use super::sections::{
-    ActionRow, Constant, EventKind, EventRow, Instruction, Sections, StateKind, StateRow,
-    TransitionRow, Verdict,
+    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, Sections,
+    StateKind, StateRow, TimerRow, TransitionRow, Verdict,
 };
 use crate::id::{EventId, StateId, TextId};
 use crate::limits::MAX_TABLE_BYTES;
-use crate::value::Operator;
+use crate::value::{BinaryOperator, Operator, UnaryOperator};
 
 /// Rows that don't fit into the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,6 +110,8 @@ fn count(sections: &Sections, section: Section) -> usize {
         Section::Guards => sections.guards.len(),
         Section::Fields => sections.fields.len(),
         Section::Actions => sections.actions.len(),
+        Section::Timers => sections.timers.len(),
+        Section::Assigns => sections.assigns.len(),
         Section::Targets => sections.targets.len(),
         Section::Triggers => sections.triggers.len(),
         Section::Calls => sections.calls.len(),
@@ -135,6 +137,12 @@ fn rows(sections: &Sections, out: &mut Writer) -> Result<(), EncodeError> {
         out.u32(name.raw());
     }
     out.each(Section::Actions, &sections.actions, action)?;
+    for row in &sections.timers {
+        timer(row, out);
+    }
+    for row in &sections.assigns {
+        assign(row, out);
+    }
     for target in &sections.targets {
         out.u16(target.raw());
     }
@@ -160,6 +168,9 @@ fn state(row: &StateRow, out: &mut Writer) -> Result<(), EncodeError> {
             StateKind::Atomic => 0,
             StateKind::Compound => 1,
             StateKind::Final => 2,
+            StateKind::Parallel => 3,
+            StateKind::History => 4,
+            StateKind::DeepHistory => 5,
         },
         match row.verdict {
             Verdict::Success => 0,
@@ -199,29 +210,72 @@ fn transition(row: &TransitionRow, out: &mut Writer) -> Result<(), EncodeError> 
 
 fn action(row: &ActionRow, out: &mut Writer) -> Result<(), EncodeError> {
     out.u32(row.name.raw());
-    out.maybe(row.raises.map(EventId::raw))?;
+    let none = || 0..0;
+    let (code, argument, ranges) = match &row.kind {
+        ActionKind::Host => (0, 0, [none(), none(), none()]),
+        ActionKind::Raise(event) => (1, event.raw(), [none(), none(), none()]),
+        ActionKind::Assign(list) => (2, 0, [list.clone(), none(), none()]),
+        ActionKind::Schedule(timer, delay) => (3, timer.raw(), [halves(*delay), none(), none()]),
+        ActionKind::Cancel(timer) => (4, timer.raw(), [none(), none(), none()]),
+        ActionKind::If {
+            guard,
+            then,
+            otherwise,
+        } => (5, 0, [guard.clone(), then.clone(), otherwise.clone()]),
+    };
+    out.put(&[code]);
+    out.u16(argument);
+    for range in &ranges {
+        out.range(range);
+    }
     out.maybe_text(row.metadata)
+}
+
+/// A number of 64 bits in the place of a range: the lower half first.
+fn halves(number: u64) -> Range<u32> {
+    let [a, b, c, d, e, f, g, h] = number.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])..u32::from_le_bytes([e, f, g, h])
+}
+
+fn timer(row: &TimerRow, out: &mut Writer) {
+    out.u32(row.name.raw());
+    out.u16(row.event.raw());
+}
+
+fn assign(row: &AssignRow, out: &mut Writer) {
+    out.u16(row.field.raw());
+    out.range(&row.value);
 }
 
 fn code(row: &Instruction, out: &mut Writer) {
     let (code, operator, argument, range) = match row {
         Instruction::Ask(guard) => (0, 0, guard.raw(), 0..0),
-        Instruction::Compare(field, operator, range) => {
-            (1, operator_code(*operator), field.raw(), range.clone())
-        }
+        Instruction::Compare(field, operator, range) => (
+            1,
+            place(&Operator::ALL, operator),
+            field.raw(),
+            range.clone(),
+        ),
         Instruction::Not => (2, 0, 0, 0..0),
         Instruction::SkipIfFalse(skip) => (3, 0, *skip, 0..0),
         Instruction::SkipIfTrue(skip) => (4, 0, *skip, 0..0),
+        Instruction::Load(field) => (5, 0, field.raw(), 0..0),
+        Instruction::Push(range) => (6, 0, 0, range.clone()),
+        Instruction::Has(field) => (7, 0, field.raw(), 0..0),
+        Instruction::InState(state) => (8, 0, state.raw(), 0..0),
+        Instruction::Among(range) => (9, 0, 0, range.clone()),
+        Instruction::Unary(operator) => (10, place(&UnaryOperator::ALL, operator), 0, 0..0),
+        Instruction::Binary(operator) => (11, place(&BinaryOperator::ALL, operator), 0, 0..0),
     };
     out.put(&[code, operator]);
     out.u16(argument);
     out.range(&range);
 }
 
-/// The operator's place in [`Operator::ALL`].
-fn operator_code(operator: Operator) -> u8 {
+/// The operator's place among all of its kind.
+fn place<T: PartialEq>(all: &[T], operator: &T) -> u8 {
     (0_u8..)
-        .zip(Operator::ALL)
+        .zip(all)
         .find(|&(_, other)| other == operator)
         .map_or(u8::MAX, |(code, _)| code)
 }

@@ -104,7 +104,10 @@ fn is_running_leaf(sections: &Sections, state: StateId) -> bool {
         .get(state.index())
         .is_some_and(|row| match row.kind {
             StateKind::Atomic => true,
-            StateKind::Compound => false,
+            StateKind::Compound
+            | StateKind::Parallel
+            | StateKind::History
+            | StateKind::DeepHistory => false,
             StateKind::Final => row.parent != Some(super::ROOT),
         })
 }

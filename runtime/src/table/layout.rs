@@ -5,7 +5,7 @@
 pub(crate) const LABEL: [u8; 8] = *b"\x89statem\n";
 
 /// The version of the format. Another version is another format: there are no optional parts.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Where the total length stands. Unit: bytes.
 pub(crate) const LENGTH_AT: usize = 12;
@@ -37,6 +37,8 @@ pub(crate) enum Section {
     Guards,
     Fields,
     Actions,
+    Timers,
+    Assigns,
     Targets,
     Triggers,
     Calls,
@@ -46,7 +48,7 @@ pub(crate) enum Section {
 
 impl Section {
     /// Every section, in the order in which they stand.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Machine,
         Self::Texts,
         Self::Bytes,
@@ -56,6 +58,8 @@ impl Section {
         Self::Guards,
         Self::Fields,
         Self::Actions,
+        Self::Timers,
+        Self::Assigns,
         Self::Targets,
         Self::Triggers,
         Self::Calls,
@@ -71,7 +75,9 @@ impl Section {
             Self::Texts | Self::Guards | Self::Fields => 4,
             Self::Machine => 8,
             Self::Events => 9,
-            Self::Actions => 10,
+            Self::Timers => 6,
+            Self::Assigns => 10,
+            Self::Actions => 35,
             Self::Code => 12,
             Self::Constants => 17,
             Self::Transitions => 39,
@@ -91,6 +97,8 @@ impl Section {
             Self::Guards => "guards",
             Self::Fields => "fields",
             Self::Actions => "actions",
+            Self::Timers => "timers",
+            Self::Assigns => "assigns",
             Self::Targets => "targets",
             Self::Triggers => "triggers",
             Self::Calls => "calls",

@@ -8,8 +8,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId};
-use crate::value::Operator;
+use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId};
+use crate::value::{BinaryOperator, Operator, UnaryOperator};
 
 /// The rows of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,19 +28,23 @@ pub struct Sections {
     pub transitions: Vec<TransitionRow>,
     /// The guards that the host answers, by name.
     pub guards: Vec<TextId>,
-    /// The fields that guards read: dotted paths into the context.
+    /// The fields that programs read and assign: dotted paths into the context; `event.x` is a field of the event's data.
     pub fields: Vec<TextId>,
     /// The actions.
     pub actions: Vec<ActionRow>,
+    /// The timers.
+    pub timers: Vec<TimerRow>,
+    /// Lists of fields that actions assign; rows hold ranges of it.
+    pub assigns: Vec<AssignRow>,
     /// Lists of states that transitions and initial transitions lead to; rows hold ranges of it.
     pub targets: Vec<StateId>,
     /// Lists of events that trigger a transition; rows hold ranges of it.
     pub triggers: Vec<EventId>,
     /// Lists of actions; rows hold ranges of it.
     pub calls: Vec<ActionId>,
-    /// Guard programs; rows hold ranges of it.
+    /// Programs; rows hold ranges of it.
     pub code: Vec<Instruction>,
-    /// The constants that instructions compare with; instructions hold ranges of it.
+    /// The constants that instructions work with; instructions hold ranges of it.
     pub constants: Vec<Constant>,
 }
 
@@ -54,6 +58,32 @@ pub enum StateKind {
     Compound,
     /// Ends its parent, and the machine if its parent is the root.
     Final,
+    /// Has children, its *regions*, which are all active.
+    Parallel,
+    /// Stands for the child of its parent that was active last; never active itself.
+    History,
+    /// Stands for the leaves within its parent that were active last; never active itself.
+    DeepHistory,
+}
+
+impl StateKind {
+    /// Whether it has children.
+    #[must_use]
+    pub const fn has_children(self) -> bool {
+        matches!(self, Self::Compound | Self::Parallel)
+    }
+
+    /// Whether it can be active without active children.
+    #[must_use]
+    pub const fn is_leaf(self) -> bool {
+        matches!(self, Self::Atomic | Self::Final)
+    }
+
+    /// Whether it is a history of its parent, shallow or deep.
+    #[must_use]
+    pub const fn is_history(self) -> bool {
+        matches!(self, Self::History | Self::DeepHistory)
+    }
 }
 
 /// Whether the end that a final state stands for is a success.
@@ -79,9 +109,10 @@ pub struct StateRow {
     pub parent: Option<StateId>,
     /// One past its last descendant, as an index into `states`.
     pub end: u16,
-    /// Of a compound state: where its initial transition leads, a range of `targets`; empty otherwise.
+    /// Of a compound state: where its initial transition leads; of a history: where its default transition does. A range
+    /// of `targets`; empty otherwise.
     pub initial: Range<u32>,
-    /// The actions of its initial transition, a range of `calls`.
+    /// The actions of that transition, a range of `calls`.
     pub initial_calls: Range<u32>,
     /// The actions on entry, a range of `calls`.
     pub entry: Range<u32>,
@@ -140,29 +171,98 @@ pub struct TransitionRow {
 pub struct ActionRow {
     /// Its name, unique in the machine.
     pub name: TextId,
-    /// The event that it raises; `None` for an action that the host carries out.
-    pub raises: Option<EventId>,
+    /// What it does.
+    pub kind: ActionKind,
     /// Opaque JSON for hosts: what the definition says of it.
     pub metadata: Option<TextId>,
 }
 
-/// One instruction of a guard program.
+/// What an action does.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ActionKind {
+    /// What the host makes of it.
+    Host,
+    /// Raises an event from inside.
+    Raise(EventId),
+    /// Assigns fields: all programs run first, then all fields change. A range of `assigns`.
+    Assign(Range<u32>),
+    /// Has the host send the timer's event after a delay, in milliseconds.
+    Schedule(TimerId, u64),
+    /// Has the host forget what the timer still has to send.
+    Cancel(TimerId),
+    /// Does one of two lists of actions, ranges of `calls`: the first if the program holds, else the second.
+    If {
+        /// A range of `code`.
+        guard: Range<u32>,
+        /// What is done if it holds.
+        then: Range<u32>,
+        /// What is done if it doesn't.
+        otherwise: Range<u32>,
+    },
+}
+
+impl ActionKind {
+    /// The event that it raises at once.
+    #[must_use]
+    pub const fn raised(&self) -> Option<EventId> {
+        match self {
+            Self::Raise(event) => Some(*event),
+            _ => None,
+        }
+    }
+}
+
+/// One timer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimerRow {
+    /// Its name, unique among the timers.
+    pub name: TextId,
+    /// The event that it sends.
+    pub event: EventId,
+}
+
+/// One assignment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AssignRow {
+    /// The field of the context that changes.
+    pub field: FieldId,
+    /// The program that gives its value, a range of `code`.
+    pub value: Range<u32>,
+}
+
+/// One instruction of a program.
 ///
-/// A program works on one truth value, which begins as `true`; at its end that value is the guard's answer. Jumps lead
-/// forward only, so that a program ends after at most as many instructions as it has.
+/// A program works on a stack of values, which begins empty; at its end one value is left, the program's. Jumps lead
+/// forward only, so that a program ends after at most as many instructions as it has. What is true is the value `true`
+/// alone: what reads an absent field is false.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Instruction {
-    /// The value is what the host answers.
+    /// Pushes what the host answers.
     Ask(GuardId),
-    /// The value is whether the field compares with the constants, a range of `constants`.
+    /// Pushes whether the field compares with the constants, a range of `constants`.
     Compare(FieldId, Operator, Range<u32>),
-    /// The value is turned around.
+    /// Replaces the top by `true` if it isn't true, else by `false`.
     Not,
-    /// Skips this many instructions if the value is `false`.
+    /// Skips this many instructions if the top isn't true; else pops it and goes on.
     SkipIfFalse(u16),
-    /// Skips this many instructions if the value is `true`.
+    /// Skips this many instructions if the top is true; else pops it and goes on.
     SkipIfTrue(u16),
+    /// Pushes the field's value.
+    Load(FieldId),
+    /// Pushes a constant, the only one of the range of `constants`.
+    Push(Range<u32>),
+    /// Pushes whether the field is there, be it null.
+    Has(FieldId),
+    /// Pushes whether the state is active.
+    InState(StateId),
+    /// Replaces the top by whether it equals one of the constants, a range of `constants`.
+    Among(Range<u32>),
+    /// Replaces the top by what the operator makes of it.
+    Unary(UnaryOperator),
+    /// Replaces the two on top by what the operator makes of them; the right operand is the upper.
+    Binary(BinaryOperator),
 }
 
 /// A constant that a guard compares with.

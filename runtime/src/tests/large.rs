@@ -8,8 +8,8 @@ use super::exercise::Fickle;
 use super::notation::{sections, table};
 use crate::table::index::Cell;
 use crate::{
-    ActionId, ActionRow, EventId, MAX_CALLS, MAX_DEPTH, MAX_RAISED, Machine, Outcome, StateId,
-    StepError, TextId, encode, verify,
+    ActionId, ActionKind, ActionRow, EventId, MAX_CALLS, MAX_DEPTH, MAX_RAISED, Machine, Outcome,
+    StateId, StepError, TextId, encode, verify,
 };
 
 /// A ring of states; event `e<n>` of each leads on, and `back` leads to the first.
@@ -67,7 +67,7 @@ fn a_table_that_shares_long_lists_is_verified_in_reasonable_time() {
     let mut rows = sections(&text);
     rows.actions.push(ActionRow {
         name: TextId::new(0),
-        raises: Some(EventId::new(0)),
+        kind: ActionKind::Raise(EventId::new(0)),
         metadata: None,
     });
     rows.calls = alloc::vec![ActionId::new(0); MAX_CALLS];

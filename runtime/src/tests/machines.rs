@@ -3,8 +3,8 @@
 //! `tests/` and `tests/fuzz/` include this file, too; `rt` is the runtime, by whatever name it goes there.
 
 use super::rt::{
-    ActionId, ActionRow, Constant, EventId, EventKind, EventRow, FieldId, GuardId, Instruction,
-    Operator, Sections, StateId, StateKind, StateRow, TextId, TransitionRow, Verdict,
+    ActionId, ActionKind, ActionRow, Constant, EventId, EventKind, EventRow, FieldId, GuardId,
+    Instruction, Operator, Sections, StateId, StateKind, StateRow, TextId, TransitionRow, Verdict,
 };
 use std::boxed::Box;
 use std::format;
@@ -97,7 +97,7 @@ impl Maker<'_, '_> {
             let raises = self.entropy.once_in(4).then(|| self.event());
             self.sections.actions.push(ActionRow {
                 name,
-                raises,
+                kind: raises.map_or(ActionKind::Host, ActionKind::Raise),
                 metadata: None,
             });
         }

@@ -16,9 +16,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::{
-    ActionId, ActionRow, Constant, EventId, EventKind, EventRow, FieldId, GuardId, Instruction,
-    Operator, Sections, StateId, StateKind, StateRow, Table, TextId, TransitionRow, Verdict,
-    verify,
+    ActionId, ActionKind, ActionRow, Constant, EventId, EventKind, EventRow, FieldId, GuardId,
+    Instruction, Operator, Sections, StateId, StateKind, StateRow, Table, TextId, TransitionRow,
+    Verdict, verify,
 };
 
 /// The table of a machine in the notation.
@@ -221,11 +221,12 @@ impl Reader {
                 .iter()
                 .position(|row| self.named(row.name) == name);
             let index = known.unwrap_or_else(|| {
-                let raises = name.strip_prefix("raise.").map(|event| self.event(event));
+                let raised = name.strip_prefix("raise.").map(|event| self.event(event));
+                let kind = raised.map_or(ActionKind::Host, ActionKind::Raise);
                 let name = self.text(name);
                 self.rows.actions.push(ActionRow {
                     name,
-                    raises,
+                    kind,
                     metadata: None,
                 });
                 self.rows.actions.len() - 1

@@ -146,6 +146,16 @@ impl<'s, H: Host> Oracle<'s, H> {
             match &self.sections.code[at - 1] {
                 Instruction::Ask(guard) => value = self.host.guard(*guard),
                 Instruction::Not => value = !value,
+                Instruction::Push(range) => {
+                    let constant = &self.sections.constants[range.start as usize];
+                    value = *constant == Constant::Bool(true);
+                }
+                Instruction::Load(_)
+                | Instruction::Has(_)
+                | Instruction::InState(_)
+                | Instruction::Among(_)
+                | Instruction::Unary(_)
+                | Instruction::Binary(_) => value = false,
                 Instruction::SkipIfFalse(skip) => at += if value { 0 } else { usize::from(*skip) },
                 Instruction::SkipIfTrue(skip) => at += if value { usize::from(*skip) } else { 0 },
                 Instruction::Compare(field, operator, range) => {
@@ -257,7 +267,7 @@ impl<'s, H: Host> Oracle<'s, H> {
         for index in calls {
             let action = self.sections.calls[index as usize];
             self.recorder.action(action);
-            match self.sections.actions[action.index()].raises {
+            match self.sections.actions[action.index()].kind.raised() {
                 None => self.host.action(action),
                 Some(event) => {
                     self.internal_queue.push_back(event);

@@ -86,6 +86,7 @@ pub fn guard_text(machine: &Machine, guard: &Guard) -> String {
         Guard::All(parts) => joined(machine, parts, " && ", "true"),
         Guard::Any(parts) => joined(machine, parts, " || ", "false"),
         Guard::Not(inner) => format!("!({})", guard_text(machine, inner)),
+        Guard::Expression(_) => String::new(),
     }
 }
 

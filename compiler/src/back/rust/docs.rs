@@ -82,7 +82,7 @@ fn transitions(facts: &Facts<'_>) -> String {
             .map(|&a| code(&machine.actions.at(a).name))
             .collect();
         let next = transition
-            .target
+            .target()
             .map_or(String::new(), |target| state_code(facts, target));
         let row = [
             state_code(facts, transition.source),
@@ -146,7 +146,7 @@ fn implied(facts: &Facts<'_>, state: &State) -> String {
         .iter()
         .find(|(_, other)| std::ptr::eq(*other, state));
     let leads_here =
-        |t: &Transition| t.target.is_some() && t.target == handle.map(|(handle, _)| handle);
+        |t: &Transition| t.target().is_some() && t.target() == handle.map(|(handle, _)| handle);
     let mut sources: Vec<_> = facts
         .machine
         .transitions

@@ -82,12 +82,12 @@ impl<'m> Facts<'m> {
         let has_raised = machine
             .actions
             .iter()
-            .any(|(_, action)| action.raises.is_some())
+            .any(|(_, action)| action.kind.raised().is_some())
             || machine.states.iter().any(|(_, state)| state.done.is_some());
         let carries_out = machine
             .actions
             .iter()
-            .any(|(_, action)| action.raises.is_none());
+            .any(|(_, action)| action.kind.raised().is_none());
         let has_fields = !machine.fields.is_empty();
         let mut facts = Self {
             machine,
@@ -233,8 +233,9 @@ impl<'m> Facts<'m> {
     /// What a transition leaves and enters: SCXML's `getTransitionDomain`, `computeExitSet`, `computeEntrySet`.
     pub(super) fn route(&self, transition: Handle<Transition>) -> Route {
         let machine = self.machine;
-        let &Transition { source, target, .. } = machine.transitions.at(transition);
-        let Some(target) = target else {
+        let row = machine.transitions.at(transition);
+        let source = row.source;
+        let Some(target) = row.target() else {
             return Route {
                 exits: vec![],
                 leaves_inside: false,
@@ -261,8 +262,9 @@ impl<'m> Facts<'m> {
     pub(super) fn start(&self) -> Vec<Entry> {
         let root = self.machine.root();
         let mut entries = vec![Entry::Initial(root)];
-        if let Some(initial) = &self.machine.states.at(root).initial {
-            self.enter(root, initial.target, &mut entries);
+        let initial = self.machine.states.at(root).initial.as_ref();
+        if let Some(&target) = initial.and_then(|initial| initial.targets.first()) {
+            self.enter(root, target, &mut entries);
         }
         entries
     }
@@ -312,7 +314,10 @@ impl<'m> Facts<'m> {
             entries.push(Entry::Initial(target));
             // INVARIANT: an initial target is a proper descendant, so each round goes further down the tree.
             inside = target;
-            target = initial.target;
+            let Some(&next) = initial.targets.first() else {
+                return target;
+            };
+            target = next;
         }
     }
 
@@ -344,7 +349,8 @@ impl<'m> Facts<'m> {
     }
 
     fn rests_after_start(&self) -> bool {
-        let raises = |&action: &Handle<Action>| self.machine.actions.at(action).raises.is_some();
+        let raises =
+            |&action: &Handle<Action>| self.machine.actions.at(action).kind.raised().is_some();
         let quiet = self.start().into_iter().all(|entry| {
             let completes = match entry {
                 Entry::State(state) => self.completes(state).is_some(),

@@ -81,6 +81,7 @@ fn reads(guard: &Guard) -> bool {
         Guard::Compare { .. } => true,
         Guard::All(parts) | Guard::Any(parts) => parts.iter().any(reads),
         Guard::Not(inner) => reads(inner),
+        Guard::Expression(_) => true,
     }
 }
 
@@ -124,6 +125,7 @@ fn expression(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
             let inner = operand(facts, inner);
             quote!(!#inner)
         }
+        Guard::Expression(_) => quote!(false),
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     let actions = machine
         .actions
         .iter()
-        .filter(|(_, action)| action.raises.is_none())
+        .filter(|(_, action)| action.kind.raised().is_none())
         .map(|(handle, action)| {
             let name = Ident::new(facts.names.action(handle), Span::call_site());
             let docs = docs::doc(&action_docs(facts, handle, action));
@@ -103,7 +103,7 @@ fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> St
     for (_, transition) in facts.machine.transitions.iter() {
         if transition.actions.contains(&handle) {
             let to = transition
-                .target
+                .target()
                 .map_or(String::new(), |target| format!(" to {}", id(target)));
             moments.push(format!("from {}{to}", id(transition.source)));
         }

@@ -516,7 +516,7 @@ pub(super) fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStrea
     let calls = actions.iter().map(|&action| {
         let id = number(action.index());
         let observed = quote!(observer.action(runtime::ActionId::new(#id)););
-        match facts.machine.actions.at(action).raises {
+        match facts.machine.actions.at(action).kind.raised() {
             Some(event) => {
                 let raise = raise(facts, event);
                 quote!(#observed #raise)

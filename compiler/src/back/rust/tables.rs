@@ -75,7 +75,9 @@ fn plan(facts: &Facts<'_>) -> TokenStream {
             .initial
             .as_ref()
             .filter(|_| state.kind == StateKind::Compound);
-        let initial = number(initial.map_or(none, |initial| initial.target.index()));
+        let initial = number(initial.map_or(none, |initial| {
+            initial.targets.first().map_or(0, |target| target.index())
+        }));
         let first = number(rows.len());
         states.push(quote!((#parent, #initial, #first)));
         for (transition, row) in machine.transitions_of(handle) {
@@ -92,7 +94,7 @@ fn plan(facts: &Facts<'_>) -> TokenStream {
         }
     }
     let transitions = machine.transitions.iter().map(|(handle, transition)| {
-        let (domain, target) = match transition.target {
+        let (domain, target) = match transition.target() {
             Some(target) => (facts.domain(handle, target).index(), target.index()),
             None => (none, none),
         };

@@ -35,7 +35,11 @@ pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
             machine.states.at(t.source).id
         ));
     }
-    if let Some((_, action)) = machine.actions.iter().find(|(_, a)| a.raises.is_some()) {
+    if let Some((_, action)) = machine
+        .actions
+        .iter()
+        .find(|(_, a)| a.kind.raised().is_some())
+    {
         return Some(format!("action `{}` raises an event", action.name));
     }
     facts.tables.then(|| "it has too many states".to_owned())

@@ -1,13 +1,15 @@
 //! One row of each section, in the order in which `encode` writes its parts.
 
+use core::ops::Range;
+
 use super::DecodeError;
 use super::reader::Reader;
-use crate::id::{EventId, FieldId, GuardId, StateId, TextId};
+use crate::id::{EventId, FieldId, GuardId, StateId, TextId, TimerId};
 use crate::table::sections::{
-    ActionRow, Constant, EventKind, EventRow, Instruction, StateKind, StateRow, TransitionRow,
-    Verdict,
+    ActionKind, ActionRow, AssignRow, Constant, EventKind, EventRow, Instruction, StateKind,
+    StateRow, TimerRow, TransitionRow, Verdict,
 };
-use crate::value::Operator;
+use crate::value::{BinaryOperator, Operator, UnaryOperator};
 
 pub(super) fn state(from: &mut Reader<'_>) -> Result<StateRow, DecodeError> {
     Ok(StateRow {
@@ -16,6 +18,9 @@ pub(super) fn state(from: &mut Reader<'_>) -> Result<StateRow, DecodeError> {
             0 => StateKind::Atomic,
             1 => StateKind::Compound,
             2 => StateKind::Final,
+            3 => StateKind::Parallel,
+            4 => StateKind::History,
+            5 => StateKind::DeepHistory,
             found => return Err(from.code("kind", found, 1)),
         },
         verdict: match from.u8()? {
@@ -64,10 +69,50 @@ pub(super) fn transition(from: &mut Reader<'_>) -> Result<TransitionRow, DecodeE
 }
 
 pub(super) fn action(from: &mut Reader<'_>) -> Result<ActionRow, DecodeError> {
+    let name = from.text()?;
+    let code = from.u8()?;
+    let argument = from.u16()?;
+    let [first, second, third] = [from.range()?, from.range()?, from.range()?];
+    let empty = |range: &Range<u32>| *range == (0..0);
+    let rest = empty(&second) && empty(&third);
+    let bare = rest && empty(&first);
+    let kind = match code {
+        0 if bare && argument == 0 => ActionKind::Host,
+        1 if bare => ActionKind::Raise(EventId::new(argument)),
+        2 if rest && argument == 0 => ActionKind::Assign(first),
+        3 if rest => ActionKind::Schedule(TimerId::new(argument), whole(&first)),
+        4 if bare => ActionKind::Cancel(TimerId::new(argument)),
+        5 if argument == 0 => ActionKind::If {
+            guard: first,
+            then: second,
+            otherwise: third,
+        },
+        0..=5 => return Err(from.not_zero()),
+        found => return Err(from.code("kind", found, 27)),
+    };
     Ok(ActionRow {
-        name: from.text()?,
-        raises: from.maybe()?.map(EventId::new),
+        name,
+        kind,
         metadata: from.maybe_text()?,
+    })
+}
+
+/// The number of 64 bits in the place of a range.
+fn whole(range: &Range<u32>) -> u64 {
+    u64::from(range.start) | u64::from(range.end) << 32
+}
+
+pub(super) fn timer(from: &mut Reader<'_>) -> Result<TimerRow, DecodeError> {
+    Ok(TimerRow {
+        name: from.text()?,
+        event: EventId::new(from.u16()?),
+    })
+}
+
+pub(super) fn assign(from: &mut Reader<'_>) -> Result<AssignRow, DecodeError> {
+    Ok(AssignRow {
+        field: FieldId::new(from.u16()?),
+        value: from.range()?,
     })
 }
 
@@ -75,7 +120,9 @@ pub(super) fn instruction(from: &mut Reader<'_>) -> Result<Instruction, DecodeEr
     let [code, operator] = from.take()?;
     let argument = from.u16()?;
     let range = from.range()?;
-    let bare = operator == 0 && range == (0..0);
+    let plain = operator == 0;
+    let bare = plain && range == (0..0);
+    let of_stack = argument == 0 && range == (0..0);
     let instruction = match code {
         0 if bare => Instruction::Ask(GuardId::new(argument)),
         1 => {
@@ -87,7 +134,24 @@ pub(super) fn instruction(from: &mut Reader<'_>) -> Result<Instruction, DecodeEr
         2 if bare && argument == 0 => Instruction::Not,
         3 if bare => Instruction::SkipIfFalse(argument),
         4 if bare => Instruction::SkipIfTrue(argument),
-        0 | 2..=4 => return Err(from.not_zero()),
+        5 if bare => Instruction::Load(FieldId::new(argument)),
+        6 if plain && argument == 0 => Instruction::Push(range),
+        7 if bare => Instruction::Has(FieldId::new(argument)),
+        8 if bare => Instruction::InState(StateId::new(argument)),
+        9 if plain && argument == 0 => Instruction::Among(range),
+        10 if of_stack => {
+            let Some(&operator) = UnaryOperator::ALL.get(usize::from(operator)) else {
+                return Err(from.code("operator", operator, 11));
+            };
+            Instruction::Unary(operator)
+        }
+        11 if of_stack => {
+            let Some(&operator) = BinaryOperator::ALL.get(usize::from(operator)) else {
+                return Err(from.code("operator", operator, 11));
+            };
+            Instruction::Binary(operator)
+        }
+        0 | 2..=11 => return Err(from.not_zero()),
         found => return Err(from.code("instruction", found, 12)),
     };
     Ok(instruction)

@@ -9,7 +9,9 @@ use core::ops::Range;
 use super::cell::{Cell, Guarded};
 use super::{EVENTLESS, Index, is_running_leaf};
 use crate::id::{ActionId, EventId, GuardId, StateId, TransitionId};
-use crate::table::sections::{EventKind, Instruction, Sections, StateKind, TransitionRow};
+use crate::table::sections::{
+    ActionKind, EventKind, Instruction, Sections, StateKind, TransitionRow,
+};
 use crate::table::tree::{self, Entry};
 use crate::table::{ROOT, list};
 
@@ -370,7 +372,7 @@ impl Effect {
             sections
                 .actions
                 .get(action.index())
-                .is_some_and(|row| row.raises.is_some())
+                .is_some_and(|row| row.kind != ActionKind::Host)
         });
         let completes = self
             .entered

@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::{Fault, FaultKind, Place, ensure};
 use crate::limits::{MAX_CALLS, MAX_EVENTS, MAX_NAMES, MAX_ROWS, MAX_STATES, MAX_TRANSITIONS};
 use crate::table::list;
-use crate::table::sections::{Constant, Instruction, Sections};
+use crate::table::sections::{ActionKind, Constant, Instruction, Sections};
 use crate::value::Operator;
 
 /// No section has more rows than its limit.
@@ -17,6 +17,8 @@ pub(super) fn v01_sizes(sections: &Sections) -> Result<(), Fault> {
         ("guards", sections.guards.len(), MAX_NAMES),
         ("fields", sections.fields.len(), MAX_NAMES),
         ("actions", sections.actions.len(), MAX_NAMES),
+        ("timers", sections.timers.len(), MAX_NAMES),
+        ("assigns", sections.assigns.len(), MAX_ROWS),
         ("texts", sections.texts.len(), MAX_ROWS),
         ("targets", sections.targets.len(), MAX_ROWS),
         ("triggers", sections.triggers.len(), MAX_ROWS),
@@ -57,8 +59,34 @@ pub(super) fn v03_ranges(sections: &Sections) -> Result<(), Fault> {
             range_within(what, range, rows, || Place::row("transition", index))?;
         }
     }
+    for (index, row) in sections.actions.iter().enumerate() {
+        let place = || Place::named(sections, "action", index, Some(row.name));
+        match &row.kind {
+            ActionKind::Assign(range) => {
+                range_within("assignments", range, sections.assigns.len(), place)?;
+            }
+            ActionKind::If {
+                guard,
+                then,
+                otherwise,
+            } => {
+                range_within("instructions", guard, sections.code.len(), place)?;
+                range_within("actions", then, calls, place)?;
+                range_within("actions", otherwise, calls, place)?;
+            }
+            _ => {}
+        }
+    }
+    for (index, row) in sections.assigns.iter().enumerate() {
+        range_within("instructions", &row.value, sections.code.len(), || {
+            Place::row("assignment", index)
+        })?;
+    }
     for (index, row) in sections.code.iter().enumerate() {
-        if let Instruction::Compare(_, _, range) = row {
+        if let Instruction::Compare(_, _, range)
+        | Instruction::Push(range)
+        | Instruction::Among(range) = row
+        {
             let place = || Place::row("instruction", index);
             range_within("constants", range, sections.constants.len(), place)?;
         }
@@ -97,7 +125,22 @@ pub(super) fn v04_ids(sections: &Sections) -> Result<(), Fault> {
     }
     for (index, row) in sections.actions.iter().enumerate() {
         let place = || Place::named(sections, "action", index, Some(row.name));
-        id_within("event", row.raises.map(|id| id.raw()), events, place)?;
+        let timers = sections.timers.len();
+        match row.kind {
+            ActionKind::Raise(event) => id_within("event", Some(event.raw()), events, place)?,
+            ActionKind::Schedule(timer, _) | ActionKind::Cancel(timer) => {
+                id_within("timer", Some(timer.raw()), timers, place)?;
+            }
+            ActionKind::Host | ActionKind::Assign(_) | ActionKind::If { .. } => {}
+        }
+    }
+    for (index, row) in sections.timers.iter().enumerate() {
+        let place = || Place::named(sections, "timer", index, Some(row.name));
+        id_within("event", Some(row.event.raw()), events, place)?;
+    }
+    for (index, row) in sections.assigns.iter().enumerate() {
+        let place = || Place::row("assignment", index);
+        id_within("field", Some(row.field.raw()), sections.fields.len(), place)?;
     }
     for (index, id) in sections.targets.iter().enumerate() {
         id_within("state", Some(id.raw()), states, || {
@@ -119,7 +162,11 @@ pub(super) fn v04_ids(sections: &Sections) -> Result<(), Fault> {
         let (what, id, rows) = match instruction {
             Instruction::Ask(id) => ("guard", id.raw(), sections.guards.len()),
             Instruction::Compare(id, _, _) => ("field", id.raw(), sections.fields.len()),
-            Instruction::Not | Instruction::SkipIfFalse(_) | Instruction::SkipIfTrue(_) => continue,
+            Instruction::Load(id) | Instruction::Has(id) => {
+                ("field", id.raw(), sections.fields.len())
+            }
+            Instruction::InState(id) => ("state", id.raw(), states),
+            _ => continue,
         };
         id_within(what, Some(id), rows, || Place::row("instruction", index))?;
     }
@@ -204,7 +251,9 @@ pub(super) fn v28_together(sections: &Sections) -> Result<(), Fault> {
     // INVARIANT: V01 and V03 keep both numbers small enough to be added as `usize` on 64 bits; saturation covers 32.
     let triggers = sections.transitions.iter().map(|row| row.triggers.len());
     let constants = sections.code.iter().map(|row| match row {
-        Instruction::Compare(_, _, range) => list(&sections.constants, range).len(),
+        Instruction::Compare(_, _, range)
+        | Instruction::Push(range)
+        | Instruction::Among(range) => list(&sections.constants, range).len(),
         _ => 0,
     });
     let sums = [

@@ -33,6 +33,9 @@ pub(super) fn v02_texts(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.transitions.iter().enumerate() {
         check("transition", index, row.metadata)?;
     }
+    for (index, row) in sections.timers.iter().enumerate() {
+        check("timer", index, Some(row.name))?;
+    }
     for (index, &name) in sections.guards.iter().enumerate() {
         check("guard", index, Some(name))?;
     }

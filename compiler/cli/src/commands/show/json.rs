@@ -249,7 +249,7 @@ fn transition<'t>(table: &'t Table, id: TransitionId, row: &TransitionRow) -> Tr
 fn action<'t>(table: &'t Table, row: &ActionRow) -> Action<'t> {
     Action {
         name: table.text(row.name),
-        raises: row.raises.map(|event| table.event_name(event)),
+        raises: row.kind.raised().map(|event| table.event_name(event)),
         meta: wording::meta(table, row.metadata),
     }
 }

@@ -268,7 +268,8 @@ impl Page<'_> {
             .actions()
             .filter_map(|(id, row)| {
                 let raises = row
-                    .raises
+                    .kind
+                    .raised()
                     .map(|event| format!("raises {}", table.event_name(event)));
                 let meta = wording::meta(table, row.metadata);
                 let said = meta.iter().map(|(key, value)| match value {
