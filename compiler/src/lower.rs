@@ -10,6 +10,7 @@
 mod boundary;
 mod declarations;
 mod definition;
+mod delay;
 mod diagram;
 mod draft;
 mod finish;

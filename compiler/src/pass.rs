@@ -1,5 +1,6 @@
 //! Facts about a machine that several stages need.
 
+pub mod delay;
 pub mod names;
 pub mod reach;
 pub mod rest;

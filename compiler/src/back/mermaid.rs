@@ -177,10 +177,10 @@ impl<'m> Writer<'m> {
             2
         };
         for (keyword, actions) in [("entry", &state.entry), ("exit", &state.exit)] {
-            if !actions.is_empty() && room > 0 {
+            let list = action_names(machine, actions);
+            if !list.is_empty() && room > 0 {
                 room -= 1;
                 let name = self.name(handle);
-                let list = action_names(machine, actions);
                 self.line(&format!("{name} : {keyword} / {list}"));
             }
         }

@@ -134,6 +134,8 @@ codes! {
     SM312 "completion-without-final" Hint CompletionWithoutFinal;
     SM313 "machine-too-large" Error MachineTooLarge;
     SM314 "never-completes" Warning NeverCompletes;
+    SM320 "bad-delay" Error BadDelay;
+    SM321 "zero-delay" Warning ZeroDelay;
     // 4: determinism.
     SM401 "conflicting-transitions" Error ConflictingTransitions;
     SM402 "shadowed-transition" Warning ShadowedTransition;

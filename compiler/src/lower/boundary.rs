@@ -22,8 +22,9 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         .iter()
         .filter(|transition| {
             transition
-                .target
-                .is_some_and(|target| target != transition.source)
+                .targets
+                .iter()
+                .any(|&target| target != transition.source)
         })
         .map(|transition| transition.source)
         .collect();
@@ -166,12 +167,9 @@ fn begins(
     };
     let other = initials
         .iter()
-        .find(|initial| initial.target != first.target);
+        .find(|initial| initial.targets != first.targets);
     if let Some(other) = other.filter(|_| !context.broken) {
-        let names = (
-            draft.get(first.target).id.as_str(),
-            draft.get(other.target).id.as_str(),
-        );
+        let names = (first_name(draft, first), first_name(draft, other));
         let diagnostic =
             report::several_initial_states::several_initial_states(names, first.span, other.span);
         context.diags.push(diagnostic);
@@ -229,8 +227,10 @@ fn infer_initial(
 /// A scope can begin only at a state inside it. A body may name a state that belongs to another one. Tells whether
 /// there was one.
 fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Context<'_>) -> bool {
-    let is_inside =
-        |initial: &DraftInitial| initial.target != scope && draft.is_within(initial.target, scope);
+    let is_inside = |initial: &DraftInitial| {
+        let mut targets = initial.targets.iter();
+        targets.all(|&target| target != scope && draft.is_within(target, scope))
+    };
     let (inside, outside): (Vec<_>, Vec<_>) = draft
         .get(scope)
         .initials
@@ -244,7 +244,12 @@ fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Con
         .filter(|initial| !context.diags.covers(initial.span))
         .collect::<Vec<_>>()
     {
-        let target = draft.get(initial.target);
+        let lies_outside =
+            |&target: &StateIndex| target == scope || !draft.is_within(target, scope);
+        let Some(target) = initial.targets.iter().copied().find(lies_outside) else {
+            continue;
+        };
+        let target = draft.get(target);
         let name = Spanned::new(target.id.clone(), initial.span);
         let scope = draft.get(scope);
         context.diags.push(report::unknown_state::outside_scope(
@@ -257,11 +262,17 @@ fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Con
     drops
 }
 
+/// The id of the first state that a scope begins at.
+fn first_name<'d>(draft: &'d Draft, initial: &DraftInitial) -> &'d str {
+    let target = initial.targets.first();
+    target.map_or("", |&target| draft.get(target).id.as_str())
+}
+
 fn push_initial(draft: &mut Draft, scope: StateIndex, target: StateIndex) {
     let span = draft.get(target).span;
     draft.get_mut(scope).initials.push(DraftInitial {
         span,
-        target,
+        targets: vec![target],
         actions: Vec::new(),
         inferred: true,
     });
@@ -272,30 +283,29 @@ fn entered_by_default(draft: &Draft) -> BTreeSet<StateIndex> {
     let targets = draft
         .transitions
         .iter()
-        .filter_map(|transition| transition.target);
+        .flat_map(|transition| transition.targets.iter());
     let initials = draft
         .states
         .iter()
         .flat_map(|state| &state.initials)
-        .map(|initial| initial.target);
-    targets.chain(initials).collect()
+        .flat_map(|initial| initial.targets.iter());
+    targets.chain(initials).copied().collect()
 }
 
 /// The states that a transition leads to, or into, from elsewhere in the scope around them.
 fn led_to_in_scope(draft: &Draft) -> BTreeSet<StateIndex> {
     let mut found = BTreeSet::new();
     for transition in &draft.transitions {
-        let Some(target) = transition.target else {
-            continue;
-        };
         let sources: BTreeSet<StateIndex> = draft.ancestry(transition.source).collect();
-        // Outermost first, so the first state that doesn't hold the source is the one beside it.
-        let path: Vec<StateIndex> = draft.ancestry(target).collect();
-        found.extend(
-            path.into_iter()
-                .rev()
-                .find(|state| !sources.contains(state)),
-        );
+        for &target in &transition.targets {
+            // Outermost first, so the first state that doesn't hold the source is the one beside it.
+            let path: Vec<StateIndex> = draft.ancestry(target).collect();
+            found.extend(
+                path.into_iter()
+                    .rev()
+                    .find(|state| !sources.contains(state)),
+            );
+        }
     }
     found
 }

@@ -148,7 +148,7 @@ pub(super) fn add_initial(
         }
         draft.get_mut(scope).initials.push(DraftInitial {
             span: initial.span,
-            target,
+            targets: vec![target],
             actions: Vec::new(),
             inferred: false,
         });
@@ -183,7 +183,7 @@ fn add_branches(
     for branch in branches {
         let mut transition = DraftTransition::new(branch.span, source, None);
         transition.trigger = trigger.clone();
-        transition.target = match &branch.kind {
+        let target = match &branch.kind {
             // Without a diagram that draws where it leads, a branch leads somewhere or does something.
             BranchKind::Target(None) if branch.actions.is_empty() => {
                 let needs = "`target` or `actions`";
@@ -215,6 +215,7 @@ fn add_branches(
                 continue;
             }
         };
+        transition.targets.extend(target);
         add_to_transition(&mut transition, branch, draft, context);
         draft.transitions.push(transition);
     }

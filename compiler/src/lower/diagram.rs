@@ -287,7 +287,7 @@ impl Walk<'_, '_> {
             };
             self.draft.get_mut(scope).initials.push(DraftInitial {
                 span,
-                target,
+                targets: vec![target],
                 actions,
                 inferred: false,
             });

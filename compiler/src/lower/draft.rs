@@ -9,7 +9,7 @@ use super::words::{composed, word_key};
 use crate::arena::{Arena, Handle};
 use crate::front::definition::ast::Kind;
 use crate::ir::{
-    Action, ActionKind, Event, EventKind, Field, Guard, HostGuard, Meta, Type, Verdict,
+    Action, ActionKind, Event, EventKind, Field, Guard, HostGuard, Meta, Timer, Type, Verdict,
 };
 use crate::source::{Span, Spanned};
 
@@ -43,6 +43,8 @@ pub(super) struct Draft {
     /// The actions.
     pub(super) actions: Arena<Action>,
     actions_by_name: BTreeMap<String, Handle<Action>>,
+    /// The timers. Their states go by their index here; `finish` puts the handles in.
+    pub(super) timers: Arena<Timer>,
 }
 
 /// A state in the making.
@@ -53,9 +55,13 @@ pub(super) struct DraftState {
     pub(super) parent: StateIndex,
     /// What the spec says that it is.
     pub(super) kind: Option<Kind>,
+    /// Of a history: whether it remembers the leaves, not only the children.
+    pub(super) deep: bool,
     /// Whether it has a body, in the diagram or in the definition.
     pub(super) has_body: bool,
     pub(super) implied: bool,
+    /// Whether it is a part of a parallel state that has no name in the spec. It keeps its place among its siblings.
+    pub(super) is_region: bool,
     /// Of an implied state: the state whose way on it is.
     pub(super) stands_for: StateIndex,
     /// Whether it turned out to be no state after all; nothing leads to it.
@@ -64,6 +70,10 @@ pub(super) struct DraftState {
     pub(super) initials: Vec<DraftInitial>,
     pub(super) entry: Vec<Handle<Action>>,
     pub(super) exit: Vec<Handle<Action>>,
+    /// The actions that start its timers: first on entry.
+    pub(super) schedules: Vec<Handle<Action>>,
+    /// The actions that stop its timers: last on exit.
+    pub(super) cancels: Vec<Handle<Action>>,
     pub(super) titles: Vec<Spanned<String>>,
     pub(super) description: Option<Spanned<String>>,
     pub(super) instructions: Option<Spanned<String>>,
@@ -80,7 +90,8 @@ pub(super) struct DraftState {
 #[derive(Clone, Debug)]
 pub(super) struct DraftInitial {
     pub(super) span: Span,
-    pub(super) target: StateIndex,
+    /// Several only where they stand in different regions of a parallel state.
+    pub(super) targets: Vec<StateIndex>,
     pub(super) actions: Vec<Handle<Action>>,
     /// Whether the spec doesn't say it.
     pub(super) inferred: bool,
@@ -91,7 +102,8 @@ pub(super) struct DraftInitial {
 pub(super) struct DraftTransition {
     pub(super) span: Span,
     pub(super) source: StateIndex,
-    pub(super) target: Option<StateIndex>,
+    /// Where it leads; several only where they stand in different regions of a parallel state.
+    pub(super) targets: Vec<StateIndex>,
     pub(super) internal: bool,
     pub(super) implied: bool,
     pub(super) trigger: DraftTrigger,
@@ -303,6 +315,54 @@ impl Draft {
         handle
     }
 
+    /// The timer of a state that starts as the state is entered and stops as it is left; gives the event that it
+    /// sends after so many milliseconds. Made if it is new.
+    pub(super) fn add_timer(
+        &mut self,
+        state: StateIndex,
+        milliseconds: u64,
+        span: Span,
+    ) -> Handle<Event> {
+        // One delay of one state is one timer: its transitions compete, in their order.
+        let schedules = &self.get(state).schedules;
+        let same = schedules.iter().find_map(|&action| {
+            let kind = &self.actions.at(action).kind;
+            match kind {
+                ActionKind::Schedule(timer, delay) if *delay == milliseconds => Some(*timer),
+                _ => None,
+            }
+        });
+        if let Some(timer) = same {
+            return self.timers.at(timer).event;
+        }
+        let count = schedules.len() + 1;
+        let name = format!("after.{}.{count}", self.get(state).id);
+        let event = self.intern_engine_event(&name, EventKind::Delayed, span);
+        let timer = self.timers.append(Timer {
+            name: name.clone(),
+            span,
+            event,
+            of: Some(Handle::at(state)),
+        });
+        let cancel = format!("cancel.{name}");
+        let schedule = self.engine_action(&name, span, ActionKind::Schedule(timer, milliseconds));
+        self.get_mut(state).schedules.push(schedule);
+        let cancel = self.engine_action(&cancel, span, ActionKind::Cancel(timer));
+        self.get_mut(state).cancels.push(cancel);
+        event
+    }
+
+    /// A new action of the engine's, under that name or, if the author has an action of that name, one like it.
+    fn engine_action(&mut self, wanted: &str, span: Span, kind: ActionKind) -> Handle<Action> {
+        let mut name = wanted.to_owned();
+        while self.names_action(&name) {
+            name.push('_');
+        }
+        let action = self.intern_action(&name, span);
+        self.actions.at_mut(action).kind = kind;
+        action
+    }
+
     /// Whether something names an action of that name.
     pub(super) fn names_action(&self, name: &str) -> bool {
         self.actions_by_name.contains_key(composed(name).as_ref())
@@ -343,10 +403,10 @@ impl Draft {
         };
         let kept = || (1..self.states.len()).filter(|&state| !self.get(state).dropped);
         kept()
-            .filter(|&state| !self.get(state).implied)
+            .filter(|&state| !self.stands_behind(state))
             .for_each(&mut add);
         let mut implied: Vec<StateIndex> =
-            kept().filter(|&state| self.get(state).implied).collect();
+            kept().filter(|&state| self.stands_behind(state)).collect();
         if implied.len() > 1 {
             let mut rank = vec![0; self.states.len()];
             for (position, state) in document_order(&children).into_iter().enumerate() {
@@ -362,6 +422,11 @@ impl Draft {
             }
         }
         children
+    }
+
+    /// Whether a state stands behind its siblings, because it has no name and is no region.
+    fn stands_behind(&self, state: StateIndex) -> bool {
+        self.get(state).implied && !self.get(state).is_region
     }
 
     /// A state and the states around it, the root last.
@@ -384,14 +449,18 @@ impl DraftState {
             span,
             parent,
             kind: None,
+            deep: false,
             has_body: false,
             implied: false,
+            is_region: false,
             stands_for: ROOT,
             dropped: false,
             verdict: Verdict::Success,
             initials: Vec::new(),
             entry: Vec::new(),
             exit: Vec::new(),
+            schedules: Vec::new(),
+            cancels: Vec::new(),
             titles: Vec::new(),
             description: None,
             instructions: None,
@@ -416,12 +485,17 @@ pub(super) fn document_order(children: &[Vec<StateIndex>]) -> Vec<StateIndex> {
 }
 
 impl DraftTransition {
+    /// Its first target.
+    pub(super) fn target(&self) -> Option<StateIndex> {
+        self.targets.first().copied()
+    }
+
     /// A transition between two states that says nothing else.
     pub(super) fn new(span: Span, source: StateIndex, target: Option<StateIndex>) -> Self {
         Self {
             span,
             source,
-            target,
+            targets: target.into_iter().collect(),
             internal: false,
             implied: false,
             trigger: DraftTrigger::Missing,

@@ -27,6 +27,10 @@ pub(super) fn finish(
     let order = document_order(&children);
     let handles = handles(&order, draft.states.len());
     let handle = |state: StateIndex| handles.get(state).copied().unwrap_or_else(|| Handle::at(0));
+    for timer in draft.timers.handles() {
+        let timer = draft.timers.at_mut(timer);
+        timer.of = timer.of.map(|state| handle(state.index()));
+    }
     for event in draft.events.handles() {
         if let EventKind::Completion(state) = draft.events.at(event).kind {
             draft.events.at_mut(event).kind = EventKind::Completion(handle(state.index()));
@@ -82,7 +86,7 @@ pub(super) fn finish(
         guards: draft.guards,
         fields: draft.fields,
         actions: draft.actions,
-        timers: Arena::new(),
+        timers: draft.timers,
         interrupts: interrupts.into_iter().map(interrupt).collect(),
         context: definition
             .and_then(|definition| definition.context.as_ref().map(|c| c.value.clone())),
@@ -142,13 +146,20 @@ fn finish_state(
     handle: impl Fn(StateIndex) -> Handle<State>,
 ) -> State {
     let kind = match (children.is_empty(), state.kind) {
+        (_, Some(Kind::History)) if state.deep => StateKind::DeepHistory,
+        (_, Some(Kind::History)) => StateKind::History,
+        (false, Some(Kind::Parallel)) => StateKind::Parallel,
         (false, _) => StateKind::Compound,
         (true, Some(Kind::Final)) => StateKind::Final,
         (true, _) => StateKind::Atomic,
     };
     let make_initial = |initial: &DraftInitial| Initial {
         span: initial.span,
-        targets: vec![handle(initial.target)],
+        targets: initial
+            .targets
+            .iter()
+            .map(|&target| handle(target))
+            .collect(),
         actions: initial.actions.clone(),
         inferred: initial.inferred,
     };
@@ -166,10 +177,10 @@ fn finish_state(
             .initials
             .first()
             .map(make_initial)
-            .filter(|_| kind == StateKind::Compound),
+            .filter(|_| kind == StateKind::Compound || kind.is_history()),
         children,
-        entry: state.entry,
-        exit: state.exit,
+        entry: state.schedules.into_iter().chain(state.entry).collect(),
+        exit: state.exit.into_iter().chain(state.cancels).collect(),
         transitions: 0..0,
         done: None,
         title: join(&state.titles),
@@ -203,7 +214,7 @@ fn finish_transition(
         },
         guard: transition.guard,
         actions: transition.actions,
-        targets: transition.target.map(handle).into_iter().collect(),
+        targets: transition.targets.into_iter().map(handle).collect(),
         internal: transition.internal,
         implied: transition.implied,
         label: transition.label,
@@ -228,7 +239,7 @@ fn set_done(states: &mut Arena<State>, draft: &Draft) {
     for (handle, event) in draft.events.iter() {
         // A state without children is never done; `never-completes` says so of who waits for it.
         if let EventKind::Completion(state) = event.kind
-            && states.at(state).kind == StateKind::Compound
+            && states.at(state).kind.has_children()
         {
             states.at_mut(state).done = Some(handle);
         }

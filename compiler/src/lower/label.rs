@@ -12,6 +12,7 @@
 
 use std::ops::Range;
 
+use super::delay::milliseconds;
 use super::words::is_identifier;
 
 /// A label, taken apart. Ranges are bytes of the label's text.
@@ -267,7 +268,10 @@ fn trigger(text: &str, range: Range<usize>) -> Trigger {
     {
         return Trigger::Events(parts);
     }
-    if inner.strip_prefix("after ").is_some_and(is_duration) {
+    if inner
+        .strip_prefix("after ")
+        .is_some_and(|duration| milliseconds(duration).is_some())
+    {
         return Trigger::Delay(range);
     }
     if let Some((name, comment)) = split_comment(text, range.clone()) {
@@ -278,15 +282,6 @@ fn trigger(text: &str, range: Range<usize>) -> Trigger {
     } else {
         Trigger::Prose(range)
     }
-}
-
-/// `30s`, `1.5 h`.
-fn is_duration(text: &str) -> bool {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = text.get(digits.len()..).unwrap_or("");
-    matches!(unit, "ms" | "s" | "m" | "h" | "d")
-        && digits.trim_end().parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 /// The text before a parenthesis at the end, and that parenthesis.

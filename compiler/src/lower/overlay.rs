@@ -82,11 +82,16 @@ fn overlay_initial(
         .get(scope)
         .initials
         .iter()
-        .find(|drawn| drawn.target != target);
-    if let Some(drawn) =
-        drawn.filter(|_| draft.get(scope).initials.iter().all(|i| i.target != target))
-    {
-        let name = &draft.get(drawn.target).id;
+        .find(|drawn| drawn.targets != [target]);
+    if let Some(drawn) = drawn.filter(|_| {
+        draft
+            .get(scope)
+            .initials
+            .iter()
+            .all(|i| i.targets != [target])
+    }) {
+        let first = drawn.targets.first().copied().unwrap_or(scope);
+        let name = &draft.get(first).id;
         context.diags.push(report::only_in_definition::initial(
             initial, name, drawn.span,
         ));
@@ -155,7 +160,7 @@ fn unsupported(span: Span, what: &str, context: &mut Context<'_>) {
 fn settle_final(state: StateIndex, drawn: &mut Drawn, draft: &mut Draft) {
     let end_of = |transition: &DraftTransition| {
         transition
-            .target
+            .target()
             .filter(|&target| draft.get(target).implied)
     };
     let leading = drawn
@@ -246,7 +251,7 @@ fn overlay_branches(
         let found = drawn.of(under.source).iter().copied().find(|index| {
             !taken.contains(index)
                 && draft.transitions.get(*index).is_some_and(|transition| {
-                    wanted.is_none_or(|wanted| transition.target == Some(wanted))
+                    wanted.is_none_or(|wanted| transition.targets.contains(&wanted))
                         && answers(transition, &under.trigger, draft)
                 })
         });
@@ -317,7 +322,7 @@ fn answers(transition: &DraftTransition, trigger: &DraftTrigger, draft: &Draft) 
                 draft.event(&slug(text)) == Some(*first) || draft.event(text) == Some(*first)
             })
         }
-        DraftTrigger::Missing => transition.target.is_some_and(|target| {
+        DraftTrigger::Missing => transition.target().is_some_and(|target| {
             if trigger::completes(draft, transition.source) {
                 return false;
             }

@@ -1,5 +1,6 @@
 //! The messages of this stage: one file a code.
 
+pub(super) mod bad_delay;
 pub(super) mod bare_condition;
 pub(super) mod broken_label;
 pub(super) mod completion_without_final;
@@ -28,3 +29,4 @@ pub(super) mod unknown_state;
 pub(super) mod unread_part;
 pub(super) mod unsupported_construct;
 pub(super) mod unused_declaration;
+pub(super) mod zero_delay;

@@ -40,7 +40,7 @@ pub(super) fn settle(draft: &mut Draft, diags: &mut Diags) {
             continue;
         };
         let (source, span) = (transition.source, transition.span);
-        let trigger = match (&transition.trigger, transition.target) {
+        let trigger = match (&transition.trigger, transition.target()) {
             (DraftTrigger::Completion, _) => completion(draft, source, span),
             (DraftTrigger::Missing, Some(_)) if completes(draft, source) => {
                 completion(draft, source, span)
@@ -135,12 +135,15 @@ fn settle_comments(draft: &mut Draft, diags: &mut Diags) {
 }
 
 /// Where the transitions without a guard lead, by their source and the identifier of their event without its parenthesis.
-fn targets_by_event(draft: &Draft) -> BTreeMap<(StateIndex, String), BTreeSet<Option<StateIndex>>> {
+fn targets_by_event(draft: &Draft) -> BTreeMap<(StateIndex, String), BTreeSet<Vec<StateIndex>>> {
     let mut targets: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for transition in draft.transitions.iter().filter(|t| t.guard.is_none()) {
         let mut note = |name: &str| {
             let key = (transition.source, slug(name));
-            targets.entry(key).or_default().insert(transition.target);
+            targets
+                .entry(key)
+                .or_default()
+                .insert(transition.targets.clone());
         };
         match &transition.trigger {
             DraftTrigger::Commented { name, .. } => note(&name.value),

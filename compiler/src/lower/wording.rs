@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::draft::{Draft, DraftTransition, DraftTrigger};
+use super::delay::milliseconds;
+use super::draft::{Draft, DraftTransition, DraftTrigger, StateIndex};
 use super::label::{Label, Trigger};
 use super::report;
 use super::spec::Context;
@@ -64,7 +65,7 @@ pub(super) fn apply(
             transition.guard_words = Some(words);
         }
     }
-    transition.trigger = trigger(text, label, draft, context.diags);
+    transition.trigger = trigger(transition.source, text, label, draft, context.diags);
     if let Some(diagnostic) = unread_part(text, label, context) {
         context.diags.push(diagnostic);
     } else if let Some(slash) = &label.slash {
@@ -137,7 +138,32 @@ pub(super) fn action_names(list: &str) -> Vec<(String, Range<usize>)> {
     names
 }
 
+/// The event that a state's timer sends after a duration. `span`: where the trigger stands.
+pub(super) fn delayed(
+    source: StateIndex,
+    duration: &Spanned<String>,
+    span: Span,
+    draft: &mut Draft,
+    diags: &mut Diags,
+) -> DraftTrigger {
+    let event = match milliseconds(&duration.value) {
+        Some(Ok(delay)) => {
+            if delay == 0 {
+                diags.push(report::zero_delay::zero_delay(duration));
+            }
+            draft.add_timer(source, delay, span)
+        }
+        Some(Err(misfit)) => {
+            diags.push(report::bad_delay::bad_delay(duration, misfit));
+            draft.intern_event(&slug(&duration.value), span)
+        }
+        None => draft.intern_event(&slug(&duration.value), span),
+    };
+    DraftTrigger::Events(vec![event])
+}
+
 fn trigger(
+    source: StateIndex,
     text: &Spanned<String>,
     label: &Label,
     draft: &mut Draft,
@@ -164,12 +190,12 @@ fn trigger(
             comment: part(text, comment.clone()),
         },
         Trigger::Delay(range) => {
-            let span = part(text, range.clone());
-            diags.push(report::unsupported_construct::unsupported_construct(
-                span,
-                "delays (`after`)",
-            ));
-            DraftTrigger::Events(vec![draft.intern_event(&slug(slice(text, range)), span)])
+            let words = slice(text, range);
+            let duration = words.trim_start_matches("after").trim_start();
+            let start = range.start + (words.len() - duration.len());
+            let place = part(text, start..range.end);
+            let duration = Spanned::new(duration.to_owned(), place);
+            delayed(source, &duration, part(text, range.clone()), draft, diags)
         }
         Trigger::Condition(range) => {
             let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));

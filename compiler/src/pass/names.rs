@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::arena::Handle;
-use crate::ir::{Action, Event, EventKind, HostGuard, Machine, State, StateKind};
+use crate::ir::{Action, ActionKind, Event, EventKind, HostGuard, Machine, State};
 use crate::source::Span;
 
 /// The Rust names of one machine, by the index of what they name.
@@ -54,7 +54,7 @@ pub struct Collision {
 }
 
 impl Names {
-    /// The variant of a state: of `State` for a leaf, of `Super` for a compound state. Empty for the root.
+    /// The variant of a state: of `State` for a leaf, of `Super` for a state with children. Empty for the root.
     #[must_use]
     pub fn state(&self, state: Handle<State>) -> &str {
         self.states.get(state.index()).map_or("", String::as_str)
@@ -72,7 +72,8 @@ impl Names {
         self.guards.get(guard.index()).map_or("", String::as_str)
     }
 
-    /// The method that carries out an action. An action that raises an event has a name, too, but no method.
+    /// The method that carries out an action. An action that the machine carries out itself has a name, too, but
+    /// no method.
     #[must_use]
     pub fn action(&self, action: Handle<Action>) -> &str {
         self.actions.get(action.index()).map_or("", String::as_str)
@@ -98,14 +99,17 @@ pub fn names(machine: &Machine) -> Names {
     names
 }
 
-/// Leaves and compound states have a namespace each; the name of an implied final gives way.
+/// Leaves and states with children have a namespace each; the name of an implied final or region gives way.
 fn name_states(machine: &Machine, names: &mut Names) {
     let mut leaves = Namespace::default();
     let mut supers = Namespace::default();
     let stated = machine.states.iter().filter(|(_, state)| !state.implied);
     let mut found = BTreeMap::new();
     for (handle, state) in stated.filter(|(_, state)| state.parent.is_some()) {
-        let space = if state.kind == StateKind::Compound {
+        if state.kind.is_history() {
+            continue;
+        }
+        let space = if state.kind.has_children() {
             &mut supers
         } else {
             &mut leaves
@@ -117,8 +121,10 @@ fn name_states(machine: &Machine, names: &mut Names) {
     for (handle, state) in machine.states.iter() {
         let name = match found.remove(&handle) {
             Some(name) => name,
-            None if state.implied => leaves.give_way(upper_camel(&state.id).0),
-            None => String::new(),
+            None if state.parent.is_none() => String::new(),
+            None if state.kind.has_children() => supers.give_way("state", &state.id, state.span),
+            // A history is no variant that anybody sees, so it gives way to the leaves.
+            None => leaves.give_way("state", &state.id, state.span),
         };
         names.states.push(name);
     }
@@ -137,12 +143,12 @@ fn name_events(machine: &Machine, names: &mut Names) {
     for (handle, event) in machine.events.iter() {
         let name = found
             .remove(&handle)
-            .unwrap_or_else(|| space.give_way(upper_camel(&event.id).0));
+            .unwrap_or_else(|| space.give_way("event", &event.id, event.span));
         names.events.push(name);
     }
 }
 
-/// Guards and actions are methods of one trait. An action that only raises an event has none.
+/// Guards and actions are methods of one trait. An action that the machine carries out itself has none.
 fn name_methods(machine: &Machine, names: &mut Names) {
     let mut space = Namespace::default();
     if !machine.fields.is_empty() {
@@ -155,10 +161,10 @@ fn name_methods(machine: &Machine, names: &mut Names) {
     }
     for (_, action) in machine.actions.iter() {
         let converted = snake(&action.name);
-        let name = if action.kind.raised().is_some() {
-            converted.0
-        } else {
+        let name = if action.kind == ActionKind::Host {
             space.claim(names, "action", &action.name, action.span, converted)
+        } else {
+            converted.0
         };
         names.actions.push(name);
     }
@@ -207,10 +213,12 @@ impl Namespace {
     }
 
     /// A name that nobody has claimed: that name with as many `_` behind it as it takes.
-    fn give_way(&self, mut name: String) -> String {
+    fn give_way(&mut self, what: &'static str, id: &str, span: Span) -> String {
+        let mut name = upper_camel(id).0;
         while self.taken.contains_key(&name) {
             name.push('_');
         }
+        self.taken.insert(name.clone(), (what, id.to_owned(), span));
         name
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
-use crate::ir::{Event, EventKind, Machine, Transition};
+use crate::ir::{Event, EventKind, Machine, State, Transition};
+use crate::pass::delay::{delay, duration};
 
 /// Reports drawn transitions of one state that share an event, have no guard, and differ in what they do. (A definition's
 /// list of branches is ordered, so there it is `shadowed-transition`.)
@@ -38,8 +39,11 @@ pub(super) fn differ(one: &Transition, two: &Transition) -> bool {
     one.targets != two.targets || one.actions != two.actions || one.internal != two.internal
 }
 
-/// When a transition on an event is taken, for a message.
-pub(super) fn when(machine: &Machine, event: Handle<Event>) -> String {
+/// When a transition of a state on an event is taken, for a message.
+pub(super) fn when(machine: &Machine, source: Handle<State>, event: Handle<Event>) -> String {
+    if let Some(milliseconds) = delay(machine, source, event) {
+        return format!("after {}", duration(milliseconds));
+    }
     let event = &machine.events.at(event);
     match event.kind {
         EventKind::Completion(state) => {
@@ -56,12 +60,15 @@ fn conflict(
     later: &Transition,
 ) -> Diagnostic {
     let source = &machine.states.at(later.source).id;
-    let when = when(machine, event);
+    let when = when(machine, later.source, event);
     let subject = match machine.events.at(event).kind {
         EventKind::Completion(_) => format!("the end of `{source}`"),
-        _ => {
-            format!("`{}` in `{source}`", machine.events.at(event).id)
-        }
+        _ => match delay(machine, later.source, event) {
+            Some(milliseconds) => {
+                format!("`after {}` in `{source}`", duration(milliseconds))
+            }
+            None => format!("`{}` in `{source}`", machine.events.at(event).id),
+        },
     };
     let goal = |transition: &Transition| match transition.target() {
         Some(target) if machine.states.at(target).implied => "leads to `[*]`".to_owned(),

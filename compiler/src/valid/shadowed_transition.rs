@@ -63,11 +63,13 @@ fn shadowed(
     later: &Transition,
 ) -> Diagnostic {
     let source = &machine.states.at(later.source).id;
-    let on = event.map_or_else(String::new, |event| format!(" {}", when(machine, event)));
+    let on = event.map_or_else(String::new, |event| {
+        format!(" {}", when(machine, later.source, event))
+    });
     let takes = event.map_or_else(
         || "is taken".to_owned(),
         |event| match machine.events.at(event).kind {
-            EventKind::Completion(_) => "is taken".to_owned(),
+            EventKind::Completion(_) | EventKind::Delayed => "is taken".to_owned(),
             _ => {
                 format!("takes `{}`", machine.events.at(event).id)
             }

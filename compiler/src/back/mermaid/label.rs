@@ -1,8 +1,9 @@
 //! Labels in the language's grammar: `event [guard] / action()`.
 
 use crate::arena::Handle;
-use crate::ir::{Action, Constant, EventKind, Guard, Machine, Transition};
+use crate::ir::{Action, Constant, Event, EventKind, Guard, Machine, Transition};
 use crate::lower::guard_words;
+use crate::pass::delay::{delay, duration, is_timers_own};
 
 /// A transition's label in the language's grammar; empty for the completion of its source.
 pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
@@ -17,11 +18,11 @@ pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
             parts.push("[else]".to_owned());
         }
     } else if !completes {
-        let ids: Vec<&str> = transition
-            .triggers
-            .iter()
-            .map(|&event| machine.events.at(event).id.as_str())
-            .collect();
+        let name = |&event: &Handle<Event>| match delay(machine, transition.source, event) {
+            Some(milliseconds) => format!("after {}", duration(milliseconds)),
+            None => machine.events.at(event).id.clone(),
+        };
+        let ids: Vec<String> = transition.triggers.iter().map(name).collect();
         parts.push(ids.join(", "));
     }
     if let Some(guard) = &transition.guard {
@@ -42,16 +43,18 @@ pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
 }
 
 pub(super) fn action_list(machine: &Machine, actions: &[Handle<Action>]) -> String {
-    if actions.is_empty() {
-        String::new()
+    let names = action_names(machine, actions);
+    if names.is_empty() {
+        names
     } else {
-        format!("/ {}", action_names(machine, actions))
+        format!("/ {names}")
     }
 }
 
 pub(super) fn action_names(machine: &Machine, actions: &[Handle<Action>]) -> String {
     let names = actions
         .iter()
+        .filter(|&&action| !is_timers_own(machine, action))
         .map(|&action| format!("{}()", machine.actions.at(action).name));
     names.collect::<Vec<_>>().join(", ")
 }

@@ -1,0 +1,113 @@
+//! How long `after 30s` is.
+//!
+//! ```text
+//! duration = number ( "ms" | "s" | "m" | "h" | "d" )
+//! number   = digits [ "." digits ]
+//! ```
+//!
+//! Clocks of hosts count milliseconds, so a delay is a whole number of them; nothing is rounded.
+
+/// Longest delay. Unit: milliseconds. Why: every reader of JSON holds integers up to 2^53 exactly; it is 285,000 years.
+const LONGEST: u128 = 1 << 53;
+
+/// Most digits before or behind the point. Unit: digits. Why: products of more don't fit into 128 bits, and with any unit
+/// they are too long, or finer than a millisecond.
+const MOST_DIGITS: usize = 18;
+
+/// A duration that is no whole number of milliseconds within the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Misfit {
+    /// Longer than any clock counts.
+    TooLong,
+    /// A fraction of a millisecond.
+    TooFine,
+}
+
+/// The milliseconds of a duration; `None` if the text is none.
+pub(super) fn milliseconds(text: &str) -> Option<Result<u64, Misfit>> {
+    let text = text.trim();
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit: u128 = match text.get(number.len()..)? {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    let number = number.trim_end();
+    let (whole, fraction) = match number.split_once('.') {
+        Some((whole, fraction)) if is_digits(fraction) => (whole, fraction),
+        Some(_) => return None,
+        None => (number, ""),
+    };
+    is_digits(whole).then(|| count(whole, fraction, unit))
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn count(whole: &str, fraction: &str, unit: u128) -> Result<u64, Misfit> {
+    let whole = whole.trim_start_matches('0');
+    let fraction = fraction.trim_end_matches('0');
+    if whole.len() > MOST_DIGITS {
+        return Err(Misfit::TooLong);
+    }
+    if fraction.len() > MOST_DIGITS {
+        return Err(Misfit::TooFine);
+    }
+    let mut digits: u128 = 0;
+    let mut parts: u128 = 1;
+    for digit in whole.bytes().chain(fraction.bytes()) {
+        digits = digits * 10 + u128::from(digit - b'0');
+    }
+    for _ in fraction.bytes() {
+        parts *= 10;
+    }
+    let product = digits.checked_mul(unit).ok_or(Misfit::TooLong)?;
+    if product / parts > LONGEST {
+        return Err(Misfit::TooLong);
+    }
+    if product % parts != 0 {
+        return Err(Misfit::TooFine);
+    }
+    u64::try_from(product / parts).map_err(|_| Misfit::TooLong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_exact() {
+        for (text, expected) in [
+            ("30s", Some(Ok(30_000))),
+            ("1.5 h", Some(Ok(5_400_000))),
+            ("0.001s", Some(Ok(1))),
+            ("2d", Some(Ok(172_800_000))),
+            ("000.0500s", Some(Ok(50))),
+            ("0ms", Some(Ok(0))),
+            ("1.5ms", Some(Err(Misfit::TooFine))),
+            ("0.0001s", Some(Err(Misfit::TooFine))),
+            ("0.0000000000000000000001d", Some(Err(Misfit::TooFine))),
+            ("9007199254740992ms", Some(Ok(1 << 53))),
+            ("9007199254740993ms", Some(Err(Misfit::TooLong))),
+            ("999999999999999999d", Some(Err(Misfit::TooLong))),
+            (
+                "99999999999999999999999999999999999999999d",
+                Some(Err(Misfit::TooLong)),
+            ),
+            ("hours", None),
+            ("30", None),
+            ("-3s", None),
+            ("1e3s", None),
+            (".5s", None),
+            ("1.s", None),
+            ("s", None),
+            ("30 sec", None),
+        ] {
+            assert_eq!(milliseconds(text), expected, "{text}");
+        }
+    }
+}
