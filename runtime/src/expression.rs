@@ -1,9 +1,21 @@
-//! Evaluation of guard programs.
+//! Evaluation of programs: guards, conditions and assignments.
 //!
-//! Guards are pure, total and bounded: a program runs each of its instructions at most once, since jumps lead forward
-//! only (V22). [`compare`] is public because generated Rust asks the same question and must get the same answer and the
-//! same note.
+//! Programs are pure, total and bounded: a program runs each of its instructions at most once, since jumps lead forward
+//! only (V22), on a stack whose depth is known (V40). What operators make of values is in `operation.rs`; [`compare`] is
+//! public because generated Rust asks the same question and must get the same answer and the same note.
+//!
+//! Deliberately not here: a way to stop in the middle. What a program costs is bounded by its length and by that of the
+//! values, [`MAX_DATUM_BYTES`](crate::MAX_DATUM_BYTES).
 
+mod stack;
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use self::stack::{Slot, Stack};
+use crate::configuration::Configuration;
+use crate::datum::Datum;
+use crate::fault::Fault;
 use crate::host::{Host, Observer};
 use crate::id::{FieldId, TransitionId};
 use crate::table::Table;
@@ -43,44 +55,152 @@ pub fn compare<O: Observer>(
 pub(crate) fn guard<H: Host, O: Observer>(
     table: &Table,
     transition: TransitionId,
+    configuration: &Configuration,
     host: &mut H,
     observer: &mut O,
 ) -> bool {
-    let mut rest = table.guard(transition);
-    let mut value = true;
+    match table.guard(transition) {
+        [] => true,
+        code => holds(table, code, configuration, host, observer),
+    }
+}
+
+/// Whether the program of a condition holds: a range of `code`.
+pub(crate) fn program<H: Host, O: Observer>(
+    table: &Table,
+    range: &Range<u32>,
+    configuration: &Configuration,
+    host: &mut H,
+    observer: &mut O,
+) -> bool {
+    let code = list(&table.sections.code, range);
+    holds(table, code, configuration, host, observer)
+}
+
+/// Carries out an action's assignments, a range of `assigns`: all programs run first, then all fields change.
+///
+/// # Errors
+///
+/// A program has no value. Then no field changes.
+pub(crate) fn assign<H: Host, O: Observer>(
+    table: &Table,
+    range: &Range<u32>,
+    configuration: &Configuration,
+    host: &mut H,
+    observer: &mut O,
+) -> Result<(), Fault> {
+    let rows = list(&table.sections.assigns, range);
+    let mut value = |range: &Range<u32>| -> Result<Datum, Fault> {
+        let code = list(&table.sections.code, range);
+        run(table, code, configuration, host, observer)?.into_datum(host)
+    };
+    if let [row] = rows {
+        let datum = value(&row.value)?;
+        host.assign(row.field, datum.value());
+        return Ok(());
+    }
+    let values = rows.iter().map(|row| value(&row.value));
+    let values = values.collect::<Result<Vec<_>, _>>()?;
+    for (row, datum) in rows.iter().zip(values) {
+        host.assign(row.field, datum.value());
+    }
+    Ok(())
+}
+
+/// Whether the program's value is `true`. What is one question alone, which most guards are, needs no stack.
+fn holds<H: Host, O: Observer>(
+    table: &Table,
+    code: &[Instruction],
+    configuration: &Configuration,
+    host: &mut H,
+    observer: &mut O,
+) -> bool {
+    match code {
+        [Instruction::Ask(guard)] => host.guard(*guard),
+        [Instruction::Compare(field, operator, range)] => {
+            let constants = list(&table.sections.constants, range);
+            compare_rows(table, host, *field, *operator, constants, observer)
+        }
+        _ => run(table, code, configuration, host, observer).is_ok_and(|slot| slot.is_true()),
+    }
+}
+
+/// Runs a program. Its value may still be the host's.
+fn run<'t, H: Host, O: Observer>(
+    table: &'t Table,
+    code: &[Instruction],
+    configuration: &Configuration,
+    host: &mut H,
+    observer: &mut O,
+) -> Result<Slot<'t>, Fault> {
+    let mut stack = Stack::new();
+    let mut rest = code;
     while let Some((instruction, after)) = rest.split_first() {
         rest = after;
-        let skip = match instruction {
+        let slot = match instruction {
             Instruction::Ask(guard) => {
-                value = host.guard(*guard);
-                0
+                stack.keep(host)?;
+                Slot::bool(host.guard(*guard))
             }
             Instruction::Compare(field, operator, range) => {
                 let constants = list(&table.sections.constants, range);
-                value = compare_rows(table, host, *field, *operator, constants, observer);
-                0
+                let answer = compare_rows(table, host, *field, *operator, constants, observer);
+                Slot::bool(answer)
             }
-            Instruction::Not => {
-                value = !value;
-                0
+            Instruction::Not => Slot::bool(!stack.pop().is_true()),
+            Instruction::SkipIfFalse(count) | Instruction::SkipIfTrue(count) => {
+                let wanted = matches!(instruction, Instruction::SkipIfTrue(_));
+                if stack.pop().is_true() != wanted {
+                    continue;
+                }
+                // INVARIANT: V22 keeps jumps within the program; past its end it would be over.
+                rest = rest.get(usize::from(*count)..).unwrap_or_default();
+                Slot::bool(wanted)
             }
-            Instruction::SkipIfFalse(count) if !value => *count,
-            Instruction::SkipIfTrue(count) if value => *count,
-            Instruction::SkipIfFalse(_) | Instruction::SkipIfTrue(_) => 0,
+            Instruction::Load(field) => load(host, *field, observer),
             Instruction::Push(range) => {
                 let constant = list(&table.sections.constants, range).first();
-                value = constant == Some(&Constant::Bool(true));
-                0
+                Slot::Value(constant.map_or(Value::Absent, |constant| value(table, constant)))
             }
-            _ => {
-                value = false;
-                0
+            Instruction::Has(field) => Slot::bool(!matches!(host.field(*field), Value::Absent)),
+            Instruction::InState(state) => Slot::bool(configuration.is_active(table, *state)),
+            Instruction::Among(range) => {
+                let constants = list(&table.sections.constants, range);
+                let slot = stack.pop();
+                let found = slot.value(host);
+                let mut constants = constants.iter().map(|constant| value(table, constant));
+                Slot::bool(constants.any(|constant| found.equals(constant)))
+            }
+            Instruction::Unary(operator) => {
+                let slot = stack.pop();
+                Slot::of(operator.apply(slot.value(host))?)
+            }
+            Instruction::Binary(operator) => {
+                let (right, left) = (stack.pop(), stack.pop());
+                Slot::of(operator.apply(left.value(host), right.value(host))?)
             }
         };
-        // INVARIANT: V22 keeps jumps within the program; past its end it would be over.
-        rest = rest.get(usize::from(skip)..).unwrap_or_default();
+        stack.push(slot);
     }
-    value
+    Ok(stack.pop())
+}
+
+/// A field's value: what is small is copied at once, what isn't stays with the host.
+fn load<'t, H: Host, O: Observer>(host: &H, field: FieldId, observer: &mut O) -> Slot<'t> {
+    let value = match host.field(field) {
+        Value::Absent => {
+            observer.absent(field);
+            Value::Absent
+        }
+        Value::Null => Value::Null,
+        Value::Bool(bool) => Value::Bool(bool),
+        Value::Int(int) => Value::Int(int),
+        Value::Float(float) => Value::Float(float),
+        Value::Text(_) | Value::List(_) | Value::Object(_) | Value::Opaque => {
+            return Slot::Field(field);
+        }
+    };
+    Slot::Value(value)
 }
 
 /// [`compare`] with the constants as the table has them.

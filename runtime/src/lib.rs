@@ -123,13 +123,16 @@ extern crate alloc;
 extern crate std;
 
 mod configuration;
+mod datum;
 mod error;
 mod expression;
+mod fault;
 pub mod generated;
 mod host;
 mod id;
 mod limits;
 mod machine;
+mod operation;
 mod record;
 mod select;
 mod step;
@@ -140,13 +143,16 @@ mod value;
 mod words;
 
 pub use configuration::{Configuration, RestoreError};
+pub use datum::{Datum, JsonError};
 pub use error::StepError;
 pub use expression::compare;
+pub use fault::Fault;
 pub use host::{Host, Observer};
 pub use id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId, TransitionId};
 pub use limits::{
-    DEFAULT_STEP_LIMIT, MAX_CALLS, MAX_DEPTH, MAX_EVENTS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED,
-    MAX_ROWS, MAX_STATES, MAX_TABLE_BYTES, MAX_TRANSITIONS,
+    DEFAULT_STEP_LIMIT, MAX_ASSIGNS, MAX_CALLS, MAX_DATUM_BYTES, MAX_DATUM_DEPTH, MAX_DEPTH,
+    MAX_EVENTS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED, MAX_ROWS, MAX_STACK, MAX_STATES,
+    MAX_TABLE_BYTES, MAX_TRANSITIONS,
 };
 pub use machine::{Candidate, Machine};
 pub use record::{Microstep, Outcome, Record, Recorder};

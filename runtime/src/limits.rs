@@ -43,3 +43,19 @@ pub const MAX_RAISED: usize = 1 << 16;
 /// Most microsteps in a macrostep unless the host sets another number. Unit: microsteps. Why: longer chains that no
 /// event drives are mistakes; and a hundred thousand cheap steps would still end at once.
 pub const DEFAULT_STEP_LIMIT: u32 = 1_000;
+
+/// Most values on the stack of a program. Unit: values. Why: bounds the memory of one evaluation; an expression that
+/// needs as many has some sixty parentheses open.
+pub const MAX_STACK: usize = 64;
+
+/// Most fields that one action assigns. Unit: fields. Why: with [`MAX_PROGRAM`] and [`MAX_CALLS`] it bounds what a list of
+/// actions does.
+pub const MAX_ASSIGNS: usize = 256;
+
+/// Longest value that is read or kept. Unit: bytes of its texts and keys, and eight for each value in it. Why: a context
+/// is meant to be read by people and agents; what is larger belongs in a file.
+pub const MAX_DATUM_BYTES: usize = 1 << 20;
+
+/// Deepest nesting of a value that is read or kept. Unit: lists and objects around one another. Why: bounds recursion;
+/// as for [`MAX_DEPTH`].
+pub const MAX_DATUM_DEPTH: usize = 64;

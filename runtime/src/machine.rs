@@ -203,12 +203,14 @@ impl<'t, H: Host> Machine<'t, H> {
         count: usize,
         observer: &mut O,
     ) -> Option<&'t Contender> {
-        let (table, host) = (self.table, &mut self.host);
+        let (table, host, configuration) = (self.table, &mut self.host, &self.configuration);
         let mut contenders = table.index.dense.contenders(at, count).iter();
         contenders.find(|contender| match contender.check() {
             Check::Always => true,
             Check::Ask(guard) => host.guard(guard),
-            Check::Program => expression::guard(table, contender.transition(), host, observer),
+            Check::Program => {
+                expression::guard(table, contender.transition(), configuration, host, observer)
+            }
         })
     }
 
@@ -289,7 +291,7 @@ impl<'t, H: Host> Machine<'t, H> {
                 if events.peek().is_none() {
                     continue;
                 }
-                let holds = expression::guard(table, transition, host, &mut ());
+                let holds = expression::guard(table, transition, configuration, host, &mut ());
                 for event in events {
                     let Some(taken) = taken.get_mut(event.index()) else {
                         continue;

@@ -19,7 +19,7 @@ pub(crate) fn select<H: Host, O: Observer>(
 ) -> Option<TransitionId> {
     let mut at = Some(configuration.leaf);
     while let Some(state) = at {
-        let enabled = first_enabled(table, state, event, host, observer);
+        let enabled = first_enabled(table, state, event, configuration, host, observer);
         if enabled.is_some() {
             return enabled;
         }
@@ -33,11 +33,14 @@ fn first_enabled<H: Host, O: Observer>(
     table: &Table,
     state: StateId,
     event: EventId,
+    configuration: &Configuration,
     host: &mut H,
     observer: &mut O,
 ) -> Option<TransitionId> {
     let mut triggered = table.index.matches(state, event).iter();
     triggered
-        .find(|&&(_, transition)| expression::guard(table, transition, host, observer))
+        .find(|&&(_, transition)| {
+            expression::guard(table, transition, configuration, host, observer)
+        })
         .map(|&(_, transition)| transition)
 }

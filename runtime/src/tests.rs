@@ -2,6 +2,7 @@
 
 use crate as rt;
 
+mod evaluator;
 mod exercise;
 mod large;
 mod machines;

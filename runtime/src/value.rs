@@ -1,9 +1,13 @@
-//! What a guard may compare: one value of the context, seen from the machine.
+//! One value of the context, seen from the machine, and the operators that programs have.
 //!
-//! The machine never owns the context. It asks the [`Host`](crate::Host) for a field and gets a borrowed [`Value`].
-//! Deliberately not here: lists and objects as values. They are [`Value::Opaque`]: present, and equal to nothing.
+//! The machine never owns the context. It asks the [`Host`](crate::Host) for a field and gets a borrowed [`Value`]; what
+//! programs compute is a [`Datum`]. Deliberately not here: what the operators of expressions do (`operation.rs`).
 
+use alloc::collections::BTreeMap;
+use alloc::string::String;
 use core::cmp::Ordering;
+
+use crate::datum::Datum;
 
 /// A value of the context, borrowed from the host.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +25,11 @@ pub enum Value<'a> {
     Float(f64),
     /// A text.
     Text(&'a str),
-    /// A list or an object: it is there, and that is all a guard can say about it.
+    /// A list.
+    List(&'a [Datum]),
+    /// An object.
+    Object(&'a BTreeMap<String, Datum>),
+    /// What the host has in a form of its own: it is there, and that is all a program can say about it.
     Opaque,
 }
 
@@ -134,7 +142,8 @@ impl Operator {
 }
 
 impl Value<'_> {
-    /// Equality of JSON values of the same kind; what is absent or opaque equals nothing.
+    /// Equality of JSON values of the same kind that a constant can have; what is absent, opaque, a list or an object
+    /// equals nothing.
     fn same(self, other: Value<'_>) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
@@ -147,7 +156,7 @@ impl Value<'_> {
     }
 
     /// The order of two numbers, exact also between an integer and a float; `None` where one isn't a number.
-    fn order(self, other: Value<'_>) -> Option<Ordering> {
+    pub(crate) fn order(self, other: Value<'_>) -> Option<Ordering> {
         match (self, other) {
             (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
             (Value::Float(a), Value::Float(b)) => a.partial_cmp(&b),

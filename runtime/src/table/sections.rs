@@ -245,7 +245,7 @@ pub enum Instruction {
     Compare(FieldId, Operator, Range<u32>),
     /// Replaces the top by `true` if it isn't true, else by `false`.
     Not,
-    /// Skips this many instructions if the top isn't true; else pops it and goes on.
+    /// Replaces the top by `false` and skips this many instructions if it isn't true; else pops it and goes on.
     SkipIfFalse(u16),
     /// Skips this many instructions if the top is true; else pops it and goes on.
     SkipIfTrue(u16),

@@ -2,9 +2,13 @@
 //!
 //! `tests/` and `tests/fuzz/` include this file, too; `rt` is the runtime, by whatever name it goes there.
 
+#[path = "programs.rs"]
+mod programs;
+
 use super::rt::{
-    ActionId, ActionKind, ActionRow, Constant, EventId, EventKind, EventRow, FieldId, GuardId,
-    Instruction, Operator, Sections, StateId, StateKind, StateRow, TextId, TransitionRow, Verdict,
+    ActionId, ActionKind, ActionRow, BinaryOperator, Constant, EventId, EventKind, EventRow,
+    FieldId, GuardId, Instruction, Sections, StateId, StateKind, StateRow, TextId, TransitionRow,
+    Verdict,
 };
 use std::boxed::Box;
 use std::format;
@@ -241,47 +245,8 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// A guard program of a few instructions.
     fn guard(&mut self) -> Range<u32> {
-        let start = self.sections.code.len();
-        let count = 1 + self.entropy.below(5);
-        for at in 0..count {
-            let rest = u16::try_from(count - at).unwrap();
-            let skip = u16::try_from(self.entropy.below(usize::from(rest))).unwrap();
-            let instruction = match self.entropy.below(6) {
-                0 | 1 => Instruction::Ask(GuardId::from_index(self.entropy.below(2)).unwrap()),
-                2 => Instruction::Not,
-                3 => Instruction::SkipIfFalse(skip),
-                4 => Instruction::SkipIfTrue(skip),
-                _ => self.comparison(),
-            };
-            self.sections.code.push(instruction);
-        }
-        range(start, self.sections.code.len())
-    }
-
-    fn comparison(&mut self) -> Instruction {
-        let field = FieldId::from_index(self.entropy.below(2)).unwrap();
-        let operator = Operator::ALL[self.entropy.below(10)];
-        let start = self.sections.constants.len();
-        let count = match operator {
-            Operator::Exists | Operator::NotExists => 0,
-            Operator::In => self.entropy.below(4),
-            _ => 1,
-        };
-        for _ in 0..count {
-            let small = i128::from(self.entropy.byte());
-            let constant = match self.entropy.below(6) {
-                0 => Constant::Null,
-                1 => Constant::Bool(small % 2 == 0),
-                2 => Constant::Int(small % 8),
-                3 => Constant::Int(i128::from(i64::MIN) + small),
-                4 => Constant::Float(f64::from(self.entropy.byte()) / 2.0),
-                _ => Constant::Text(TextId::new(0)),
-            };
-            self.sections.constants.push(constant);
-        }
-        Instruction::Compare(field, operator, range(start, self.sections.constants.len()))
+        programs::program(self.entropy, &mut self.sections)
     }
 }
 
@@ -350,6 +315,15 @@ pub(crate) fn edit(entropy: &mut Entropy<'_>, sections: &mut Sections) {
             Instruction::Ask(GuardId::new(number)),
         ),
         5 => replace(&mut sections.constants, at, Constant::Float(f64::NAN)),
+        6 if small % 2 == 0 => {
+            let instruction = match small / 2 % 4 {
+                0 => Instruction::Not,
+                1 => Instruction::Load(FieldId::new(number)),
+                2 => Instruction::Push(from..to),
+                _ => Instruction::Binary(BinaryOperator::Add),
+            };
+            replace(&mut sections.code, at, instruction);
+        }
         6 => replace(&mut sections.guards, at, TextId::new(u32::from(number))),
         _ => drop(sections.states.pop()),
     }

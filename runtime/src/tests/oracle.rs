@@ -1,13 +1,14 @@
 //! A naive interpreter, straight from SCXML's appendix D: sets of states, ancestors by walking, nothing precomputed.
 //!
-//! It shares no code with the engine but the rows and [`Operator::holds`].
+//! It shares no code with the engine but the rows and what operators make of values.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
+use super::evaluator;
 use crate::{
-    Constant, EventId, EventKind, Host, Instruction, Microstep, Observer, Outcome, Record,
-    Recorder, Sections, StateId, StateKind, StepError, TransitionId, Value,
+    EventId, EventKind, Host, Microstep, Observer, Outcome, Record, Recorder, Sections, StateId,
+    StateKind, StepError, TransitionId,
 };
 
 pub(super) struct Oracle<'s, H> {
@@ -139,46 +140,15 @@ impl<'s, H: Host> Oracle<'s, H> {
 
     fn guard(&mut self, transition: usize) -> bool {
         let range = self.sections.transitions[transition].guard.clone();
-        let mut value = true;
-        let mut at = range.start as usize;
-        while at < range.end as usize {
-            at += 1;
-            match &self.sections.code[at - 1] {
-                Instruction::Ask(guard) => value = self.host.guard(*guard),
-                Instruction::Not => value = !value,
-                Instruction::Push(range) => {
-                    let constant = &self.sections.constants[range.start as usize];
-                    value = *constant == Constant::Bool(true);
-                }
-                Instruction::Load(_)
-                | Instruction::Has(_)
-                | Instruction::InState(_)
-                | Instruction::Among(_)
-                | Instruction::Unary(_)
-                | Instruction::Binary(_) => value = false,
-                Instruction::SkipIfFalse(skip) => at += if value { 0 } else { usize::from(*skip) },
-                Instruction::SkipIfTrue(skip) => at += if value { usize::from(*skip) } else { 0 },
-                Instruction::Compare(field, operator, range) => {
-                    let constants: Vec<Value<'_>> = self.sections.constants
-                        [range.start as usize..range.end as usize]
-                        .iter()
-                        .map(|constant| match constant {
-                            Constant::Null => Value::Null,
-                            Constant::Bool(value) => Value::Bool(*value),
-                            Constant::Int(value) => Value::Int(*value),
-                            Constant::Float(value) => Value::Float(*value),
-                            Constant::Text(text) => Value::Text(&self.sections.texts[text.index()]),
-                        })
-                        .collect();
-                    let found = self.host.field(*field);
-                    if found == Value::Absent && operator.needs_presence() {
-                        self.recorder.absent(*field);
-                    }
-                    value = operator.holds(found, &constants);
-                }
-            }
-        }
-        value
+        let code = &self.sections.code[range.start as usize..range.end as usize];
+        let is_active = |state| self.configuration.contains(&state);
+        evaluator::guard(
+            self.sections,
+            code,
+            &is_active,
+            &mut self.host,
+            &mut self.recorder,
+        )
     }
 
     fn microstep(&mut self, transition: TransitionId) {

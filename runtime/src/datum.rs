@@ -1,0 +1,185 @@
+//! Values that are owned: what programs compute, what fields hold, what comes with an event.
+//!
+//! A [`Datum`] is a value of JSON with exact integers. [`Value`] is the same value borrowed, and knows *absent* besides.
+//!
+//! What to rely on: a datum that this crate made (read from JSON, computed or kept by a program) has at most
+//! [`MAX_DATUM_BYTES`], counted as [`Datum::size`] does, and is nested at most [`MAX_DATUM_DEPTH`] deep. What a host
+//! builds by hand is the host's; reading it is total in any case.
+
+mod json;
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use self::json::JsonError;
+use crate::fault::Fault;
+use crate::limits::{MAX_DATUM_BYTES, MAX_DATUM_DEPTH};
+use crate::value::Value;
+
+/// A value of JSON that is owned.
+///
+/// ```
+/// use statemark_runtime::Datum;
+///
+/// let order = Datum::from_json(r#"{"total": 18446744073709551615, "paid": false}"#)?;
+/// assert_eq!(order.to_string(), r#"{"paid":false,"total":18446744073709551615}"#);
+/// # Ok::<(), statemark_runtime::JsonError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Datum {
+    /// JSON's `null`.
+    #[default]
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer from `i64::MIN` to `u64::MAX`, exact.
+    Int(i128),
+    /// A finite number with a fraction or an exponent.
+    Float(f64),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Self>),
+    /// An object. Its keys are sorted, so that it has one spelling.
+    Object(BTreeMap<String, Self>),
+}
+
+impl Datum {
+    /// The same value, borrowed.
+    #[must_use]
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(bool) => Value::Bool(*bool),
+            Self::Int(int) => Value::Int(*int),
+            Self::Float(float) => Value::Float(*float),
+            Self::Text(text) => Value::Text(text),
+            Self::List(items) => Value::List(items),
+            Self::Object(fields) => Value::Object(fields),
+        }
+    }
+
+    /// The bytes of its texts and keys, and eight for each value in it: about what it takes in memory.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let mut budget = Budget { bytes: usize::MAX };
+        let _ = budget.take(self, usize::MAX);
+        usize::MAX - budget.bytes
+    }
+
+    /// The value at the end of a path of keys.
+    #[must_use]
+    pub fn at<K: AsRef<str>>(&self, path: &[K]) -> Option<&Self> {
+        path.iter().try_fold(self, |inner, key| match inner {
+            Self::Object(fields) => fields.get(key.as_ref()),
+            _ => None,
+        })
+    }
+}
+
+impl Value<'_> {
+    /// A copy that is owned. Takes time in the size of the value, and never more than [`MAX_DATUM_BYTES`] of it.
+    ///
+    /// # Errors
+    ///
+    /// It is absent, opaque, too large or nested too deep, a number that JSON doesn't have (infinite, not a number), or
+    /// an integer beyond 64 bits.
+    pub fn to_datum(self) -> Result<Datum, Fault> {
+        let mut budget = Budget {
+            bytes: MAX_DATUM_BYTES,
+        };
+        match self {
+            Value::Absent => Err(Fault::Absent),
+            Value::Opaque => Err(Fault::WrongKind),
+            Value::Null => Ok(Datum::Null),
+            Value::Bool(bool) => Ok(Datum::Bool(bool)),
+            Value::Int(int) if fits(int) => Ok(Datum::Int(int)),
+            Value::Float(float) if float.is_finite() => Ok(Datum::Float(float)),
+            Value::Int(_) | Value::Float(_) => Err(Fault::Overflow),
+            Value::Text(text) => {
+                budget.spend(text.len())?;
+                Ok(Datum::Text(String::from(text)))
+            }
+            Value::List(items) => {
+                budget.take_all(items, MAX_DATUM_DEPTH)?;
+                Ok(Datum::List(items.to_vec()))
+            }
+            Value::Object(fields) => {
+                budget.take_fields(fields, MAX_DATUM_DEPTH)?;
+                Ok(Datum::Object(fields.clone()))
+            }
+        }
+    }
+}
+
+/// Whether a table, a datum and JSON as others read it all hold the integer.
+pub(crate) fn fits(int: i128) -> bool {
+    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&int)
+}
+
+/// What is left of the bytes that a value may have.
+struct Budget {
+    bytes: usize,
+}
+
+impl Budget {
+    fn spend(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.bytes = self.bytes.checked_sub(bytes).ok_or(Fault::TooLong)?;
+        Ok(())
+    }
+
+    /// Counts a value that may hold others, nested so deep.
+    fn take(&mut self, datum: &Datum, depth: usize) -> Result<(), Fault> {
+        self.spend(8)?;
+        match datum {
+            Datum::Text(text) => self.spend(text.len()),
+            Datum::List(items) => self.take_all(items, depth),
+            Datum::Object(fields) => self.take_fields(fields, depth),
+            Datum::Null | Datum::Bool(_) | Datum::Int(_) | Datum::Float(_) => Ok(()),
+        }
+    }
+
+    fn take_all(&mut self, items: &[Datum], depth: usize) -> Result<(), Fault> {
+        let depth = depth.checked_sub(1).ok_or(Fault::TooLong)?;
+        items.iter().try_for_each(|item| self.take(item, depth))
+    }
+
+    fn take_fields(&mut self, fields: &BTreeMap<String, Datum>, depth: usize) -> Result<(), Fault> {
+        let depth = depth.checked_sub(1).ok_or(Fault::TooLong)?;
+        fields.iter().try_for_each(|(key, field)| {
+            self.spend(key.len())?;
+            self.take(field, depth)
+        })
+    }
+}
+
+impl From<bool> for Datum {
+    fn from(bool: bool) -> Self {
+        Self::Bool(bool)
+    }
+}
+
+impl From<i64> for Datum {
+    fn from(int: i64) -> Self {
+        Self::Int(i128::from(int))
+    }
+}
+
+impl From<u64> for Datum {
+    fn from(int: u64) -> Self {
+        Self::Int(i128::from(int))
+    }
+}
+
+impl From<&str> for Datum {
+    fn from(text: &str) -> Self {
+        Self::Text(String::from(text))
+    }
+}
+
+impl From<String> for Datum {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
