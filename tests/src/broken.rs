@@ -10,9 +10,10 @@ use std::path::PathBuf;
 
 use statemark_runtime as rt;
 use statemark_runtime::{
-    ActionId, ActionKind, ActionRow, Constant, EventId, EventKind, EventRow, FieldId, GuardId,
-    Instruction, MAX_CALLS, MAX_DEPTH, MAX_EVENTS, MAX_PROGRAM, Operator, Sections, StateId,
-    StateKind, StateRow, TextId, TransitionRow, Verdict, decode, encode, verify,
+    ActionId, ActionKind, ActionRow, AssignRow, BinaryOperator, Constant, EventId, EventKind,
+    EventRow, FieldId, GuardId, Instruction, MAX_ASSIGNS, MAX_CALLS, MAX_DEPTH, MAX_EVENTS,
+    MAX_PROGRAM, MAX_STACK, Operator, Sections, StateId, StateKind, StateRow, TextId,
+    TransitionRow, Verdict, decode, encode, verify,
 };
 
 #[path = "../../runtime/src/tests/exercise.rs"]
@@ -162,6 +163,17 @@ fn good() -> Sections {
         ],
         constants: vec![Constant::Int(3)],
     }
+}
+
+/// Appends a program whose value the first action assigns to the field.
+fn assign(rows: &mut Sections, code: &[Instruction]) {
+    let start = u32::try_from(rows.code.len()).unwrap();
+    rows.code.extend_from_slice(code);
+    rows.assigns.push(AssignRow {
+        field: FieldId::new(0),
+        value: start..u32::try_from(rows.code.len()).unwrap(),
+    });
+    rows.actions[0].kind = ActionKind::Assign(0..u32::try_from(rows.assigns.len()).unwrap());
 }
 
 /// Breaks rows.
@@ -314,11 +326,18 @@ const BROKEN_ROWS: &[(&str, BreakRows)] = &[
     ("V23-overlapping-guards", |rows| {
         rows.transitions[4].guard = 2..3
     }),
+    ("V23-assignment-in-a-guard", |rows| {
+        assign(rows, &[Instruction::Ask(GuardId::new(0))]);
+        rows.assigns[0].value = 0..1;
+    }),
     ("V24-no-constant", |rows| {
         rows.code[2] = Instruction::Compare(FieldId::new(0), Operator::Gt, 0..0);
     }),
     ("V24-exists-what", |rows| {
         rows.code[2] = Instruction::Compare(FieldId::new(0), Operator::Exists, 0..1);
+    }),
+    ("V24-push-nothing", |rows| {
+        rows.code[0] = Instruction::Push(0..0)
     }),
     ("V25-too-large", |rows| {
         rows.constants[0] = Constant::Int(1 << 64)
@@ -362,6 +381,51 @@ const BROKEN_ROWS: &[(&str, BreakRows)] = &[
     ("V29-out-and-in-again", |rows| {
         rows.targets[5] = StateId::new(2);
         rows.transitions[2].triggers = 0..0;
+    }),
+    ("V40-nothing-to-negate", |rows| {
+        rows.code[0] = Instruction::Not
+    }),
+    ("V40-one-operand", |rows| {
+        let code = [
+            Instruction::Load(FieldId::new(0)),
+            Instruction::Binary(BinaryOperator::Add),
+        ];
+        assign(rows, &code);
+    }),
+    ("V40-too-deep", |rows| {
+        let mut code = vec![Instruction::Load(FieldId::new(0)); MAX_STACK + 1];
+        code.resize(2 * MAX_STACK + 1, Instruction::Binary(BinaryOperator::Add));
+        assign(rows, &code);
+    }),
+    ("V41-jump-past-a-value", |rows| {
+        let code = [
+            Instruction::Has(FieldId::new(0)),
+            Instruction::SkipIfFalse(2),
+            Instruction::Load(FieldId::new(0)),
+            Instruction::Load(FieldId::new(0)),
+            Instruction::Binary(BinaryOperator::Equal),
+        ];
+        assign(rows, &code);
+    }),
+    ("V42-two-values", |rows| {
+        rows.code[1] = Instruction::Has(FieldId::new(0))
+    }),
+    ("V42-assigns-nothing", |rows| assign(rows, &[])),
+    ("V42-condition-without-program", |rows| {
+        rows.actions[0].kind = ActionKind::If {
+            guard: 3..3,
+            then: 0..0,
+            otherwise: 0..0,
+        };
+    }),
+    ("V43-assigns-the-event", |rows| {
+        rows.texts[11] = "event.tries".into();
+        assign(rows, &[Instruction::Ask(GuardId::new(0))]);
+    }),
+    ("V44-too-many-assignments", |rows| {
+        for _ in 0..=MAX_ASSIGNS {
+            assign(rows, &[Instruction::Ask(GuardId::new(0))]);
+        }
     }),
 ];
 

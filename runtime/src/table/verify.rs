@@ -26,20 +26,26 @@
 //! | V18 | an internal transition's target is a proper descendant of its source |
 //! | V19 | a transition's target isn't the root |
 //! | V20 | a transition names each of its triggers once |
-//! | V21 | no guard program is longer than the limit |
+//! | V21 | no program is longer than the limit |
 //! | V22 | a jump stays within its program |
-//! | V23 | guard programs don't overlap |
-//! | V24 | an instruction has as many constants as its operator takes |
+//! | V23 | programs don't overlap |
+//! | V24 | an instruction has as many constants as it takes |
 //! | V25 | an integer is between `i64::MIN` and `u64::MAX`, a float is finite |
 //! | V26 | a `done` event is internal, and its state is compound and not the root |
 //! | V27 | no list of actions is longer than the limit |
 //! | V28 | all lists of triggers, and all lists of constants, are together no longer than the limit |
 //! | V29 | no cycle of eventless transitions that are first in line and have no guard: it would never come to rest |
+//! | V40 | an instruction finds the values that it takes, and the stack of a program isn't deeper than the limit |
+//! | V41 | where a jump lands, the stack is as deep as without it |
+//! | V42 | a program leaves one value |
+//! | V43 | what is assigned is a field of the context, not of an event's data |
+//! | V44 | no action assigns more fields than the limit |
 //!
 //! Deliberately not here: whether the machine is any *good*. The compiler has opinions; the runtime has none.
 
 mod lists;
 mod names;
+mod programs;
 mod rest;
 mod states;
 mod transitions;
@@ -172,10 +178,11 @@ enum FaultKind {
         rest: usize,
     },
     Overlap {
+        what: &'static str,
         other: usize,
     },
     ConstantCount {
-        operator: &'static str,
+        what: &'static str,
         found: usize,
     },
     IntRange,
@@ -195,6 +202,30 @@ enum FaultKind {
         limit: usize,
     },
     NeverRests,
+    StackTooShort {
+        at: usize,
+        takes: usize,
+        depth: usize,
+    },
+    StackTooDeep {
+        at: usize,
+        limit: usize,
+    },
+    Landing {
+        at: usize,
+        depth: usize,
+        found: usize,
+    },
+    ValuesLeft {
+        found: usize,
+    },
+    AssignsEvent {
+        field: u16,
+    },
+    Assigns {
+        found: usize,
+        limit: usize,
+    },
 }
 
 impl fmt::Display for VerifyError {
@@ -257,10 +288,10 @@ impl fmt::Display for FaultKind {
             Self::InternalOutside { target } => write!(out, "is internal, but its target, state {target}, isn't within its source"),
             Self::TargetRoot => out.write_str("leads to the root"),
             Self::SameTrigger { event } => write!(out, "names event {event} twice"),
-            Self::Program { found, limit } => write!(out, "its guard has {found} instructions, at most {limit} are allowed"),
-            Self::Jump { at, skip, rest } => write!(out, "instruction {at} of its guard skips {skip}, but only {rest} follow"),
-            Self::Overlap { other } => write!(out, "its guard overlaps that of transition {other}"),
-            Self::ConstantCount { operator, found } => write!(out, "`{operator}` takes another number of constants than {found}"),
+            Self::Program { found, limit } => write!(out, "its program has {found} instructions, at most {limit} are allowed"),
+            Self::Jump { at, skip, rest } => write!(out, "instruction {at} of its program skips {skip}, but only {rest} follow"),
+            Self::Overlap { what, other } => write!(out, "its program overlaps that of {what} {other}"),
+            Self::ConstantCount { what, found } => write!(out, "`{what}` takes another number of constants than {found}"),
             Self::IntRange => out.write_str("isn't an integer of 64 bits"),
             Self::NotFinite => out.write_str("isn't a finite number"),
             Self::DoneOfOther => out.write_str("has a done event, but isn't a compound state below the root"),
@@ -268,6 +299,12 @@ impl fmt::Display for FaultKind {
             Self::Calls { what, found, limit } => write!(out, "has {found} {what} actions, at most {limit} are allowed"),
             Self::TogetherTooMany { what, found, limit } => write!(out, "have {found} {what} together, at most {limit} are allowed"),
             Self::NeverRests => out.write_str("eventless transitions without guards lead from it back to it: the machine would never rest"),
+            Self::StackTooShort { at, takes, depth } => write!(out, "instruction {at} of its program takes {takes} values from a stack of {depth}"),
+            Self::StackTooDeep { at, limit } => write!(out, "instruction {at} of its program puts a value on a stack of {limit}, which is the limit"),
+            Self::Landing { at, depth, found } => write!(out, "instruction {at} of its program jumps with {depth} values on the stack to where there are {found}"),
+            Self::ValuesLeft { found } => write!(out, "its program leaves {found} values instead of one"),
+            Self::AssignsEvent { field } => write!(out, "assigns field {field}, which is of an event's data"),
+            Self::Assigns { found, limit } => write!(out, "assigns {found} fields, at most {limit} are allowed"),
         }
     }
 }
@@ -275,37 +312,42 @@ impl fmt::Display for FaultKind {
 /// An invariant: says which row breaks it.
 type Rule = fn(&Sections) -> Result<(), Fault>;
 
-/// All invariants, in order; the first is V01.
-const RULES: [Rule; 29] = [
-    lists::v01_sizes,
-    names::v02_texts,
-    lists::v03_ranges,
-    lists::v04_ids,
-    states::v05_root,
-    states::v06_parents,
-    states::v07_subtrees,
-    states::v08_depth,
-    names::v09_names,
-    states::v10_kinds,
-    states::v11_verdicts,
-    states::v12_initial,
-    states::v13_root_calls,
-    states::v14_final,
-    transitions::v15_cover,
-    transitions::v16_sources,
-    transitions::v17_target_count,
-    transitions::v18_internal,
-    transitions::v19_target_root,
-    transitions::v20_triggers,
-    transitions::v21_program_length,
-    transitions::v22_jumps,
-    transitions::v23_overlap,
-    lists::v24_constant_count,
-    lists::v25_constant_values,
-    states::v26_done,
-    lists::v27_calls,
-    lists::v28_together,
-    rest::v29_rest,
+/// All invariants with their numbers, in order.
+const RULES: [(u8, Rule); 34] = [
+    (1, lists::v01_sizes),
+    (2, names::v02_texts),
+    (3, lists::v03_ranges),
+    (4, lists::v04_ids),
+    (5, states::v05_root),
+    (6, states::v06_parents),
+    (7, states::v07_subtrees),
+    (8, states::v08_depth),
+    (9, names::v09_names),
+    (10, states::v10_kinds),
+    (11, states::v11_verdicts),
+    (12, states::v12_initial),
+    (13, states::v13_root_calls),
+    (14, states::v14_final),
+    (15, transitions::v15_cover),
+    (16, transitions::v16_sources),
+    (17, transitions::v17_target_count),
+    (18, transitions::v18_internal),
+    (19, transitions::v19_target_root),
+    (20, transitions::v20_triggers),
+    (21, programs::v21_program_length),
+    (22, programs::v22_jumps),
+    (23, programs::v23_overlap),
+    (24, programs::v24_constant_count),
+    (25, lists::v25_constant_values),
+    (26, states::v26_done),
+    (27, lists::v27_calls),
+    (28, lists::v28_together),
+    (29, rest::v29_rest),
+    (40, programs::v40_stack),
+    (41, programs::v41_landings),
+    (42, programs::v42_one_value),
+    (43, programs::v43_assigned),
+    (44, programs::v44_assigns),
 ];
 
 /// Verifies rows and derives what makes steps quick.
@@ -317,7 +359,7 @@ const RULES: [Rule; 29] = [
 ///
 /// An invariant doesn't hold; the first one, and the first row that breaks it.
 pub fn verify(sections: Sections) -> Result<Table, VerifyError> {
-    for (number, rule) in (1..).zip(RULES) {
+    for (number, rule) in RULES {
         rule(&sections).map_err(|fault| VerifyError { number, fault })?;
     }
     let index = Index::new(&sections);

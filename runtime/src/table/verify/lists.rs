@@ -6,7 +6,6 @@ use super::{Fault, FaultKind, Place, ensure};
 use crate::limits::{MAX_CALLS, MAX_EVENTS, MAX_NAMES, MAX_ROWS, MAX_STATES, MAX_TRANSITIONS};
 use crate::table::list;
 use crate::table::sections::{ActionKind, Constant, Instruction, Sections};
-use crate::value::Operator;
 
 /// No section has more rows than its limit.
 pub(super) fn v01_sizes(sections: &Sections) -> Result<(), Fault> {
@@ -183,26 +182,6 @@ fn id_within(
         None => Ok(()),
         Some(index) => Err(place().fault(FaultKind::Missing { what, index })),
     }
-}
-
-/// An instruction has as many constants as its operator takes.
-pub(super) fn v24_constant_count(sections: &Sections) -> Result<(), Fault> {
-    for (index, row) in sections.code.iter().enumerate() {
-        let Instruction::Compare(_, operator, range) = row else {
-            continue;
-        };
-        let found = range.len();
-        let holds = match operator {
-            Operator::In => true,
-            Operator::Exists | Operator::NotExists => found == 0,
-            _ => found == 1,
-        };
-        let operator = operator.name();
-        ensure(holds, || {
-            Place::row("instruction", index).fault(FaultKind::ConstantCount { operator, found })
-        })?;
-    }
-    Ok(())
 }
 
 /// An integer is between `i64::MIN` and `u64::MAX`, a float is finite.

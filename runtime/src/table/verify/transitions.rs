@@ -1,10 +1,7 @@
-//! Rules about transitions and their guards.
-
-use alloc::vec::Vec;
+//! Rules about transitions.
 
 use super::{Fault, FaultKind, Place, ensure};
-use crate::limits::MAX_PROGRAM;
-use crate::table::sections::{Instruction, Sections};
+use crate::table::sections::Sections;
 use crate::table::{ROOT, list, tree};
 
 /// The states' transitions follow one another without gaps and cover all transitions.
@@ -100,55 +97,6 @@ pub(super) fn v20_triggers(sections: &Sections) -> Result<(), Fault> {
                 Place::row("transition", index).fault(FaultKind::SameTrigger { event: one.raw() })
             })?;
         }
-    }
-    Ok(())
-}
-
-/// No guard program is longer than the limit.
-pub(super) fn v21_program_length(sections: &Sections) -> Result<(), Fault> {
-    for (index, row) in sections.transitions.iter().enumerate() {
-        let found = row.guard.len();
-        ensure(found <= MAX_PROGRAM, || {
-            Place::row("transition", index).fault(FaultKind::Program {
-                found,
-                limit: MAX_PROGRAM,
-            })
-        })?;
-    }
-    Ok(())
-}
-
-/// A jump stays within its program.
-pub(super) fn v22_jumps(sections: &Sections) -> Result<(), Fault> {
-    for (index, row) in sections.transitions.iter().enumerate() {
-        let program = list(&sections.code, &row.guard);
-        for (at, instruction) in program.iter().enumerate() {
-            let rest = program.len() - at - 1;
-            let skip = match instruction {
-                Instruction::SkipIfFalse(skip) | Instruction::SkipIfTrue(skip) => *skip,
-                _ => continue,
-            };
-            ensure(usize::from(skip) <= rest, || {
-                Place::row("transition", index).fault(FaultKind::Jump { at, skip, rest })
-            })?;
-        }
-    }
-    Ok(())
-}
-
-/// Guard programs don't overlap.
-pub(super) fn v23_overlap(sections: &Sections) -> Result<(), Fault> {
-    let mut programs: Vec<(u32, u32, usize)> = (sections.transitions.iter().enumerate())
-        .filter(|(_, row)| !row.guard.is_empty())
-        .map(|(index, row)| (row.guard.start, row.guard.end, index))
-        .collect();
-    programs.sort_unstable();
-    let mut before: Option<(u32, usize)> = None;
-    for (start, end, index) in programs {
-        if let Some((_, other)) = before.filter(|&(ended, _)| start < ended) {
-            return Err(Place::row("transition", index).fault(FaultKind::Overlap { other }));
-        }
-        before = Some((end, index));
     }
     Ok(())
 }
