@@ -2,5 +2,6 @@
 
 pub mod delay;
 pub mod names;
+pub(crate) mod program;
 pub mod reach;
 pub mod rest;

@@ -123,6 +123,7 @@ extern crate alloc;
 extern crate std;
 
 mod configuration;
+mod data;
 mod datum;
 mod error;
 mod expression;
@@ -143,6 +144,7 @@ mod value;
 mod words;
 
 pub use configuration::{Configuration, RestoreError};
+pub use data::{Data, Merge};
 pub use datum::{Datum, JsonError};
 pub use error::StepError;
 pub use expression::compare;

@@ -58,12 +58,10 @@ impl BinaryOperator {
     ///
     /// The values are of other kinds, or there is no such number or no text of that length.
     pub fn apply(self, left: Value<'_>, right: Value<'_>) -> Result<Option<Datum>, Fault> {
-        match self {
-            Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Remainder => {
-                self.compute(left, right)
-            }
-            _ => self.test(left, right).map(Datum::Bool).map(Some),
+        if self.is_arithmetic() {
+            return self.compute(left, right);
         }
+        self.test(left, right).map(Datum::Bool).map(Some)
     }
 
     /// The answer of a comparison or a test.

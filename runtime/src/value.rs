@@ -297,4 +297,13 @@ impl BinaryOperator {
             Self::Contains => "contains",
         }
     }
+
+    /// Whether it computes a number or a text; the others give `true` or `false`.
+    #[must_use]
+    pub const fn is_arithmetic(self) -> bool {
+        matches!(
+            self,
+            Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Remainder
+        )
+    }
 }

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use statemark_runtime as rt;
 use statemark_runtime::{
     ActionId, ActionKind, ActionRow, AssignRow, BinaryOperator, Constant, EventId, EventKind,
-    EventRow, FieldId, GuardId, Instruction, MAX_ASSIGNS, MAX_CALLS, MAX_DEPTH, MAX_EVENTS,
-    MAX_PROGRAM, MAX_STACK, Operator, Sections, StateId, StateKind, StateRow, TextId,
+    EventRow, FieldId, GuardId, Instruction, MAX_ASSIGNS, MAX_CALLS, MAX_DATUM_DEPTH, MAX_DEPTH,
+    MAX_EVENTS, MAX_PROGRAM, MAX_STACK, Operator, Sections, StateId, StateKind, StateRow, TextId,
     TransitionRow, Verdict, decode, encode, verify,
 };
 
@@ -421,6 +421,9 @@ const BROKEN_ROWS: &[(&str, BreakRows)] = &[
     ("V43-assigns-the-event", |rows| {
         rows.texts[11] = "event.tries".into();
         assign(rows, &[Instruction::Ask(GuardId::new(0))]);
+    }),
+    ("V45-endless-path", |rows| {
+        rows.texts[11] = vec!["a"; MAX_DATUM_DEPTH + 1].join(".").into();
     }),
     ("V44-too-many-assignments", |rows| {
         for _ in 0..=MAX_ASSIGNS {

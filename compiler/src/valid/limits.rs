@@ -3,7 +3,8 @@
 use statemark_runtime as runtime;
 
 use crate::diag::Diags;
-use crate::ir::Machine;
+use crate::ir::{ActionKind, Machine};
+use crate::pass::program::{self, Size};
 use crate::report::machine_too_large::machine_too_large;
 
 /// Reports each limit that is passed.
@@ -19,6 +20,7 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
         ("actions", machine.actions.len(), runtime::MAX_NAMES),
         ("guards", machine.guards.len(), runtime::MAX_NAMES),
         ("fields", machine.fields.len(), runtime::MAX_NAMES),
+        ("timers", machine.timers.len(), runtime::MAX_NAMES),
     ];
     for (what, count, most) in counts {
         if count > most {
@@ -42,6 +44,54 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     }
     for (_, transition) in machine.transitions.iter() {
         check_calls(transition.actions.len(), transition.span, diags);
+    }
+    check_programs(machine, diags);
+}
+
+/// Fields, guards, conditions and assignments: how long they are, and how deep.
+fn check_programs(machine: &Machine, diags: &mut Diags) {
+    for (_, field) in machine.fields.iter() {
+        let (keys, most) = (field.path.split('.').count(), runtime::MAX_DATUM_DEPTH);
+        if keys > most {
+            let text = format!("a field nested {keys} deep, more than {most}");
+            diags.push(machine_too_large(&text, field.span));
+        }
+    }
+    for (_, transition) in machine.transitions.iter() {
+        if let Some(guard) = &transition.guard {
+            check_program(program::of_guard(&guard.value), guard.span, diags);
+        }
+    }
+    for (_, action) in machine.actions.iter() {
+        match &action.kind {
+            ActionKind::If { guard, .. } => {
+                check_program(program::of_guard(guard), action.span, diags);
+            }
+            ActionKind::Assign(assigns) => {
+                for assign in assigns {
+                    let size = program::of_expression(&assign.value);
+                    check_program(size, assign.value.span, diags);
+                }
+                if assigns.len() > runtime::MAX_ASSIGNS {
+                    let (count, most) = (assigns.len(), runtime::MAX_ASSIGNS);
+                    let text = format!("{count} fields assigned by one action, more than {most}");
+                    diags.push(machine_too_large(&text, action.span));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn check_program(size: Size, span: crate::source::Span, diags: &mut Diags) {
+    if size.length > runtime::MAX_PROGRAM {
+        let most = runtime::MAX_PROGRAM;
+        let text = format!("an expression of {} parts, more than {most}", size.length);
+        diags.push(machine_too_large(&text, span));
+    } else if size.depth > runtime::MAX_STACK {
+        let most = runtime::MAX_STACK;
+        let text = format!("an expression nested {} deep, more than {most}", size.depth);
+        diags.push(machine_too_large(&text, span));
     }
 }
 

@@ -40,6 +40,7 @@
 //! | V42 | a program leaves one value |
 //! | V43 | what is assigned is a field of the context, not of an event's data |
 //! | V44 | no action assigns more fields than the limit |
+//! | V45 | the path of a field has no more keys than a value may be nested deep |
 //!
 //! Deliberately not here: whether the machine is any *good*. The compiler has opinions; the runtime has none.
 
@@ -226,6 +227,10 @@ enum FaultKind {
         found: usize,
         limit: usize,
     },
+    Path {
+        found: usize,
+        limit: usize,
+    },
 }
 
 impl fmt::Display for VerifyError {
@@ -304,6 +309,7 @@ impl fmt::Display for FaultKind {
             Self::Landing { at, depth, found } => write!(out, "instruction {at} of its program jumps with {depth} values on the stack to where there are {found}"),
             Self::ValuesLeft { found } => write!(out, "its program leaves {found} values instead of one"),
             Self::AssignsEvent { field } => write!(out, "assigns field {field}, which is of an event's data"),
+            Self::Path { found, limit } => write!(out, "its path has {found} keys, at most {limit} are allowed"),
             Self::Assigns { found, limit } => write!(out, "assigns {found} fields, at most {limit} are allowed"),
         }
     }
@@ -313,7 +319,7 @@ impl fmt::Display for FaultKind {
 type Rule = fn(&Sections) -> Result<(), Fault>;
 
 /// All invariants with their numbers, in order.
-const RULES: [(u8, Rule); 34] = [
+const RULES: [(u8, Rule); 35] = [
     (1, lists::v01_sizes),
     (2, names::v02_texts),
     (3, lists::v03_ranges),
@@ -348,6 +354,7 @@ const RULES: [(u8, Rule); 34] = [
     (42, programs::v42_one_value),
     (43, programs::v43_assigned),
     (44, programs::v44_assigns),
+    (45, programs::v45_paths),
 ];
 
 /// Verifies rows and derives what makes steps quick.

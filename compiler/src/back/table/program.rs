@@ -77,7 +77,8 @@ impl Writer {
         self.push(Instruction::Binary(operator));
     }
 
-    /// `all` or `any` of the parts: after each part but the last, skip to the end once the answer is known.
+    /// `all` or `any` of the parts: after each part but the last, skip to the end once the answer is known. What the last
+    /// part leaves is made `true` or `false` where it may be something else.
     fn chain<T>(&mut self, parts: &[T], all: bool, part: fn(&mut Self, &T)) {
         let Some((last, others)) = parts.split_last() else {
             let range = self.constants(&[Constant::Bool(all)]);
@@ -91,6 +92,10 @@ impl Writer {
             self.push(Instruction::SkipIfTrue(0));
         }
         part(self, last);
+        if !self.leaves_an_answer() {
+            self.push(Instruction::Not);
+            self.push(Instruction::Not);
+        }
         let end = self.sections.code.len();
         for at in skips {
             let distance = short(end - at - 1);
@@ -101,6 +106,19 @@ impl Writer {
                     Instruction::SkipIfTrue(distance)
                 };
             }
+        }
+    }
+
+    /// Whether what the last instruction leaves is `true` or `false`, whatever the fields are.
+    fn leaves_an_answer(&self) -> bool {
+        match self.sections.code.last() {
+            Some(Instruction::Push(range)) => {
+                let constant = self.sections.constants.get(range.start as usize);
+                matches!(constant, Some(runtime::Constant::Bool(_)))
+            }
+            Some(Instruction::Binary(operator)) => !operator.is_arithmetic(),
+            Some(Instruction::Load(_) | Instruction::Unary(_)) => false,
+            _ => true,
         }
     }
 
@@ -123,6 +141,71 @@ impl Writer {
             Constant::Int(value) => runtime::Constant::Int(*value),
             Constant::Float(value) => runtime::Constant::Float(*value),
             Constant::Text(text) => runtime::Constant::Text(self.text(text)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Handle;
+    use crate::pass::program::of_expression;
+    use crate::source::{Sources, Span};
+
+    /// `((f || f && f) == (f + f)) in […]`, over and over in itself, on either side.
+    fn nested(levels: usize, span: Span) -> Expression {
+        let part = |kind| Expression { span, kind };
+        let field = || part(ExpressionKind::Field(Handle::at(0)));
+        let mut all = field();
+        for level in 0..levels {
+            let both = part(ExpressionKind::And(vec![field(), all.clone()]));
+            let any = part(ExpressionKind::Or(vec![field(), both]));
+            let sum = ExpressionKind::Binary(BinaryOperator::Add, Box::new([field(), field()]));
+            let operands = if level % 2 == 0 {
+                [part(sum), any]
+            } else {
+                [any, part(sum)]
+            };
+            let equal = ExpressionKind::Binary(BinaryOperator::Equal, Box::new(operands));
+            all = part(ExpressionKind::Among(
+                Box::new(part(equal)),
+                vec![Constant::Null],
+            ));
+        }
+        all
+    }
+
+    #[test]
+    fn sizes_are_known_before_programs_are_written() {
+        let mut sources = Sources::new();
+        let file = sources.add("a.mmd", "a");
+        for levels in 0..8 {
+            let expression = nested(
+                levels,
+                Span {
+                    file,
+                    start: 0,
+                    end: 1,
+                },
+            );
+            let mut writer = Writer::default();
+            writer.expression(&expression);
+            let (size, code) = (of_expression(&expression), writer.sections.code);
+            let mut depth = 0_usize;
+            let mut deepest = 0;
+            for instruction in &code {
+                match instruction {
+                    Instruction::Load(_) => depth += 1,
+                    Instruction::Binary(_)
+                    | Instruction::SkipIfFalse(_)
+                    | Instruction::SkipIfTrue(_) => depth -= 1,
+                    _ => {}
+                }
+                deepest = deepest.max(depth);
+            }
+            assert_eq!(depth, 1);
+            assert_eq!(deepest, size.depth);
+            assert!(code.len() <= size.length, "{} {size:?}", code.len());
         }
     }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{Fault, FaultKind, Place, ensure};
-use crate::limits::{MAX_ASSIGNS, MAX_PROGRAM, MAX_STACK};
+use crate::limits::{MAX_ASSIGNS, MAX_DATUM_DEPTH, MAX_PROGRAM, MAX_STACK};
 use crate::table::list;
 use crate::table::sections::{ActionKind, Instruction, Sections};
 use crate::value::Operator;
@@ -248,6 +248,22 @@ pub(super) fn v44_assigns(sections: &Sections) -> Result<(), Fault> {
                     found,
                     limit: MAX_ASSIGNS,
                 })
+        })?;
+    }
+    Ok(())
+}
+
+/// The path of a field has no more keys than a value may be nested deep.
+pub(super) fn v45_paths(sections: &Sections) -> Result<(), Fault> {
+    for (index, &path) in sections.fields.iter().enumerate() {
+        let found = sections.texts.get(path.index());
+        let found = found.map_or(0, |text| text.split('.').count());
+        ensure(found <= MAX_DATUM_DEPTH, || {
+            let kind = FaultKind::Path {
+                found,
+                limit: MAX_DATUM_DEPTH,
+            };
+            Place::row("field", index).fault(kind)
         })?;
     }
     Ok(())
