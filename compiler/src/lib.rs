@@ -3,6 +3,7 @@
 pub mod arena;
 pub mod back;
 pub mod build;
+pub mod datum;
 pub mod diag;
 pub mod excerpt;
 pub mod front;

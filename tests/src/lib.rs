@@ -39,4 +39,6 @@ mod round_trip;
 #[cfg(test)]
 mod rust_output;
 #[cfg(test)]
+mod statewright;
+#[cfg(test)]
 mod tidy;

@@ -91,7 +91,7 @@ impl Model {
                 *at = Datum::Object(BTreeMap::new());
             }
             let Datum::Object(fields) = at else {
-                unreachable!()
+                panic!("made above")
             };
             at = fields.entry(key.to_string()).or_default();
         }
