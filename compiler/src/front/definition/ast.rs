@@ -21,7 +21,7 @@ pub struct Definition {
     /// `description`.
     pub description: Option<Spanned<String>>,
     /// `initial`.
-    pub initial: Option<Spanned<String>>,
+    pub initial: Option<Initial>,
     /// `context`: the initial data.
     pub context: Option<Spanned<Value>>,
     /// `events`, in the order of the text.
@@ -68,8 +68,8 @@ pub struct State {
     pub kind: Option<Spanned<Kind>>,
     /// `history` is `"deep"`.
     pub deep: bool,
-    /// `initial`.
-    pub initial: Option<Spanned<String>>,
+    /// `initial`; of a history, its default transition, which may be written `target`, too.
+    pub initial: Option<Initial>,
     /// `states`.
     pub states: Vec<Named<State>>,
     /// `on`, in the order of the text.
@@ -80,6 +80,8 @@ pub struct State {
     pub after: Vec<Named<Vec<Branch>>>,
     /// `on_done`.
     pub on_done: Vec<Branch>,
+    /// `invoke`.
+    pub invoke: Option<Invocation>,
     /// `entry`.
     pub entry: Vec<Spanned<String>>,
     /// `exit`.
@@ -100,6 +102,30 @@ pub struct State {
     pub while_waiting: Vec<Spanned<String>>,
     /// Every other key, for hosts, under its canonical name (`blocked_env`, not `deny_env`).
     pub meta: Map<String, Value>,
+}
+
+/// Where a machine or a state begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Initial {
+    /// The whole value: a string, a list, or an object.
+    pub span: Span,
+    /// Where it leads; several only where they stand in different regions of a parallel state.
+    pub targets: Vec<Spanned<String>>,
+    /// `actions`.
+    pub actions: Vec<Spanned<String>>,
+}
+
+/// Another workflow that a state waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invocation {
+    /// `src`: the workflow.
+    pub workflow: Spanned<String>,
+    /// `input`, as written.
+    pub input: Option<Value>,
+    /// `on_done`.
+    pub on_done: Vec<Branch>,
+    /// `on_error`.
+    pub on_error: Vec<Branch>,
 }
 
 /// `type` of a state.
@@ -137,6 +163,8 @@ pub struct Branch {
     pub guards: Vec<Spanned<GuardUse>>,
     /// `actions`.
     pub actions: Vec<Spanned<String>>,
+    /// `internal`, or the opposite of `reenter`.
+    pub internal: Option<Spanned<bool>>,
     /// `description`.
     pub description: Option<Spanned<String>>,
     /// `requires_approval` and `approval_message`, for hosts.
@@ -146,8 +174,8 @@ pub struct Branch {
 /// What a branch does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BranchKind {
-    /// Leads to a state; without one it only acts.
-    Target(Option<Spanned<String>>),
+    /// Leads to a state; without one it only acts. Several only where they stand in different regions of a parallel state.
+    Target(Vec<Spanned<String>>),
     /// Starts another workflow.
     Invoke {
         /// `invoke`.
@@ -160,12 +188,31 @@ pub enum BranchKind {
         on_fail: Option<Spanned<String>>,
     },
     /// Starts branches side by side.
-    Fork {
-        /// `fork`, the key.
-        span: Span,
-        /// Every state that it names: initial, terminal, on_complete, on_fail.
-        states: Vec<Spanned<String>>,
-    },
+    Fork(Fork),
+}
+
+/// Branches that run side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fork {
+    /// `fork`, the key.
+    pub span: Span,
+    /// `branches`, in the order of the text.
+    pub branches: Vec<Named<ForkBranch>>,
+    /// Whether `join` is `"any"`: the first branch that is done ends the others.
+    pub any: bool,
+    /// `on_complete`; `None` if it is missing, which was reported.
+    pub on_complete: Option<Spanned<String>>,
+    /// `on_fail`.
+    pub on_fail: Option<Spanned<String>>,
+}
+
+/// One branch of a fork. What is missing was reported.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForkBranch {
+    /// `initial`.
+    pub initial: Option<Spanned<String>>,
+    /// `terminal`.
+    pub terminal: Option<Spanned<String>>,
 }
 
 /// A guard where it is used.

@@ -31,7 +31,7 @@ pub(super) fn definition(place: Place<'_>, machine: &Object<'_>, diags: &mut Dia
         id: build.text(fields, "id"),
         title: build.text(fields, "title"),
         description: build.text(fields, "description"),
-        initial: build.text(fields, "initial"),
+        initial: build.initial(fields, "initial"),
         context: fields
             .get("context")
             .filter(|value| matches!(value, Value::Object(_)))
@@ -229,17 +229,24 @@ impl Build<'_, '_> {
         };
         let kind = self.kind(fields);
         self.misplaced_in_state(fields, kind.as_ref().map(|kind| kind.value));
+        if let (Some(_), Some(target)) = (fields.get("initial"), fields.property("target")) {
+            let at = self.place.range(&target.name);
+            self.diags.push(report::beside(at, "target", "initial"));
+        }
         State {
             kind,
             deep: self
                 .text(fields, "history")
                 .is_some_and(|it| it.value == "deep"),
-            initial: self.text(fields, "initial"),
+            initial: self
+                .initial(fields, "initial")
+                .or_else(|| self.initial(fields, "target")),
             states: self.map(fields, "states", Self::state),
             on: self.map(fields, "on", |build, value| build.branches(value)),
             always: self.branches_of(fields, "always"),
             after: self.map(fields, "after", |build, value| build.branches(value)),
             on_done: self.branches_of(fields, "on_done"),
+            invoke: self.invocation(fields),
             entry: self.names(fields, "entry"),
             exit: self.names(fields, "exit"),
             title: self.text(fields, "title"),
@@ -281,15 +288,14 @@ impl Build<'_, '_> {
 
     /// Reports keys that mean nothing in a state of that type.
     fn misplaced_in_state(&mut self, fields: Fields<'_, '_>, kind: Option<Kind>) {
-        let Some(kind) = kind else {
-            return;
-        };
+        // `outcome` stands beside a diagram, too, whose states have no type here.
         let wanted = [
-            ("outcome", Kind::Final, "final"),
-            ("history", Kind::History, "history"),
+            ("outcome", Kind::Final, "final", kind.is_some()),
+            ("history", Kind::History, "history", kind.is_some()),
+            ("target", Kind::History, "history", true),
         ];
-        for (key, only, word) in wanted {
-            if let Some(property) = fields.property(key).filter(|_| kind != only) {
+        for (key, only, word, _) in wanted.into_iter().filter(|it| it.3) {
+            if let Some(property) = fields.property(key).filter(|_| kind != Some(only)) {
                 let at = self.place.range(&property.name);
                 self.diags.push(report::only_in_type(at, key, word));
             }

@@ -62,6 +62,13 @@ const fn shape(what: &'static str, keys: &'static [Key]) -> Shape {
     }
 }
 
+/// Where something leads: a name, or a list of names in different regions.
+static TARGETS: [Want; 2] = [Want::Name, Want::List(&Want::Name)];
+static INITIALS: [Want; 3] = [
+    Want::Name,
+    Want::List(&Want::Name),
+    Want::Object(&INITIAL),
+];
 static NAMES: Want = Want::List(&Want::Name);
 /// A name, or a list of names, any of which may be wrapped as `{"type": name}`.
 static ACTIONS: [Want; 3] = [
@@ -109,7 +116,7 @@ pub(super) static MACHINE: Shape = shape(
         typed("title", Want::Text),
         typed("description", Want::Text),
         host("version", Want::Either(&[Want::Text, Want::Number])),
-        typed("initial", Want::Name),
+        typed("initial", Want::Either(&INITIALS)),
         typed("context", Want::Map(&Want::Any)),
         host("context_schema", Want::Map(&Want::Any)),
         typed("events", Want::Map(&EVENT_VALUE)),
@@ -233,13 +240,15 @@ pub(super) static STATE: Shape = shape(
             Want::Choice(&["atomic", "compound", "parallel", "final", "history"]),
         ),
         typed("history", Want::Choice(&["shallow", "deep"])),
-        typed("initial", Want::Name),
+        typed("initial", Want::Either(&INITIALS)),
+        typed("target", Want::Either(&INITIALS)),
         typed("states", Want::Map(&STATE_VALUE)),
         typed("on", Want::Map(&BRANCHES_BY_NAME)),
         typed("always", Want::Either(&BRANCHES)),
         typed("after", Want::Map(&BRANCHES_BY_NAME)),
         typed("on_done", Want::Either(&BRANCHES)),
         old("onDone", "on_done", Want::Either(&BRANCHES)),
+        typed("invoke", Want::Object(&INVOCATION)),
         typed("entry", Want::Either(&ACTIONS)),
         typed("exit", Want::Either(&ACTIONS)),
         typed("title", Want::Text),
@@ -272,6 +281,30 @@ pub(super) static STATE: Shape = shape(
     ],
 );
 
+/// Where a machine or a state begins, with what is done on the way.
+pub(super) static INITIAL: Shape = shape(
+    "an initial transition",
+    &[
+        required("target", Want::Either(&TARGETS)),
+        typed("actions", Want::Either(&ACTIONS)),
+        typed("description", Want::Text),
+    ],
+);
+
+/// `invoke` of a state.
+pub(super) static INVOCATION: Shape = shape(
+    "an invoked workflow",
+    &[
+        required("src", Want::Name),
+        typed("id", Want::Name),
+        typed("input", Want::Any),
+        typed("on_done", Want::Either(&BRANCHES)),
+        old("onDone", "on_done", Want::Either(&BRANCHES)),
+        typed("on_error", Want::Either(&BRANCHES)),
+        old("onError", "on_error", Want::Either(&BRANCHES)),
+    ],
+);
+
 static RUNG: Shape = shape(
     "a rung of the ladder",
     &[
@@ -287,7 +320,9 @@ static RUNG: Shape = shape(
 pub(super) static BRANCH: Shape = shape(
     "a transition",
     &[
-        typed("target", Want::Name),
+        typed("target", Want::Either(&TARGETS)),
+        typed("internal", Want::Flag),
+        typed("reenter", Want::Flag),
         typed("guard", Want::Either(&GUARDS)),
         old("cond", "guard", Want::Either(&GUARDS)),
         typed("guards", Want::List(&GUARD_ITEM)),
@@ -304,7 +339,7 @@ pub(super) static BRANCH: Shape = shape(
 );
 
 /// What a transition forks into.
-static FORK: Shape = shape(
+pub(super) static FORK: Shape = shape(
     "a fork",
     &[
         required("branches", Want::Map(&FORK_BRANCH_VALUE)),
@@ -318,7 +353,7 @@ static FORK_BRANCH: Shape = shape(
     "a branch of a fork",
     &[
         required("initial", Want::Name),
-        required("terminal", Want::Text),
+        required("terminal", Want::Name),
     ],
 );
 

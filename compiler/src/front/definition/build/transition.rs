@@ -3,11 +3,11 @@
 use jsonc_parser::ast::{Object, Value};
 
 use super::{Build, Fields};
-use crate::front::definition::ast::{Branch, BranchKind};
+use crate::front::definition::ast::{Branch, BranchKind, Fork, ForkBranch, Initial, Invocation};
 use crate::front::definition::json;
-use crate::front::definition::keys::BRANCH;
+use crate::front::definition::keys::{BRANCH, FORK, INITIAL, INVOCATION};
 use crate::front::definition::report;
-use crate::source::Spanned;
+use crate::source::{Span, Spanned};
 
 impl Build<'_, '_> {
     /// The branches of a key that holds them directly.
@@ -38,9 +38,10 @@ impl Build<'_, '_> {
         let Value::Object(object) = value else {
             return Some(Branch {
                 span,
-                kind: BranchKind::Target(Some(self.spanned(value)?)),
+                kind: BranchKind::Target(vec![self.spanned(value)?]),
                 guards: Vec::new(),
                 actions: Vec::new(),
+                internal: None,
                 description: None,
                 meta: serde_json::Map::new(),
             });
@@ -55,6 +56,7 @@ impl Build<'_, '_> {
             kind: self.branch_kind(fields),
             guards: self.guard_uses(fields),
             actions: self.names(fields, "actions"),
+            internal: self.internal(fields),
             description: self.text(fields, "description"),
             meta: fields.host(),
         })
@@ -63,15 +65,14 @@ impl Build<'_, '_> {
     /// What a branch does: the first of `target`, `fork` and `invoke` that it has. With several the rest was reported.
     fn branch_kind(&mut self, fields: Fields<'_, '_>) -> BranchKind {
         if fields.get("target").is_some() {
-            return BranchKind::Target(self.text(fields, "target"));
+            return BranchKind::Target(self.targets(fields, "target"));
         }
         if let Some(property) = fields.property("fork") {
             return match &property.value {
-                Value::Object(fork) => BranchKind::Fork {
-                    span: self.place.range(&property.name),
-                    states: self.forked(fork),
-                },
-                _ => BranchKind::Target(None),
+                Value::Object(fork) => {
+                    BranchKind::Fork(self.fork(fork, self.place.range(&property.name)))
+                }
+                _ => BranchKind::Target(Vec::new()),
             };
         }
         let at = self
@@ -93,7 +94,7 @@ impl Build<'_, '_> {
                     on_complete,
                     on_fail: self.text(fields, "on_fail"),
                 },
-                None => BranchKind::Target(None),
+                None => BranchKind::Target(Vec::new()),
             };
         }
         // With anything else it may add to a transition that is drawn; whether one is, is a later stage's question.
@@ -101,7 +102,86 @@ impl Build<'_, '_> {
             self.diags
                 .push(report::missing_key(at, "a transition", "`target`"));
         }
-        BranchKind::Target(None)
+        BranchKind::Target(Vec::new())
+    }
+
+    /// The names under a key that may hold one or a list of them.
+    fn targets(&self, fields: Fields<'_, '_>, key: &str) -> Vec<Spanned<String>> {
+        let value = fields.get(key);
+        value.map_or_else(Vec::new, |value| self.target_names(value))
+    }
+
+    fn target_names(&self, value: &Value<'_>) -> Vec<Spanned<String>> {
+        match value {
+            Value::Array(list) => {
+                let names = list.elements.iter();
+                names.filter_map(|name| self.spanned(name)).collect()
+            }
+            other => self.spanned(other).into_iter().collect(),
+        }
+    }
+
+    /// Where a machine or a state begins: a name, a list of names, or `{"target": …, "actions": …}`.
+    pub(super) fn initial(&mut self, fields: Fields<'_, '_>, key: &str) -> Option<Initial> {
+        let value = fields.get(key)?;
+        let span = self.span(value);
+        let (targets, actions) = match value {
+            Value::Object(object) => {
+                let inner = Fields {
+                    object,
+                    shape: &INITIAL,
+                };
+                (self.targets(inner, "target"), self.names(inner, "actions"))
+            }
+            other => (self.target_names(other), Vec::new()),
+        };
+        // An empty list, or one of values that aren't names: the latter was reported.
+        if targets.is_empty() {
+            if matches!(value, Value::Array(list) if list.elements.is_empty()) {
+                self.diags.push(report::empty_branches(span));
+            }
+            return None;
+        }
+        Some(Initial {
+            span,
+            targets,
+            actions,
+        })
+    }
+
+    /// `internal`, or the opposite of `reenter`.
+    fn internal(&mut self, fields: Fields<'_, '_>) -> Option<Spanned<bool>> {
+        let flag = |key: &str| match fields.get(key) {
+            Some(Value::BooleanLit(flag)) => Some(flag.value),
+            _ => None,
+        };
+        if let (Some(_), Some(other)) = (fields.get("internal"), fields.property("reenter")) {
+            let at = self.place.range(&other.name);
+            self.diags.push(report::beside(at, "reenter", "internal"));
+        }
+        let (key, value) = match flag("internal") {
+            Some(internal) => ("internal", internal),
+            None => ("reenter", !flag("reenter")?),
+        };
+        let property = fields.property(key)?;
+        Some(Spanned::new(value, self.place.range(&property.name)))
+    }
+
+    /// `invoke` of a state.
+    pub(super) fn invocation(&mut self, fields: Fields<'_, '_>) -> Option<Invocation> {
+        let Some(Value::Object(object)) = fields.get("invoke") else {
+            return None;
+        };
+        let inner = Fields {
+            object,
+            shape: &INVOCATION,
+        };
+        Some(Invocation {
+            workflow: self.text(inner, "src")?,
+            input: inner.get("input").map(json::value),
+            on_done: self.branches_of(inner, "on_done"),
+            on_error: self.branches_of(inner, "on_error"),
+        })
     }
 
     /// Reports keys that another key makes meaningless, and keys that mean nothing without another.
@@ -128,25 +208,26 @@ impl Build<'_, '_> {
         }
     }
 
-    /// Every state that a fork names, in the order of the text.
-    fn forked(&self, fork: &Object<'_>) -> Vec<Spanned<String>> {
-        let mut states = Vec::new();
-        for property in &fork.properties {
-            match (property.name.as_str(), &property.value) {
-                ("on_complete" | "on_fail", value) => states.extend(self.spanned(value)),
-                ("branches", Value::Object(branches)) => {
-                    for branch in &branches.properties {
-                        if let Value::Object(branch) = &branch.value {
-                            let ends = branch.properties.iter();
-                            let ends = ends
-                                .filter(|it| matches!(it.name.as_str(), "initial" | "terminal"));
-                            states.extend(ends.filter_map(|it| self.spanned(&it.value)));
-                        }
-                    }
+    fn fork(&mut self, fork: &Object<'_>, span: Span) -> Fork {
+        let fields = Fields {
+            object: fork,
+            shape: &FORK,
+        };
+        Fork {
+            span,
+            branches: self.map(fields, "branches", |build, value| {
+                let text = |key| match value {
+                    Value::Object(object) => json::get(object, key).and_then(|it| build.spanned(it)),
+                    _ => None,
+                };
+                ForkBranch {
+                    initial: text("initial"),
+                    terminal: text("terminal"),
                 }
-                _ => {}
-            }
+            }),
+            any: self.text(fields, "join").is_some_and(|it| it.value == "any"),
+            on_complete: self.text(fields, "on_complete"),
+            on_fail: self.text(fields, "on_fail"),
         }
-        states
     }
 }
