@@ -11,16 +11,20 @@ mod boundary;
 mod declarations;
 mod definition;
 mod delay;
+mod details;
 mod diagram;
 mod draft;
 mod finish;
+mod forked;
 mod guard;
 mod label;
 mod overlay;
 mod report;
 mod scope;
 mod spec;
+mod target;
 mod trigger;
+mod wildcard;
 mod wording;
 pub mod words;
 
@@ -67,7 +71,9 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
     trigger::settle(&mut draft, context.diags);
     let mut interrupts = Vec::new();
     if let Some(definition) = &spec.definition {
+        wildcard::note_declared(definition, &mut draft);
         declarations::add_declarations(definition, &mut draft, &mut context);
+        wildcard::settle(&mut draft, &mut context);
         declarations::add_event_references(definition, &mut draft, &mut context);
         interrupts = self::interrupts(spec, &draft, &mut context);
     }
@@ -100,7 +106,7 @@ fn interrupts(spec: &Spec, draft: &Draft, context: &mut Context<'_>) -> Vec<Foun
             .target
             .as_ref()
             .filter(|target| target.value != "$return");
-        let state = target.and_then(|target| definition::find_state(target, draft, context));
+        let state = target.and_then(|target| target::find_one(target, draft::ROOT, draft, context));
         if target.is_some() == state.is_some() {
             found.push((interrupt.name.clone(), pattern.to_owned(), state));
         }

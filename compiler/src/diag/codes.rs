@@ -136,6 +136,9 @@ codes! {
     SM314 "never-completes" Warning NeverCompletes;
     SM320 "bad-delay" Error BadDelay;
     SM321 "zero-delay" Warning ZeroDelay;
+    SM340 "broken-branches" Error BrokenBranches;
+    SM341 "contradictory-type" Error ContradictoryType;
+    SM342 "targets-in-one-region" Error TargetsInOneRegion;
     // 4: determinism.
     SM401 "conflicting-transitions" Error ConflictingTransitions;
     SM402 "shadowed-transition" Warning ShadowedTransition;

@@ -88,7 +88,10 @@ fn takes_done(transition: &DraftTransition, draft: &Draft) -> bool {
             .event("done")
             .is_some_and(|done| events.contains(&done)),
         DraftTrigger::Commented { name, .. } => word_key(&name.value) == "done",
-        DraftTrigger::Missing | DraftTrigger::Eventless | DraftTrigger::Completion => false,
+        DraftTrigger::Missing
+        | DraftTrigger::Pattern(_)
+        | DraftTrigger::Eventless
+        | DraftTrigger::Completion => false,
     }
 }
 

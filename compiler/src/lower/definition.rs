@@ -1,15 +1,17 @@
-//! A definition's states and transitions, brought into the draft.
+//! A definition that stands alone, brought into the draft: it owns the topology.
 //!
-//! Alone, a definition owns the topology: [`build`]. Beside a diagram, the diagram does: see [`super::overlay`], which
-//! shares what is said here of a state's details and of a branch's guards and actions.
+//! Beside a diagram, the diagram does: see [`super::overlay`]. What both say of a state and of a branch is in
+//! [`super::details`].
 
+use super::details::{self, add_details, add_to_transition};
 use super::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use super::forked::{self, Pending};
 use super::spec::Context;
-use super::{guard, report, wording};
-use crate::arena::Handle;
-use crate::front::definition::ast::{Branch, BranchKind, Definition, Kind, Named, Outcome, State};
+use super::target::{Found, find, find_one};
+use super::wildcard::is_pattern;
+use super::{report, wording};
+use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
 use crate::front::definition::report::missing_key;
-use crate::ir::{Action, EventKind, Verdict};
 use crate::source::Spanned;
 
 /// The engine's event that a face sends in place of a name that the machine doesn't have.
@@ -27,11 +29,15 @@ pub(super) fn note_spellings(definition: &Definition, draft: &mut Draft) {
         .events
         .iter()
         .for_each(|event| note(&event.name.value));
-    definition.on.iter().for_each(|on| note(&on.name.value));
+    fn note_on(on: &[Named<Vec<Branch>>], note: &mut impl FnMut(&str)) {
+        let names = on.iter().map(|on| on.name.value.as_str());
+        names.filter(|name| !is_pattern(name)).for_each(note);
+    }
+    note_on(&definition.on, &mut note);
     // A definition is at most as deep as its reader allows, so the walk may recurse.
     fn walk(states: &[Named<State>], note: &mut impl FnMut(&str)) {
         for state in states {
-            state.value.on.iter().for_each(|on| note(&on.name.value));
+            note_on(&state.value.on, note);
             walk(&state.value.states, note);
         }
     }
@@ -44,10 +50,17 @@ pub(super) fn build(definition: &Definition, draft: &mut Draft, context: &mut Co
     if let Some(initial) = &definition.initial {
         add_initial(ROOT, initial, draft, context);
     }
-    add_on(&definition.on, ROOT, draft, context);
+    let mut build = Build {
+        draft,
+        context,
+        forks: Vec::new(),
+    };
+    build.on(&definition.on, ROOT);
     for state in &definition.states {
-        build_state(state, draft, context);
+        build.state(state);
     }
+    let forks = build.forks;
+    forked::settle(&forks, draft, context);
 }
 
 fn declare_states(
@@ -69,177 +82,163 @@ fn declare_states(
         }
         let index = draft.intern_state(&name.value, name.span, parent);
         draft.get_mut(index).has_body = !state.value.states.is_empty();
+        // Whether several targets stand side by side depends on the kinds of the states around them.
+        draft.get_mut(index).kind = details::kind_alone(state, parent, context);
         declare_states(&state.value.states, index, draft, context);
     }
 }
 
-fn build_state(named: &Named<State>, draft: &mut Draft, context: &mut Context<'_>) {
-    // The second state of an id has been reported; what it says belongs to no state.
-    let own = draft
-        .state(&named.name.value)
-        .filter(|&index| draft.get(index).span == named.name.span);
-    let Some(index) = own else { return };
-    let state = &named.value;
-    add_details(index, named, draft, context);
-    let begins_at_double = |initial: &Spanned<String>| {
-        state.states.iter().any(|child| {
-            child.name.value == initial.value
-                && draft
-                    .state(&initial.value)
-                    .is_some_and(|known| draft.get(known).parent != index)
-        })
-    };
-    if let Some(initial) = state
-        .initial
-        .as_ref()
-        .filter(|initial| !begins_at_double(initial))
-    {
-        add_initial(index, initial, draft, context);
-    }
-    add_on(&state.on, index, draft, context);
-    add_branches(
-        &state.always,
-        index,
-        &DraftTrigger::Eventless,
-        draft,
-        context,
-    );
-    add_branches(
-        &state.on_done,
-        index,
-        &DraftTrigger::Completion,
-        draft,
-        context,
-    );
-    for delay in &state.after {
-        context
-            .diags
-            .push(report::unsupported_construct::unsupported_construct(
-                delay.name.span,
-                "delays (`after`)",
-            ));
-        add_branches(
-            &delay.value,
-            index,
-            &DraftTrigger::Events(Vec::new()),
-            draft,
-            context,
-        );
-    }
-    for child in &state.states {
-        build_state(child, draft, context);
-    }
-}
-
+/// Where a scope begins, or where a history leads while nothing is recorded.
 pub(super) fn add_initial(
     scope: StateIndex,
-    initial: &Spanned<String>,
+    initial: &Initial,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
-    if let Some(target) = find_state(initial, draft, context) {
-        if target == scope || !draft.is_within(target, scope) {
+    let is_history = draft.get(scope).kind == Some(Kind::History);
+    let around = match is_history {
+        true => draft.get(scope).parent,
+        false => scope,
+    };
+    let Some(Found { states, .. }) = find(&initial.targets, around, draft, context) else {
+        return;
+    };
+    for (&state, name) in states.iter().zip(&initial.targets) {
+        if state == around || state == scope || !draft.is_within(state, around) {
             context.diags.push(report::unknown_state::outside_scope(
-                initial,
-                &draft.get(scope).id,
-                draft.get(target).span,
+                name,
+                &draft.get(around).id,
+                draft.get(state).span,
             ));
             return;
         }
-        draft.get_mut(scope).initials.push(DraftInitial {
-            span: initial.span,
-            targets: vec![target],
-            actions: Vec::new(),
-            inferred: false,
-        });
     }
+    let actions = details::actions(&initial.actions, draft);
+    draft.get_mut(scope).initials.push(DraftInitial {
+        span: initial.span,
+        targets: states,
+        actions,
+        inferred: false,
+    });
 }
 
-fn add_on(
-    on: &[Named<Vec<Branch>>],
-    source: StateIndex,
-    draft: &mut Draft,
-    context: &mut Context<'_>,
-) {
-    for named in on {
-        let event = wording::event(&named.name.value, named.name.span, draft, context.diags);
-        add_branches(
-            &named.value,
-            source,
-            &DraftTrigger::Events(vec![event]),
-            draft,
-            context,
-        );
-    }
+/// A definition on its way into the draft.
+struct Build<'b, 'c, 'd> {
+    draft: &'b mut Draft,
+    context: &'b mut Context<'c>,
+    /// Forks whose branches have yet to move into their regions, which takes every transition.
+    forks: Vec<Pending<'d>>,
 }
 
-fn add_branches(
-    branches: &[Branch],
-    source: StateIndex,
-    trigger: &DraftTrigger,
-    draft: &mut Draft,
-    context: &mut Context<'_>,
-) {
-    for branch in branches {
-        let mut transition = DraftTransition::new(branch.span, source, None);
-        transition.trigger = trigger.clone();
-        let target = match &branch.kind {
-            // Without a diagram that draws where it leads, a branch leads somewhere or does something.
-            BranchKind::Target(None) if branch.actions.is_empty() => {
-                let needs = "`target` or `actions`";
-                let diagnostic = missing_key(branch.span, "a transition", needs);
-                context.diags.push(diagnostic);
-                continue;
+impl<'d> Build<'_, '_, 'd> {
+    fn state(&mut self, named: &'d Named<State>) {
+        // The second state of an id has been reported; what it says belongs to no state.
+        let draft = &self.draft;
+        let own = draft
+            .state(&named.name.value)
+            .filter(|&index| draft.get(index).span == named.name.span);
+        let Some(index) = own else { return };
+        let state = &named.value;
+        add_details(index, named, self.draft, self.context);
+        let is_parallel = self.draft.get(index).kind == Some(Kind::Parallel);
+        match &state.initial {
+            Some(initial) if is_parallel => {
+                let kind = state
+                    .kind
+                    .as_ref()
+                    .map_or(named.name.span, |kind| kind.span);
+                let id = &named.name.value;
+                let diagnostic = report::contradictory_type::with_initial(id, initial.span, kind);
+                self.context.diags.push(diagnostic);
             }
-            BranchKind::Target(None) => {
-                transition.internal = true;
-                None
+            Some(initial) if !self.begins_at_double(index, state, initial) => {
+                add_initial(index, initial, self.draft, self.context);
             }
-            BranchKind::Target(Some(target)) => {
-                let Some(found) = find_state(target, draft, context) else {
-                    continue;
-                };
-                Some(found)
-            }
-            BranchKind::Invoke { .. } => Some(add_invocation(branch, source, draft, context)),
-            BranchKind::Fork { span, states } => {
-                context
-                    .diags
-                    .push(report::unsupported_construct::unsupported_construct(
-                        *span,
-                        "forks (`fork`)",
-                    ));
-                for state in states {
-                    find_state(state, draft, context);
+            _ => {}
+        }
+        self.on(&state.on, index);
+        self.branches(&state.always, index, &DraftTrigger::Eventless);
+        self.branches(&state.on_done, index, &DraftTrigger::Completion);
+        if let Some(invocation) = &state.invoke {
+            for (event, branches) in [
+                ("done", &invocation.on_done),
+                ("error", &invocation.on_error),
+            ] {
+                if !branches.is_empty() {
+                    let event = self.draft.intern_event(event, invocation.workflow.span);
+                    self.branches(branches, index, &DraftTrigger::Events(vec![event]));
                 }
-                continue;
             }
-        };
-        transition.targets.extend(target);
-        add_to_transition(&mut transition, branch, draft, context);
-        draft.transitions.push(transition);
+        }
+        for delay in &state.after {
+            let diags = &mut *self.context.diags;
+            if let Some(trigger) = wording::delay_key(index, &delay.name, self.draft, diags) {
+                self.branches(&delay.value, index, &trigger);
+            }
+        }
+        for child in &state.states {
+            self.state(child);
+        }
     }
-}
 
-/// What a branch says beside its target.
-pub(super) fn add_to_transition(
-    transition: &mut DraftTransition,
-    branch: &Branch,
-    draft: &mut Draft,
-    context: &mut Context<'_>,
-) {
-    if let Some(guard) = guard::of_branch(&branch.guards, draft, context) {
-        transition.guard = Some(guard);
+    /// Whether a state begins at a child whose id another state has, which was reported.
+    fn begins_at_double(&self, index: StateIndex, state: &State, initial: &Initial) -> bool {
+        let is_double = |target: &Spanned<String>| {
+            let known = self.draft.state(&target.value);
+            let is_child = state.states.iter().any(|it| it.name.value == target.value);
+            is_child && known.is_some_and(|known| self.draft.get(known).parent != index)
+        };
+        initial.targets.iter().any(is_double)
     }
-    add_actions(&mut transition.actions, actions(&branch.actions, draft));
-    if let Some(description) = &branch.description {
-        transition.description = Some(description.value.clone());
+
+    fn on(&mut self, on: &'d [Named<Vec<Branch>>], source: StateIndex) {
+        for named in on {
+            let trigger = wording::event_key(&named.name, self.draft, self.context.diags);
+            self.branches(&named.value, source, &trigger);
+        }
     }
-    transition.meta.extend(branch.meta.clone());
+
+    fn branches(&mut self, branches: &'d [Branch], source: StateIndex, trigger: &DraftTrigger) {
+        for branch in branches {
+            let mut transition = DraftTransition::new(branch.span, source, None);
+            transition.trigger = trigger.clone();
+            let mut inside = false;
+            match &branch.kind {
+                // Without a diagram that draws where it leads, a branch leads somewhere or does something.
+                BranchKind::Target(targets) if targets.is_empty() && branch.actions.is_empty() => {
+                    let needs = "`target` or `actions`";
+                    let diagnostic = missing_key(branch.span, "a transition", needs);
+                    self.context.diags.push(diagnostic);
+                    continue;
+                }
+                BranchKind::Target(targets) if targets.is_empty() => transition.internal = true,
+                BranchKind::Target(targets) => {
+                    let Some(found) = find(targets, source, self.draft, self.context) else {
+                        continue;
+                    };
+                    inside = found.inside;
+                    transition.targets = found.states;
+                }
+                BranchKind::Invoke { .. } => {
+                    let waiting = invocation(branch, source, self.draft, self.context);
+                    transition.targets.push(waiting);
+                }
+                BranchKind::Fork(fork) => {
+                    let Some(pending) = forked::add(fork, source, self.draft, self.context) else {
+                        continue;
+                    };
+                    transition.targets.push(pending.state());
+                    self.forks.push(pending);
+                }
+            }
+            add_to_transition(&mut transition, branch, inside, self.draft, self.context);
+            self.draft.transitions.push(transition);
+        }
+    }
 }
 
 /// A state that waits for another workflow: entered by the branch, left on `done` and `error`.
-fn add_invocation(
+pub(super) fn invocation(
     branch: &Branch,
     source: StateIndex,
     draft: &mut Draft,
@@ -261,14 +260,10 @@ fn add_invocation(
     else {
         return waiting;
     };
-    let meta = &mut draft.get_mut(waiting).meta;
-    meta.insert("invoke".to_owned(), workflow.value.clone().into());
-    if let Some(input) = input {
-        meta.insert("input".to_owned(), input.clone());
-    }
+    details::invoke(waiting, workflow, input.as_ref(), draft);
     for (event, target) in [("done", Some(on_complete)), ("error", on_fail.as_ref())] {
         let Some(target) = target else { continue };
-        if let Some(found) = find_state(target, draft, context) {
+        if let Some(found) = find_one(target, source, draft, context) {
             let event = draft.intern_event(event, target.span);
             let mut transition = DraftTransition::new(target.span, waiting, Some(found));
             transition.trigger = DraftTrigger::Events(vec![event]);
@@ -277,98 +272,4 @@ fn add_invocation(
         }
     }
     waiting
-}
-
-/// The state that a definition names, or a finding.
-pub(super) fn find_state(
-    name: &Spanned<String>,
-    draft: &Draft,
-    context: &mut Context<'_>,
-) -> Option<StateIndex> {
-    let found = draft
-        .state(&name.value)
-        .filter(|&state| !draft.get(state).implied);
-    if found.is_none() {
-        let known = context.comparable(draft.state_ids(), draft.states.len());
-        let diagnostic = report::unknown_state::unknown_state(name, known);
-        context.diags.push(diagnostic);
-    }
-    found
-}
-
-/// What both kinds of definition say of a state beside its transitions.
-pub(super) fn add_details(
-    index: StateIndex,
-    named: &Named<State>,
-    draft: &mut Draft,
-    context: &mut Context<'_>,
-) {
-    let state = &named.value;
-    let entry = actions(&state.entry, draft);
-    let exit = actions(&state.exit, draft);
-    if let Some(kind) = &state.kind {
-        match kind.value {
-            Kind::Parallel => {
-                let what = "parallel states (`\"type\": \"parallel\"`)";
-                context
-                    .diags
-                    .push(report::unsupported_construct::unsupported_construct(
-                        kind.span, what,
-                    ));
-            }
-            Kind::History => {
-                let what = "history states (`\"type\": \"history\"`)";
-                context
-                    .diags
-                    .push(report::unsupported_construct::unsupported_construct(
-                        kind.span, what,
-                    ));
-            }
-            Kind::Atomic | Kind::Compound | Kind::Final => {}
-        }
-    }
-    let draft_state = draft.get_mut(index);
-    add_actions(&mut draft_state.entry, entry);
-    add_actions(&mut draft_state.exit, exit);
-    draft_state.kind = state
-        .kind
-        .as_ref()
-        .map(|kind| kind.value)
-        .or(draft_state.kind);
-    if let Some(title) = &state.title {
-        draft_state.titles = vec![title.clone()];
-    }
-    draft_state.description.clone_from(&state.description);
-    draft_state.instructions.clone_from(&state.instructions);
-    draft_state.meta.extend(state.meta.clone());
-    if state
-        .outcome
-        .as_ref()
-        .is_some_and(|outcome| outcome.value == Outcome::Failure)
-    {
-        draft_state.verdict = Verdict::Failure;
-    }
-    if let Some(target) = &state.safe_next
-        && let Some(found) = find_state(target, draft, context)
-    {
-        let event = draft.intern_engine_event(UNKNOWN_EVENT, EventKind::Unknown, target.span);
-        let mut transition = DraftTransition::new(target.span, index, Some(found));
-        transition.trigger = DraftTrigger::Events(vec![event]);
-        transition.implied = true;
-        draft.transitions.push(transition);
-    }
-}
-
-/// Adds actions behind those that the diagram has; a definition that says the same list again adds nothing.
-fn add_actions(drawn: &mut Vec<Handle<Action>>, declared: Vec<Handle<Action>>) {
-    if *drawn != declared {
-        drawn.extend(declared);
-    }
-}
-
-fn actions(names: &[Spanned<String>], draft: &mut Draft) -> Vec<Handle<Action>> {
-    names
-        .iter()
-        .map(|name| draft.intern_action(&name.value, name.span))
-        .collect()
 }

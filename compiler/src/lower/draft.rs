@@ -134,6 +134,8 @@ pub(super) enum DraftTrigger {
     },
     /// The label says nothing: the rules for missing labels decide, once every state has its kind.
     Missing,
+    /// All events that begin so: `job.*`, `*`.
+    Pattern(Spanned<String>),
     /// Nothing: taken as soon as its guard holds.
     Eventless,
     /// The source is done.

@@ -5,15 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::definition::{add_details, add_initial, add_to_transition, find_state};
+use super::definition::{add_initial, invocation};
+use super::details::{self, add_details, add_to_transition, kind_drawn};
 use super::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateIndex};
 use super::spec::Context;
+use super::target::{Found, find};
 use super::words::slug;
-use super::{report, trigger, wording};
+use super::{report, trigger, wildcard, wording};
 use crate::arena::Handle;
-use crate::front::definition::ast::{Branch, BranchKind, Definition, Kind, Named, State};
+use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
 use crate::ir::Event;
-use crate::source::{Span, Spanned};
 
 /// Adds a definition to a diagram that was walked already.
 pub(super) fn overlay(definition: &Definition, draft: &mut Draft, context: &mut Context<'_>) {
@@ -67,34 +68,32 @@ impl Drawn {
 
 fn overlay_initial(
     scope: StateIndex,
-    initial: &Spanned<String>,
+    initial: &Initial,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
-    let Some(target) = find_state(initial, draft, context) else {
+    let Some(Found { states, .. }) = find(&initial.targets, scope, draft, context) else {
         return;
     };
-    if draft.get(scope).initials.is_empty() {
+    let drawn = &draft.get(scope).initials;
+    let Some(first) = drawn.first() else {
         add_initial(scope, initial, draft, context);
         return;
+    };
+    if drawn.iter().all(|drawn| drawn.targets != states) {
+        let target = first.targets.first().copied().unwrap_or(scope);
+        let diagnostic = report::only_in_definition::initial(
+            initial.span,
+            initial.targets.first().map_or("", |name| &name.value),
+            &draft.get(target).id,
+            first.span,
+        );
+        context.diags.push(diagnostic);
+        return;
     }
-    let drawn = draft
-        .get(scope)
-        .initials
-        .iter()
-        .find(|drawn| drawn.targets != [target]);
-    if let Some(drawn) = drawn.filter(|_| {
-        draft
-            .get(scope)
-            .initials
-            .iter()
-            .all(|i| i.targets != [target])
-    }) {
-        let first = drawn.targets.first().copied().unwrap_or(scope);
-        let name = &draft.get(first).id;
-        context.diags.push(report::only_in_definition::initial(
-            initial, name, drawn.span,
-        ));
+    let actions = details::actions(&initial.actions, draft);
+    for drawn in &mut draft.get_mut(scope).initials {
+        details::add_actions(&mut drawn.actions, actions.clone());
     }
 }
 
@@ -118,41 +117,57 @@ fn overlay_states(
         };
         let state = &named.value;
         add_details(index, named, draft, context);
-        if let Some(kind) = &state.kind
-            && kind.value == Kind::Final
-            && draft.get(index).has_body
-        {
-            let at = draft.get(index).span;
-            let diagnostic = report::only_in_definition::end(&name.value, kind.span, at);
-            context.diags.push(diagnostic);
-        } else {
-            settle_final(index, drawn, draft);
-        }
+        kind_drawn(index, named, draft, context);
+        settle_final(index, drawn, draft);
         if let Some(initial) = &state.initial {
             overlay_initial(index, initial, draft, context);
         }
         overlay_on(&state.on, index, drawn, draft, context);
-        for (branches, trigger) in [
-            (&state.always, DraftTrigger::Eventless),
-            (&state.on_done, DraftTrigger::Missing),
-        ] {
-            let under = Under {
-                source: index,
-                trigger,
-                event: "",
-            };
-            overlay_branches(branches, &under, drawn, draft, context);
-        }
-        for delay in &state.after {
-            unsupported(delay.name.span, "delays (`after`)", context);
-        }
+        overlay_others(state, index, drawn, draft, context);
         overlay_states(&state.states, drawn, draft, context);
     }
 }
 
-fn unsupported(span: Span, what: &str, context: &mut Context<'_>) {
-    let diagnostic = report::unsupported_construct::unsupported_construct(span, what);
-    context.diags.push(diagnostic);
+/// What stands under the other keys than `on`.
+fn overlay_others(
+    state: &State,
+    source: StateIndex,
+    drawn: &mut Drawn,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
+    let mut add = |branches: &[Branch], trigger: DraftTrigger, event: &str, draft: &mut Draft| {
+        let under = Under {
+            source,
+            trigger,
+            event,
+        };
+        overlay_branches(branches, &under, drawn, draft, context);
+    };
+    add(&state.always, DraftTrigger::Eventless, "", draft);
+    add(&state.on_done, DraftTrigger::Missing, "", draft);
+    if let Some(invocation) = &state.invoke {
+        for (event, branches) in [
+            ("done", &invocation.on_done),
+            ("error", &invocation.on_error),
+        ] {
+            if !branches.is_empty() {
+                let handle = draft.intern_event(event, invocation.workflow.span);
+                add(branches, DraftTrigger::Events(vec![handle]), event, draft);
+            }
+        }
+    }
+    for delay in &state.after {
+        let trigger = wording::delay_key(source, &delay.name, draft, context.diags);
+        if let Some(trigger) = trigger {
+            let under = Under {
+                source,
+                trigger,
+                event: &format!("after {}", delay.name.value),
+            };
+            overlay_branches(&delay.value, &under, drawn, draft, context);
+        }
+    }
 }
 
 /// `completed --> [*]` beside `"type": "final"` says one thing twice: the state itself is the end then. Without the type,
@@ -199,10 +214,9 @@ fn overlay_on(
     context: &mut Context<'_>,
 ) {
     for named in on {
-        let event = wording::event(&named.name.value, named.name.span, draft, context.diags);
         let under = Under {
             source,
-            trigger: DraftTrigger::Events(vec![event]),
+            trigger: wording::event_key(&named.name, draft, context.diags),
             event: &named.name.value,
         };
         overlay_branches(&named.value, &under, drawn, draft, context);
@@ -227,47 +241,40 @@ fn overlay_branches(
 ) {
     let mut taken: BTreeSet<usize> = BTreeSet::new();
     for branch in branches {
-        let target = match &branch.kind {
-            BranchKind::Target(target) => target.as_ref(),
-            BranchKind::Invoke { .. } => {
-                let what = "invoked workflows (`invoke`) beside a diagram";
-                unsupported(branch.span, what, context);
-                continue;
-            }
-            BranchKind::Fork { span, .. } => {
-                unsupported(*span, "forks (`fork`)", context);
+        let targets = match &branch.kind {
+            BranchKind::Target(targets) => targets.as_slice(),
+            BranchKind::Invoke { on_complete, .. } => std::slice::from_ref(on_complete),
+            BranchKind::Fork(fork) => {
+                let from = draft.get(under.source);
+                let diagnostic = report::only_in_definition::fork(fork.span, &from.id, from.span);
+                context.diags.push(diagnostic);
                 continue;
             }
         };
-        let wanted = match target {
-            None => None,
-            Some(name) => {
-                let Some(found) = find_state(name, draft, context) else {
-                    continue;
-                };
-                Some(found)
-            }
+        let Some(wanted) = find(targets, under.source, draft, context) else {
+            continue;
         };
         let found = drawn.of(under.source).iter().copied().find(|index| {
             !taken.contains(index)
                 && draft.transitions.get(*index).is_some_and(|transition| {
-                    wanted.is_none_or(|wanted| transition.targets.contains(&wanted))
+                    leads_to(transition, &wanted.states, branch, draft)
                         && answers(transition, &under.trigger, draft)
                 })
         });
         let Some(index) = found else {
             let from = draft.get(under.source);
+            let targets: Vec<&str> = targets.iter().map(|it| it.value.as_str()).collect();
             context.diags.push(report::only_in_definition::transition(
                 &from.id,
                 under.event,
-                target.map(|target| target.value.as_str()),
+                (!targets.is_empty()).then(|| targets.join(", ")).as_deref(),
                 branch.span,
                 from.span,
             ));
             continue;
         };
         taken.insert(index);
-        add_branch(index, branch, &under.trigger, drawn, draft, context);
+        add_branch(index, branch, under, wanted.inside, drawn, draft, context);
     }
 }
 
@@ -275,7 +282,8 @@ fn overlay_branches(
 fn add_branch(
     index: usize,
     branch: &Branch,
-    trigger: &DraftTrigger,
+    under: &Under<'_>,
+    inside: bool,
     drawn: &mut Drawn,
     draft: &mut Draft,
     context: &mut Context<'_>,
@@ -286,7 +294,9 @@ fn add_branch(
     let says_more = !branch.guards.is_empty()
         || !branch.actions.is_empty()
         || branch.description.is_some()
+        || branch.internal.is_some()
         || !branch.meta.is_empty();
+    let trigger = &under.trigger;
     if let (DraftTrigger::Events(events), DraftTrigger::Events(own)) = (&mut slot.trigger, trigger)
         && events.len() > own.len()
         && says_more
@@ -294,22 +304,83 @@ fn add_branch(
         events.retain(|event| !own.contains(event));
         let mut part = slot.clone();
         part.trigger = trigger.clone();
-        add_to_transition(&mut part, branch, draft, context);
+        part_of_branch(&mut part, branch, inside, draft, context);
         drawn.split_off.entry(index).or_default().push(part);
         return;
     }
     let placeholder = DraftTransition::new(branch.span, slot.source, None);
     let mut transition = std::mem::replace(slot, placeholder);
-    add_to_transition(&mut transition, branch, draft, context);
+    part_of_branch(&mut transition, branch, inside, draft, context);
     if let Some(slot) = draft.transitions.get_mut(index) {
         *slot = transition;
     }
+}
+
+/// What a branch says of a drawn transition, with the state that waits where it invokes a workflow on the way.
+fn part_of_branch(
+    transition: &mut DraftTransition,
+    branch: &Branch,
+    inside: bool,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
+    add_to_transition(transition, branch, inside, draft, context);
+    let BranchKind::Invoke {
+        workflow,
+        input,
+        on_complete,
+        ..
+    } = &branch.kind
+    else {
+        return;
+    };
+    match transition.target() {
+        Some(drawn) if draft.state(&on_complete.value) != Some(drawn) => {
+            details::invoke(drawn, workflow, input.as_ref(), draft);
+        }
+        _ => {
+            let waiting = invocation(branch, transition.source, draft, context);
+            transition.targets = vec![waiting];
+        }
+    }
+}
+
+/// Whether a drawn transition leads where a branch does. To `on_complete` of a workflow it may lead by way of a drawn
+/// state that waits for it.
+fn leads_to(
+    transition: &DraftTransition,
+    wanted: &[StateIndex],
+    branch: &Branch,
+    draft: &Draft,
+) -> bool {
+    if wanted.is_empty() || same_states(&transition.targets, wanted) {
+        return true;
+    }
+    let (Some(waiting), BranchKind::Invoke { .. }) = (transition.target(), &branch.kind) else {
+        return false;
+    };
+    let done = draft.event("done");
+    draft.transitions.iter().any(|it| {
+        it.source == waiting
+            && same_states(&it.targets, wanted)
+            && matches!(&it.trigger, DraftTrigger::Events(events) if events.iter().any(|&e| Some(e) == done))
+    })
+}
+
+fn same_states(one: &[StateIndex], other: &[StateIndex]) -> bool {
+    one.len() == other.len() && one.iter().all(|state| other.contains(state))
 }
 
 /// Whether a drawn transition is triggered by what a branch stands under.
 fn answers(transition: &DraftTransition, trigger: &DraftTrigger, draft: &Draft) -> bool {
     let wanted: &[Handle<Event>] = match trigger {
         DraftTrigger::Events(events) => events,
+        DraftTrigger::Pattern(pattern) => {
+            let matches = |event: &Handle<Event>| {
+                wildcard::matches(&pattern.value, &draft.events.at(*event).id)
+            };
+            return matches!(&transition.trigger, DraftTrigger::Events(events) if events.iter().all(matches));
+        }
         _ => return transition.trigger == *trigger,
     };
     let Some(first) = wanted.first() else {
@@ -329,6 +400,6 @@ fn answers(transition: &DraftTransition, trigger: &DraftTrigger, draft: &Draft) 
             let implied = trigger::implied_event(draft, transition.source, target);
             draft.event(&implied) == Some(*first)
         }),
-        DraftTrigger::Eventless | DraftTrigger::Completion => false,
+        DraftTrigger::Eventless | DraftTrigger::Completion | DraftTrigger::Pattern(_) => false,
     }
 }

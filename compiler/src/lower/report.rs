@@ -2,8 +2,11 @@
 
 pub(super) mod bad_delay;
 pub(super) mod bare_condition;
+pub(super) mod broken_branches;
 pub(super) mod broken_label;
+
 pub(super) mod completion_without_final;
+pub(super) mod contradictory_type;
 pub(super) mod dead_end;
 pub(super) mod drawn_elsewhere;
 pub(super) mod dropped_parenthesis;
@@ -20,6 +23,7 @@ pub(super) mod prose_label;
 pub(super) mod reserved_event;
 pub(super) mod several_initial_states;
 pub(super) mod slash_as_text;
+pub(super) mod targets_in_one_region;
 pub(super) mod two_instructions;
 pub(super) mod two_owners;
 pub(super) mod unknown_event;

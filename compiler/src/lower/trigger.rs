@@ -151,7 +151,10 @@ fn targets_by_event(draft: &Draft) -> BTreeMap<(StateIndex, String), BTreeSet<Ve
                 let ids = events.iter().map(|&event| &draft.events.at(event).id);
                 ids.for_each(|id| note(id));
             }
-            DraftTrigger::Missing | DraftTrigger::Eventless | DraftTrigger::Completion => {}
+            DraftTrigger::Missing
+            | DraftTrigger::Pattern(_)
+            | DraftTrigger::Eventless
+            | DraftTrigger::Completion => {}
         }
     }
     targets

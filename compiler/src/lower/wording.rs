@@ -5,14 +5,17 @@ use std::ops::Range;
 use super::delay::milliseconds;
 use super::draft::{Draft, DraftTransition, DraftTrigger, StateIndex};
 use super::label::{Label, Trigger};
-use super::report;
 use super::spec::Context;
 use super::words::{composed, is_identifier, slug, strip_tags, word_key};
+use super::{report, wildcard};
 use crate::arena::Handle;
 use crate::diag::{Diagnostic, Diags};
 use crate::front::mermaid::entity;
-use crate::ir::{Action, Event};
+use crate::ir::{Action, Event, EventKind};
 use crate::source::{Span, Spanned, narrow};
+
+/// The engine's event for an assignment that has no value, which a transition may wait for.
+const FAULT: &str = "error.execution";
 
 /// The place of a part of a text. A text whose bytes don't stand one to one in the file is shown whole.
 pub(super) fn part(text: &Spanned<String>, range: Range<usize>) -> Span {
@@ -162,6 +165,52 @@ pub(super) fn delayed(
     DraftTrigger::Events(vec![event])
 }
 
+/// What a key of `after` waits for: a duration, or a number of milliseconds. `None` if it is neither, which is told.
+pub(super) fn delay_key(
+    source: StateIndex,
+    key: &Spanned<String>,
+    draft: &mut Draft,
+    diags: &mut Diags,
+) -> Option<DraftTrigger> {
+    if key.value.is_empty() {
+        // That a name can't be empty has been said.
+        return None;
+    }
+    let is_number = key.value.bytes().all(|byte| byte.is_ascii_digit());
+    let duration = match is_number {
+        true => Spanned::new(format!("{}ms", key.value), key.span),
+        false => key.clone(),
+    };
+    if milliseconds(&duration.value).is_none() {
+        diags.push(report::bad_delay::no_delay(key));
+        return None;
+    }
+    Some(delayed(source, &duration, key.span, draft, diags))
+}
+
+/// What a key of `on` waits for: an event, or all events that begin so.
+pub(super) fn event_key(
+    key: &Spanned<String>,
+    draft: &mut Draft,
+    diags: &mut Diags,
+) -> DraftTrigger {
+    if !wildcard::is_pattern(&key.value) {
+        return DraftTrigger::Events(vec![event(&key.value, key.span, draft, diags)]);
+    }
+    if is_reserved(&key.value) {
+        diags.push(report::reserved_event::reserved_event(&key.value, key.span));
+        return DraftTrigger::Events(Vec::new());
+    }
+    DraftTrigger::Pattern(key.clone())
+}
+
+/// Whether a name belongs to the engine. By its words, as events are looked up: `Error.unknown_event` would, too.
+fn is_reserved(name: &str) -> bool {
+    let words = word_key(name);
+    let mut prefixes = ["done.state.", "after.", "error."].iter();
+    prefixes.any(|prefix| words.starts_with(prefix))
+}
+
 fn trigger(
     source: StateIndex,
     text: &Spanned<String>,
@@ -227,19 +276,11 @@ fn trigger(
 
 /// The event that an identifier names.
 pub(super) fn event(name: &str, span: Span, draft: &mut Draft, diags: &mut Diags) -> Handle<Event> {
-    // By its words, as the event is looked up: `Error.unknown_event` would be the engine's, too.
-    let words = word_key(name);
-    if ["done.state.", "after.", "error."]
-        .iter()
-        .any(|prefix| words.starts_with(prefix))
-    {
-        diags.push(report::reserved_event::reserved_event(name, span));
+    if word_key(name) == FAULT {
+        return draft.intern_engine_event(FAULT, EventKind::Fault, span);
     }
-    if name == "*" || name.ends_with(".*") {
-        let what = "wildcards (`*`)";
-        diags.push(report::unsupported_construct::unsupported_construct(
-            span, what,
-        ));
+    if is_reserved(name) {
+        diags.push(report::reserved_event::reserved_event(name, span));
     }
     let event = draft.intern_event(name, span);
     note_wording(event, name, span, draft, diags);

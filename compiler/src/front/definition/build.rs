@@ -229,6 +229,9 @@ impl Build<'_, '_> {
         };
         let kind = self.kind(fields);
         self.misplaced_in_state(fields, kind.as_ref().map(|kind| kind.value));
+        let is_history = kind
+            .as_ref()
+            .is_some_and(|kind| kind.value == Kind::History);
         if let (Some(_), Some(target)) = (fields.get("initial"), fields.property("target")) {
             let at = self.place.range(&target.name);
             self.diags.push(report::beside(at, "target", "initial"));
@@ -240,7 +243,7 @@ impl Build<'_, '_> {
                 .is_some_and(|it| it.value == "deep"),
             initial: self
                 .initial(fields, "initial")
-                .or_else(|| self.initial(fields, "target")),
+                .or_else(|| is_history.then(|| self.initial(fields, "target")).flatten()),
             states: self.map(fields, "states", Self::state),
             on: self.map(fields, "on", |build, value| build.branches(value)),
             always: self.branches_of(fields, "always"),

@@ -184,7 +184,10 @@ impl Check<'_, '_> {
         };
         let names: Vec<&str> = shape
             .names()
-            .filter(|name| !name.starts_with('$'))
+            // Of a state only a history has a `target`, so nobody shall be led to it.
+            .filter(|name| {
+                !name.starts_with('$') && !(*name == "target" && shape.key("on").is_some())
+            })
             .collect();
         let at = self.place.range(&property.name);
         let is_flag = matches!(&property.value, Value::BooleanLit(it) if it.value)

@@ -64,11 +64,7 @@ const fn shape(what: &'static str, keys: &'static [Key]) -> Shape {
 
 /// Where something leads: a name, or a list of names in different regions.
 static TARGETS: [Want; 2] = [Want::Name, Want::List(&Want::Name)];
-static INITIALS: [Want; 3] = [
-    Want::Name,
-    Want::List(&Want::Name),
-    Want::Object(&INITIAL),
-];
+static INITIALS: [Want; 3] = [Want::Name, Want::List(&Want::Name), Want::Object(&INITIAL)];
 static NAMES: Want = Want::List(&Want::Name);
 /// A name, or a list of names, any of which may be wrapped as `{"type": name}`.
 static ACTIONS: [Want; 3] = [

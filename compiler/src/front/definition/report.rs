@@ -13,12 +13,13 @@ mod unknown_key;
 mod wrong_type;
 
 pub(super) use bad_value::{
-    empty_branches, empty_name, no_such_number, not_a_choice, not_at_least,
+    empty_branches, empty_name, empty_targets, no_such_number, not_a_choice, not_at_least,
 };
 pub(super) use bad_wrapper::{key_beside_wrapped, nothing_wrapped};
 pub(super) use duplicate_key::duplicate_key;
 pub(super) use json_syntax::{json_syntax, too_deep, unclosed, unclosed_text};
 pub(super) use lenient_json::{Leniency, lenient_json};
+pub(crate) use misplaced_key::leaves_anyway;
 pub(super) use misplaced_key::{beside, only_in_type, value_of_presence, without_invoke};
 pub(crate) use missing_key::missing_key;
 pub(super) use mistyped_guard::mistyped_guard;

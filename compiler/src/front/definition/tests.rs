@@ -296,11 +296,11 @@ fn keys_of_other_tools_are_known() {
         ),
         (
             r#"{"states": {"a": {"zzz": 1}}}"#,
-            "its keys are `on`, `initial`, `states`, `type`, `entry`, `exit`, `always`, `after`, `instructions`, `allowed_tools`, `max_iterations`, `title` and 23 more",
+            "its keys are `on`, `initial`, `states`, `type`, `entry`, `exit`, `always`, `after`, `instructions`, `allowed_tools`, `max_iterations`, `title` and 24 more",
         ),
         (
             r#"{"states": {"a": {"on": {"E": {"target": "a", "zzz": 1}}}}}"#,
-            "its keys are `target`, `guard`, `actions`, `guards`, `description`, `requires_approval`, `approval_message`, `fork`, `invoke`, `input`, `on_complete`, `on_fail`",
+            "its keys are `target`, `guard`, `actions`, `guards`, `description`, `internal`, `reenter`, `requires_approval`, `approval_message`, `fork`, `invoke`, `input` and 2 more",
         ),
     ] {
         let (said_here, mended) = unknown_key(text);
@@ -318,12 +318,22 @@ fn a_branch_may_only_add_to_another() {
     check(text, "1:86 SM707 a transition needs `target` <{>\n");
     let (_, definition, _) = parse(text, false);
     let branch = &definition.unwrap().states[0].value.on[0].value[0];
-    assert!(matches!(branch.kind, super::ast::BranchKind::Target(None)));
+    assert!(matches!(&branch.kind, super::ast::BranchKind::Target(none) if none.is_empty()));
     assert_eq!(branch.meta["requires_approval"], true);
 }
 
 #[test]
 fn keys_get_in_each_others_way() {
+    check(
+        r#"{"initial": [], "states": {"a": {"target": "b", "on": {"E": {"target": [], "internal": true, "reenter": false}}}, "h": {"history": "deep", "initial": "a", "target": "b"}}}"#,
+        r#"
+        1:13 SM710 an empty list of targets leads nowhere <[]>
+        1:34 SM711 `target` means nothing in a state that isn't a history state <"target">
+        1:72 SM710 an empty list of targets leads nowhere <[]>
+        1:94 SM711 `reenter` beside `internal` is ignored <"reenter">
+        1:156 SM711 `target` beside `initial` is ignored <"target">
+        "#,
+    );
     check(
         r#"{"states": {"a": {"type": "atomic", "outcome": "failure", "history": "deep", "on": {
           "A": {"target": "b", "fork": {"branches": {}, "on_complete": "c"}, "invoke": "w"},

@@ -84,13 +84,56 @@ pub(in crate::lower) fn end(id: &str, kind: Span, drawn: Span) -> Diagnostic {
         .help(format!("remove the type, and lead from `{id}` to `[*]`"))
 }
 
+/// The definition gives a state another type than the diagram draws.
+pub(in crate::lower) fn kind(id: &str, kind: &str, span: Span, drawn: Span) -> Diagnostic {
+    let (why, help) = match kind {
+        "parallel" => (
+            "draws no regions in it",
+            "separate its regions by a line `--`, or drop the type".to_owned(),
+        ),
+        "compound" => (
+            "draws no states inside it",
+            format!("draw its states inside `state {id} {{`, or drop the type"),
+        ),
+        "a history" => (
+            "draws it as a state",
+            "draw `[H]` in the state that it remembers, or drop the type".to_owned(),
+        ),
+        "atomic" => ("draws states inside it", "drop the type".to_owned()),
+        _ => ("draws it as a history", "drop the type".to_owned()),
+    };
+    let message = format!("`{id}` can't be {kind}: the diagram {why}");
+    Diagnostic::new(Code::OnlyInDefinition, span, message)
+        .label("differs from the diagram")
+        .related(drawn, format!("`{id}` in the diagram"))
+        .note(WHY)
+        .help(help)
+}
+
+/// A fork of the definition beside a diagram, which draws its own.
+pub(in crate::lower) fn fork(span: Span, source: &str, from: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::OnlyInDefinition,
+        span,
+        format!("a fork from `{source}` has to be drawn"),
+    )
+    .label("only in the definition")
+    .related(from, format!("`{source}` in the diagram"))
+    .note(WHY)
+    .help(format!(
+        "draw `state split <<fork>>`, lead from `{source}` to it and from it to each branch, and remove this `fork`"
+    ))
+}
+
 /// `initial` of the definition isn't where the diagram begins.
-pub(in crate::lower) fn initial(initial: &Spanned<String>, drawn: &str, span: Span) -> Diagnostic {
-    let message = format!(
-        "the diagram begins at `{drawn}`, the definition at `{}`",
-        initial.value
-    );
-    Diagnostic::new(Code::OnlyInDefinition, initial.span, message)
+pub(in crate::lower) fn initial(
+    initial: Span,
+    target: &str,
+    drawn: &str,
+    span: Span,
+) -> Diagnostic {
+    let message = format!("the diagram begins at `{drawn}`, the definition at `{target}`");
+    Diagnostic::new(Code::OnlyInDefinition, initial, message)
         .label("differs from the diagram")
         .related(span, format!("begins at `{drawn}`"))
         .note(WHY)

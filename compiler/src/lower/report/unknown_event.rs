@@ -24,6 +24,27 @@ pub(in crate::lower) fn unknown_event<'k>(
     }
 }
 
+/// No event of the machine begins as a pattern says.
+pub(in crate::lower) fn nothing_matches<'k>(
+    pattern: &Spanned<String>,
+    known: impl Iterator<Item = &'k str>,
+) -> Diagnostic {
+    let message = format!("no event of the machine matches `{}`", pattern.value);
+    let diagnostic = Diagnostic::new(Code::UnknownEvent, pattern.span, message)
+        .label("would never be taken")
+        .note("`*` stands for the other events of the machine, `job.*` for those that begin with `job.`");
+    let begins = pattern.value.trim_end_matches('*').trim_end_matches('.');
+    let heads: std::collections::BTreeSet<&str> = known
+        .filter_map(|event| event.split_once('.').map(|(head, _)| head))
+        .collect();
+    match nearest(begins, heads.into_iter()) {
+        Some(near) if near != begins => diagnostic.help(format!("did you mean `{near}.*`?")),
+        _ => diagnostic.help(
+            "declare the events that may come in `events`, or name one that a transition takes",
+        ),
+    }
+}
+
 /// `on_max_iterations` names an event that nothing in that state takes.
 pub(in crate::lower) fn unhandled(event: &Spanned<String>, state: &str, at: Span) -> Diagnostic {
     let message = format!("state `{state}` has no transition for `{}`", event.value);

@@ -106,14 +106,18 @@ impl Build<'_, '_> {
     }
 
     /// The names under a key that may hold one or a list of them.
-    fn targets(&self, fields: Fields<'_, '_>, key: &str) -> Vec<Spanned<String>> {
+    fn targets(&mut self, fields: Fields<'_, '_>, key: &str) -> Vec<Spanned<String>> {
         let value = fields.get(key);
         value.map_or_else(Vec::new, |value| self.target_names(value))
     }
 
-    fn target_names(&self, value: &Value<'_>) -> Vec<Spanned<String>> {
+    fn target_names(&mut self, value: &Value<'_>) -> Vec<Spanned<String>> {
         match value {
             Value::Array(list) => {
+                if list.elements.is_empty() {
+                    let at = self.span(value);
+                    self.diags.push(report::empty_targets(at));
+                }
                 let names = list.elements.iter();
                 names.filter_map(|name| self.spanned(name)).collect()
             }
@@ -135,11 +139,8 @@ impl Build<'_, '_> {
             }
             other => (self.target_names(other), Vec::new()),
         };
-        // An empty list, or one of values that aren't names: the latter was reported.
+        // An empty list, or one of values that aren't names, was reported.
         if targets.is_empty() {
-            if matches!(value, Value::Array(list) if list.elements.is_empty()) {
-                self.diags.push(report::empty_branches(span));
-            }
             return None;
         }
         Some(Initial {
@@ -217,7 +218,9 @@ impl Build<'_, '_> {
             span,
             branches: self.map(fields, "branches", |build, value| {
                 let text = |key| match value {
-                    Value::Object(object) => json::get(object, key).and_then(|it| build.spanned(it)),
+                    Value::Object(object) => {
+                        json::get(object, key).and_then(|it| build.spanned(it))
+                    }
                     _ => None,
                 };
                 ForkBranch {
@@ -225,7 +228,9 @@ impl Build<'_, '_> {
                     terminal: text("terminal"),
                 }
             }),
-            any: self.text(fields, "join").is_some_and(|it| it.value == "any"),
+            any: self
+                .text(fields, "join")
+                .is_some_and(|it| it.value == "any"),
             on_complete: self.text(fields, "on_complete"),
             on_fail: self.text(fields, "on_fail"),
         }

@@ -65,6 +65,12 @@ pub(crate) fn empty_name(key: Span) -> Diagnostic {
         .help("give it a name of at least one letter")
 }
 
+/// A list of targets has none.
+pub(crate) fn empty_targets(value: Span) -> Diagnostic {
+    let message = "an empty list of targets leads nowhere";
+    Diagnostic::new(Code::BadValue, value, message).help("name a state, or drop the key")
+}
+
 /// A list of branches has none.
 pub(crate) fn empty_branches(value: Span) -> Diagnostic {
     Diagnostic::new(

@@ -42,6 +42,16 @@ pub(crate) fn without_invoke(key: Span, name: &str, inside_fork: bool) -> Diagno
     }
 }
 
+/// `internal` in a transition that leads out of its source.
+pub(crate) fn leaves_anyway(key: Span, source: &str) -> Diagnostic {
+    finding(
+        key,
+        format!("this transition leaves `{source}` all the same"),
+    )
+    .note("only a transition to states inside its source, or without a target, doesn't leave it")
+    .help("drop the key, or lead to a state inside")
+}
+
 fn article(kind: &str) -> &str {
     if kind == "history" {
         "a history state"

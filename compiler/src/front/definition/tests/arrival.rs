@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::parse;
 use crate::front::definition::ast::{
-    ActionDeclaration, Branch, BranchKind, Definition, Guard, GuardUse, State,
+    ActionDeclaration, Branch, BranchKind, Definition, Guard, GuardUse, Initial, State,
 };
 use crate::source::Spanned;
 
@@ -17,7 +17,7 @@ fn summary(definition: &Definition) -> String {
         out,
         "machine {} {} context {:?}",
         text(&definition.id),
-        text(&definition.initial),
+        initial_words(definition.initial.as_ref()),
         definition.context.as_ref().map(|it| it.value.to_string())
     )
     .unwrap();
@@ -87,8 +87,9 @@ fn state_words(out: &mut String, indent: &str, name: &str, state: &State) {
     };
     writeln!(
         out,
-        "{indent}state {name} {:?} deep={} entry={} exit={} outcome={:?} meta={}",
+        "{indent}state {name} {:?} at {} deep={} entry={} exit={} outcome={:?} meta={}",
         state.kind.as_ref().map(|it| it.value),
+        initial_words(state.initial.as_ref()),
         state.deep,
         names(&state.entry),
         names(&state.exit),
@@ -112,6 +113,17 @@ fn state_words(out: &mut String, indent: &str, name: &str, state: &State) {
             writeln!(out, "{indent}  {word} {}", branch_words(list)).unwrap();
         }
     }
+    if let Some(invoke) = &state.invoke {
+        writeln!(
+            out,
+            "{indent}  invoke {} {:?} done {} error {}",
+            invoke.workflow.value,
+            invoke.input.as_ref().map(ToString::to_string),
+            branch_words(&invoke.on_done),
+            branch_words(&invoke.on_error)
+        )
+        .unwrap();
+    }
     for inner in &state.states {
         state_words(out, &format!("{indent}  "), &inner.name.value, &inner.value);
     }
@@ -120,9 +132,7 @@ fn state_words(out: &mut String, indent: &str, name: &str, state: &State) {
 fn branch_words(branches: &[Branch]) -> String {
     let words = branches.iter().map(|branch| {
         let mut words = match &branch.kind {
-            BranchKind::Target(target) => target
-                .as_ref()
-                .map_or("-".to_owned(), |it| it.value.clone()),
+            BranchKind::Target(targets) => target_words(targets),
             BranchKind::Invoke {
                 workflow,
                 input,
@@ -135,11 +145,18 @@ fn branch_words(branches: &[Branch]) -> String {
                 on_complete.value,
                 on_fail.as_ref().map(|it| &it.value)
             ),
-            BranchKind::Fork { states, .. } => {
-                format!(
-                    "fork {:?}",
-                    states.iter().map(|it| &it.value).collect::<Vec<_>>()
-                )
+            BranchKind::Fork(fork) => {
+                let name = |it: &Option<Spanned<String>>| {
+                    it.as_ref().map_or("-".to_owned(), |it| it.value.clone())
+                };
+                let branches = fork.branches.iter().map(|it| {
+                    let (initial, terminal) = (&it.value.initial, &it.value.terminal);
+                    format!("{} {}..{}", it.name.value, name(initial), name(terminal))
+                });
+                let branches: Vec<_> = branches.collect();
+                let (complete, fail) = (name(&fork.on_complete), name(&fork.on_fail));
+                let branches = branches.join(", ");
+                format!("fork {branches} any={} {complete} {fail}", fork.any)
             }
         };
         for guard in &branch.guards {
@@ -152,12 +169,33 @@ fn branch_words(branches: &[Branch]) -> String {
         for action in &branch.actions {
             write!(words, " / {}", action.value).unwrap();
         }
+        if let Some(internal) = &branch.internal {
+            write!(words, " internal={}", internal.value).unwrap();
+        }
         if !branch.meta.is_empty() {
             write!(words, " {}", serde_json::Value::Object(branch.meta.clone())).unwrap();
         }
         words
     });
     words.collect::<Vec<_>>().join(" | ")
+}
+
+fn target_words(targets: &[Spanned<String>]) -> String {
+    let names: Vec<&str> = targets.iter().map(|it| it.value.as_str()).collect();
+    match names.as_slice() {
+        [] => "-".to_owned(),
+        names => names.join("+"),
+    }
+}
+
+fn initial_words(initial: Option<&Initial>) -> String {
+    initial.map_or("-".to_owned(), |it| {
+        let targets = target_words(&it.targets);
+        match it.actions.as_slice() {
+            [] => targets,
+            actions => format!("{targets}/{}", target_words(actions)),
+        }
+    })
 }
 
 fn guard_words(guard: &Guard) -> String {
@@ -209,7 +247,9 @@ fn every_key_arrives() {
                  "call": {"invoke": "tests", "input": {"n": 1}, "on_complete": "end", "on_fail": "plan"},
                  "split": {"fork": {"branches": {"x": {"initial": "p", "terminal": "q"}}, "join": "any", "on_complete": "end", "on_fail": "plan"}}},
           "after": {"30s": "end"}, "always": {"target": "end", "guard": "text"}},
-        "work": {"type": "parallel", "on_done": "end", "states": {"left": {"initial": "p", "states": {"p": {}, "h": {"history": "deep"}}}}},
+        "work": {"type": "parallel", "on_done": ["p", {"target": ["p", "end"], "reenter": true}], "states": {
+          "left": {"initial": {"target": ["p", "h"], "actions": "a"}, "states": {"p": {}, "h": {"history": "deep", "target": "p"}}}}},
+        "call": {"invoke": {"src": "tests", "input": 1, "onDone": {"target": ".x", "internal": true}, "on_error": "end"}},
         "end": {"type": "final", "outcome": "failure"}
       },
       "interrupts": {"schema": {"trigger": {"file_pattern": "**/*.sql"}, "target": "$return"}},
@@ -217,7 +257,7 @@ fn every_key_arrives() {
     }"#;
     let (_, definition, list) = parse(text, false);
     let codes: Vec<_> = list.iter().map(|it| it.code.id()).collect();
-    assert_eq!(codes, ["SM706", "SM706"]);
+    assert_eq!(codes, ["SM706", "SM706", "SM706"]);
     let expected = r#"
 machine release plan context Some("{\"big\":18446744073709551615,\"half\":0.5,\"low\":-9223372036854775808,\"steps\":0}")
 event ready Ready
@@ -229,22 +269,24 @@ guard deep all(`few`, not(any(`set`, `text`)))
 action count {"assign":{"steps":"steps + 1"}}
 action again raises ready
 action mail {"effect":{"to":"x"},"idempotent":true}
-state plan None deep=false entry=a+b exit=c outcome=None meta={"allowed_tools":[],"blocked_env":["KEY"],"max_iterations":3}
+state plan None at - deep=false entry=a+b exit=c outcome=None meta={"allowed_tools":[],"blocked_env":["KEY"],"max_iterations":3}
   on ready work
   on skip end if few if one if [`steps > 1`] | work
   on ask work if [a eq null] {"approval_message":"sure?","requires_approval":true}
   on note - / count
   on typed end if few
   on call invoke tests Some("{\"n\":1}") end Some("plan")
-  on split fork ["p", "q", "end", "plan"]
+  on split fork x p..q any=true end plan
   after 30s end
   always end if text
-state work Some(Parallel) deep=false entry= exit= outcome=None meta={}
-  on_done end
-  state left None deep=false entry= exit= outcome=None meta={}
-    state p None deep=false entry= exit= outcome=None meta={}
-    state h Some(History) deep=true entry= exit= outcome=None meta={}
-state end Some(Final) deep=false entry= exit= outcome=Some(Failure) meta={}
+state work Some(Parallel) at - deep=false entry= exit= outcome=None meta={}
+  on_done p | p+end internal=false
+  state left None at p+h/a deep=false entry= exit= outcome=None meta={}
+    state p None at - deep=false entry= exit= outcome=None meta={}
+    state h Some(History) at p deep=true entry= exit= outcome=None meta={}
+state call None at - deep=false entry= exit= outcome=None meta={}
+  invoke tests Some("1") done .x internal=true error end
+state end Some(Final) at - deep=false entry= exit= outcome=Some(Failure) meta={}
 on stop end
 interrupt schema **/*.sql $return
 meta {"context_schema":{"type":"object"},"merge":"none","meta":{"debug":true,"own":[1]},"version":2}
