@@ -131,7 +131,9 @@ fn members(
                 Place::new(id(terminal), branch.terminal.1),
             );
             let name = &branch.written.name.value;
-            context.diags.push(broken_branches::never_ends(name, places));
+            context
+                .diags
+                .push(broken_branches::never_ends(name, places));
             return None;
         }
         if !draft.get(terminal).initials.is_empty() || draft.get(terminal).has_body {

@@ -3,7 +3,8 @@
 //! Reachability is over configurations, not over the drawn graph: in each leaf, the transitions of the leaf and of the
 //! states around it compete, innermost first, and one without a guard hides those of the same event behind it. Guards are
 //! taken to be able to hold and to fail. Without regions a configuration is its leaf, so the search is exact but for
-//! guards.
+//! guards. With regions each leaf is followed for itself, as if the others could be anywhere: more may seem reachable than
+//! is, never less.
 
 use std::collections::BTreeSet;
 
@@ -31,13 +32,12 @@ impl Reach {
             live: vec![false; machine.transitions.len()],
             next: vec![Vec::new(); count],
         };
-        let mut open: Vec<Handle<State>> =
-            machine.default_leaf(machine.root()).into_iter().collect();
+        let mut open: Vec<Handle<State>> = entered(machine, machine.root());
         let interrupts = machine
             .interrupts
             .iter()
             .filter_map(|interrupt| interrupt.target);
-        open.extend(interrupts.filter_map(|target| machine.default_leaf(target)));
+        open.extend(interrupts.flat_map(|target| entered(machine, target)));
         while let Some(leaf) = open.pop() {
             if reach.is_active(leaf) {
                 continue;
@@ -47,16 +47,45 @@ impl Reach {
             }
             for transition in candidates(machine, leaf) {
                 set(&mut reach.live, transition.index());
-                let target = machine.transitions.at(transition).target();
-                if let Some(next) = target.and_then(|target| machine.default_leaf(target)) {
-                    if let Some(list) = reach.next.get_mut(leaf.index()) {
-                        list.push(next);
+                for &target in &machine.transitions.at(transition).targets {
+                    for next in entered(machine, target) {
+                        if let Some(list) = reach.next.get_mut(leaf.index()) {
+                            list.push(next);
+                        }
+                        open.push(next);
                     }
-                    open.push(next);
                 }
             }
         }
+        reach.follow_histories(machine);
         reach
+    }
+
+    /// A history is reached where a way leads to it, and leads on to whatever was active in the state around it.
+    fn follow_histories(&mut self, machine: &Machine) {
+        let is_history = |state: Handle<State>| machine.states.at(state).kind.is_history();
+        for (source, transition) in machine.transitions.iter() {
+            if !self.is_live(source) {
+                continue;
+            }
+            for &target in transition.targets.iter().filter(|&&it| is_history(it)) {
+                set(&mut self.active, target.index());
+                let Some(around) = machine.states.at(target).parent else {
+                    continue;
+                };
+                let last = machine.states.at(around).end;
+                let recorded = (around.index()..last).map(Handle::at);
+                let recorded: Vec<Handle<State>> = recorded
+                    .filter(|&it| machine.states.at(it).kind.is_leaf() && self.is_active(it))
+                    .collect();
+                let first = transition.source.index();
+                for leaf in first..machine.states.at(transition.source).end {
+                    if let Some(list) = self.next.get_mut(leaf) {
+                        list.extend(recorded.iter().copied());
+                    }
+                }
+            }
+        }
     }
 
     /// Whether a state can be active.
@@ -91,6 +120,40 @@ impl Reach {
         }
         found
     }
+}
+
+/// The leaves that are active after entry into a state, itself or the regions beside it included.
+fn entered(machine: &Machine, target: Handle<State>) -> Vec<Handle<State>> {
+    let mut leaves = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut open = vec![target];
+    while let Some(state) = open.pop() {
+        if !seen.insert(state) {
+            continue;
+        }
+        // Around a state in a region, the other regions are entered, too.
+        for (inner, outer) in machine.ancestry(state).zip(machine.ancestry(state).skip(1)) {
+            if machine.states.at(outer).kind == StateKind::Parallel {
+                let regions = machine.states.at(outer).children.iter().copied();
+                open.extend(
+                    regions.filter(|&it| it != inner && !machine.states.at(it).kind.is_history()),
+                );
+            }
+        }
+        let row = machine.states.at(state);
+        match row.kind {
+            StateKind::Atomic | StateKind::Final => leaves.push(state),
+            StateKind::Parallel => {
+                let regions = row.children.iter().copied();
+                open.extend(regions.filter(|&it| !machine.states.at(it).kind.is_history()));
+            }
+            _ => {
+                let initial = row.initial.iter();
+                open.extend(initial.flat_map(|initial| initial.targets.iter().copied()));
+            }
+        }
+    }
+    leaves
 }
 
 fn set(flags: &mut [bool], at: usize) {
@@ -139,8 +202,11 @@ fn happens(machine: &Machine, leaf: Handle<State>, event: Handle<Event>) -> bool
     match machine.events.at(event).kind {
         EventKind::Named | EventKind::Unknown | EventKind::Delayed | EventKind::Fault => true,
         EventKind::Completion(state) => {
-            machine.states.at(leaf).kind == StateKind::Final
-                && machine.states.at(leaf).parent == Some(state)
+            let mut around = machine.ancestry(leaf);
+            // Another region may have been the last one, or the only one that matters.
+            around.any(|it| machine.states.at(it).kind == StateKind::Parallel)
+                || machine.states.at(leaf).kind == StateKind::Final
+                    && machine.states.at(leaf).parent == Some(state)
         }
     }
 }

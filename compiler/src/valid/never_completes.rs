@@ -1,7 +1,8 @@
 //! SM314: a transition that waits for a state to be done, which it never is.
 
+use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
-use crate::ir::{EventKind, Machine, StateKind};
+use crate::ir::{EventKind, Machine, State, StateKind};
 use crate::pass::reach::Reach;
 
 /// Reports transitions on the completion of a state whose end can't be reached.
@@ -11,10 +12,7 @@ pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
             let EventKind::Completion(state) = machine.events.at(event).kind else {
                 continue;
             };
-            let ends = machine.states.at(state).children.iter().any(|&child| {
-                machine.states.at(child).kind == StateKind::Final && reach.is_active(child)
-            });
-            if !ends && reach.is_active(state) {
+            if !completes(machine, reach, state) && reach.is_active(state) {
                 let id = &machine.states.at(state).id;
                 diags.push(
                     Diagnostic::new(
@@ -31,5 +29,20 @@ pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
                 );
             }
         }
+    }
+}
+
+/// Whether a state can be done: an end inside can be reached, of a parallel state in each of its regions.
+///
+/// Recursion is as deep as states nest, which was limited.
+fn completes(machine: &Machine, reach: &Reach, state: Handle<State>) -> bool {
+    let row = machine.states.at(state);
+    let kind = |child: Handle<State>| machine.states.at(child).kind;
+    let mut children = row.children.iter().copied();
+    match row.kind {
+        StateKind::Parallel => children
+            .filter(|&child| !kind(child).is_history())
+            .all(|region| completes(machine, reach, region)),
+        _ => children.any(|child| kind(child) == StateKind::Final && reach.is_active(child)),
     }
 }
