@@ -3,5 +3,6 @@
 //! None of them fails and none resolves a name: that is [`crate::lower`]'s.
 
 pub mod definition;
+pub mod expression;
 pub mod markdown;
 pub mod mermaid;

@@ -14,6 +14,8 @@ mod delay;
 mod details;
 mod diagram;
 mod draft;
+mod expression;
+mod fields;
 mod finish;
 mod forked;
 mod guard;
@@ -29,6 +31,8 @@ mod wording;
 pub mod words;
 
 pub use spec::Spec;
+
+pub(crate) use guard::asked_name;
 
 use draft::{Draft, StateIndex};
 use spec::Context;

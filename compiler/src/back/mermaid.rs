@@ -5,6 +5,7 @@
 //! every state where it belongs. Reading what was written gives the same machine, as far as a diagram can say it: guards
 //! that compare fields are written as conditions, and data, instructions and tools have no place in a diagram.
 
+mod expression;
 mod label;
 mod plain;
 

@@ -148,6 +148,15 @@ codes! {
     // 5: guards and data.
     SM501 "host-expression" Hint HostExpression;
     SM502 "mistyped-guard" Error MistypedGuard;
+    // 5, second part: expressions.
+    SM510 "broken-expression" Error BrokenExpression;
+    SM511 "unsupported-expression" Error UnsupportedExpression;
+    SM512 "unknown-field" Error UnknownField;
+    SM513 "mistyped-expression" Error MistypedExpression;
+    SM514 "bad-assignment" Error BadAssignment;
+    SM515 "division-by-zero" Error DivisionByZero;
+    SM516 "untyped-field" Hint UntypedField;
+    SM517 "context-mismatch" Error ContextMismatch;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

@@ -4,30 +4,18 @@ use std::collections::BTreeSet;
 
 use super::draft::{Draft, DraftTrigger, StateIndex};
 use super::spec::Context;
-use super::{report, wording};
+use super::{expression, report, wording};
 use crate::arena::Handle;
 use crate::front::definition::ast::{ActionDeclaration, Definition, Named, State};
 use crate::ir::Event;
 use crate::source::Spanned;
 
 /// What the definition says of events, guards and actions as such.
-pub(super) fn add_declarations(
-    definition: &Definition,
+pub(super) fn add_declarations<'c>(
+    definition: &'c Definition,
     draft: &mut Draft,
-    context: &mut Context<'_>,
+    context: &mut Context<'c>,
 ) {
-    for guard in definition
-        .guards
-        .iter()
-        .filter(|guard| !context.used.contains(&guard.name.value))
-    {
-        context
-            .diags
-            .push(report::unused_declaration::unused_declaration(
-                "guard",
-                &guard.name,
-            ));
-    }
     // What an action raises has no actions of its own, so those in the draft are all that anything uses.
     for action in &definition.actions {
         let name = &action.name;
@@ -40,6 +28,19 @@ pub(super) fn add_declarations(
             continue;
         }
         declare_action(action, draft, context);
+    }
+    // Behind the actions, whose expressions may use guards.
+    for guard in definition
+        .guards
+        .iter()
+        .filter(|guard| !context.used.contains(&guard.name.value))
+    {
+        context
+            .diags
+            .push(report::unused_declaration::unused_declaration(
+                "guard",
+                &guard.name,
+            ));
     }
     // Behind the actions, which may raise events that nothing else names.
     for event in &definition.events {
@@ -65,7 +66,11 @@ pub(super) fn add_declarations(
     }
 }
 
-fn declare_action(action: &Named<ActionDeclaration>, draft: &mut Draft, context: &mut Context<'_>) {
+fn declare_action<'c>(
+    action: &'c Named<ActionDeclaration>,
+    draft: &mut Draft,
+    context: &mut Context<'c>,
+) {
     let name = &action.name;
     let handle = draft.intern_action(&name.value, name.span);
     draft.actions.at_mut(handle).span = name.span;
@@ -74,12 +79,13 @@ fn declare_action(action: &Named<ActionDeclaration>, draft: &mut Draft, context:
             let raised = wording::event(&event.value, event.span, draft, context.diags);
             draft.actions.at_mut(handle).kind = crate::ir::ActionKind::Raise(raised);
         }
+        ActionDeclaration::Assign { fields, meta } => {
+            let assigns = expression::assignments(fields, draft, context);
+            let action = draft.actions.at_mut(handle);
+            action.kind = crate::ir::ActionKind::Assign(assigns);
+            action.meta.clone_from(meta);
+        }
         ActionDeclaration::Host(meta) => {
-            if meta.contains_key("assign") {
-                context
-                    .diags
-                    .push(report::host_expression::action(&name.value, name.span));
-            }
             draft.actions.at_mut(handle).meta.clone_from(meta);
         }
     }

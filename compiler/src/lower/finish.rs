@@ -6,13 +6,14 @@ use super::draft::{
     Draft, DraftInitial, DraftState, DraftTransition, DraftTrigger, ROOT, StateIndex,
     document_order,
 };
+use super::expression::{place_in_expression, place_states};
 use super::spec::Spec;
 use crate::arena::{Arena, Handle};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::{ast, entity};
 use crate::ir::{
-    EventKind, Initial, Interrupt, Machine, Meta, Note, Parts, State, StateKind, Transition,
-    Verdict,
+    ActionKind, EventKind, Initial, Interrupt, Machine, Meta, Note, Parts, State, StateKind,
+    Transition, Verdict,
 };
 use crate::source::Spanned;
 
@@ -36,6 +37,7 @@ pub(super) fn finish(
             draft.events.at_mut(event).kind = EventKind::Completion(handle(state.index()));
         }
     }
+    place_in_actions(&mut draft, &handle);
     let (transitions, ranges) = finish_transitions(&mut draft, order.len(), handle);
     let mut states = Arena::new();
     for (&index, transitions) in order.iter().zip(ranges) {
@@ -90,7 +92,8 @@ pub(super) fn finish(
         interrupts: interrupts.into_iter().map(interrupt).collect(),
         context: definition
             .and_then(|definition| definition.context.as_ref().map(|c| c.value.clone())),
-        context_schema: None,
+        context_schema: definition
+            .and_then(|definition| definition.meta.get("context_schema").cloned()),
         meta: definition.map_or_else(Meta::new, |definition| definition.meta.clone()),
         direction: drawn.direction,
         notes,
@@ -212,7 +215,10 @@ fn finish_transition(
             DraftTrigger::Events(events) => events,
             _ => Vec::new(),
         },
-        guard: transition.guard,
+        guard: transition.guard.map(|mut guard| {
+            place_states(&mut guard.value, &handle);
+            guard
+        }),
         actions: transition.actions,
         targets: transition.targets.into_iter().map(handle).collect(),
         internal: transition.internal,
@@ -220,6 +226,22 @@ fn finish_transition(
         label: transition.label,
         description: transition.description,
         meta: transition.meta,
+    }
+}
+
+/// Puts the handles of states into what actions assign and ask.
+fn place_in_actions(draft: &mut Draft, handle: &impl Fn(StateIndex) -> Handle<State>) {
+    for action in draft.actions.handles() {
+        match &mut draft.actions.at_mut(action).kind {
+            ActionKind::Assign(assigns) => assigns
+                .iter_mut()
+                .for_each(|assign| place_in_expression(&mut assign.value, handle)),
+            ActionKind::If { guard, .. } => place_states(guard, handle),
+            ActionKind::Host
+            | ActionKind::Raise(_)
+            | ActionKind::Schedule(..)
+            | ActionKind::Cancel(_) => {}
+        }
     }
 }
 

@@ -1,11 +1,15 @@
 //! Guards: names, comparisons and texts become [`Guard`]s of the IR.
+//!
+//! A text is the name of a declared guard, else a name alone (a field that is declared, or a question to the host), else
+//! what [`read`] makes of it: an expression, or prose, which is a question to the host.
 
 use super::draft::Draft;
 use super::report;
 use super::spec::Context;
 use super::words::{is_identifier, slug};
 use crate::front::definition::ast::{self, GuardUse};
-use crate::ir::{Constant, Guard};
+use crate::front::expression::{Reading, Written, read};
+use crate::ir::{Constant, Expression, ExpressionKind, Guard};
 use crate::source::{Span, Spanned, narrow};
 
 /// Most parts of one guard, named guards written out. Unit: comparisons, names and connectives. Why: a guard program holds
@@ -16,9 +20,13 @@ const MAX_PARTS: usize = 2048;
 /// 1,048,576 instructions (`MAX_ROWS` of the runtime), and a large guard used by every transition would fill any memory.
 const MAX_ALL_PARTS: usize = 1 << 19;
 
+/// Deepest nesting of one guard, named guards written out. Unit: levels. Why: later stages and engines recurse over it.
+const MAX_NESTING: usize = 256;
+
 /// Gives each transition with words between the brackets of its label the guard that they mean. Where the definition has
 /// said what guards it, prose and expressions are its words for people; a name must name the same guard.
 pub(super) fn settle_labels(draft: &mut Draft, context: &mut Context<'_>) {
+    note_asked(draft, context);
     for index in 0..draft.transitions.len() {
         let Some(words) = draft
             .transitions
@@ -52,14 +60,27 @@ pub(super) fn settle_labels(draft: &mut Draft, context: &mut Context<'_>) {
     }
 }
 
-/// The guard between the brackets of a label: the name of a declared guard, else a question to the host.
+/// Notes the names that stand alone between brackets, so that they mean the same inside an expression.
+fn note_asked(draft: &Draft, context: &mut Context<'_>) {
+    let words = draft.transitions.iter();
+    for words in words.filter_map(|transition| transition.guard_words.as_ref()) {
+        let name = negated(&words.value).unwrap_or(&words.value);
+        if is_identifier(name) {
+            context.asked.insert(name.to_owned());
+        }
+    }
+}
+
+/// The guard between the brackets of a label: the name of a declared guard, an expression, or a question to the host.
 fn of_label(
     words: &Spanned<String>,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) -> Option<Guard> {
     let strict = context.declared_guards().next().is_some();
-    Resolver::new(draft, context).text(&words.value, words.span, strict)
+    let written = Written::in_label(words, context.sources);
+    let asked = Asked { strict, name: None };
+    Resolver::new(draft, context).text(&words.value, &written, asked)
 }
 
 /// The guards of a branch: all must hold.
@@ -76,7 +97,7 @@ pub(super) fn of_branch(
     let mut guards: Vec<Guard> = uses
         .iter()
         .filter_map(|guard| match &guard.value {
-            GuardUse::Name(name) => resolver.text(name, guard.span, true),
+            GuardUse::Name(name) => resolver.json(name, guard.span, None),
             GuardUse::Inline(inner) => resolver.guard(inner, guard.span),
         })
         .collect();
@@ -88,40 +109,62 @@ pub(super) fn of_branch(
     Some(Spanned::new(guard, span))
 }
 
-struct Resolver<'r, 'c> {
-    draft: &'r mut Draft,
-    context: &'r mut Context<'c>,
+/// How the host is asked for what isn't declared.
+#[derive(Clone, Copy)]
+struct Asked<'n> {
+    /// Whether a name must be declared.
+    strict: bool,
+    /// The name that its author gave it, if it has one.
+    name: Option<&'n str>,
+}
+
+pub(super) struct Resolver<'r, 'c> {
+    pub(super) draft: &'r mut Draft,
+    pub(super) context: &'r mut Context<'c>,
     /// The declared guards being written out, outermost first.
     open: Vec<&'c str>,
     parts: usize,
+    nesting: usize,
 }
 
 impl<'r, 'c> Resolver<'r, 'c> {
-    fn new(draft: &'r mut Draft, context: &'r mut Context<'c>) -> Self {
+    pub(super) fn new(draft: &'r mut Draft, context: &'r mut Context<'c>) -> Self {
         Self {
             draft,
             context,
             open: Vec::new(),
             parts: 0,
+            nesting: 0,
         }
     }
 
-    /// A name or a text. `strict`: a name must be declared.
-    fn text(&mut self, text: &str, span: Span, strict: bool) -> Option<Guard> {
+    /// A name or a text in a JSON string; `name` is the one under which it is declared.
+    fn json(&mut self, text: &str, span: Span, name: Option<&str>) -> Option<Guard> {
+        let text = Spanned::new(text.to_owned(), span);
+        let written = Written::in_json(&text, self.context.sources);
+        let asked = Asked { strict: true, name };
+        self.text(&text.value, &written, asked)
+    }
+
+    /// A name or a text.
+    fn text(&mut self, text: &str, written: &Written, asked: Asked<'_>) -> Option<Guard> {
+        let span = written.whole();
         if let Some(declared) = self.context.declared_guard(text) {
             return self.declared(declared, span);
         }
-        if is_identifier(text) {
-            if strict {
-                let known: Vec<&str> = self.context.declared_guards().collect();
-                let known = self.context.comparable(known.iter().copied(), known.len());
-                let diagnostic = report::unknown_guard::unknown_guard(text, span, known);
-                self.context.diags.push(diagnostic);
-            }
-            return Some(Guard::Ask(self.draft.intern_guard(text, text, span)));
+        if is_lone_name(text) {
+            return self.lone_name(text, span, asked);
         }
         if let Some(name) = negated(text) {
-            let guard = self.text(name, end_of(text, name, span), strict)?;
+            let place = end_of(text, name, span);
+            let asked = Asked {
+                name: None,
+                ..asked
+            };
+            let guard = match self.context.declared_guard(name) {
+                Some(declared) => self.declared(declared, place)?,
+                None => self.lone_name(name, place, asked)?,
+            };
             return Some(Guard::Not(Box::new(guard)));
         }
         let name = asked_name(text);
@@ -131,13 +174,56 @@ impl<'r, 'c> Resolver<'r, 'c> {
                 .push(report::broken_label::empty_guard(span));
             return None;
         }
-        self.context
-            .diags
-            .push(report::host_expression::guard(text, &name, span));
-        Some(Guard::Ask(self.draft.intern_guard(&name, text, span)))
+        let known = |name: &str| {
+            self.is_known(name)
+                || self.context.declared_guard(name).is_some()
+                || self.context.asked.contains(name)
+        };
+        match read(written, known) {
+            Reading::Expression(expression) => self.truth(&expression),
+            Reading::Broken(problems) => {
+                self.context.diags.append(problems);
+                None
+            }
+            Reading::Prose => {
+                let name = asked.name.unwrap_or(&name);
+                Some(self.ask(name, text, span))
+            }
+        }
     }
 
-    fn declared(&mut self, declared: &'c ast::Named<ast::Guard>, span: Span) -> Option<Guard> {
+    /// A name that no guard is declared under: a field that is declared, else the host's.
+    fn lone_name(&mut self, name: &str, span: Span, asked: Asked<'_>) -> Option<Guard> {
+        if self.is_known(name) {
+            let field = self.draft.intern_field(name, span);
+            let kind = ExpressionKind::Field(field);
+            return Some(Guard::Expression(Expression { span, kind }));
+        }
+        if let Some(given) = asked.name {
+            return Some(self.ask(given, name, span));
+        }
+        if asked.strict {
+            let known: Vec<&str> = self.context.declared_guards().collect();
+            let known = self.context.comparable(known.iter().copied(), known.len());
+            let diagnostic = report::unknown_guard::unknown_guard(name, span, known);
+            self.context.diags.push(diagnostic);
+        }
+        Some(Guard::Ask(self.draft.intern_guard(name, name, span)))
+    }
+
+    /// A question to the host, and a hint that it is one.
+    fn ask(&mut self, name: &str, text: &str, span: Span) -> Guard {
+        self.context
+            .diags
+            .push(report::host_expression::guard(text, name, span));
+        Guard::Ask(self.draft.intern_guard(name, text, span))
+    }
+
+    pub(super) fn declared(
+        &mut self,
+        declared: &'c ast::Named<ast::Guard>,
+        span: Span,
+    ) -> Option<Guard> {
         let name = declared.name.value.as_str();
         self.context.used.insert(name.to_owned());
         if self.open.contains(&name) {
@@ -148,41 +234,63 @@ impl<'r, 'c> Resolver<'r, 'c> {
             ));
             return None;
         }
-        // A text under a name is asked by that name: the host sees the name that the author chose.
-        if let ast::Guard::Text(text) = &declared.value
-            && self.context.declared_guard(&text.value).is_none()
-            && negated(&text.value).is_none()
-        {
-            self.context
-                .diags
-                .push(report::host_expression::guard(&text.value, name, text.span));
-            return Some(Guard::Ask(self.draft.intern_guard(
-                name,
-                &text.value,
-                text.span,
-            )));
-        }
         self.open.push(name);
-        let guard = self.guard(&declared.value, span);
+        let guard = match &declared.value {
+            // The host sees the name that the author chose.
+            ast::Guard::Text(text) => self.nested(span, |resolver| {
+                resolver.json(&text.value, text.span, Some(name))
+            }),
+            guard => self.guard(guard, span),
+        };
         self.open.pop();
         guard
     }
 
-    fn guard(&mut self, guard: &ast::Guard, span: Span) -> Option<Guard> {
+    /// Does something a level deeper that is a part of the guard; `None`, with a finding, where a limit is passed.
+    pub(super) fn nested<T>(
+        &mut self,
+        span: Span,
+        part: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<T> {
         self.parts += 1;
         self.draft.guard_parts += 1;
-        if self.parts > MAX_PARTS || self.draft.guard_parts > MAX_ALL_PARTS {
-            if self.parts == MAX_PARTS + 1 {
-                let what = format!("a guard of more than {MAX_PARTS} parts");
-                let diagnostic = crate::report::machine_too_large::machine_too_large(&what, span);
-                self.context.diags.push(diagnostic);
-            } else if self.draft.guard_parts == MAX_ALL_PARTS + 1 {
-                let what = format!("guards of more than {MAX_ALL_PARTS} parts together");
+        let limits = [
+            (self.parts, MAX_PARTS, "a guard of more than", "parts"),
+            (
+                self.draft.guard_parts,
+                MAX_ALL_PARTS,
+                "guards of more than",
+                "parts together",
+            ),
+            (
+                self.nesting + 1,
+                MAX_NESTING,
+                "a guard of more than",
+                "levels",
+            ),
+        ];
+        if let Some((count, most, what, unit)) =
+            limits.into_iter().find(|(count, most, ..)| count > most)
+        {
+            // Each limit is told once.
+            if count == most + 1 {
+                let what = format!("{what} {most} {unit}");
                 let diagnostic = crate::report::machine_too_large::machine_too_large(&what, span);
                 self.context.diags.push(diagnostic);
             }
             return None;
         }
+        self.nesting += 1;
+        let made = part(self);
+        self.nesting -= 1;
+        made
+    }
+
+    fn guard(&mut self, guard: &ast::Guard, span: Span) -> Option<Guard> {
+        self.nested(span, |resolver| resolver.guard_of(guard))
+    }
+
+    fn guard_of(&mut self, guard: &ast::Guard) -> Option<Guard> {
         match guard {
             ast::Guard::Compare {
                 field,
@@ -205,7 +313,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
             ast::Guard::Not(part) => {
                 Some(Guard::Not(Box::new(self.guard(&part.value, part.span)?)))
             }
-            ast::Guard::Text(text) => self.text(&text.value, text.span, true),
+            ast::Guard::Text(text) => self.json(&text.value, text.span, None),
         }
     }
 
@@ -217,10 +325,15 @@ impl<'r, 'c> Resolver<'r, 'c> {
     }
 }
 
+/// Whether a text is one name, and no word that every expression has.
+fn is_lone_name(text: &str) -> bool {
+    is_identifier(text) && !matches!(text, "true" | "false" | "null")
+}
+
 /// The name in `!name`.
 fn negated(text: &str) -> Option<&str> {
     let name = text.strip_prefix('!')?.trim();
-    is_identifier(name).then_some(name)
+    is_lone_name(name).then_some(name)
 }
 
 /// The place of a name at the end of a text, which may stand in quotes. A text whose bytes don't stand one to one in the
@@ -241,7 +354,7 @@ fn end_of(text: &str, name: &str, span: Span) -> Span {
 
 /// The name under which the host is asked for an expression. Its operators become words, so that `a && b`, `a || b` and
 /// `!a && b` are three questions.
-fn asked_name(text: &str) -> String {
+pub(crate) fn asked_name(text: &str) -> String {
     let spelled = text
         .replace("&&", " and ")
         .replace("||", " or ")
@@ -273,7 +386,7 @@ fn asked_name(text: &str) -> String {
 }
 
 /// The constant that a JSON value is; `None` for lists and objects, of which the front end has said so.
-fn constant(value: &serde_json::Value) -> Option<Constant> {
+pub(super) fn constant(value: &serde_json::Value) -> Option<Constant> {
     match value {
         serde_json::Value::Null => Some(Constant::Null),
         serde_json::Value::Bool(value) => Some(Constant::Bool(*value)),

@@ -1,5 +1,6 @@
 //! The messages of this stage: one file a code.
 
+pub(super) mod bad_assignment;
 pub(super) mod bad_delay;
 pub(super) mod bare_condition;
 pub(super) mod broken_branches;
@@ -17,6 +18,7 @@ pub(super) mod event_collision;
 pub(super) mod host_expression;
 pub(super) mod inferred_initial_state;
 pub(super) mod kept_parenthesis;
+pub(super) mod mistyped_expression;
 pub(super) mod no_initial_state;
 pub(super) mod only_in_definition;
 pub(super) mod prose_label;
@@ -27,6 +29,7 @@ pub(super) mod targets_in_one_region;
 pub(super) mod two_instructions;
 pub(super) mod two_owners;
 pub(super) mod unknown_event;
+pub(super) mod unknown_field;
 pub(super) mod unknown_guard;
 pub(super) mod unknown_instructions;
 pub(super) mod unknown_state;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::fields::Fields;
 use super::words::composed;
 use crate::diag::Diags;
 use crate::front::definition::ast::{Definition, Guard, Named};
@@ -46,6 +47,10 @@ pub(super) struct Context<'c> {
     guards: BTreeMap<String, &'c Named<Guard>>,
     /// Whether there is a diagram.
     pub(super) is_drawn: bool,
+    /// What is declared of the data.
+    pub(super) fields: Fields<'c>,
+    /// Names that stand alone between brackets somewhere: what isn't declared of them is the host's.
+    pub(super) asked: BTreeSet<String>,
     /// Names of declared guards that something uses.
     pub(super) used: BTreeSet<String>,
     /// How many more names may be compared with a mistyped one.
@@ -70,6 +75,8 @@ impl<'c> Context<'c> {
                 .map(|guard| (composed(&guard.name.value).into_owned(), guard))
                 .collect(),
             is_drawn: spec.diagram.is_some(),
+            fields: Fields::new(definition),
+            asked: BTreeSet::new(),
             used: BTreeSet::new(),
             comparisons: MOST_COMPARISONS,
         }

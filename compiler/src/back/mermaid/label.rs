@@ -1,8 +1,10 @@
 //! Labels in the language's grammar: `event [guard] / action()`.
 
+use super::expression::{constant_text, expression_text, is_list};
 use crate::arena::Handle;
-use crate::ir::{Action, Constant, Event, EventKind, Guard, Machine, Transition};
+use crate::ir::{Action, Event, EventKind, Guard, Machine, Transition};
 use crate::lower::guard_words;
+use crate::lower::words::is_identifier;
 use crate::pass::delay::{delay, duration, is_timers_own};
 
 /// A transition's label in the language's grammar; empty for the completion of its source.
@@ -88,14 +90,22 @@ pub fn guard_text(machine: &Machine, guard: &Guard) -> String {
         }
         Guard::All(parts) => joined(machine, parts, " && ", "true"),
         Guard::Any(parts) => joined(machine, parts, " || ", "false"),
-        Guard::Not(inner) => format!("!({})", guard_text(machine, inner)),
-        Guard::Expression(_) => String::new(),
+        Guard::Not(inner) => match inner.as_ref() {
+            Guard::Ask(host) if is_identifier(&machine.guards.at(*host).text) => {
+                format!("!{}", guard_text(machine, inner))
+            }
+            _ => format!("!({})", guard_text(machine, inner)),
+        },
+        Guard::Expression(expression) => expression_text(machine, expression),
     }
 }
 
 fn joined(machine: &Machine, parts: &[Guard], operator: &str, empty: &str) -> String {
     let nested = |part: &Guard| match part {
         Guard::All(_) | Guard::Any(_) => format!("({})", guard_text(machine, part)),
+        Guard::Expression(expression) if is_list(expression) => {
+            format!("({})", guard_text(machine, part))
+        }
         _ => guard_text(machine, part),
     };
     let texts: Vec<String> = parts.iter().map(nested).collect();
@@ -103,15 +113,5 @@ fn joined(machine: &Machine, parts: &[Guard], operator: &str, empty: &str) -> St
         empty.to_owned()
     } else {
         texts.join(operator)
-    }
-}
-
-fn constant_text(constant: &Constant) -> String {
-    match constant {
-        Constant::Null => "null".to_owned(),
-        Constant::Bool(value) => value.to_string(),
-        Constant::Int(value) => value.to_string(),
-        Constant::Float(value) => format!("{value:?}"),
-        Constant::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
     }
 }

@@ -7,6 +7,7 @@
 use proc_macro2::{Ident, Span};
 
 use super::Options;
+use super::asked::Asked;
 use crate::arena::Handle;
 use crate::ir::{Action, Event, EventKind, Guard, Machine, State, StateKind, Transition};
 use crate::pass::names::{Names, names};
@@ -24,6 +25,8 @@ pub(super) struct Facts<'m> {
     pub(super) machine: &'m Machine,
     pub(super) options: &'m Options,
     pub(super) names: Names,
+    /// The expressions that the host answers.
+    pub(super) asked: Asked<'m>,
     /// The variants of `State`, in document order.
     pub(super) leaves: Vec<Handle<State>>,
     /// The variants of `Super`, in document order: compound states but the root.
@@ -89,10 +92,13 @@ impl<'m> Facts<'m> {
             .iter()
             .any(|(_, action)| action.kind.raised().is_none());
         let has_fields = !machine.fields.is_empty();
+        let names = names(machine);
+        let asked = Asked::new(machine, &names);
         let mut facts = Self {
             machine,
             options,
-            names: names(machine),
+            asked,
+            names,
             leaves: machine
                 .leaves()
                 .filter(|(_, s)| s.parent.is_some())
@@ -100,7 +106,10 @@ impl<'m> Facts<'m> {
                 .collect(),
             supers: supers(machine),
             events: events(machine),
-            has_host: carries_out || has_fields || !machine.guards.is_empty(),
+            has_host: carries_out
+                || has_fields
+                || !machine.guards.is_empty()
+                || machine.transitions.iter().any(|(_, t)| t.guard.is_some()),
             has_fields,
             has_guards: machine.transitions.iter().any(|(_, t)| t.guard.is_some()),
             has_eventless,

@@ -81,7 +81,7 @@ fn reads(guard: &Guard) -> bool {
         Guard::Compare { .. } => true,
         Guard::All(parts) | Guard::Any(parts) => parts.iter().any(reads),
         Guard::Not(inner) => reads(inner),
-        Guard::Expression(_) => true,
+        Guard::Expression(_) => false,
     }
 }
 
@@ -125,7 +125,11 @@ fn expression(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
             let inner = operand(facts, inner);
             quote!(!#inner)
         }
-        Guard::Expression(_) => quote!(false),
+        Guard::Expression(_) => {
+            let name = facts.asked.method(guard).unwrap_or_default();
+            let name = Ident::new(name, Span::call_site());
+            quote!(self.host.#name())
+        }
     }
 }
 

@@ -4,6 +4,8 @@
 //! may complain of is a [`Spanned`]. Keys that only hosts read (models, limits, tools) are checked for their type here and
 //! kept as JSON in [`State::meta`] and [`Definition::meta`], in the order of the text.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 use statemark_runtime::Operator;
 
@@ -24,6 +26,8 @@ pub struct Definition {
     pub initial: Option<Initial>,
     /// `context`: the initial data.
     pub context: Option<Spanned<Value>>,
+    /// The places of the values in `context`, by their dotted path.
+    pub context_places: BTreeMap<String, Span>,
     /// `events`, in the order of the text.
     pub events: Vec<Named<EventDeclaration>>,
     /// `guards`, in the order of the text.
@@ -251,7 +255,14 @@ pub enum Guard {
 pub enum ActionDeclaration {
     /// `{raise: event}`.
     Raise(Spanned<String>),
-    /// `{assign: …}` or `{effect: …}`, as written, for the host.
+    /// `{assign: {field: value}}`.
+    Assign {
+        /// Each field with its value: a text is an expression, anything else a constant.
+        fields: Vec<Named<Spanned<Value>>>,
+        /// The other keys, for hosts.
+        meta: Map<String, Value>,
+    },
+    /// `{effect: …}`, as written, for the host.
     Host(Map<String, Value>),
 }
 

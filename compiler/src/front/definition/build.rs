@@ -6,6 +6,8 @@
 mod guard;
 mod transition;
 
+use std::collections::BTreeMap;
+
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 
 use super::ast::{
@@ -18,6 +20,13 @@ use super::shape::{Rule, Shape};
 use super::text::Place;
 use crate::diag::Diags;
 use crate::source::{Span, Spanned};
+
+/// Most values of the context whose places are kept. Unit: values. Why: a finding about one past it is shown at the whole
+/// context, and a context of a megabyte doesn't take as much again for each level.
+const MAX_PLACES: usize = 10_000;
+
+/// Longest path whose place is kept. Unit: bytes. Why: as above; nobody writes a longer one.
+const MAX_PATH: usize = 256;
 
 /// Makes the definition of a machine's object.
 pub(super) fn definition(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) -> Definition {
@@ -36,6 +45,10 @@ pub(super) fn definition(place: Place<'_>, machine: &Object<'_>, diags: &mut Dia
             .get("context")
             .filter(|value| matches!(value, Value::Object(_)))
             .map(|value| Spanned::new(json::value(value), build.span(value))),
+        context_places: fields
+            .get("context")
+            .map(|value| build.places(value))
+            .unwrap_or_default(),
         events: build.map(fields, "events", Build::event),
         // A broken guard stays as one that always holds, so that its name is known where it is used.
         guards: build.map(fields, "guards", |build, value| {
@@ -198,9 +211,57 @@ impl Build<'_, '_> {
                 }
             }
         }
-        match json::value(value) {
-            serde_json::Value::Object(map) => ActionDeclaration::Host(map),
-            _ => ActionDeclaration::Host(serde_json::Map::new()),
+        let mut meta = match json::value(value) {
+            serde_json::Value::Object(map) => map,
+            _ => serde_json::Map::new(),
+        };
+        match json::get(object, "assign") {
+            Some(Value::Object(fields)) => {
+                meta.remove("assign");
+                let fields = self.assigned(fields);
+                ActionDeclaration::Assign { fields, meta }
+            }
+            _ => ActionDeclaration::Host(meta),
+        }
+    }
+
+    /// The fields that an action assigns, each with its value. Of two of one name the first counts.
+    fn assigned(&self, object: &Object<'_>) -> Vec<Named<Spanned<serde_json::Value>>> {
+        let mut seen = std::collections::BTreeSet::new();
+        let properties = object.properties.iter();
+        let first = properties.filter(|property| seen.insert(property.name.as_str()));
+        first
+            .map(|property| Named {
+                name: Spanned::new(
+                    property.name.as_str().to_owned(),
+                    self.place.range(&property.name),
+                ),
+                value: Spanned::new(json::value(&property.value), self.span(&property.value)),
+            })
+            .collect()
+    }
+
+    /// The places of the values in an object, by their dotted path. Recursion is bounded: the text's nesting was limited.
+    fn places(&self, value: &Value<'_>) -> BTreeMap<String, Span> {
+        let mut places = BTreeMap::new();
+        self.add_places("", value, &mut places);
+        places
+    }
+
+    fn add_places(&self, around: &str, value: &Value<'_>, places: &mut BTreeMap<String, Span>) {
+        let Value::Object(object) = value else { return };
+        for property in &object.properties {
+            let name = property.name.as_str();
+            let dot = if around.is_empty() { "" } else { "." };
+            if places.len() >= MAX_PLACES || around.len() + name.len() >= MAX_PATH {
+                continue;
+            }
+            let path = format!("{around}{dot}{name}");
+            let at = self.place.of(&property.value);
+            if !places.contains_key(&path) {
+                places.insert(path.clone(), at);
+                self.add_places(&path, &property.value, places);
+            }
         }
     }
 

@@ -71,9 +71,17 @@ pub fn decode(text: &str) -> String {
     decoded
 }
 
-fn piece(input: &str) -> IResult<&str, char, ()> {
+/// The character of the entity that a text begins with, and what stands behind it.
+pub(crate) fn first(text: &str) -> Option<(char, &str)> {
+    entity(text).ok().map(|(behind, c)| (c, behind))
+}
+
+fn entity(input: &str) -> IResult<&str, char, ()> {
     let name = take_while1(is_word);
-    let entity = map_opt(delimited(char('#'), name, char(';')), character);
+    map_opt(delimited(char('#'), name, char(';')), character).parse(input)
+}
+
+fn piece(input: &str) -> IResult<&str, char, ()> {
     let line_break = value(
         '\n',
         (tag("<"), literal("br"), space0, opt(char('/')), tag(">")),

@@ -39,14 +39,3 @@ fn declaration(text: &str) -> Option<String> {
     let fits = is_constant && is_identifier(field);
     fits.then(|| format!("{{ \"field\": \"{field}\", \"op\": \"{name}\", \"value\": {value} }}"))
 }
-
-/// An action assigns expressions: the host carries it out.
-pub(in crate::lower) fn action(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::new(
-        Code::HostExpression,
-        span,
-        format!("action `{name}` isn't evaluated: the host is asked to carry it out"),
-    )
-    .label("assigns expressions")
-    .note("the host is the program that runs the machine; a workflow for agents has none")
-}

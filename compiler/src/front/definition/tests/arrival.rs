@@ -44,6 +44,19 @@ fn summary(definition: &Definition) -> String {
             ActionDeclaration::Raise(event) => {
                 writeln!(out, "action {} raises {}", action.name.value, event.value)
             }
+            ActionDeclaration::Assign { fields, meta } => {
+                let fields = fields
+                    .iter()
+                    .map(|field| format!("{}={}", field.name.value, field.value.value));
+                let fields: Vec<String> = fields.collect();
+                writeln!(
+                    out,
+                    "action {} assigns {} {}",
+                    action.name.value,
+                    fields.join(" "),
+                    serde_json::Value::Object(meta.clone())
+                )
+            }
             ActionDeclaration::Host(map) => writeln!(
                 out,
                 "action {} {}",

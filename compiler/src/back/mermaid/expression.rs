@@ -1,0 +1,171 @@
+//! Expressions as text, with no more parentheses than their operators need.
+
+use crate::ir::{BinaryOperator, Constant, Expression, ExpressionKind, Machine, UnaryOperator};
+
+/// How tightly an expression binds: its operator's place in CEL's order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Or,
+    And,
+    Relation,
+    Sum,
+    Product,
+    Prefix,
+    Value,
+}
+
+/// An expression as its author would write it.
+pub(super) fn expression_text(machine: &Machine, expression: &Expression) -> String {
+    let mut text = String::new();
+    write(machine, expression, &mut text);
+    text
+}
+
+/// Whether an expression is `a && b` or `a || b`.
+pub(super) fn is_list(expression: &Expression) -> bool {
+    level(expression) <= Level::And
+}
+
+fn level(expression: &Expression) -> Level {
+    use BinaryOperator as Op;
+    match &expression.kind {
+        ExpressionKind::Or(_) => Level::Or,
+        ExpressionKind::And(_) => Level::And,
+        ExpressionKind::Not(_) | ExpressionKind::Unary(UnaryOperator::Negate, _) => Level::Prefix,
+        ExpressionKind::Among(..) => Level::Relation,
+        ExpressionKind::Binary(operator, _) => match operator {
+            Op::Add | Op::Subtract => Level::Sum,
+            Op::Multiply | Op::Divide | Op::Remainder => Level::Product,
+            Op::StartsWith | Op::EndsWith | Op::Contains => Level::Value,
+            _ => Level::Relation,
+        },
+        _ => Level::Value,
+    }
+}
+
+/// Writes an expression, in parentheses unless it binds at least that tightly.
+fn operand(machine: &Machine, expression: &Expression, least: Level, text: &mut String) {
+    if level(expression) < least {
+        text.push('(');
+        write(machine, expression, text);
+        text.push(')');
+    } else {
+        write(machine, expression, text);
+    }
+}
+
+fn write(machine: &Machine, expression: &Expression, text: &mut String) {
+    match &expression.kind {
+        ExpressionKind::Constant(constant) => text.push_str(&constant_text(constant)),
+        ExpressionKind::Field(field) => text.push_str(&machine.fields.at(*field).path),
+        ExpressionKind::Has(field) => {
+            text.push_str("has(");
+            text.push_str(&machine.fields.at(*field).path);
+            text.push(')');
+        }
+        ExpressionKind::InState(state) => {
+            let id = machine.states.at(*state).id.as_str();
+            text.push_str("in_state(");
+            text.push_str(&quoted(id));
+            text.push(')');
+        }
+        ExpressionKind::Ask(host) => text.push_str(&machine.guards.at(*host).name),
+        ExpressionKind::Not(inner) => prefix(machine, '!', inner, text),
+        ExpressionKind::And(parts) => list(machine, parts, " && ", Level::Relation, text),
+        ExpressionKind::Or(parts) => list(machine, parts, " || ", Level::And, text),
+        ExpressionKind::Unary(UnaryOperator::Size, inner) => {
+            text.push_str("size(");
+            write(machine, inner, text);
+            text.push(')');
+        }
+        ExpressionKind::Unary(_, inner) => prefix(machine, '-', inner, text),
+        ExpressionKind::Binary(operator, operands) => {
+            let [left, right] = operands.as_ref();
+            binary(machine, *operator, left, right, text);
+        }
+        ExpressionKind::Among(inner, constants) => {
+            operand(machine, inner, Level::Sum, text);
+            let constants: Vec<String> = constants.iter().map(constant_text).collect();
+            text.push_str(" in [");
+            text.push_str(&constants.join(", "));
+            text.push(']');
+        }
+    }
+}
+
+/// `!a`, `-a`. The same sign may stand twice, and `!` before `-` may not; in front of a number `-` would belong to it.
+fn prefix(machine: &Machine, sign: char, inner: &Expression, text: &mut String) {
+    text.push(sign);
+    let repeats = match (&inner.kind, sign) {
+        (ExpressionKind::Not(_), '!') => true,
+        (ExpressionKind::Unary(UnaryOperator::Negate, _), '-') => true,
+        _ => false,
+    };
+    let is_number = matches!(
+        inner.kind,
+        ExpressionKind::Constant(Constant::Int(_) | Constant::Float(_))
+    );
+    if repeats {
+        write(machine, inner, text);
+    } else if is_number {
+        text.push('(');
+        write(machine, inner, text);
+        text.push(')');
+    } else {
+        operand(machine, inner, Level::Value, text);
+    }
+}
+
+fn list(machine: &Machine, parts: &[Expression], sign: &str, least: Level, text: &mut String) {
+    for (at, part) in parts.iter().enumerate() {
+        if at > 0 {
+            text.push_str(sign);
+        }
+        operand(machine, part, least, text);
+    }
+}
+
+fn binary(
+    machine: &Machine,
+    operator: BinaryOperator,
+    left: &Expression,
+    right: &Expression,
+    text: &mut String,
+) {
+    use BinaryOperator as Op;
+    let (before, behind) = match operator {
+        Op::Add | Op::Subtract => (Level::Sum, Level::Product),
+        Op::Multiply | Op::Divide | Op::Remainder => (Level::Product, Level::Prefix),
+        Op::StartsWith | Op::EndsWith | Op::Contains => {
+            operand(machine, left, Level::Value, text);
+            text.push('.');
+            text.push_str(operator.name());
+            text.push('(');
+            write(machine, right, text);
+            text.push(')');
+            return;
+        }
+        _ => (Level::Sum, Level::Sum),
+    };
+    operand(machine, left, before, text);
+    text.push(' ');
+    text.push_str(operator.name());
+    text.push(' ');
+    operand(machine, right, behind, text);
+}
+
+/// A constant as it stands in an expression.
+pub(super) fn constant_text(constant: &Constant) -> String {
+    match constant {
+        Constant::Null => "null".to_owned(),
+        Constant::Bool(value) => value.to_string(),
+        Constant::Int(value) if *value > i128::from(i64::MAX) => format!("{value}u"),
+        Constant::Int(value) => value.to_string(),
+        Constant::Float(value) => format!("{value:?}"),
+        Constant::Text(text) => quoted(text),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,195 @@
+//! A text with the way back to the file.
+//!
+//! An expression stands between the brackets of a label, where `#lt;` is a `<`, or in a JSON string, where `\"` is a `"`.
+//! [`Written`] looks at the bytes of the file and knows for each byte of the text where it came from. Where the bytes
+//! of the file don't spell the text in one of these ways, every part is shown as the whole.
+
+use std::ops::Range;
+
+use crate::front::mermaid::entity;
+use crate::source::{Sources, Span, Spanned, narrow};
+
+/// A text with the place of each of its bytes.
+#[derive(Clone, Debug)]
+pub struct Written {
+    text: String,
+    span: Span,
+    how: How,
+}
+
+/// How a text stands in its file.
+#[derive(Clone, Debug)]
+enum How {
+    /// Byte for byte, from the start of the span on.
+    Plain,
+    /// Byte by byte: the range of the file's bytes, from the start of the span on, that it came from.
+    Pieces {
+        places: Vec<(u32, u32)>,
+        /// Whether it stands in a JSON string.
+        in_json: bool,
+    },
+    /// Some other way.
+    Apart,
+}
+
+impl Written {
+    /// A text between the brackets of a label.
+    #[must_use]
+    pub fn in_label(words: &Spanned<String>, sources: &Sources) -> Self {
+        let span = words.span;
+        let is_there = sources.text(span) == words.value;
+        let (text, places) = decode_entities(&words.value);
+        let how = match (is_there, text == words.value) {
+            (true, true) => How::Plain,
+            (true, false) => How::Pieces {
+                places,
+                in_json: false,
+            },
+            (false, _) => How::Apart,
+        };
+        Self { text, span, how }
+    }
+
+    /// The value of a JSON string, whose span holds its quotes.
+    #[must_use]
+    pub fn in_json(text: &Spanned<String>, sources: &Sources) -> Self {
+        let raw = sources.text(text.span);
+        let how = if raw == text.value {
+            How::Plain
+        } else {
+            decode_json(raw, &text.value).map_or(How::Apart, |places| How::Pieces {
+                places,
+                in_json: true,
+            })
+        };
+        Self {
+            text: text.value.clone(),
+            span: text.span,
+            how,
+        }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The place of the whole text.
+    #[must_use]
+    pub fn whole(&self) -> Span {
+        self.span
+    }
+
+    /// The place of a part of the text; of the whole where a part has no place of its own.
+    #[must_use]
+    pub fn span(&self, range: Range<usize>) -> Span {
+        self.place(range).unwrap_or(self.span)
+    }
+
+    /// The place of a part of the text, if it has one of its own, so that it can be replaced.
+    #[must_use]
+    pub fn place(&self, range: Range<usize>) -> Option<Span> {
+        let at = |offset: u32| self.span.start.saturating_add(offset);
+        let (start, end) = match &self.how {
+            How::Plain => (narrow(range.start), narrow(range.end)),
+            How::Pieces { places, .. } => {
+                let behind = places.last().map_or(0, |last| last.1);
+                let start = places.get(range.start).map_or(behind, |place| place.0);
+                let end = match range.end.checked_sub(1) {
+                    Some(last) if range.end > range.start => places.get(last)?.1,
+                    _ => start,
+                };
+                (start, end)
+            }
+            How::Apart => return None,
+        };
+        Some(Span {
+            start: at(start),
+            end: at(end),
+            ..self.span
+        })
+    }
+
+    /// Whether it stands in a JSON string, so that a double quote in it needs a backslash.
+    #[must_use]
+    pub fn is_in_json(&self) -> bool {
+        matches!(self.how, How::Pieces { in_json: true, .. })
+    }
+}
+
+/// The text with its entities decoded, and where each byte came from.
+fn decode_entities(text: &str) -> (String, Vec<(u32, u32)>) {
+    let mut decoded = String::with_capacity(text.len());
+    let mut places = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let start = text.len() - rest.len();
+        let (c, length) = match entity::first(rest) {
+            Some((c, behind)) => (c, rest.len() - behind.len()),
+            None => (first, first.len_utf8()),
+        };
+        push(&mut decoded, &mut places, c, start..start + length);
+        rest = rest.get(length..).unwrap_or("");
+    }
+    (decoded, places)
+}
+
+fn push(text: &mut String, places: &mut Vec<(u32, u32)>, c: char, from: Range<usize>) {
+    text.push(c);
+    let place = (narrow(from.start), narrow(from.end));
+    places.extend(std::iter::repeat_n(place, c.len_utf8()));
+}
+
+/// Where the bytes of a JSON string's value came from; `None` if `raw` isn't a string of that value.
+fn decode_json(raw: &str, value: &str) -> Option<Vec<(u32, u32)>> {
+    let quote = raw
+        .chars()
+        .next()
+        .filter(|quote| matches!(quote, '"' | '\''))?;
+    let body = raw.strip_prefix(quote)?.strip_suffix(quote)?;
+    let mut decoded = String::with_capacity(body.len());
+    let mut places = Vec::with_capacity(body.len());
+    let mut rest = body;
+    while let Some(first) = rest.chars().next() {
+        let start = 1 + body.len() - rest.len();
+        let (c, length) = if first == '\\' {
+            json_escape(rest)?
+        } else {
+            (first, first.len_utf8())
+        };
+        push(&mut decoded, &mut places, c, start..start + length);
+        rest = rest.get(length..)?;
+    }
+    (decoded == value).then_some(places)
+}
+
+/// The character of a JSON escape, and its length in bytes.
+fn json_escape(text: &str) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let digits = text
+            .get(at..at + 6)?
+            .strip_prefix("\\u")
+            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let kind = text.chars().nth(1)?;
+    let c = match kind {
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'u' => {
+            let high = unit(0)?;
+            if let Some(c) = char::from_u32(high) {
+                return Some((c, 6));
+            }
+            let low = unit(6)?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+            let code = 0x1_0000 + ((high.checked_sub(0xd800)?) << 10) + low;
+            return Some((char::from_u32(code)?, 12));
+        }
+        other => other,
+    };
+    Some((c, 1 + kind.len_utf8()))
+}

@@ -1,0 +1,311 @@
+//! Expressions: names become fields, guards and states.
+//!
+//! Where a truth value is asked for, a name is the guard that is declared under it, else a field. A declared guard is
+//! written out in place; a comparison `{field, op, value}` is a guard but no value, so that it may stand under `!`, `&&`
+//! and `||` alone. What is left is an expression as long as all its parts are.
+
+use super::definition::find_state;
+use super::draft::{Draft, StateIndex};
+use super::fields::Known;
+use super::guard::Resolver;
+use super::report::{bad_assignment, mistyped_expression, unknown_field};
+use crate::arena::Handle;
+use crate::diag::nearest;
+use crate::front::definition::ast::Named;
+use crate::front::expression::ast::{self, Kind, Literal};
+use crate::front::expression::{Written, parse};
+use crate::ir::{Assign, Constant, Expression, ExpressionKind, Field, Guard, State};
+use crate::source::{Span, Spanned};
+
+impl<'c> Resolver<'_, 'c> {
+    /// An expression that is to be true or false.
+    pub(super) fn truth(&mut self, expression: &ast::Expression) -> Option<Guard> {
+        self.nested(expression.span, |resolver| match &expression.kind {
+            Kind::Name(name) => resolver.true_name(name, expression.span),
+            Kind::Not(inner) => {
+                let inner = resolver.truth(inner)?;
+                Some(match as_expression(inner, expression.span) {
+                    Ok(inner) => Guard::Expression(Expression {
+                        span: expression.span,
+                        kind: ExpressionKind::Not(Box::new(inner)),
+                    }),
+                    Err(inner) => Guard::Not(Box::new(inner)),
+                })
+            }
+            Kind::And(parts) => resolver.all(parts, expression.span, true),
+            Kind::Or(parts) => resolver.all(parts, expression.span, false),
+            _ => resolver.value(expression).map(Guard::Expression),
+        })
+    }
+
+    fn all(&mut self, parts: &[ast::Expression], span: Span, and: bool) -> Option<Guard> {
+        // Every part is looked at, also behind one that is wrong.
+        let parts: Vec<Option<Guard>> = parts.iter().map(|part| self.truth(part)).collect();
+        let parts: Vec<Guard> = parts.into_iter().collect::<Option<_>>()?;
+        let guard = if and {
+            Guard::All(parts)
+        } else {
+            Guard::Any(parts)
+        };
+        Some(as_expression(guard, span).map_or_else(|guard| guard, Guard::Expression))
+    }
+
+    /// A name where a truth value is asked for.
+    fn true_name(&mut self, name: &str, span: Span) -> Option<Guard> {
+        if let Some(declared) = self.context.declared_guard(name) {
+            return self.declared(declared, span);
+        }
+        // `[ready]` on one line and `[ready && paid]` on another ask the same.
+        if self.context.asked.contains(name) && !self.is_known(name) {
+            return Some(Guard::Ask(self.draft.intern_guard(name, name, span)));
+        }
+        let field = self.field(name, span)?;
+        let kind = ExpressionKind::Field(field);
+        Some(Guard::Expression(Expression { span, kind }))
+    }
+
+    /// An expression that is to have a value.
+    pub(super) fn value(&mut self, expression: &ast::Expression) -> Option<Expression> {
+        self.nested(expression.span, |resolver| resolver.value_of(expression))
+    }
+
+    fn value_of(&mut self, expression: &ast::Expression) -> Option<Expression> {
+        let span = expression.span;
+        let kind = match &expression.kind {
+            Kind::Literal(literal) => ExpressionKind::Constant(constant(literal)),
+            Kind::Name(name) => {
+                if self.context.declared_guard(name).is_some() && !self.is_known(name) {
+                    return self.guard_as_value(expression);
+                }
+                ExpressionKind::Field(self.field(name, span)?)
+            }
+            Kind::Has(name) => ExpressionKind::Has(self.field(&name.value, name.span)?),
+            Kind::InState(name) => {
+                let state = find_state(name, self.draft, self.context)?;
+                // The state's handle in the IR isn't known yet; `finish` puts it in.
+                ExpressionKind::InState(Handle::at(state))
+            }
+            Kind::Not(_) | Kind::And(_) | Kind::Or(_) => return self.guard_as_value(expression),
+            Kind::Unary(operator, inner) => {
+                ExpressionKind::Unary(*operator, Box::new(self.value(inner)?))
+            }
+            Kind::Binary(operator, operands) => {
+                let [left, right] = operands.as_ref();
+                let (left, right) = (self.value(left), self.value(right));
+                ExpressionKind::Binary(*operator, Box::new([left?, right?]))
+            }
+            Kind::Among(inner, items) => {
+                let items = items.iter().map(|item| constant(&item.value)).collect();
+                ExpressionKind::Among(Box::new(self.value(inner)?), items)
+            }
+        };
+        Some(Expression { span, kind })
+    }
+
+    /// A guard where a value is asked for: `(a && b) == c`.
+    fn guard_as_value(&mut self, expression: &ast::Expression) -> Option<Expression> {
+        let guard = self.truth(expression)?;
+        match as_expression(guard, expression.span) {
+            Ok(expression) => Some(expression),
+            Err(_) => {
+                let finding = mistyped_expression::guard_as_value(expression.span);
+                self.context.diags.push(finding);
+                None
+            }
+        }
+    }
+
+    /// Whether a field of that name is declared.
+    pub(super) fn is_known(&self, name: &str) -> bool {
+        name.starts_with("event.")
+            || matches!(self.context.fields.of_context(name), Known::Declared { .. })
+    }
+
+    /// The field of that path, unless there can't be one.
+    fn field(&mut self, path: &str, span: Span) -> Option<Handle<Field>> {
+        if path == "event" {
+            self.context.diags.push(unknown_field::event_alone(span));
+            return None;
+        }
+        let is_event = path.starts_with("event.");
+        if !is_event && self.context.fields.of_context(path) == Known::Missing {
+            let finding = self.unknown_field(path, span);
+            self.context.diags.push(finding);
+            return None;
+        }
+        Some(self.draft.intern_field(path, span))
+    }
+
+    fn unknown_field(&mut self, path: &str, span: Span) -> crate::diag::Diagnostic {
+        let mut names = self.context.fields.names();
+        names.extend(self.context.declared_guards().map(str::to_owned));
+        let known = names.iter().map(String::as_str);
+        let known: Vec<&str> = self.context.comparable(known, names.len()).collect();
+        let is_guard = nearest(path, known.iter().copied());
+        unknown_field::unknown_field(path, span, is_guard)
+    }
+
+    /// What an action assigns to a field.
+    pub(super) fn assignment(
+        &mut self,
+        assigned: &'c Named<Spanned<serde_json::Value>>,
+    ) -> Option<Assign> {
+        let (name, value) = (&assigned.name, &assigned.value);
+        let is_path = name.value.split('.').all(is_name);
+        if !is_path || name.value == "event" || name.value.starts_with("event.") {
+            let finding = bad_assignment::no_field(&name.value, name.span);
+            self.context.diags.push(finding);
+            return None;
+        }
+        let place = inside_quotes(name, self.context.sources);
+        let field = self.field(&name.value, place);
+        let value = match &value.value {
+            serde_json::Value::String(text) => {
+                let text = Spanned::new(text.clone(), value.span);
+                let written = Written::in_json(&text, self.context.sources);
+                let parsed = parse(&written);
+                match parsed.expression {
+                    Some(expression) => self.value(&expression),
+                    None => {
+                        self.context.diags.append(parsed.told_of_a_value(&written));
+                        None
+                    }
+                }
+            }
+            other => super::guard::constant(other).map(|constant| Expression {
+                span: value.span,
+                kind: ExpressionKind::Constant(constant),
+            }),
+        };
+        Some(Assign {
+            field: field?,
+            value: value?,
+        })
+    }
+}
+
+/// The assignments of an action, each that can be read.
+pub(super) fn assignments<'c>(
+    fields: &'c [Named<Spanned<serde_json::Value>>],
+    draft: &mut Draft,
+    context: &mut super::spec::Context<'c>,
+) -> Vec<Assign> {
+    let mut resolver = Resolver::new(draft, context);
+    fields
+        .iter()
+        .filter_map(|field| resolver.assignment(field))
+        .collect()
+}
+
+/// Whether a text can be one name of a path.
+fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The place of a key without its quotes.
+fn inside_quotes(name: &Spanned<String>, sources: &crate::source::Sources) -> Span {
+    let written = Written::in_json(name, sources);
+    written.span(0..name.value.len())
+}
+
+/// The guard as an expression, or back as it was where a comparison stands in it.
+fn as_expression(guard: Guard, span: Span) -> Result<Expression, Guard> {
+    let is_expression = |part: &Guard| !has_comparison(part);
+    if !is_expression(&guard) {
+        return Err(guard);
+    }
+    Ok(converted(guard, span))
+}
+
+fn has_comparison(guard: &Guard) -> bool {
+    match guard {
+        Guard::Compare { .. } => true,
+        Guard::All(parts) | Guard::Any(parts) => parts.iter().any(has_comparison),
+        Guard::Not(inner) => has_comparison(inner),
+        Guard::Ask(_) | Guard::Expression(_) => false,
+    }
+}
+
+/// INVARIANT: no comparison stands in it; one would become what never holds.
+fn converted(guard: Guard, span: Span) -> Expression {
+    let list = |parts: Vec<Guard>, and: bool| {
+        let mut parts: Vec<Expression> = parts
+            .into_iter()
+            .map(|part| converted(part, span))
+            .collect();
+        match (parts.len(), and) {
+            (0, _) => ExpressionKind::Constant(Constant::Bool(and)),
+            (1, _) => {
+                return parts
+                    .pop()
+                    .map(|part| part.kind)
+                    .unwrap_or(ExpressionKind::Constant(Constant::Bool(and)));
+            }
+            (_, true) => ExpressionKind::And(parts),
+            (_, false) => ExpressionKind::Or(parts),
+        }
+    };
+    let kind = match guard {
+        Guard::Expression(expression) => return expression,
+        Guard::Ask(host) => ExpressionKind::Ask(host),
+        Guard::Not(inner) => ExpressionKind::Not(Box::new(converted(*inner, span))),
+        Guard::All(parts) => list(parts, true),
+        Guard::Any(parts) => list(parts, false),
+        Guard::Compare { .. } => ExpressionKind::Constant(Constant::Bool(false)),
+    };
+    Expression { span, kind }
+}
+
+fn constant(literal: &Literal) -> Constant {
+    match literal {
+        Literal::Null => Constant::Null,
+        Literal::Bool(value) => Constant::Bool(*value),
+        Literal::Int(value) => Constant::Int(i128::from(*value)),
+        Literal::Unsigned(value) => Constant::Int(i128::from(*value)),
+        Literal::Float(value) => Constant::Float(*value),
+        Literal::Text(text) => Constant::Text(text.clone()),
+    }
+}
+
+/// Puts the handles of states into a guard that was made of the draft's indexes.
+pub(super) fn place_states(guard: &mut Guard, handle: &impl Fn(StateIndex) -> Handle<State>) {
+    match guard {
+        Guard::Expression(expression) => place_in_expression(expression, handle),
+        Guard::All(parts) | Guard::Any(parts) => {
+            parts.iter_mut().for_each(|part| place_states(part, handle));
+        }
+        Guard::Not(inner) => place_states(inner, handle),
+        Guard::Ask(_) | Guard::Compare { .. } => {}
+    }
+}
+
+/// Puts the handles of states into an expression that was made of the draft's indexes.
+pub(super) fn place_in_expression(
+    expression: &mut Expression,
+    handle: &impl Fn(StateIndex) -> Handle<State>,
+) {
+    match &mut expression.kind {
+        ExpressionKind::InState(state) => *state = handle(state.index()),
+        ExpressionKind::Not(inner)
+        | ExpressionKind::Unary(_, inner)
+        | ExpressionKind::Among(inner, _) => place_in_expression(inner, handle),
+        ExpressionKind::And(parts) | ExpressionKind::Or(parts) => {
+            parts
+                .iter_mut()
+                .for_each(|part| place_in_expression(part, handle));
+        }
+        ExpressionKind::Binary(_, operands) => {
+            operands
+                .iter_mut()
+                .for_each(|part| place_in_expression(part, handle));
+        }
+        ExpressionKind::Constant(_)
+        | ExpressionKind::Field(_)
+        | ExpressionKind::Has(_)
+        | ExpressionKind::Ask(_) => {}
+    }
+}

@@ -1,0 +1,297 @@
+//! What a spec says of its data: which fields there are, and what they hold.
+//!
+//! The context's schema says it, else the initial context shows it, else the data of events does, which is merged into
+//! the context. Where none of them says anything of a field it is [`Known::Open`]: its use may tell.
+//!
+//! Of JSON Schema this reads what says of a value what it is: `type`, `enum`, `const`, `nullable`, `properties`,
+//! `required`, `items`. Where a schema says it in another way (`anyOf`, `$ref`), nothing is known.
+
+use serde_json::Value;
+
+use crate::front::definition::ast::Definition;
+use crate::ir::Type;
+
+/// Most names that are gathered for suggestions. Unit: fields. Why: a mistyped name is compared with each.
+const MAX_NAMES: usize = 1000;
+
+/// What is declared of a machine's data.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fields<'c> {
+    definition: Option<&'c Definition>,
+    schema: Option<&'c Value>,
+    /// Whether the data of events becomes part of the context.
+    merges: bool,
+}
+
+/// What is known of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It is declared.
+    Declared {
+        /// What it holds.
+        kind: Type,
+        /// Whether it is there from the start and always.
+        present: bool,
+    },
+    /// Nothing says whether there is such a field.
+    Open,
+    /// There is none.
+    Missing,
+}
+
+impl<'c> Fields<'c> {
+    pub(super) fn new(definition: Option<&'c Definition>) -> Self {
+        let meta = |key| definition.and_then(|definition| definition.meta.get(key));
+        Self {
+            definition,
+            schema: meta("context_schema"),
+            merges: meta("merge").and_then(Value::as_str) != Some("none"),
+        }
+    }
+
+    /// What is known of a field of the context.
+    pub(super) fn of_context(&self, path: &str) -> Known {
+        let declared = self
+            .schema
+            .map_or(Known::Open, |schema| of_schema(schema, path));
+        let context = self.context();
+        let shown = context.map_or(Known::Open, |context| of_value(context, path));
+        let is_said = self.schema.is_some() || context.is_some();
+        match (declared, shown) {
+            (
+                Known::Declared { kind, present },
+                Known::Declared {
+                    kind: shown,
+                    present: starts,
+                },
+            ) => Known::Declared {
+                kind: if kind == Type::Unknown { shown } else { kind },
+                present: present || starts,
+            },
+            (Known::Declared { kind, present }, _) => Known::Declared { kind, present },
+            (_, Known::Declared { kind, present }) => Known::Declared { kind, present },
+            _ if self.schema.is_none() && self.merges && self.of_events(path).is_some() => {
+                let kind = self.of_events(path).unwrap_or_default();
+                Known::Declared {
+                    kind,
+                    present: false,
+                }
+            }
+            (Known::Open, _) if self.schema.is_some() => Known::Open,
+            (_, Known::Open) if context.is_some() => Known::Open,
+            _ if is_said => Known::Missing,
+            _ => Known::Open,
+        }
+    }
+
+    /// What the field holds that all events' data brings, if any event declares it.
+    fn of_events(&self, path: &str) -> Option<Type> {
+        let declared = self.definition?.events.iter();
+        let kinds = declared.filter_map(|event| {
+            let data = event.value.data.as_ref()?;
+            match of_schema(&data.value, path) {
+                Known::Declared { kind, .. } => Some(kind),
+                _ => None,
+            }
+        });
+        kinds.reduce(join)
+    }
+
+    /// The initial context.
+    pub(super) fn context(&self) -> Option<&'c Value> {
+        let context = self.definition?.context.as_ref()?;
+        Some(&context.value)
+    }
+
+    /// The schema of the context.
+    pub(super) fn schema(&self) -> Option<&'c Value> {
+        self.schema
+    }
+
+    /// The definition.
+    pub(super) fn definition(&self) -> Option<&'c Definition> {
+        self.definition
+    }
+
+    /// The fields that are declared, for suggestions.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        if let Some(context) = self.context() {
+            add_names("", context, &mut names);
+        }
+        if let Some(schema) = self.schema {
+            add_properties("", schema, &mut names);
+        }
+        let events = self
+            .definition
+            .map_or(&[][..], |definition| &definition.events);
+        if self.merges && self.schema.is_none() {
+            for data in events.iter().filter_map(|event| event.value.data.as_ref()) {
+                add_properties("", &data.value, &mut names);
+            }
+        }
+        names
+    }
+}
+
+fn add_names(around: &str, value: &Value, names: &mut Vec<String>) {
+    for (name, value) in value.as_object().into_iter().flatten() {
+        if names.len() >= MAX_NAMES || around.len() > MAX_NAMES {
+            return;
+        }
+        names.push(format!("{around}{name}"));
+        add_names(&format!("{around}{name}."), value, names);
+    }
+}
+
+/// The dotted names of a schema's properties.
+pub(super) fn add_properties(around: &str, schema: &Value, names: &mut Vec<String>) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, schema) in properties.into_iter().flatten() {
+        if names.len() >= MAX_NAMES || around.len() > MAX_NAMES {
+            return;
+        }
+        names.push(format!("{around}{name}"));
+        add_properties(&format!("{around}{name}."), schema, names);
+    }
+}
+
+/// What a schema says of a path.
+pub(super) fn of_schema(schema: &Value, path: &str) -> Known {
+    let mut schema = schema;
+    let mut present = true;
+    for name in path.split('.') {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let Some(found) = properties.and_then(|properties| properties.get(name)) else {
+            let holds_none = properties.is_none()
+                && !matches!(
+                    kind(schema),
+                    Type::Object | Type::Unknown | Type::Nullable(_)
+                );
+            let is_closed = holds_none || (properties.is_some() && !is_open(schema));
+            return if is_closed {
+                Known::Missing
+            } else {
+                Known::Open
+            };
+        };
+        let required = schema.get("required").and_then(Value::as_array);
+        present &=
+            required.is_some_and(|required| required.iter().any(|it| it.as_str() == Some(name)));
+        schema = found;
+    }
+    Known::Declared {
+        kind: kind(schema),
+        present,
+    }
+}
+
+/// Whether a schema with properties lets others pass because its author says so, or says more than is read here.
+fn is_open(schema: &Value) -> bool {
+    let others = schema.get("additionalProperties");
+    others.is_some_and(|others| *others != Value::Bool(false))
+        || ["patternProperties", "$ref", "allOf", "anyOf", "oneOf"]
+            .iter()
+            .any(|key| schema.get(key).is_some())
+}
+
+/// What a schema says that its values are.
+pub(super) fn kind(schema: &Value) -> Type {
+    if let Some(constant) = schema.get("const") {
+        return kind_of(constant);
+    }
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        return values.iter().map(kind_of).reduce(join).unwrap_or_default();
+    }
+    let named = |name: &Value| match name.as_str() {
+        Some("boolean") => Type::Bool,
+        Some("integer") => Type::Int,
+        Some("number") => Type::Number,
+        Some("string") => Type::Text,
+        Some("object") => Type::Object,
+        Some("null") => Type::Nullable(Box::default()),
+        Some("array") => Type::List(Box::new(schema.get("items").map(kind).unwrap_or_default())),
+        _ => Type::Unknown,
+    };
+    let found = match schema.get("type") {
+        Some(Value::Array(names)) => names.iter().map(named).reduce(join).unwrap_or_default(),
+        Some(name) => named(name),
+        None if schema.get("properties").is_some() => Type::Object,
+        None => Type::Unknown,
+    };
+    if schema.get("nullable") == Some(&Value::Bool(true)) {
+        return join(found, Type::Nullable(Box::default()));
+    }
+    found
+}
+
+/// What an initial value shows of a path.
+fn of_value(context: &Value, path: &str) -> Known {
+    let mut value = context;
+    for (depth, name) in path.split('.').enumerate() {
+        let Some(object) = value.as_object() else {
+            // Where `plan` is null now, it may be an object later.
+            return if value.is_null() {
+                Known::Open
+            } else {
+                Known::Missing
+            };
+        };
+        let Some(found) = object.get(name) else {
+            let is_empty = object.is_empty() && depth > 0;
+            return if is_empty {
+                Known::Open
+            } else {
+                Known::Missing
+            };
+        };
+        value = found;
+    }
+    Known::Declared {
+        kind: kind_of(value),
+        // An event's data replaces an object as a whole, and what was inside it may be gone.
+        present: !path.contains('.'),
+    }
+}
+
+/// What a value is.
+pub(super) fn kind_of(value: &Value) -> Type {
+    match value {
+        Value::Null => Type::Nullable(Box::default()),
+        Value::Bool(_) => Type::Bool,
+        Value::Number(number) if number.is_f64() => Type::Float,
+        Value::Number(_) => Type::Int,
+        Value::String(_) => Type::Text,
+        Value::Object(_) => Type::Object,
+        Value::Array(items) => {
+            let kinds = items.iter().map(kind_of);
+            Type::List(Box::new(kinds.reduce(join).unwrap_or_default()))
+        }
+    }
+}
+
+/// What holds values of both kinds.
+pub(super) fn join(one: Type, two: Type) -> Type {
+    match (one, two) {
+        (one, two) if one == two => one,
+        (Type::Nullable(one), Type::Nullable(two)) => {
+            Type::Nullable(Box::new(join_inner(*one, *two)))
+        }
+        (Type::Nullable(one), two) | (two, Type::Nullable(one)) => {
+            Type::Nullable(Box::new(join_inner(*one, two)))
+        }
+        (Type::Int | Type::Float | Type::Number, Type::Int | Type::Float | Type::Number) => {
+            Type::Number
+        }
+        (Type::List(one), Type::List(two)) => Type::List(Box::new(join(*one, *two))),
+        _ => Type::Unknown,
+    }
+}
+
+/// Of `null` alone nothing is known, so that the other one tells.
+fn join_inner(one: Type, two: Type) -> Type {
+    match (one, two) {
+        (Type::Unknown, known) | (known, Type::Unknown) => known,
+        (one, two) => join(one, two),
+    }
+}
