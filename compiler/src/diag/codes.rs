@@ -154,9 +154,6 @@ codes! {
     SM512 "unknown-field" Error UnknownField;
     SM513 "mistyped-expression" Error MistypedExpression;
     SM514 "bad-assignment" Error BadAssignment;
-    SM515 "division-by-zero" Error DivisionByZero;
-    SM516 "untyped-field" Hint UntypedField;
-    SM517 "context-mismatch" Error ContextMismatch;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

@@ -29,7 +29,8 @@
 //! 2. A text that doesn't parse is a broken expression if it has a sign of the language (a comparison, `&&`, `!x`, `=`,
 //!    a call, …), or joins names that are known with `and`, `or`, `not`.
 //! 3. But it is prose where two words stand side by side with no operator between them (`4 players left`), where a
-//!    number has a unit (`20%`), and where a character stands in it that no expression has (`user's`, `größe`).
+//!    number has a unit (`20%`), where it ends with `!`, and where a character stands in it that no expression has
+//!    (`user's`, `größe`).
 //!
 //! Deliberately not here: names and types. A lone name isn't given to [`read`] at all: whether it is a field or a guard
 //! is [`lower`](crate::lower)'s question.
@@ -45,5 +46,5 @@ mod text;
 mod written;
 
 pub use parse::{Parsed, parse};
-pub use prose::{Reading, read};
+pub use prose::{Reading, mended, read};
 pub use written::Written;

@@ -40,9 +40,10 @@ pub(super) enum Kind {
 }
 
 /// The signs, each before those that it begins with.
-const SIGNS: [&str; 35] = [
+const SIGNS: [&str; 36] = [
     "===", "!==", "==", "!=", "<=", ">=", "=<", "=>", "<>", "&&", "||", "**", "<", ">", "=", "!",
-    "&", "|", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", ".", ",", "?", "≤", "≥", "≠",
+    "&", "|", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", ".", ",", "?", ":", "≤", "≥",
+    "≠",
 ];
 
 /// The tokens of a text, without the blanks between them.

@@ -99,7 +99,7 @@ pub fn parse(written: &Written) -> Parsed {
         at: 0,
         nesting: 0,
         parts: 0,
-        is_too_large: false,
+        limit: None,
         problems,
     };
     let expression = parser.binary(0);
@@ -109,11 +109,16 @@ pub fn parse(written: &Written) -> Parsed {
     if !parser.problems.has_errors() && expression.height() > MAX_HEIGHT {
         parser.give_up("levels", MAX_HEIGHT);
     }
+    let is_too_large = parser.limit.is_some();
+    if let Some(limit) = parser.limit {
+        parser.problems = Diags::new();
+        parser.problems.push(limit);
+    }
     let is_whole = !parser.problems.has_errors();
     Parsed {
         expression: is_whole.then_some(expression),
         problems: parser.problems,
-        is_too_large: parser.is_too_large,
+        is_too_large,
         tokens: parser.tokens,
     }
 }
@@ -132,7 +137,8 @@ struct Parser<'w> {
     nesting: usize,
     /// How many values and operators were read.
     parts: usize,
-    is_too_large: bool,
+    /// The limit that is passed, if one is: then nothing else is told.
+    limit: Option<Diagnostic>,
     problems: Diags,
 }
 
@@ -219,11 +225,8 @@ impl Parser<'_> {
     }
 
     fn give_up(&mut self, unit: &str, most: usize) {
-        if !self.is_too_large {
-            let finding = too_large(self.written, unit, most);
-            self.problems.push(finding);
-        }
-        self.is_too_large = true;
+        let finding = too_large(self.written, unit, most);
+        self.limit.get_or_insert(finding);
         self.at = self.tokens.len();
     }
 

@@ -1,10 +1,11 @@
 //! Expression or prose: see the rules in the [module's doc](super).
 
-use super::ast::{BinaryOperator, Expression, Kind};
+use super::ast::{BinaryOperator, Expression, Kind, UnaryOperator};
 use super::lex::{self, Token};
 use super::parse::{Parsed, parse};
 use super::written::Written;
 use crate::diag::Diags;
+use crate::source::Spanned;
 
 /// What a guard's text is.
 #[derive(Debug)]
@@ -53,12 +54,34 @@ pub fn read(written: &Written, known: impl Fn(&str) -> bool) -> Reading {
     }
 }
 
+/// The text of a guard as it should be written: as it is, unless it is a broken expression; then with all that is known to
+/// mend it. `None` where that isn't enough.
+#[must_use]
+pub fn mended(text: &Spanned<String>) -> Option<String> {
+    let Reading::Broken(problems) = read(&Written::plain(text), |_| false) else {
+        return Some(text.value.clone());
+    };
+    let problems = problems.into_sorted();
+    let mut mended = text.value.clone();
+    let at = |place: u32| place.checked_sub(text.span.start).map(|at| at as usize);
+    for problem in problems.iter().rev() {
+        for edit in problem.fixes.first()?.edits.iter().rev() {
+            let range = at(edit.span.start)?..at(edit.span.end)?;
+            mended.get(range.clone())?;
+            mended.replace_range(range, &edit.text);
+        }
+    }
+    let mended = Spanned::new(mended, text.span);
+    let reading = read(&Written::plain(&mended), |_| false);
+    matches!(reading, Reading::Expression(_)).then_some(mended.value)
+}
+
 /// Whether an expression can't be true or false, and names nothing that is known: it only looks like one.
 fn says_nothing(expression: &Expression, known: &impl Fn(&str) -> bool) -> bool {
     use BinaryOperator as Op;
     match &expression.kind {
         Kind::Literal(literal) => !matches!(literal, super::ast::Literal::Bool(_)),
-        Kind::Unary(_, inner) => !has_known(inner, known) && !has_sign(inner),
+        Kind::Unary(UnaryOperator::Negate, inner) => !has_known(inner, known) && !has_sign(inner),
         Kind::Binary(
             Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Remainder,
             operands,
@@ -97,7 +120,7 @@ fn has_sign(expression: &Expression) -> bool {
             Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Remainder,
             operands,
         ) => operands.iter().any(has_sign),
-        Kind::Unary(statemark_runtime::UnaryOperator::Negate, inner) => has_sign(inner),
+        Kind::Unary(UnaryOperator::Negate, inner) => has_sign(inner),
         _ => true,
     }
 }
@@ -110,7 +133,12 @@ fn is_prose(text: &str, tokens: &[Token], known: &impl Fn(&str) -> bool) -> bool
         lex::Kind::Name => ["and", "or", "not"].contains(&word(token).to_lowercase().as_str()),
         _ => false,
     };
-    if !has_telling_sign(tokens) && !has_call(tokens) {
+    let is_list = |pair: &[Token]| match pair {
+        [one, two] => word(one) == "in" && two.kind == lex::Kind::Sign("["),
+        _ => false,
+    };
+    let has_list = tokens.windows(2).any(is_list);
+    if !has_list && !has_telling_sign(tokens) && !has_call(tokens) {
         // `ready and paid`: prose, unless these are guards or fields.
         let is_named = |token: &Token| match token.kind {
             lex::Kind::Name => joins(token) || known(word(token)),
@@ -133,7 +161,8 @@ fn is_prose(text: &str, tokens: &[Token], known: &impl Fn(&str) -> bool) -> bool
         _ => false,
     });
     let is_strange = |token: &Token| token.kind == lex::Kind::Unknown;
-    side_by_side || has_unit || tokens.iter().any(is_strange)
+    let exclaims = tokens.last().map(|token| token.kind) == Some(lex::Kind::Sign("!"));
+    side_by_side || has_unit || exclaims || tokens.iter().any(is_strange)
 }
 
 /// Whether a sign stands there that prose doesn't have. Dots, commas, dashes, slashes and parentheses it has, and an
@@ -149,6 +178,10 @@ fn has_telling_sign(tokens: &[Token]) -> bool {
                         lex::Kind::Name | lex::Kind::Sign("(" | "!") | lex::Kind::Number
                     )
             }),
+            lex::Kind::Sign("?") => tokens
+                .iter()
+                .skip(at)
+                .any(|token| token.kind == lex::Kind::Sign(":")),
             lex::Kind::Sign(sign) => matches!(
                 sign,
                 "==="

@@ -33,6 +33,16 @@ enum How {
 }
 
 impl Written {
+    /// A text that stands byte for byte at its place, or in no file at all.
+    #[must_use]
+    pub fn plain(text: &Spanned<String>) -> Self {
+        Self {
+            text: text.value.clone(),
+            span: text.span,
+            how: How::Plain,
+        }
+    }
+
     /// A text between the brackets of a label.
     #[must_use]
     pub fn in_label(words: &Spanned<String>, sources: &Sources) -> Self {

@@ -279,7 +279,7 @@ guard set a exists
 guard one s in "a","b"
 guard text `steps < 3`
 guard deep all(`few`, not(any(`set`, `text`)))
-action count {"assign":{"steps":"steps + 1"}}
+action count assigns steps="steps + 1" {}
 action again raises ready
 action mail {"effect":{"to":"x"},"idempotent":true}
 state plan None at - deep=false entry=a+b exit=c outcome=None meta={"allowed_tools":[],"blocked_env":["KEY"],"max_iterations":3}

@@ -80,7 +80,7 @@ pub(in crate::front::expression) fn function(
     is_empty: bool,
 ) -> Diagnostic {
     let known = "the functions are `has(field)`, `size(value)` and `in_state(\"state\")`";
-    if is_empty {
+    if is_empty && name != "now" {
         let diagnostic = Diagnostic::new(
             Code::UnsupportedExpression,
             written.span(whole.clone()),
