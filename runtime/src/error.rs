@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::id::EventId;
+use crate::id::{ActionId, EventId, TimerId};
 use crate::limits::MAX_RAISED;
 
 /// A step that was not taken. The configuration is the one before it.
@@ -20,6 +20,10 @@ pub enum StepError {
     Ended,
     /// The table has no such event, or it is one that only the machine itself may raise.
     NotAnEvent(EventId),
+    /// The table has no such timer.
+    NotATimer(TimerId),
+    /// An assignment of this action has no value, and the machine has no event `error.execution` that would tell it.
+    NoValue(ActionId),
 }
 
 impl fmt::Display for StepError {
@@ -43,6 +47,16 @@ impl fmt::Display for StepError {
                     out,
                     "event number {} can't be sent to this machine",
                     event.raw()
+                )
+            }
+            Self::NotATimer(timer) => {
+                write!(out, "this machine has no timer number {}", timer.raw())
+            }
+            Self::NoValue(action) => {
+                write!(
+                    out,
+                    "what action number {} would assign has no value",
+                    action.raw()
                 )
             }
         }

@@ -103,6 +103,7 @@ impl Steps {
         if self.taken > DEFAULT_STEP_LIMIT {
             return true;
         }
+        observer.microstep();
         observer.transition(TransitionId::new(transition));
         false
     }

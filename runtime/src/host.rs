@@ -99,27 +99,35 @@ impl<H: Host + ?Sized> Host for &mut H {
 ///
 /// Every engine calls them in the same order, so that records can be compared. Of one microstep:
 ///
-/// 1. [`transition`](Self::transition), once.
-/// 2. For each state that is left, descendants before ancestors: its exit actions, then [`exited`](Self::exited).
-/// 3. The transition's actions.
-/// 4. For each state that is entered, ancestors before descendants: [`entered`](Self::entered), then its entry actions;
-///    then, if it is a final state whose parent has a `done` event, [`raised`](Self::raised) with that event; then, if
-///    it is entered by default, the actions of its initial transition, before anything of its children.
+/// 1. [`microstep`](Self::microstep), once; then [`transition`](Self::transition) for each transition that is taken in
+///    it, in the order of the leaves that they were selected for. There are several only where several regions are active.
+/// 2. For each state that is left, in reverse document order: its exit actions, then [`exited`](Self::exited). What
+///    histories record is what is active before the first of them.
+/// 3. The actions of the transitions, in the order of part 1.
+/// 4. For each state that is entered, in document order: [`entered`](Self::entered), then its entry actions; then, if it
+///    is a final state whose parent has a `done` event, [`raised`](Self::raised) with that event; then the same of each
+///    parallel state around it, from the inside out, as long as all regions of it are done; then, if it is entered by
+///    default, the actions of its initial transition; then, if it is entered through a history of it that has recorded
+///    nothing, the actions of the history's default transition; all before anything of its children.
 ///
-/// An action that the host carries out is [`action`](Self::action), after the host has returned. One that raises an
-/// event isn't given to the host; it is `action` and right behind it [`raised`](Self::raised).
+/// An action that the host carries out is [`action`](Self::action), after the host has returned; so is one that assigns,
+/// schedules or cancels. One that raises an event isn't given to the host; it is `action` and right behind it
+/// [`raised`](Self::raised). A conditional one is `action` once its condition was asked; what it then does follows. An
+/// assignment without a value is no `action`: it is `raised` with the event `error.execution`, and the rest of the list
+/// is skipped, with the lists around it if that is one of a conditional action.
 ///
-/// The start of a machine has no `transition`: it is the actions of the root's initial transition, then part 4. The root
-/// itself is never entered and never exited. Entering a final child of the root raises nothing; the machine has ended,
-/// no further microstep follows, and what was raised before is dropped.
+/// The start of a machine has no `microstep` and no `transition`: it is the actions of the root's initial transition,
+/// then part 4. The root itself is never entered and never exited. Entering a final child of the root raises nothing; the
+/// machine has ended, no further microstep follows, and what was raised before is dropped.
 ///
 /// An internal transition without a target calls neither `exited` nor `entered`. An event that is ignored, or that is
 /// raised and then triggers nothing, calls nothing but `absent`.
 ///
-/// [`absent`](Self::absent) comes while guards are asked, so before the `transition` that is then selected, once for
-/// each comparison that reads an absent field. Guards are asked in the order of selection, each transition's once, and
-/// none behind the one that is taken; after every microstep the eventless transitions first, then those of the next
-/// raised event.
+/// [`absent`](Self::absent) comes while programs run: of guards before the `microstep` in which the transition is taken,
+/// of actions in their place; once for each reading of an absent field. Guards are asked in the order of selection: for
+/// each leaf its own transitions, then those of the states around it, up to the first that holds. A transition around
+/// several leaves is asked for the first of them only. After every microstep the eventless transitions come first, then
+/// those of the next raised event.
 pub trait Observer {
     /// Whether it watches at all. An engine may leave out the other calls where this is `false`.
     #[inline]
@@ -127,7 +135,10 @@ pub trait Observer {
         true
     }
 
-    /// A microstep begins: this transition is taken.
+    /// A microstep begins; the transitions that are taken in it follow.
+    fn microstep(&mut self) {}
+
+    /// This transition is taken in the microstep.
     fn transition(&mut self, transition: TransitionId) {
         let _ = transition;
     }
@@ -171,6 +182,11 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     #[inline]
     fn watches(&self) -> bool {
         (**self).watches()
+    }
+
+    #[inline]
+    fn microstep(&mut self) {
+        (**self).microstep();
     }
 
     #[inline]

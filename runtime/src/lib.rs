@@ -122,12 +122,16 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod candidate;
+mod chart;
 mod configuration;
+mod content;
 mod data;
 mod datum;
 mod error;
 mod expression;
 mod fault;
+mod flat;
 pub mod generated;
 mod host;
 mod id;
@@ -135,14 +139,17 @@ mod limits;
 mod machine;
 mod operation;
 mod record;
+mod regions;
 mod select;
 mod step;
 mod table;
 #[cfg(test)]
 mod tests;
+mod timers;
 mod value;
 mod words;
 
+pub use candidate::Candidate;
 pub use configuration::{Configuration, RestoreError};
 pub use data::{Data, Merge};
 pub use datum::{Datum, JsonError};
@@ -156,7 +163,7 @@ pub use limits::{
     MAX_EVENTS, MAX_NAMES, MAX_PROGRAM, MAX_RAISED, MAX_ROWS, MAX_STACK, MAX_STATES,
     MAX_TABLE_BYTES, MAX_TRANSITIONS,
 };
-pub use machine::{Candidate, Machine};
+pub use machine::Machine;
 pub use record::{Microstep, Outcome, Record, Recorder};
 pub use table::Table;
 pub use table::decode::{DecodeError, decode};
@@ -167,5 +174,6 @@ pub use table::sections::{
     StateKind, StateRow, TimerRow, TransitionRow, Verdict,
 };
 pub use table::verify::{VerifyError, verify};
+pub use timers::Timers;
 pub use value::{BinaryOperator, Operator, UnaryOperator, Value};
 pub use words::{begins_word, same_words, words};

@@ -3,21 +3,21 @@
 //! [`Machine`] is thin. A step whose whole effect the table's dense index knows is taken here, in a few instructions;
 //! everything else is the general step's.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::candidate::{self, Candidate};
 use crate::configuration::{Configuration, RestoreError};
+use crate::content::Work;
 use crate::error::StepError;
 use crate::expression;
 use crate::host::{Host, Observer};
-use crate::id::{EventId, StateId, TransitionId};
+use crate::id::{EventId, StateId, TimerId, TransitionId};
 use crate::limits::DEFAULT_STEP_LIMIT;
 use crate::record::Outcome;
 use crate::select::select;
-use crate::step::{self, Work};
+use crate::step;
 use crate::table::Table;
 use crate::table::index::{self, Cell, Check, Contender, Guarded};
-use crate::table::sections::EventKind;
 
 /// A running machine.
 #[derive(Clone, Debug)]
@@ -29,20 +29,6 @@ pub struct Machine<'t, H> {
     configuration: Configuration,
     work: Work,
     host: H,
-}
-
-/// A transition that could be taken next, and what its guard says now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Candidate {
-    /// The transition.
-    pub transition: TransitionId,
-    /// The event that triggers it.
-    pub event: EventId,
-    /// Whether its guard holds; true where it has none.
-    pub holds: bool,
-    /// Whether sending the event would take this transition: its guard holds, and no transition comes before it.
-    pub enabled: bool,
 }
 
 impl<'t, H: Host> Machine<'t, H> {
@@ -135,6 +121,7 @@ impl<'t, H: Host> Machine<'t, H> {
             let next = match *cell {
                 Cell::Nothing => return Ok(Outcome::Ignored),
                 Cell::Move { transition, next } => {
+                    observer.microstep();
                     observer.transition(transition);
                     observer.exited(leaf);
                     observer.entered(next);
@@ -243,71 +230,58 @@ impl<'t, H: Host> Machine<'t, H> {
         }
     }
 
-    /// Whether sending the event would take a transition. Guards are asked, nothing is done.
-    pub fn can(&mut self, event: EventId) -> bool {
-        step::accepts(self.table, &self.configuration, event).is_ok()
-            && select(
-                self.table,
-                &self.configuration,
-                event,
-                &mut self.host,
-                &mut (),
-            )
-            .is_some()
+    /// The time of a timer is over: takes its event as [`Machine::send`] takes others. Only the host's clock says so; it
+    /// forgets a timer that was cancelled, as [`Timers`](crate::Timers) does.
+    ///
+    /// # Errors
+    ///
+    /// The machine has no such timer; else as for [`Machine::send`].
+    pub fn elapse(&mut self, timer: TimerId) -> Result<Outcome, StepError> {
+        self.elapse_observed(timer, &mut ())
     }
 
-    /// What could be taken next by an event from outside, in the order of selection: the leaf's transitions first, then
-    /// its ancestors', each for each of its events. Every guard is asked once. None if the machine has ended.
-    pub fn candidates(&mut self) -> Vec<Candidate> {
+    /// [`Machine::elapse`], watched. Its record is of the timer's event.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Machine::elapse`].
+    pub fn elapse_observed<O: Observer>(
+        &mut self,
+        timer: TimerId,
+        observer: &mut O,
+    ) -> Result<Outcome, StepError> {
+        let Self {
+            table,
+            configuration,
+            work,
+            host,
+            ..
+        } = self;
+        step::elapse(table, configuration, timer, work, host, observer)
+    }
+
+    /// Whether sending the event would take a transition. Guards are asked, nothing is done.
+    pub fn can(&mut self, event: EventId) -> bool {
         let Self {
             table,
             configuration,
             host,
             ..
         } = self;
-        let table: &Table = table;
-        let mut candidates = Vec::new();
-        if configuration.is_ended(table) {
-            return candidates;
+        if step::accepts(table, configuration, event).is_err() {
+            return false;
         }
-        // For each event, whether a transition that would be taken has been seen.
-        let mut taken = vec![false; table.events().len()];
-        for row in table
-            .chain(configuration.leaf)
-            .filter_map(|state| table.state(state))
-        {
-            for transition in row.transitions.clone().map(TransitionId::new) {
-                let named = |event: &EventId| {
-                    table
-                        .event(*event)
-                        .is_some_and(|row| row.kind == EventKind::Named)
-                };
-                let mut events = table
-                    .triggers(transition)
-                    .iter()
-                    .copied()
-                    .filter(named)
-                    .peekable();
-                if events.peek().is_none() {
-                    continue;
-                }
-                let holds = expression::guard(table, transition, configuration, host, &mut ());
-                for event in events {
-                    let Some(taken) = taken.get_mut(event.index()) else {
-                        continue;
-                    };
-                    let enabled = holds && !*taken;
-                    *taken |= holds;
-                    candidates.push(Candidate {
-                        transition,
-                        event,
-                        holds,
-                        enabled,
-                    });
-                }
-            }
+        if table.has_regions() {
+            return !step::enabled(table, configuration, event, host, &mut ()).is_empty();
         }
-        candidates
+        select(table, configuration, event, host, &mut ()).is_some()
+    }
+
+    /// What could be taken next by an event from outside, in the order of selection: for each leaf its own transitions
+    /// first, then its ancestors', each for each of its events, none twice. Every guard is asked once. None if the machine
+    /// has ended.
+    pub fn candidates(&mut self) -> Vec<Candidate> {
+        candidate::candidates(self.table, &self.configuration, &mut self.host)
     }
 
     /// The active states.

@@ -20,11 +20,12 @@ pub enum Outcome {
     Ended,
 }
 
-/// One microstep: a transition with what it left, did and entered. The start of a machine has none.
+/// One microstep: transitions that were taken together, with what they left, did and entered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Microstep {
-    /// The transition taken; `None` for the entry into the initial configuration.
-    pub transition: Option<TransitionId>,
+    /// The transitions taken, in the order of selection: one, or one for each of several regions; none for the entry into
+    /// the initial configuration.
+    pub transitions: Vec<TransitionId>,
     /// The states left, in order: descendants first.
     pub exited: Vec<StateId>,
     /// The actions carried out, in order.
@@ -53,6 +54,8 @@ pub struct Record {
 pub struct Recorder {
     steps: Vec<Microstep>,
     absent: Vec<FieldId>,
+    /// Whether a microstep has begun and nothing but its transitions is seen yet.
+    selecting: bool,
 }
 
 impl Recorder {
@@ -64,6 +67,7 @@ impl Recorder {
 
     /// The record of what was seen since the last call.
     pub fn finish(&mut self, event: Option<EventId>, outcome: Outcome) -> Record {
+        self.selecting = false;
         Record {
             event,
             outcome,
@@ -74,6 +78,7 @@ impl Recorder {
 
     /// The microstep under way; the start of a machine begins one without a transition.
     fn step(&mut self) -> Option<&mut Microstep> {
+        self.selecting = false;
         if self.steps.is_empty() {
             self.steps.push(Microstep::default());
         }
@@ -82,11 +87,18 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
+    fn microstep(&mut self) {
+        self.steps.push(Microstep::default());
+        self.selecting = true;
+    }
+
     fn transition(&mut self, transition: TransitionId) {
-        self.steps.push(Microstep {
-            transition: Some(transition),
-            ..Microstep::default()
-        });
+        if !self.selecting {
+            self.microstep();
+        }
+        if let Some(step) = self.steps.last_mut() {
+            step.transitions.push(transition);
+        }
     }
 
     fn exited(&mut self, state: StateId) {
@@ -114,6 +126,7 @@ impl Observer for Recorder {
     }
 
     fn absent(&mut self, field: FieldId) {
+        self.selecting = false;
         self.absent.push(field);
     }
 }

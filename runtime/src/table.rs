@@ -83,9 +83,10 @@ use core::ops::Range;
 
 use self::index::Index;
 use self::sections::{
-    ActionRow, Constant, EventRow, Instruction, Sections, StateKind, StateRow, TransitionRow,
+    ActionRow, Constant, EventRow, Instruction, Sections, StateKind, StateRow, TimerRow,
+    TransitionRow,
 };
-use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TransitionId};
+use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId, TransitionId};
 
 /// The root: the state that stands for the machine.
 pub(crate) const ROOT: StateId = StateId::new(0);
@@ -154,6 +155,12 @@ impl Table {
         self.sections.actions.get(id.index())
     }
 
+    /// The timer's row.
+    #[must_use]
+    pub fn timer(&self, id: TimerId) -> Option<&TimerRow> {
+        self.sections.timers.get(id.index())
+    }
+
     /// All states with their ids, in document order, the root first.
     pub fn states(&self) -> impl ExactSizeIterator<Item = (StateId, &StateRow)> {
         // INVARIANT: V01 keeps all four sections within the numbers of their ids; so no id repeats.
@@ -188,6 +195,15 @@ impl Table {
             .map(|(index, row)| (id(index, ActionId::new), row))
     }
 
+    /// All timers with their ids.
+    pub fn timers(&self) -> impl ExactSizeIterator<Item = (TimerId, &TimerRow)> {
+        self.sections
+            .timers
+            .iter()
+            .enumerate()
+            .map(|(index, row)| (id(index, TimerId::new), row))
+    }
+
     /// The state's id in the spec.
     #[must_use]
     pub fn state_name(&self, id: StateId) -> &str {
@@ -204,6 +220,12 @@ impl Table {
     #[must_use]
     pub fn action_name(&self, id: ActionId) -> &str {
         self.action(id).map_or("", |row| self.text(row.name))
+    }
+
+    /// The timer's name in the spec.
+    #[must_use]
+    pub fn timer_name(&self, id: TimerId) -> &str {
+        self.timer(id).map_or("", |row| self.text(row.name))
     }
 
     /// The guard's name in the spec.
@@ -245,6 +267,14 @@ impl Table {
     #[must_use]
     pub fn action_named(&self, name: &str) -> Option<ActionId> {
         self.actions()
+            .find(|(_, row)| self.text(row.name) == name)
+            .map(|(id, _)| id)
+    }
+
+    /// The timer of that name. Takes time in the number of timers.
+    #[must_use]
+    pub fn timer_named(&self, name: &str) -> Option<TimerId> {
+        self.timers()
             .find(|(_, row)| self.text(row.name) == name)
             .map(|(id, _)| id)
     }
@@ -317,7 +347,15 @@ impl Table {
         tree::is_descendant(&self.sections.states, state, ancestor)
     }
 
-    /// Whether the state has no children, so that it alone names a configuration.
+    /// Whether the machine has parallel states or history: its configurations may have several leaves and record what was
+    /// active.
+    #[must_use]
+    #[inline]
+    pub const fn has_regions(&self) -> bool {
+        self.index.has_regions
+    }
+
+    /// Whether the state is active without anything active in it.
     #[must_use]
     pub fn is_leaf(&self, id: StateId) -> bool {
         self.state(id).is_some_and(|row| row.kind.is_leaf())

@@ -19,11 +19,9 @@ use alloc::vec::Vec;
 pub(crate) use self::cell::{Cell, Guarded};
 pub(crate) use self::dense::{Check, Contender, Dense, cell};
 use super::list;
-use super::sections::{Sections, StateKind};
+use super::sections::{ActionKind, EventKind, Sections, StateKind};
+pub(crate) use crate::chart::EVENTLESS;
 use crate::id::{EventId, StateId, TransitionId};
-
-/// Stands for *no event* among the sorted rows. Events are fewer (V01).
-pub(crate) const EVENTLESS: EventId = EventId::new(u16::MAX);
 
 /// What is derived from verified rows.
 #[derive(Clone, Debug, Default)]
@@ -32,8 +30,14 @@ pub(crate) struct Index {
     starts: Vec<u32>,
     /// The triggers of each state's transitions: by event, then in document order; eventless ones last.
     rows: Vec<(EventId, TransitionId)>,
-    /// The dense index; without cells where it would be large.
+    /// The dense index; without cells where it would be large, or where the machine may have several leaves.
     pub(crate) dense: Dense,
+    /// Whether the machine has parallel states or history.
+    pub(crate) has_regions: bool,
+    /// Whether an action may change the host's fields or timers, so that it is told where a macrostep begins and fails.
+    pub(crate) changes_host: bool,
+    /// The event that is raised where an assignment has no value.
+    pub(crate) execution: Option<EventId>,
 }
 
 impl Index {
@@ -63,7 +67,20 @@ impl Index {
         index
             .starts
             .push(u32::try_from(index.rows.len()).unwrap_or(u32::MAX));
-        index.dense = Dense::new(sections, &index);
+        index.has_regions = sections
+            .states
+            .iter()
+            .any(|row| row.kind == StateKind::Parallel || row.kind.is_history());
+        index.changes_host = sections.actions.iter().any(|row| {
+            matches!(
+                row.kind,
+                ActionKind::Assign(_) | ActionKind::Schedule(..) | ActionKind::Cancel(_)
+            )
+        });
+        index.execution = execution(sections);
+        if !index.has_regions {
+            index.dense = Dense::new(sections, &index);
+        }
         index
     }
 
@@ -96,6 +113,19 @@ impl Index {
             .is_some_and(|&(event, _)| event == EVENTLESS)
     }
 }
+
+/// The internal event of that name.
+fn execution(sections: &Sections) -> Option<EventId> {
+    let mut events = sections.events.iter();
+    let at = events.position(|row| {
+        let name = sections.texts.get(row.name.index());
+        row.kind == EventKind::Internal && name.is_some_and(|name| **name == *EXECUTION)
+    })?;
+    EventId::from_index(at)
+}
+
+/// SCXML's event for what fails in executable content.
+const EXECUTION: &str = "error.execution";
 
 /// Whether the state is a leaf of a running machine: not compound, and not a final child of the root.
 fn is_running_leaf(sections: &Sections, state: StateId) -> bool {

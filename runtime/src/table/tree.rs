@@ -15,25 +15,28 @@ pub(crate) fn is_descendant(states: &[StateRow], state: StateId, ancestor: State
     ancestor < state && state.raw() < end
 }
 
-/// SCXML's `getTransitionDomain(t)`: the innermost state that a transition stays inside of; what is active below it is
-/// left. `None` for a transition without targets, which leaves nothing.
+/// SCXML's `getTransitionDomain(t)`: the innermost compound state that a transition stays inside of; what is active below
+/// it is left. `None` for a transition without targets, which leaves nothing.
 ///
-/// Transitions of the root stay inside the root, whether internal or not: the machine itself is never left.
+/// A history that is a target counts as its place in the tree. Transitions of the root stay inside the root, whether
+/// internal or not: the machine itself is never left.
 pub(crate) fn domain(sections: &Sections, transition: &TransitionRow) -> Option<StateId> {
-    let &target = list(&sections.targets, &transition.targets).first()?;
+    let (target, others) = list(&sections.targets, &transition.targets).split_first()?;
     let source = transition.source;
-    if source == ROOT || transition.internal {
+    let row = |state: StateId| sections.states.get(state.index());
+    let is_compound = |state| row(state).is_some_and(|row| row.kind == StateKind::Compound);
+    if source == ROOT || (transition.internal && is_compound(source)) {
         return Some(source);
     }
-    let parent = |state: StateId| {
-        sections
-            .states
-            .get(state.index())
-            .and_then(|row| row.parent)
-    };
+    let parent = |state: StateId| row(state).and_then(|row| row.parent);
     let mut ancestors = core::iter::successors(parent(source), |&state| parent(state));
+    let holds = |&target: &StateId, state| is_descendant(&sections.states, target, state);
     ancestors
-        .find(|&state| is_descendant(&sections.states, target, state))
+        .find(|&state| {
+            holds(target, state)
+                && is_compound(state)
+                && others.iter().all(|other| holds(other, state))
+        })
         .or(Some(ROOT))
 }
 
@@ -46,7 +49,7 @@ pub(crate) enum Entry {
     Initial(StateId),
 }
 
-/// SCXML's `computeEntrySet`: visits what entering `target` from within `domain` does, and gives the leaf it ends in.
+/// SCXML's `computeEntrySet` for a machine with one leaf: visits what entering `target` from within `domain` does, and gives the leaf it ends in.
 ///
 /// States between the two are entered without their initial transitions; from `target` on, entry is by default.
 #[inline]

@@ -2,7 +2,7 @@
 //!
 //! [`verify`] is the only way from [`Sections`], which came from anywhere, to a [`Table`], which the step loop trusts.
 //! Each invariant has a number, a function of the same number, and a file in `tests/broken/` that breaks it. They are
-//! checked in order, and a later one relies on the earlier ones.
+//! checked in the order of the numbers, but V28 right behind V03, and a later one relies on the earlier ones.
 //!
 //! | number | holds |
 //! |---|---|
@@ -14,27 +14,34 @@
 //! | V06 | every other state has a parent, which stands before it |
 //! | V07 | states stand in document order: a subtree is its state and what follows, up to `end` |
 //! | V08 | no state is nested deeper than the limit |
-//! | V09 | names aren't empty; those of states (the root aside), events, actions, guards and fields don't repeat |
-//! | V10 | a state has children if and only if it is compound |
+//! | V09 | names aren't empty; those of states (the root aside), events, actions, timers, guards and fields don't repeat |
+//! | V10 | a state has children if and only if it is compound or parallel |
 //! | V11 | only a final state stands for a failure |
-//! | V12 | a compound state has one initial target, a proper descendant; other states have no initial transition |
+//! | V12 | a compound state has initial targets, proper descendants; no other state has any, but histories |
 //! | V13 | the root has no entry and no exit actions: it is neither entered nor left |
 //! | V14 | a final state has no transitions |
 //! | V15 | the states' transitions follow one another without gaps and cover all transitions |
 //! | V16 | a transition's source is the state whose it is |
-//! | V17 | a transition has one target, or it is internal and has none |
-//! | V18 | an internal transition's target is a proper descendant of its source |
-//! | V19 | a transition's target isn't the root |
+//! | V17 | a transition has targets, or it is internal |
+//! | V18 | an internal transition's targets are proper descendants of its source |
+//! | V19 | a transition doesn't lead to the root |
 //! | V20 | a transition names each of its triggers once |
 //! | V21 | no program is longer than the limit |
 //! | V22 | a jump stays within its program |
 //! | V23 | programs don't overlap |
 //! | V24 | an instruction has as many constants as it takes |
 //! | V25 | an integer is between `i64::MIN` and `u64::MAX`, a float is finite |
-//! | V26 | a `done` event is internal, and its state is compound and not the root |
-//! | V27 | no list of actions is longer than the limit |
-//! | V28 | all lists of triggers, and all lists of constants, are together no longer than the limit |
+//! | V26 | a `done` event is internal, and its state is compound or parallel and not the root |
+//! | V27 | no list of actions is longer than the limit, what conditional ones come to included |
+//! | V28 | all lists of targets, of triggers, of constants and of actions are together no longer than the limit |
 //! | V29 | no cycle of eventless transitions that are first in line and have no guard: it would never come to rest |
+//! | V30 | a parallel state has a child that isn't a history, and none that is final |
+//! | V31 | a history has no entry and no exit actions and no transitions |
+//! | V32 | a shallow history's default transition leads to children of its parent, a deep one's into it |
+//! | V33 | several targets of one transition lie in different regions of parallel states |
+//! | V34 | the event that a timer sends is internal |
+//! | V35 | what a conditional action does stands before it |
+//! | V36 | what all histories may record is together no longer than the limit |
 //! | V40 | an instruction finds the values that it takes, and the stack of a program isn't deeper than the limit |
 //! | V41 | where a jump lands, the stack is as deep as without it |
 //! | V42 | a program leaves one value |
@@ -44,9 +51,11 @@
 //!
 //! Deliberately not here: whether the machine is any *good*. The compiler has opinions; the runtime has none.
 
+mod effects;
 mod lists;
 mod names;
 mod programs;
+mod regions;
 mod rest;
 mod states;
 mod transitions;
@@ -135,12 +144,10 @@ enum FaultKind {
         other: usize,
     },
     Children {
-        compound: bool,
+        found: bool,
     },
     Failure,
-    InitialCount {
-        found: usize,
-    },
+    NoInitial,
     InitialOutside {
         target: u16,
     },
@@ -158,10 +165,7 @@ enum FaultKind {
         source: u16,
         state: usize,
     },
-    TargetCount {
-        found: usize,
-        internal: bool,
-    },
+    NoTarget,
     InternalOutside {
         target: u16,
     },
@@ -231,6 +235,23 @@ enum FaultKind {
         found: usize,
         limit: usize,
     },
+    FinalRegion,
+    NoRegion,
+    HistoryActs,
+    NoDefault,
+    DefaultOutside {
+        target: u16,
+    },
+    NotApart {
+        one: u16,
+        other: u16,
+    },
+    TimerNamed {
+        event: u16,
+    },
+    ConditionBehind {
+        action: u16,
+    },
 }
 
 impl fmt::Display for VerifyError {
@@ -277,10 +298,10 @@ impl fmt::Display for FaultKind {
             Self::TooDeep { limit } => write!(out, "is nested more than {limit} deep"),
             Self::EmptyName => out.write_str("has an empty name"),
             Self::SameName { other } => write!(out, "has the same name as row {other}"),
-            Self::Children { compound: true } => out.write_str("is compound, but has no children"),
-            Self::Children { compound: false } => out.write_str("has children, but isn't compound"),
+            Self::Children { found: false } => out.write_str("is compound or parallel, but has no children"),
+            Self::Children { found: true } => out.write_str("has children, but is neither compound nor parallel"),
             Self::Failure => out.write_str("stands for a failure, but isn't final"),
-            Self::InitialCount { found } => write!(out, "has {found} initial targets instead of one"),
+            Self::NoInitial => out.write_str("is compound, but has no initial target"),
             Self::InitialOutside { target } => write!(out, "its initial target, state {target}, isn't within it"),
             Self::InitialOfLeaf => out.write_str("has an initial transition, but isn't compound"),
             Self::RootCalls => out.write_str("is the root, but has entry or exit actions"),
@@ -288,8 +309,7 @@ impl fmt::Display for FaultKind {
             Self::Gap { start, expected } => write!(out, "its transitions begin at {start} instead of {expected}"),
             Self::Uncovered { covered } => write!(out, "only the first {covered} belong to a state"),
             Self::Source { source, state } => write!(out, "its source is state {source}, but it is one of state {state}'s"),
-            Self::TargetCount { found, internal: false } => write!(out, "has {found} targets instead of one"),
-            Self::TargetCount { found, internal: true } => write!(out, "is internal and has {found} targets instead of one or none"),
+            Self::NoTarget => out.write_str("has no target, but isn't internal"),
             Self::InternalOutside { target } => write!(out, "is internal, but its target, state {target}, isn't within its source"),
             Self::TargetRoot => out.write_str("leads to the root"),
             Self::SameTrigger { event } => write!(out, "names event {event} twice"),
@@ -299,11 +319,19 @@ impl fmt::Display for FaultKind {
             Self::ConstantCount { what, found } => write!(out, "`{what}` takes another number of constants than {found}"),
             Self::IntRange => out.write_str("isn't an integer of 64 bits"),
             Self::NotFinite => out.write_str("isn't a finite number"),
-            Self::DoneOfOther => out.write_str("has a done event, but isn't a compound state below the root"),
+            Self::DoneOfOther => out.write_str("has a done event, but isn't a compound or parallel state below the root"),
             Self::DoneNamed { event } => write!(out, "its done event, event {event}, isn't internal"),
             Self::Calls { what, found, limit } => write!(out, "has {found} {what} actions, at most {limit} are allowed"),
             Self::TogetherTooMany { what, found, limit } => write!(out, "have {found} {what} together, at most {limit} are allowed"),
             Self::NeverRests => out.write_str("eventless transitions without guards lead from it back to it: the machine would never rest"),
+            Self::FinalRegion => out.write_str("is parallel, but has a final child"),
+            Self::NoRegion => out.write_str("is parallel, but all its children are histories"),
+            Self::HistoryActs => out.write_str("is a history, but has entry actions, exit actions or transitions"),
+            Self::NoDefault => out.write_str("is a history, but has no default target"),
+            Self::DefaultOutside { target } => write!(out, "its default target, state {target}, isn't one that it could have recorded"),
+            Self::NotApart { one, other } => write!(out, "leads to states {one} and {other}, which aren't in different regions of a parallel state"),
+            Self::TimerNamed { event } => write!(out, "its event, event {event}, isn't internal"),
+            Self::ConditionBehind { action } => write!(out, "does action {action}, which doesn't stand before it"),
             Self::StackTooShort { at, takes, depth } => write!(out, "instruction {at} of its program takes {takes} values from a stack of {depth}"),
             Self::StackTooDeep { at, limit } => write!(out, "instruction {at} of its program puts a value on a stack of {limit}, which is the limit"),
             Self::Landing { at, depth, found } => write!(out, "instruction {at} of its program jumps with {depth} values on the stack to where there are {found}"),
@@ -318,11 +346,12 @@ impl fmt::Display for FaultKind {
 /// An invariant: says which row breaks it.
 type Rule = fn(&Sections) -> Result<(), Fault>;
 
-/// All invariants with their numbers, in order.
-const RULES: [(u8, Rule); 35] = [
+/// All invariants with their numbers, in the order in which they are checked.
+const RULES: &[(u8, Rule)] = &[
     (1, lists::v01_sizes),
     (2, names::v02_texts),
     (3, lists::v03_ranges),
+    (28, lists::v28_together),
     (4, lists::v04_ids),
     (5, states::v05_root),
     (6, states::v06_parents),
@@ -336,7 +365,7 @@ const RULES: [(u8, Rule); 35] = [
     (14, states::v14_final),
     (15, transitions::v15_cover),
     (16, transitions::v16_sources),
-    (17, transitions::v17_target_count),
+    (17, transitions::v17_target),
     (18, transitions::v18_internal),
     (19, transitions::v19_target_root),
     (20, transitions::v20_triggers),
@@ -346,9 +375,15 @@ const RULES: [(u8, Rule); 35] = [
     (24, programs::v24_constant_count),
     (25, lists::v25_constant_values),
     (26, states::v26_done),
-    (27, lists::v27_calls),
-    (28, lists::v28_together),
+    (27, effects::v27_calls),
     (29, rest::v29_rest),
+    (30, regions::v30_parallel),
+    (31, regions::v31_history),
+    (32, regions::v32_default),
+    (33, regions::v33_apart),
+    (34, effects::v34_timers),
+    (35, effects::v35_conditions),
+    (36, regions::v36_recorded),
     (40, programs::v40_stack),
     (41, programs::v41_landings),
     (42, programs::v42_one_value),
@@ -366,7 +401,7 @@ const RULES: [(u8, Rule); 35] = [
 ///
 /// An invariant doesn't hold; the first one, and the first row that breaks it.
 pub fn verify(sections: Sections) -> Result<Table, VerifyError> {
-    for (number, rule) in RULES {
+    for &(number, rule) in RULES {
         rule(&sections).map_err(|fault| VerifyError { number, fault })?;
     }
     let index = Index::new(&sections);

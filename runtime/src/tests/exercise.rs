@@ -3,8 +3,8 @@
 //! `tests/` and `tests/fuzz/` include this file, too; `rt` is the runtime, by whatever name it goes there.
 
 use super::rt::{
-    ActionId, Configuration, EventId, FieldId, GuardId, Host, Machine, Recorder, Sections, Value,
-    decode, dump, encode, verify,
+    ActionId, Configuration, EventId, FieldId, GuardId, Host, Machine, Recorder, Sections, TimerId,
+    Value, decode, dump, encode, verify,
 };
 use std::vec::Vec;
 
@@ -49,6 +49,26 @@ impl Host for Fickle {
         self.turn(0x1_0000 | u32::from(action.raw()));
     }
 
+    fn assign(&mut self, field: FieldId, value: Value<'_>) {
+        self.turn(0x2_0000 | u32::from(field.raw()));
+        let number = match value {
+            Value::Bool(value) => u32::from(value),
+            Value::Int(value) => u32::try_from(value.rem_euclid(1 << 31)).unwrap(),
+            Value::Text(text) => u32::try_from(text.len()).unwrap(),
+            _ => 7,
+        };
+        self.turn(number);
+    }
+
+    fn schedule(&mut self, timer: TimerId, delay: u64) {
+        self.turn(0x3_0000 | u32::from(timer.raw()));
+        self.turn(u32::try_from(delay).unwrap_or(u32::MAX));
+    }
+
+    fn cancel(&mut self, timer: TimerId) {
+        self.turn(0x4_0000 | u32::from(timer.raw()));
+    }
+
     fn field(&self, field: FieldId) -> Value<'_> {
         match mix(self.state ^ u64::from(field.raw())) % 8 {
             0 | 1 => Value::Absent,
@@ -89,20 +109,27 @@ pub(crate) fn rows(sections: Sections, events: &[u8]) -> bool {
     };
     machine.set_step_limit(20);
     for &event in events {
-        let event = EventId::new(u16::from(event) % 12);
+        let event = EventId::new(u16::from(event) % 13);
         let before = machine.configuration().clone();
         let can = Machine::restore(&table, Fickle::new(1), before.clone())
             .unwrap()
             .can(event);
         let listed = machine.candidates();
-        let outcome = machine.send_observed(event, &mut recorder);
-        let leaves: Vec<_> = machine.configuration().leaves().collect();
+        let outcome = match event.raw() {
+            10.. => machine.elapse_observed(TimerId::new(event.raw() - 10), &mut recorder),
+            _ => machine.send_observed(event, &mut recorder),
+        };
+        let after = machine.configuration();
+        let leaves: Vec<_> = after.leaves().collect();
         let legal = Configuration::from_leaves(&table, &leaves);
-        assert_eq!(legal.as_ref(), Ok(machine.configuration()));
+        let legal = after.history().fold(legal, |legal, (history, states)| {
+            legal.and_then(|legal| legal.record(&table, history, states))
+        });
+        assert_eq!(legal.as_ref(), Ok(after));
         if outcome.is_err() {
             assert_eq!(&before, machine.configuration(), "an error changes nothing");
         }
-        if can {
+        if can && event.raw() < 10 {
             assert!(listed.iter().any(|candidate| candidate.event == event));
         }
     }

@@ -6,13 +6,14 @@
 mod programs;
 
 use super::rt::{
-    ActionId, ActionKind, ActionRow, BinaryOperator, Constant, EventId, EventKind, EventRow,
-    FieldId, GuardId, Instruction, Sections, StateId, StateKind, StateRow, TextId, TransitionRow,
-    Verdict,
+    ActionId, ActionKind, ActionRow, AssignRow, BinaryOperator, Constant, EventId, EventKind,
+    EventRow, FieldId, GuardId, Instruction, Sections, StateId, StateKind, StateRow, TextId,
+    TimerId, TimerRow, TransitionRow, Verdict,
 };
 use std::boxed::Box;
 use std::format;
 use std::ops::Range;
+use std::vec::Vec;
 
 /// Choices, taken from bytes; zero once they are used up.
 pub(crate) struct Entropy<'a> {
@@ -56,8 +57,9 @@ pub(crate) fn machine(entropy: &mut Entropy<'_>) -> Sections {
         sections: Sections::default(),
     };
     maker.names();
-    let root = maker.state(None, 0);
+    let root = maker.state(None, 0, StateKind::Compound);
     assert_eq!(root, 0);
+    maker.effects();
     maker.initials();
     maker.transitions();
     maker.sections
@@ -98,21 +100,87 @@ impl Maker<'_, '_> {
         }
         for index in 0..1 + self.entropy.below(6) {
             let name = self.text(&format!("action_{index}"));
-            let raises = self.entropy.once_in(4).then(|| self.event());
             self.sections.actions.push(ActionRow {
                 name,
-                kind: raises.map_or(ActionKind::Host, ActionKind::Raise),
+                kind: ActionKind::Host,
                 metadata: None,
             });
         }
+        for index in 0..self.entropy.below(3) {
+            let name = self.text(&format!("after.{index}"));
+            let event = self.internal(name);
+            self.sections.timers.push(TimerRow { name, event });
+        }
+        if self.entropy.once_in(2) {
+            let name = self.text("error.execution");
+            self.internal(name);
+        }
+    }
+
+    fn internal(&mut self, name: TextId) -> EventId {
+        self.sections.events.push(EventRow {
+            name,
+            kind: EventKind::Internal,
+            metadata: None,
+        });
+        EventId::from_index(self.sections.events.len() - 1).unwrap()
+    }
+
+    /// What the actions do. A conditional one does some of those before it.
+    fn effects(&mut self) {
+        for index in 0..self.sections.actions.len() {
+            let timers = self.sections.timers.len();
+            let timer = |maker: &mut Self| {
+                TimerId::from_index(maker.entropy.below(maker.sections.timers.len())).unwrap()
+            };
+            let kind = match self.entropy.below(16) {
+                4..8 => ActionKind::Raise(self.event()),
+                8 | 9 => self.assignment(),
+                10 if timers > 0 => ActionKind::Cancel(timer(self)),
+                11 | 12 if timers > 0 => {
+                    let delay = u64::from(self.entropy.byte());
+                    ActionKind::Schedule(timer(self), delay)
+                }
+                13.. if index > 0 => ActionKind::If {
+                    guard: self.guard(),
+                    then: self.calls_among(index, 2),
+                    otherwise: self.calls_among(index, 2),
+                },
+                _ => ActionKind::Host,
+            };
+            self.sections.actions[index].kind = kind;
+        }
+    }
+
+    fn assignment(&mut self) -> ActionKind {
+        let rows = 1 + self.entropy.below(2);
+        let made: Vec<AssignRow> = (0..rows)
+            .map(|_| AssignRow {
+                field: FieldId::from_index(self.entropy.below(2)).unwrap(),
+                value: self.guard(),
+            })
+            .collect();
+        let start = self.sections.assigns.len();
+        self.sections.assigns.extend(made);
+        ActionKind::Assign(range(start, self.sections.assigns.len()))
+    }
+
+    fn calls_among(&mut self, actions: usize, most: usize) -> Range<u32> {
+        let start = self.sections.calls.len();
+        for _ in 0..self.entropy.below(most + 1) {
+            let action = self.entropy.below(actions);
+            let action = ActionId::from_index(action).unwrap();
+            self.sections.calls.push(action);
+        }
+        range(start, self.sections.calls.len())
     }
 
     fn event(&mut self) -> EventId {
         EventId::from_index(self.entropy.below(self.sections.events.len())).unwrap()
     }
 
-    /// A state with what is in it.
-    fn state(&mut self, parent: Option<StateId>, depth: usize) -> usize {
+    /// A state with what is in it, in a state of that kind.
+    fn state(&mut self, parent: Option<StateId>, depth: usize, around: StateKind) -> usize {
         let index = self.sections.states.len();
         let id = StateId::from_index(index).unwrap();
         let name = self.text(&format!("state_{index}"));
@@ -121,10 +189,12 @@ impl Maker<'_, '_> {
             1..5 if index < 30 && self.entropy.once_in(3) => 1 + self.entropy.below(4),
             _ => 0,
         };
-        let last = children == 0 && self.entropy.once_in(5);
+        let region = around == StateKind::Parallel;
+        let last = children == 0 && self.entropy.once_in(5) && !region;
         let kind = match children {
             0 if last => StateKind::Final,
             0 => StateKind::Atomic,
+            _ if depth > 0 && self.entropy.once_in(3) => StateKind::Parallel,
             _ => StateKind::Compound,
         };
         let verdict = if last && self.entropy.once_in(2) {
@@ -148,21 +218,44 @@ impl Maker<'_, '_> {
             done: None,
             metadata: None,
         });
-        if kind == StateKind::Compound && depth > 0 && self.entropy.once_in(2) {
+        if kind.has_children() && depth > 0 && self.entropy.once_in(2) {
             let name = self.text(&format!("done.state.state_{index}"));
-            let done = EventId::from_index(self.sections.events.len());
-            self.sections.events.push(EventRow {
-                name,
-                kind: EventKind::Internal,
-                metadata: None,
-            });
-            self.sections.states[index].done = done;
+            self.sections.states[index].done = Some(self.internal(name));
         }
         for _ in 0..children {
-            self.state(Some(id), depth + 1);
+            self.state(Some(id), depth + 1, kind);
+        }
+        if kind.has_children() {
+            for _ in 0..[0, 0, 0, 1, 2][self.entropy.below(5)] {
+                self.history(id);
+            }
         }
         self.sections.states[index].end = u16::try_from(self.sections.states.len()).unwrap();
         index
+    }
+
+    fn history(&mut self, parent: StateId) {
+        let index = self.sections.states.len();
+        let name = self.text(&format!("state_{index}"));
+        let deep = self.entropy.once_in(2);
+        self.sections.states.push(StateRow {
+            name,
+            kind: if deep {
+                StateKind::DeepHistory
+            } else {
+                StateKind::History
+            },
+            verdict: Verdict::Success,
+            parent: Some(parent),
+            end: u16::try_from(index + 1).unwrap(),
+            initial: 0..0,
+            initial_calls: 0..0,
+            entry: 0..0,
+            exit: 0..0,
+            transitions: 0..0,
+            done: None,
+            metadata: None,
+        });
     }
 
     /// A list of actions, often empty.
@@ -178,30 +271,72 @@ impl Maker<'_, '_> {
         range(start, self.sections.calls.len())
     }
 
-    /// A target, chosen from some states.
-    fn target(&mut self, among: Range<usize>) -> Range<u32> {
+    /// Targets, chosen from some states: one, and now and then more that are apart from it.
+    fn targets(&mut self, among: &[usize]) -> Range<u32> {
         let start = self.sections.targets.len();
-        let target = among.start + self.entropy.below(among.len());
-        self.sections
-            .targets
-            .push(StateId::from_index(target).unwrap());
-        range(start, start + 1)
+        let mut more = 1;
+        while more > 0 {
+            more -= 1;
+            let target = among[self.entropy.below(among.len())];
+            let others = &self.sections.targets[start..];
+            if others.iter().all(|other| self.apart(other.index(), target)) {
+                self.sections
+                    .targets
+                    .push(StateId::from_index(target).unwrap());
+                more += [0, 0, 3, 6][self.entropy.below(4)];
+            }
+        }
+        range(start, self.sections.targets.len())
+    }
+
+    /// Whether two states lie in different regions of a parallel state.
+    fn apart(&self, one: usize, other: usize) -> bool {
+        let path = |state: usize| -> Vec<usize> {
+            let parent = |&state: &usize| {
+                let parent: Option<StateId> = self.sections.states[state].parent;
+                parent.map(|parent| parent.index())
+            };
+            let mut path: Vec<usize> = std::iter::successors(Some(state), parent).collect();
+            path.reverse();
+            path
+        };
+        let (one, other) = (path(one), path(other));
+        let Some(at) = one.iter().zip(&other).position(|(one, other)| one != other) else {
+            return false;
+        };
+        let kind = |state: usize| self.sections.states[state].kind;
+        kind(one[at - 1]) == StateKind::Parallel
+            && !kind(one[at]).is_history()
+            && !kind(other[at]).is_history()
     }
 
     fn initials(&mut self) {
         for index in 0..self.sections.states.len() {
-            if self.sections.states[index].kind == StateKind::Compound {
-                let end = usize::from(self.sections.states[index].end);
-                self.sections.states[index].initial = self.target(index + 1..end);
-                self.sections.states[index].initial_calls = self.calls();
-            }
+            let row = &self.sections.states[index];
+            let among: Vec<usize> = match (row.kind, row.parent) {
+                (StateKind::Compound, _) => (index + 1..usize::from(row.end)).collect(),
+                (kind, Some(parent)) if kind.is_history() => {
+                    let end = usize::from(self.sections.states[parent.index()].end);
+                    let legal = |&target: &usize| {
+                        let other = &self.sections.states[target];
+                        let own = other.parent == Some(parent);
+                        let history = other.kind.is_history();
+                        (own || kind == StateKind::DeepHistory) && !(own && history)
+                    };
+                    (parent.index() + 1..end).filter(legal).collect()
+                }
+                _ => continue,
+            };
+            self.sections.states[index].initial = self.targets(&among);
+            self.sections.states[index].initial_calls = self.calls();
         }
     }
 
     fn transitions(&mut self) {
         for index in 0..self.sections.states.len() {
             let start = u16::try_from(self.sections.transitions.len()).unwrap();
-            if self.sections.states[index].kind != StateKind::Final {
+            let kind = self.sections.states[index].kind;
+            if kind != StateKind::Final && !kind.is_history() {
                 for _ in 0..self.entropy.below(4) {
                     let row = self.transition(index);
                     self.sections.transitions.push(row);
@@ -230,8 +365,14 @@ impl Maker<'_, '_> {
         let end = usize::from(self.sections.states[source].end);
         let (internal, targets) = match self.entropy.below(6) {
             4 => (true, 0..0),
-            5 if end > source + 1 => (true, self.target(source + 1..end)),
-            _ => (false, self.target(1..self.sections.states.len())),
+            5 if end > source + 1 => {
+                let among: Vec<usize> = (source + 1..end).collect();
+                (true, self.targets(&among))
+            }
+            _ => {
+                let among: Vec<usize> = (1..self.sections.states.len()).collect();
+                (false, self.targets(&among))
+            }
         };
         let source = StateId::from_index(source).unwrap();
         TransitionRow {
@@ -272,7 +413,10 @@ pub(crate) fn edit(entropy: &mut Entropy<'_>, sections: &mut Sections) {
         .get_mut(pick(length))
         .filter(|_| choice.is_multiple_of(3))
     {
-        match choice / 3 % 12 {
+        match choice / 3 % 15 {
+            12 => row.kind = StateKind::Parallel,
+            13 => row.kind = StateKind::History,
+            14 => row.kind = StateKind::DeepHistory,
             0 => row.kind = StateKind::Atomic,
             1 => row.kind = StateKind::Compound,
             2 => row.kind = StateKind::Final,
@@ -304,7 +448,26 @@ pub(crate) fn edit(entropy: &mut Entropy<'_>, sections: &mut Sections) {
         }
         return;
     }
-    match choice / 3 % 8 {
+    match choice / 3 % 10 {
+        8 => {
+            if let Some(row) = sections.actions.get_mut(at) {
+                row.kind = match small % 4 {
+                    0 => ActionKind::If {
+                        guard: 0..0,
+                        then: from..to,
+                        otherwise: 0..u32::from(small),
+                    },
+                    1 => ActionKind::Assign(from..to),
+                    2 => ActionKind::Schedule(TimerId::new(number), 1),
+                    _ => ActionKind::Cancel(TimerId::new(number)),
+                };
+            }
+        }
+        9 => {
+            if let Some(row) = sections.timers.first_mut() {
+                row.event = EventId::new(number);
+            }
+        }
         0 => replace(&mut sections.targets, at, StateId::new(number)),
         1 => replace(&mut sections.triggers, at, EventId::new(number)),
         2 => replace(&mut sections.calls, at, ActionId::new(number)),

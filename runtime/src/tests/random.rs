@@ -12,8 +12,8 @@ use crate::table::checksum::crc32;
 use crate::table::index::Dense;
 use crate::table::layout::{CHECKSUM_AT, DIRECTORY_AT};
 use crate::{
-    EventId, Machine, Outcome, Record, Recorder, Sections, StepError, Table, decode, dump, encode,
-    verify,
+    EventId, Machine, Outcome, Record, Recorder, Sections, StepError, Table, TimerId, decode, dump,
+    encode, verify,
 };
 
 /// Small, so that machines that run in circles don't take long.
@@ -31,6 +31,11 @@ fn machine(bytes: &[u8]) -> (Sections, Option<Table>) {
         Err(fault) if fault.number() == 29 => (sections, None),
         Err(fault) => panic!("{fault}\n{}", dump(&sections)),
     }
+}
+
+/// Large numbers among the events stand for timers whose time is over.
+fn timer(number: u16) -> Option<TimerId> {
+    number.checked_sub(10).map(TimerId::new)
 }
 
 type Run = (Vec<Result<Record, StepError>>, Vec<u32>);
@@ -51,9 +56,16 @@ fn run(table: &Table, seed: u64, events: &[u16]) -> Run {
     };
     records.push(Ok(recorder.finish(None, outcome)));
     machine.set_step_limit(LIMIT);
-    for event in events.iter().copied().map(EventId::new) {
-        let outcome = machine.send_observed(event, &mut recorder);
-        let record = recorder.finish(Some(event), outcome.unwrap_or(Outcome::Ignored));
+    for &number in events {
+        let outcome = match timer(number) {
+            Some(timer) => machine.elapse_observed(timer, &mut recorder),
+            None => machine.send_observed(EventId::new(number), &mut recorder),
+        };
+        let event = match timer(number) {
+            Some(timer) => table.timer(timer).map(|row| row.event),
+            None => Some(EventId::new(number)),
+        };
+        let record = recorder.finish(event, outcome.unwrap_or(Outcome::Ignored));
         records.push(outcome.map(|_| record));
     }
     drop(machine);
@@ -73,9 +85,10 @@ fn run_unwatched(
     machine.set_step_limit(LIMIT);
     let outcomes = events
         .iter()
-        .copied()
-        .map(EventId::new)
-        .map(|event| machine.send(event))
+        .map(|&number| match timer(number) {
+            Some(timer) => machine.elapse(timer),
+            None => machine.send(EventId::new(number)),
+        })
         .collect();
     drop(machine);
     (outcomes, host.log)
@@ -88,8 +101,11 @@ fn expected(sections: &Sections, seed: u64, events: &[u16]) -> Option<Run> {
         return None;
     };
     let mut records = alloc::vec![Ok(first)];
-    for event in events.iter().copied().map(EventId::new) {
-        records.push(oracle.send(event, LIMIT));
+    for &number in events {
+        records.push(match timer(number) {
+            Some(timer) => oracle.elapse(timer, LIMIT),
+            None => oracle.send(EventId::new(number), LIMIT),
+        });
     }
     Some((records, oracle.host.log))
 }
@@ -110,7 +126,7 @@ proptest! {
     fn engine_and_oracle_agree(
         bytes in entropy(),
         seed in any::<u64>(),
-        events in proptest::collection::vec(0_u16..7, 50),
+        events in proptest::collection::vec(0_u16..13, 50),
     ) {
         let (sections, table) = machine(&bytes);
         let Some(mut table) = table else { return Ok(()) };
@@ -119,7 +135,10 @@ proptest! {
         if let Some(expected) = expected(&sections, seed, &events) {
             prop_assert_eq!(&found, &expected, "{}", dump(&sections));
         } else {
-            let stuck = matches!(found.0.as_slice(), [Err(StepError::StepLimit { .. })]);
+            let stuck = matches!(
+                found.0.as_slice(),
+                [Err(StepError::StepLimit { .. } | StepError::NoValue(_))]
+            );
             prop_assert!(stuck);
         }
         let unwatched = run_unwatched(&table, seed, &events);

@@ -408,7 +408,10 @@ root to=a
             &[][..],
             "a configuration of this machine has one leaf, not 0",
         ),
-        (&[a], "state number 1 has children, so it is no leaf"),
+        (
+            &[a],
+            "state number 1 is no leaf: it has children, or is a history",
+        ),
         (&[StateId::new(9)], "the machine has no state number 9"),
         (
             &[aa, b],

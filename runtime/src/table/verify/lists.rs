@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::{Fault, FaultKind, Place, ensure};
-use crate::limits::{MAX_CALLS, MAX_EVENTS, MAX_NAMES, MAX_ROWS, MAX_STATES, MAX_TRANSITIONS};
+use crate::limits::{MAX_EVENTS, MAX_NAMES, MAX_ROWS, MAX_STATES, MAX_TRANSITIONS};
 use crate::table::list;
 use crate::table::sections::{ActionKind, Constant, Instruction, Sections};
 
@@ -199,33 +199,7 @@ pub(super) fn v25_constant_values(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// No list of actions is longer than the limit.
-pub(super) fn v27_calls(sections: &Sections) -> Result<(), Fault> {
-    let check = |what, range: &Range<u32>, place: &dyn Fn() -> Place| {
-        let found = range.len();
-        ensure(found <= MAX_CALLS, || {
-            place().fault(FaultKind::Calls {
-                what,
-                found,
-                limit: MAX_CALLS,
-            })
-        })
-    };
-    for (index, row) in sections.states.iter().enumerate() {
-        let place = || Place::state(sections, index);
-        check("initial", &row.initial_calls, &place)?;
-        check("entry", &row.entry, &place)?;
-        check("exit", &row.exit, &place)?;
-    }
-    for (index, row) in sections.transitions.iter().enumerate() {
-        check("of its own", &row.calls, &|| {
-            Place::row("transition", index)
-        })?;
-    }
-    Ok(())
-}
-
-/// All lists of triggers, and all lists of constants, are together no longer than the limit.
+/// All lists of targets, of triggers, of constants and of actions are together no longer than the limit, those of a kind.
 pub(super) fn v28_together(sections: &Sections) -> Result<(), Fault> {
     // INVARIANT: V01 and V03 keep both numbers small enough to be added as `usize` on 64 bits; saturation covers 32.
     let triggers = sections.transitions.iter().map(|row| row.triggers.len());
@@ -235,7 +209,24 @@ pub(super) fn v28_together(sections: &Sections) -> Result<(), Fault> {
         | Instruction::Among(range) => list(&sections.constants, range).len(),
         _ => 0,
     });
+    let targets = sections.transitions.iter().map(|row| row.targets.len());
+    let initial = sections.states.iter().map(|row| row.initial.len());
+    let calls = sections.transitions.iter().map(|row| row.calls.len());
+    let around = sections.states.iter().flat_map(|row| {
+        let lists = [&row.entry, &row.exit, &row.initial_calls];
+        lists.map(|calls| calls.len())
+    });
     let sums = [
+        (
+            "states and transitions",
+            "targets",
+            targets.chain(initial).fold(0, usize::saturating_add),
+        ),
+        (
+            "states and transitions",
+            "actions",
+            calls.chain(around).fold(0, usize::saturating_add),
+        ),
         (
             "transitions",
             "triggers",

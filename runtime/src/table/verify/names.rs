@@ -54,7 +54,7 @@ pub(super) fn v02_texts(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Names aren't empty; those of states (the root aside), events, actions, guards and fields don't repeat.
+/// Names aren't empty; those of states (the root aside), events, actions, timers, guards and fields don't repeat.
 pub(super) fn v09_names(sections: &Sections) -> Result<(), Fault> {
     let name = |text: TextId| sections.texts.get(text.index()).map_or("", Box::as_ref);
     ensure(!name(sections.name).is_empty(), || {
@@ -84,6 +84,10 @@ pub(super) fn v09_names(sections: &Sections) -> Result<(), Fault> {
             .iter()
             .map(|row| name(row.name))
             .enumerate(),
+    )?;
+    distinct(
+        "timer",
+        sections.timers.iter().map(|row| name(row.name)).enumerate(),
     )?;
     distinct(
         "guard",

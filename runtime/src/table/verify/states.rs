@@ -85,13 +85,12 @@ pub(super) fn v08_depth(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A state has children if and only if it is compound.
+/// A state has children if and only if it is compound or parallel.
 pub(super) fn v10_kinds(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate() {
-        let compound = row.kind == StateKind::Compound;
-        let children = usize::from(row.end) > index + 1;
-        ensure(compound == children, || {
-            Place::state(sections, index).fault(FaultKind::Children { compound })
+        let found = usize::from(row.end) > index + 1;
+        ensure(row.kind.has_children() == found, || {
+            Place::state(sections, index).fault(FaultKind::Children { found })
         })?;
     }
     Ok(())
@@ -108,10 +107,13 @@ pub(super) fn v11_verdicts(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A compound state has one initial target, a proper descendant; other states have no initial transition.
+/// A compound state has initial targets, proper descendants; no other state has any, but histories (V32).
 pub(super) fn v12_initial(sections: &Sections) -> Result<(), Fault> {
     for (raw, row) in (0_u16..).zip(&sections.states) {
         let place = || Place::state(sections, usize::from(raw));
+        if row.kind.is_history() {
+            continue;
+        }
         if row.kind != StateKind::Compound {
             ensure(
                 row.initial.is_empty() && row.initial_calls.is_empty(),
@@ -119,19 +121,15 @@ pub(super) fn v12_initial(sections: &Sections) -> Result<(), Fault> {
             )?;
             continue;
         }
-        let &[target] = list(&sections.targets, &row.initial) else {
-            return Err(place().fault(FaultKind::InitialCount {
-                found: row.initial.len(),
-            }));
-        };
-        ensure(
-            tree::is_descendant(&sections.states, target, StateId::new(raw)),
-            || {
-                place().fault(FaultKind::InitialOutside {
-                    target: target.raw(),
-                })
-            },
-        )?;
+        let targets = list(&sections.targets, &row.initial);
+        ensure(!targets.is_empty(), || place().fault(FaultKind::NoInitial))?;
+        for &target in targets {
+            let inside = tree::is_descendant(&sections.states, target, StateId::new(raw));
+            ensure(inside, || {
+                let target = target.raw();
+                place().fault(FaultKind::InitialOutside { target })
+            })?;
+        }
     }
     Ok(())
 }
@@ -155,12 +153,12 @@ pub(super) fn v14_final(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A `done` event is internal, and its state is compound and not the root.
+/// A `done` event is internal, and its state is compound or parallel and not the root.
 pub(super) fn v26_done(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate() {
         let Some(done) = row.done else { continue };
         let place = || Place::state(sections, index);
-        ensure(row.kind == StateKind::Compound && index != 0, || {
+        ensure(row.kind.has_children() && index != 0, || {
             place().fault(FaultKind::DoneOfOther)
         })?;
         let kind = sections.events.get(done.index()).map(|row| row.kind);

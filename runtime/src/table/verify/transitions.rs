@@ -40,19 +40,17 @@ pub(super) fn v16_sources(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A transition has one target, or it is internal and has none.
-pub(super) fn v17_target_count(sections: &Sections) -> Result<(), Fault> {
+/// A transition has targets, or it is internal.
+pub(super) fn v17_target(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.transitions.iter().enumerate() {
-        let found = row.targets.len();
-        let internal = row.internal;
-        ensure(found == 1 || (internal && found == 0), || {
-            Place::row("transition", index).fault(FaultKind::TargetCount { found, internal })
+        ensure(row.internal || !row.targets.is_empty(), || {
+            Place::row("transition", index).fault(FaultKind::NoTarget)
         })?;
     }
     Ok(())
 }
 
-/// An internal transition's target is a proper descendant of its source.
+/// An internal transition's targets are proper descendants of its source.
 pub(super) fn v18_internal(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections
         .transitions
@@ -75,7 +73,7 @@ pub(super) fn v18_internal(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A transition's target isn't the root.
+/// A transition doesn't lead to the root.
 pub(super) fn v19_target_root(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.transitions.iter().enumerate() {
         ensure(

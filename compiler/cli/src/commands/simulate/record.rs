@@ -24,6 +24,7 @@
 //!   step, are `null`.
 //! - `transition_id` is the row of the transition in the table, and its `id` in `show --output-format json`; `transition`
 //!   is what its author would write, with `[*]` for an end, and for people.
+//! - `transitions`, if several regions take one each in the step, is all of them; `transition` is then the first.
 //! - `approval`, if the transition requires one (`requires_approval`), is `granted`: a simulation asks nobody.
 //! - `verdict`, if the machine has ended, is `success` or `failure`.
 //! - `outcome` is `taken`, `ended` (taken, and the machine has ended), `ignored` (nothing takes the event here: neither
@@ -80,6 +81,8 @@ pub(super) enum Became {
 pub(super) struct ToldStep {
     pub(super) transition: Option<String>,
     pub(super) transition_id: Option<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) transitions: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) approval: Option<&'static str>,
     pub(super) exited: Vec<Place>,
@@ -128,11 +131,19 @@ pub(super) fn absent(table: &Table, record: &Record) -> Vec<String> {
 
 fn told_step(table: &Table, step: &Microstep) -> ToldStep {
     let states = |ids: &[_]| ids.iter().map(|&id| Place::of(table, id)).collect();
-    let asks = |id| wording::needs_approval(&wording::transition_meta(table, id));
+    let asks = |&id: &_| wording::needs_approval(&wording::transition_meta(table, id));
+    let transitions: Vec<String> = (step.transitions.iter())
+        .map(|&id| wording::statement(table, id))
+        .collect();
     ToldStep {
-        transition: step.transition.map(|id| wording::statement(table, id)),
-        transition_id: step.transition.map(|id| id.index()),
-        approval: step.transition.is_some_and(asks).then_some("granted"),
+        transition: transitions.first().cloned(),
+        transition_id: step.transitions.first().map(|id| id.index()),
+        transitions: if transitions.len() > 1 {
+            transitions
+        } else {
+            Vec::new()
+        },
+        approval: step.transitions.iter().any(asks).then_some("granted"),
         exited: states(&step.exited),
         actions: wording::actions(table, &step.actions),
         entered: states(&step.entered),

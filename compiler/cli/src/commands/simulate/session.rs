@@ -69,18 +69,16 @@ impl<'t> Session<'t> {
         self.machine.is_ended()
     }
 
-    /// The innermost active state.
+    /// The innermost active state; the first of them where several regions are active.
     pub(super) fn leaf(&self) -> StateId {
         let leaf = self.machine.configuration().leaves().next();
         leaf.unwrap_or_default()
     }
 
-    /// The active states, outermost first, the root left out.
+    /// The active states in document order, so outermost first, the root left out.
     pub(super) fn configuration(&self) -> Vec<StateId> {
-        let mut states: Vec<StateId> = self.table.chain(self.leaf()).collect();
-        states.pop();
-        states.reverse();
-        states
+        let states = self.table.states().map(|(id, _)| id).skip(1);
+        states.filter(|&id| self.machine.is_in(id)).collect()
     }
 
     /// What could be taken from here, in the order of selection. Guards that nobody has answered leave it open.

@@ -1,0 +1,134 @@
+//! What the step algorithm asks about a machine, whoever keeps its rows.
+//!
+//! A verified [`Table`] is a chart, and so are the const rows of generated Rust. [`regions`](crate::regions) steps both.
+//! Deliberately not here: what a machine *does*. That is [`Content`](crate::regions::Content).
+
+use crate::id::{EventId, StateId, TransitionId};
+use crate::limits::MAX_DEPTH;
+use crate::table::sections::StateKind;
+use crate::table::{ROOT, Table, list, tree};
+
+/// Stands for *no event* where eventless transitions are asked for. Events are fewer (V01).
+pub(crate) const EVENTLESS: EventId = EventId::new(u16::MAX);
+
+/// A state, as the algorithm sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Node<'c> {
+    /// What it is.
+    pub(crate) kind: StateKind,
+    /// The state around it; only the root has none.
+    pub(crate) parent: Option<StateId>,
+    /// One past its last descendant.
+    pub(crate) end: u16,
+    /// Where its initial transition leads; of a history, its default transition.
+    pub(crate) initial: &'c [StateId],
+}
+
+/// A transition, as the algorithm sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arrow<'c> {
+    /// The state that it leaves from.
+    pub(crate) source: StateId,
+    /// The innermost state that it stays inside of; none if it has no targets, so that it leaves nothing.
+    pub(crate) domain: Option<StateId>,
+    /// Where it leads.
+    pub(crate) targets: &'c [StateId],
+}
+
+/// The states and transitions of one machine. Ids that it doesn't have are answered with none.
+///
+/// What it says is right if it passes the rules of [`verify`](crate::verify) or comes from the compiler; on anything
+/// else the algorithm neither panics nor loops without end.
+pub(crate) trait Chart {
+    /// The state.
+    fn node(&self, state: StateId) -> Option<Node<'_>>;
+
+    /// The transition.
+    fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>>;
+
+    /// The state's own transitions that the event, or [`EVENTLESS`], triggers, in document order.
+    fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId>;
+}
+
+impl Chart for Table {
+    fn node(&self, state: StateId) -> Option<Node<'_>> {
+        let row = self.state(state)?;
+        Some(Node {
+            kind: row.kind,
+            parent: row.parent,
+            end: row.end,
+            initial: list(&self.sections.targets, &row.initial),
+        })
+    }
+
+    fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>> {
+        let row = self.transition(transition)?;
+        Some(Arrow {
+            source: row.source,
+            domain: tree::domain(&self.sections, row),
+            targets: list(&self.sections.targets, &row.targets),
+        })
+    }
+
+    fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId> {
+        let rows = self.index.matches(state, event).iter();
+        rows.map(|&(_, transition)| transition)
+    }
+}
+
+/// What the state is.
+pub(crate) fn kind<C: Chart + ?Sized>(chart: &C, state: StateId) -> Option<StateKind> {
+    chart.node(state).map(|node| node.kind)
+}
+
+/// The state around it.
+pub(crate) fn parent<C: Chart + ?Sized>(chart: &C, state: StateId) -> Option<StateId> {
+    chart.node(state).and_then(|node| node.parent)
+}
+
+/// SCXML's `isDescendant`: whether `state` lies properly within `ancestor`.
+pub(crate) fn is_descendant<C: Chart + ?Sized>(
+    chart: &C,
+    state: StateId,
+    ancestor: StateId,
+) -> bool {
+    ancestor < state && state.raw() < chart.node(ancestor).map_or(0, |node| node.end)
+}
+
+/// The state, then what is around it, the root last. INVARIANT: ends on any rows, since no machine is nested deeper.
+pub(crate) fn chain<C: Chart + ?Sized>(chart: &C, state: StateId) -> impl Iterator<Item = StateId> {
+    core::iter::successors(Some(state), |&state| parent(chart, state)).take(MAX_DEPTH + 1)
+}
+
+/// The children of the state, its histories included, in document order.
+pub(crate) fn children<C: Chart + ?Sized>(
+    chart: &C,
+    state: StateId,
+) -> impl Iterator<Item = (StateId, Node<'_>)> {
+    let end = chart.node(state).map_or(0, |node| node.end);
+    let mut next = state.raw().saturating_add(1);
+    core::iter::from_fn(move || {
+        let id = StateId::new(next);
+        let node = chart.node(id).filter(|_| next < end)?;
+        // A subtree holds its state at least; on other rows it still ends.
+        next = node.end.max(next.saturating_add(1));
+        Some((id, node))
+    })
+}
+
+/// The children that can be active: SCXML's `getChildStates`. Of a parallel state, its regions.
+pub(crate) fn regions<C: Chart + ?Sized>(
+    chart: &C,
+    state: StateId,
+) -> impl Iterator<Item = StateId> {
+    children(chart, state)
+        .filter(|(_, node)| !node.kind.is_history())
+        .map(|(id, _)| id)
+}
+
+/// Whether a machine is over in this state: it is a final child of the root.
+pub(crate) fn is_end<C: Chart + ?Sized>(chart: &C, state: StateId) -> bool {
+    chart
+        .node(state)
+        .is_some_and(|node| node.kind == StateKind::Final && node.parent == Some(ROOT))
+}

@@ -1,0 +1,205 @@
+//! Steps of machines with parallel states or history: SCXML's *Algorithm for SCXML Interpretation* (appendix D), whole.
+//!
+//! The one implementation for verified tables and for generated Rust: a [`Chart`] says what the machine is, a [`Content`]
+//! what it does. [`macrostep`] is the algorithm's main event loop for one external event; [`select`], [`exit`] and
+//! [`enter`] are its procedures.
+//!
+//! Where the recommendation leaves a choice, or says what can't be meant:
+//!
+//! - A guard is asked once in a selection, for the first leaf that it stands around.
+//! - A history that is targeted counts as its place in the tree when the domain of a transition is found, not as the
+//!   states that it has recorded: what is active inside its parent is left before it is entered again.
+//! - A parallel state inside of a region that is done may complete the parallel state around it in turn.
+//!
+//! Machines with one leaf have steps of their own, in `flat.rs`.
+//!
+//! INVARIANT: nothing here loops but over finite lists of the chart, at most `limit` microsteps a macrostep, and at most
+//! [`MAX_RAISED`](crate::MAX_RAISED) events that those raise.
+
+mod enter;
+mod exit;
+mod select;
+
+use crate::chart::{Chart, EVENTLESS};
+use crate::configuration::Configuration;
+use crate::error::StepError;
+use crate::host::Observer;
+use crate::id::{EventId, StateId, TransitionId};
+use crate::record::Outcome;
+use crate::table::ROOT;
+
+use alloc::vec::Vec;
+
+pub(crate) use self::select::select;
+
+/// What a machine does, in the steps of [`macrostep`]. Each method observes its actions and what they raise.
+///
+/// A list of actions that fails where the machine can't be told gives an error, which fails the macrostep.
+pub(crate) trait Content {
+    /// Whether the transition's guard holds; true for one without.
+    fn holds<O: Observer>(
+        &mut self,
+        transition: TransitionId,
+        configuration: &Configuration,
+        observer: &mut O,
+    ) -> bool;
+
+    /// The state's exit actions.
+    ///
+    /// # Errors
+    ///
+    /// The step fails.
+    fn exit<O: Observer>(
+        &mut self,
+        state: StateId,
+        configuration: &Configuration,
+        observer: &mut O,
+    ) -> Result<(), StepError>;
+
+    /// The transition's own actions.
+    ///
+    /// # Errors
+    ///
+    /// The step fails.
+    fn act<O: Observer>(
+        &mut self,
+        transition: TransitionId,
+        configuration: &Configuration,
+        observer: &mut O,
+    ) -> Result<(), StepError>;
+
+    /// The state's entry actions.
+    ///
+    /// # Errors
+    ///
+    /// The step fails.
+    fn enter<O: Observer>(
+        &mut self,
+        state: StateId,
+        configuration: &Configuration,
+        observer: &mut O,
+    ) -> Result<(), StepError>;
+
+    /// The actions of the state's initial transition; of a history, of its default transition.
+    ///
+    /// # Errors
+    ///
+    /// The step fails.
+    fn begin<O: Observer>(
+        &mut self,
+        state: StateId,
+        configuration: &Configuration,
+        observer: &mut O,
+    ) -> Result<(), StepError>;
+
+    /// The state is done: raises its event, if it has one.
+    fn done<O: Observer>(&mut self, state: StateId, observer: &mut O);
+
+    /// Takes the first of the raised events; where there is none the macrostep is over.
+    fn next(&mut self) -> Option<EventId>;
+
+    /// The error, if too many events were raised in this macrostep.
+    fn fault(&self) -> Option<StepError>;
+}
+
+/// Enters the initial configuration by default and comes to rest: SCXML's `interpret`. `configuration` is the root alone.
+pub(crate) fn start<C: Chart, K: Content, O: Observer>(
+    chart: &C,
+    configuration: &mut Configuration,
+    limit: u32,
+    content: &mut K,
+    observer: &mut O,
+) -> Result<Outcome, StepError> {
+    content.begin(ROOT, configuration, observer)?;
+    enter::initial_states(chart, configuration, content, observer)?;
+    settle(chart, configuration, 0, limit, content, observer)
+}
+
+/// Takes these transitions, which were selected together, and comes to rest. On an error the configuration and what its
+/// histories have recorded are as they were.
+pub(crate) fn macrostep<C: Chart, K: Content, O: Observer>(
+    chart: &C,
+    configuration: &mut Configuration,
+    enabled: &[TransitionId],
+    limit: u32,
+    content: &mut K,
+    observer: &mut O,
+) -> Result<Outcome, StepError> {
+    let before = configuration.clone();
+    let outcome = microstep(chart, configuration, enabled, content, observer)
+        .and_then(|()| settle(chart, configuration, 1, limit, content, observer));
+    if outcome.is_err() {
+        *configuration = before;
+    }
+    outcome
+}
+
+/// Takes eventless transitions, and where there are none the raised events in order, until nothing is left: the inner
+/// loop of SCXML's `mainEventLoop`. A raised event that triggers nothing is dropped.
+fn settle<C: Chart, K: Content, O: Observer>(
+    chart: &C,
+    configuration: &mut Configuration,
+    taken: u32,
+    limit: u32,
+    content: &mut K,
+    observer: &mut O,
+) -> Result<Outcome, StepError> {
+    let mut taken = taken;
+    while !configuration.is_ended_in(chart) {
+        if let Some(fault) = content.fault() {
+            return Err(fault);
+        }
+        let mut enabled = triggered(chart, configuration, EVENTLESS, content, observer);
+        if enabled.is_empty() {
+            let Some(event) = content.next() else {
+                return Ok(Outcome::Taken);
+            };
+            enabled = triggered(chart, configuration, event, content, observer);
+        }
+        if enabled.is_empty() {
+            continue;
+        }
+        if taken >= limit {
+            return Err(StepError::StepLimit { limit });
+        }
+        taken += 1;
+        microstep(chart, configuration, &enabled, content, observer)?;
+    }
+    Ok(Outcome::Ended)
+}
+
+/// What the event, or [`EVENTLESS`], takes.
+pub(crate) fn triggered<C: Chart, K: Content, O: Observer>(
+    chart: &C,
+    configuration: &Configuration,
+    event: EventId,
+    content: &mut K,
+    observer: &mut O,
+) -> Vec<TransitionId> {
+    let mut holds = |transition| content.holds(transition, configuration, observer);
+    select(chart, configuration, event, &mut holds)
+}
+
+/// SCXML's `microstep`: `exitStates`, `executeTransitionContent`, `enterStates`.
+fn microstep<C: Chart, K: Content, O: Observer>(
+    chart: &C,
+    configuration: &mut Configuration,
+    enabled: &[TransitionId],
+    content: &mut K,
+    observer: &mut O,
+) -> Result<(), StepError> {
+    observer.microstep();
+    for &transition in enabled {
+        observer.transition(transition);
+    }
+    exit::exit_states(chart, configuration, enabled, content, observer)?;
+    for &transition in enabled {
+        content.act(transition, configuration, observer)?;
+    }
+    enter::enter_states(chart, configuration, enabled, content, observer)?;
+    debug_assert!(
+        configuration.check_chart(chart).is_ok(),
+        "a step leads to a legal configuration"
+    );
+    Ok(())
+}
