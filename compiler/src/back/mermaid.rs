@@ -2,10 +2,19 @@
 //!
 //! One statement a line, in document order: each state's title, actions and transitions stand together, in the body of the
 //! state around it; a transition that crosses bodies stands in the innermost body around both ends, so that Mermaid draws
-//! every state where it belongs. Reading what was written gives the same machine, as far as a diagram can say it: guards
-//! that compare fields are written as conditions, and data, instructions and tools have no place in a diagram.
+//! every state where it belongs. What leads into several regions at once is written by way of a fork.
+//!
+//! Reading what was written gives the same machine, as far as a diagram can say it. Only a definition says:
+//!
+//! - data, what actions assign or raise, instructions, tools, limits and whatever else hosts read;
+//! - the actions of a composite that has a title, or both entry and exit actions, since Mermaid takes one text for it;
+//! - that a transition to a state inside its source doesn't leave the source;
+//! - a second history of a kind in one composite, and the ids of histories: Mermaid's are `X[H]` and `X[H*]`;
+//! - what leads out of a region as such, and the ids of regions. A region that has a name is drawn as a composite inside a
+//!   region without one.
 
 mod expression;
+mod fork;
 mod label;
 mod plain;
 
@@ -56,6 +65,8 @@ struct Writer<'m> {
     mentioned: BTreeMap<Handle<State>, usize>,
     /// By transition: the body where it stands.
     places: Vec<Handle<State>>,
+    /// How many forks were written, so that each has a name of its own.
+    forks: usize,
 }
 
 impl<'m> Writer<'m> {
@@ -67,13 +78,17 @@ impl<'m> Writer<'m> {
             declare,
             mentioned: BTreeMap::new(),
             places: places(machine),
+            forks: 0,
         }
     }
 
     /// Whether siblings are first mentioned in document order.
     fn names_in_order(&self) -> bool {
         self.machine.states.iter().all(|(_, state)| {
-            let named = state.children.iter().filter(|&&child| !self.is_star(child));
+            let is_named = |child: &&Handle<State>| {
+                !self.is_star(**child) && !is_region(self.machine, **child)
+            };
+            let named = state.children.iter().filter(is_named);
             named.map(|child| self.mentioned.get(child)).is_sorted()
         })
     }
@@ -124,6 +139,40 @@ impl<'m> Writer<'m> {
         }
     }
 
+    /// What stands inside a composite: its body, or its regions with lines between them.
+    fn inside(&mut self, handle: Handle<State>) {
+        let machine = self.machine;
+        let state = machine.states.at(handle);
+        if state.kind != StateKind::Parallel {
+            self.body(handle);
+            return;
+        }
+        let (histories, regions): (Vec<_>, Vec<_>) = state
+            .children
+            .iter()
+            .copied()
+            .partition(|&child| machine.states.at(child).kind.is_history());
+        for (index, &child) in regions.iter().enumerate() {
+            if index > 0 {
+                self.line("--");
+            }
+            if is_region(machine, child) {
+                self.body(child);
+            } else {
+                // A region with a name is a composite in one that has none.
+                let name = self.name(child);
+                self.line(&format!("[*] --> {name}"));
+                self.state(child, handle);
+                if is_done_inside(machine, child) {
+                    self.line(&format!("{name} --> [*]"));
+                }
+            }
+        }
+        for child in histories {
+            self.state(child, handle);
+        }
+    }
+
     /// Where a scope begins. A state further inside is mentioned here, too, but belongs to the body inside, because
     /// mentions there beat those around; so that it keeps its place among its siblings, those before it are named first.
     fn initial(&mut self, scope: Handle<State>) {
@@ -131,7 +180,9 @@ impl<'m> Writer<'m> {
         let Some(initial) = &machine.states.at(scope).initial else {
             return;
         };
-        let Some(&target) = initial.targets.first() else {
+        let label = behind_colon(&action_list(machine, &initial.actions));
+        let &[target] = initial.targets.as_slice() else {
+            self.fork("[*]", &label, &initial.targets);
             return;
         };
         let parent = machine.states.at(target).parent;
@@ -145,12 +196,6 @@ impl<'m> Writer<'m> {
                 self.line(&name);
             }
         }
-        let actions = action_list(machine, &initial.actions);
-        let label = if actions.is_empty() {
-            String::new()
-        } else {
-            format!(" : {actions}")
-        };
         let target = self.name(target);
         self.line(&format!("[*] --> {target}{label}"));
     }
@@ -159,20 +204,21 @@ impl<'m> Writer<'m> {
     fn state(&mut self, handle: Handle<State>, scope: Handle<State>) {
         let machine = self.machine;
         let state = &machine.states.at(handle);
+        if state.kind.is_history() {
+            self.history(handle);
+            return;
+        }
         let before = self.text.len();
         let named_before = self.mentioned.contains_key(&handle);
         let titles = state.title.iter().flat_map(|title| title.value.lines());
-        let most = if state.kind == StateKind::Compound {
-            1
-        } else {
-            usize::MAX
-        };
+        let has_body = state.kind.has_children();
+        let most = if has_body { 1 } else { usize::MAX };
         for line in titles.take(most) {
             let name = self.name(handle);
             self.line(&format!("{name} : {}", plain::text(line)));
         }
         // Mermaid takes one text for a composite: its title, else its entry, else its exit.
-        let mut room = if state.kind == StateKind::Compound {
+        let mut room = if has_body {
             usize::from(state.title.is_none())
         } else {
             2
@@ -185,11 +231,11 @@ impl<'m> Writer<'m> {
                 self.line(&format!("{name} : {keyword} / {list}"));
             }
         }
-        if state.kind == StateKind::Compound {
+        if has_body {
             let name = self.name(handle);
             self.line(&format!("state {name} {{"));
             self.depth += 1;
-            self.body(handle);
+            self.inside(handle);
             self.depth -= 1;
             self.line("}");
         }
@@ -199,6 +245,7 @@ impl<'m> Writer<'m> {
                 let stands_here = self.places.get(index.index()) == Some(&scope);
                 if stands_here
                     && !is_safe_next(machine, transition)
+                    && !is_region(machine, source)
                     && self.top_in(source, scope) == handle
                 {
                     self.transition(transition);
@@ -216,6 +263,20 @@ impl<'m> Writer<'m> {
         }
     }
 
+    /// A history, with its default transition unless that leads where the composite begins.
+    fn history(&mut self, handle: Handle<State>) {
+        let machine = self.machine;
+        let was_named = self.mentioned.contains_key(&handle);
+        let name = self.name(handle);
+        let initial = machine.states.at(handle).initial.as_ref();
+        if let Some(initial) = initial.filter(|initial| !initial.inferred) {
+            let label = behind_colon(&action_list(machine, &initial.actions));
+            self.way(&name, &label, &initial.targets);
+        } else if !was_named {
+            self.line(&name);
+        }
+    }
+
     /// The child of a scope that holds a state.
     fn top_in(&self, state: Handle<State>, scope: Handle<State>) -> Handle<State> {
         let machine = self.machine;
@@ -229,23 +290,25 @@ impl<'m> Writer<'m> {
     fn transition(&mut self, transition: &Transition) {
         let label = label(self.machine, transition);
         let source = self.name(transition.source);
-        let line = match transition.target() {
-            None => format!("{source} : {label}"),
-            Some(target) => {
-                let target = if self.is_star(target) {
-                    "[*]".to_owned()
-                } else {
-                    self.name(target)
-                };
-                let label = if label.is_empty() {
-                    label
-                } else {
-                    format!(" : {label}")
-                };
-                format!("{source} --> {target}{label}")
-            }
+        if transition.targets.is_empty() {
+            self.line(&format!("{source} : {label}"));
+        } else {
+            self.way(&source, &behind_colon(&label), &transition.targets);
+        }
+    }
+
+    /// A way to a state, to an end, or by way of a fork to several states.
+    fn way(&mut self, source: &str, label: &str, targets: &[Handle<State>]) {
+        let &[target] = targets else {
+            self.fork(source, label, targets);
+            return;
         };
-        self.line(&line);
+        let target = if self.is_star(target) {
+            "[*]".to_owned()
+        } else {
+            self.name(target)
+        };
+        self.line(&format!("{source} --> {target}{label}"));
     }
 
     /// Whether a state is written as `[*]`.
@@ -275,14 +338,17 @@ fn places(machine: &Machine) -> Vec<Handle<State>> {
     for (_, transition) in machine.transitions.iter() {
         let source = transition.source;
         let parent = machine.states.at(source).parent.unwrap_or(source);
-        let mut place = transition.target().map_or(parent, |target| {
-            let around =
-                |scope: &Handle<State>| target != *scope && machine.is_within(target, *scope);
-            machine
-                .ancestry(parent)
-                .find(around)
-                .unwrap_or(machine.root())
-        });
+        let around = |scope: &Handle<State>| {
+            let holds =
+                |&target: &Handle<State>| target != *scope && machine.is_within(target, *scope);
+            // Between the regions of a parallel state there is no body.
+            machine.states.at(*scope).kind != StateKind::Parallel
+                && transition.targets.iter().all(holds)
+        };
+        let mut place = machine
+            .ancestry(parent)
+            .find(around)
+            .unwrap_or(machine.root());
         let is_end = transition
             .target()
             .is_some_and(|target| machine.states.at(target).implied);
@@ -296,6 +362,28 @@ fn places(machine: &Machine) -> Vec<Handle<State>> {
         places.push(place);
     }
     places
+}
+
+/// Whether a state is a region without a name: a part of its parent's body.
+fn is_region(machine: &Machine, state: Handle<State>) -> bool {
+    let row = machine.states.at(state);
+    let outer = row.parent.map(|parent| machine.states.at(parent).kind);
+    row.implied && row.kind.has_children() && outer == Some(StateKind::Parallel)
+}
+
+/// Whether something inside a state can end it.
+fn is_done_inside(machine: &Machine, state: Handle<State>) -> bool {
+    let mut children = machine.states.at(state).children.iter();
+    children.any(|&child| machine.states.at(child).kind == StateKind::Final)
+}
+
+/// A label with what stands before it, if there is one.
+fn behind_colon(label: &str) -> String {
+    if label.is_empty() {
+        String::new()
+    } else {
+        format!(" : {label}")
+    }
 }
 
 fn direction_name(direction: Direction) -> &'static str {

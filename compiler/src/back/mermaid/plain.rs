@@ -1,13 +1,24 @@
 //! Ids and texts as Mermaid can read them back.
 
+use super::is_region;
 use crate::arena::Handle;
-use crate::ir::{Machine, State};
+use crate::ir::{Machine, State, StateKind};
 use crate::lower::words::slug;
 
 /// The id as Mermaid can read it back: one with a character that ends an id is written as an identifier, one without any
 /// letter by its number.
 pub(super) fn diagram_id(machine: &Machine, state: Handle<State>) -> String {
-    let id = &machine.states.at(state).id;
+    let row = machine.states.at(state);
+    if row.kind.is_history() {
+        let mark = match row.kind {
+            StateKind::DeepHistory => "[H*]",
+            _ => "[H]",
+        };
+        let around = row.parent.filter(|&parent| !is_region(machine, parent));
+        let composite = around.map_or_else(String::new, |parent| diagram_id(machine, parent));
+        return format!("{composite}{mark}");
+    }
+    let id = &row.id;
     const KEYWORDS: [&str; 13] = [
         "acctitle",
         "accdescr",
