@@ -4,11 +4,11 @@
 //! written out in place; a comparison `{field, op, value}` is a guard but no value, so that it may stand under `!`, `&&`
 //! and `||` alone. What is left is an expression as long as all its parts are.
 
-use super::definition::find_state;
-use super::draft::{Draft, StateIndex};
+use super::draft::{Draft, ROOT, StateIndex};
 use super::fields::Known;
 use super::guard::Resolver;
 use super::report::{bad_assignment, mistyped_expression, unknown_field};
+use super::target::find_one;
 use crate::arena::Handle;
 use crate::diag::nearest;
 use crate::front::definition::ast::Named;
@@ -81,7 +81,7 @@ impl<'c> Resolver<'_, 'c> {
             }
             Kind::Has(name) => ExpressionKind::Has(self.field(&name.value, name.span)?),
             Kind::InState(name) => {
-                let state = find_state(name, self.draft, self.context)?;
+                let state = find_one(name, ROOT, self.draft, self.context)?;
                 // The state's handle in the IR isn't known yet; `finish` puts it in.
                 ExpressionKind::InState(Handle::at(state))
             }
