@@ -77,6 +77,23 @@ pub(crate) fn program<H: Host, O: Observer>(
     holds(table, code, configuration, host, observer)
 }
 
+/// The value of a program of the table: of a transition's guard, a condition or an assignment, as their rows hold it. For
+/// those who want to know what a machine would compute; nothing changes but what `host` makes of its questions.
+///
+/// # Errors
+///
+/// The program has no value.
+pub fn evaluate<H: Host, O: Observer>(
+    table: &Table,
+    code: &Range<u32>,
+    configuration: &Configuration,
+    host: &mut H,
+    observer: &mut O,
+) -> Result<Datum, Fault> {
+    let code = list(&table.sections.code, code);
+    run(table, code, configuration, host, observer)?.into_datum(host)
+}
+
 /// Carries out an action's assignments, a range of `assigns`: all programs run first, then all fields change.
 ///
 /// # Errors
@@ -90,16 +107,14 @@ pub(crate) fn assign<H: Host, O: Observer>(
     observer: &mut O,
 ) -> Result<(), Fault> {
     let rows = list(&table.sections.assigns, range);
-    let mut value = |range: &Range<u32>| -> Result<Datum, Fault> {
-        let code = list(&table.sections.code, range);
-        run(table, code, configuration, host, observer)?.into_datum(host)
-    };
     if let [row] = rows {
-        let datum = value(&row.value)?;
+        let datum = evaluate(table, &row.value, configuration, host, observer)?;
         host.assign(row.field, datum.value());
         return Ok(());
     }
-    let values = rows.iter().map(|row| value(&row.value));
+    let values = rows
+        .iter()
+        .map(|row| evaluate(table, &row.value, configuration, host, observer));
     let values = values.collect::<Result<Vec<_>, _>>()?;
     for (row, datum) in rows.iter().zip(values) {
         host.assign(row.field, datum.value());

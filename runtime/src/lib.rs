@@ -154,7 +154,7 @@ pub use configuration::{Configuration, RestoreError};
 pub use data::{Data, Merge};
 pub use datum::{Datum, JsonError};
 pub use error::StepError;
-pub use expression::compare;
+pub use expression::{compare, evaluate};
 pub use fault::Fault;
 pub use host::{Host, Observer};
 pub use id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId, TransitionId};

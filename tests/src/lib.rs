@@ -19,6 +19,8 @@ mod corpus;
 #[cfg(test)]
 mod engines;
 #[cfg(test)]
+mod expressions;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod hostile_text;
