@@ -8,6 +8,9 @@
 //! `boundary` closes dead ends and opens scopes; `trigger` gives every transition its events; `finish` sorts.
 
 mod boundary;
+mod branches;
+mod choice;
+mod decision;
 mod declarations;
 mod definition;
 mod delay;
@@ -18,9 +21,12 @@ mod expression;
 mod fields;
 mod finish;
 mod forked;
+mod fork;
 mod guard;
+mod history;
 mod label;
 mod overlay;
+mod region;
 mod report;
 mod scope;
 mod spec;

@@ -44,3 +44,5 @@ mod rust_output;
 mod statewright;
 #[cfg(test)]
 mod tidy;
+#[cfg(test)]
+mod wild;

@@ -122,7 +122,7 @@ codes! {
     // 3: structure and reachability.
     SM301 "no-initial-state" Error NoInitialState;
     SM302 "inferred-initial-state" Warning InferredInitialState;
-    SM303 "several-initial-states" Error SeveralInitialStates;
+    SM303 "several-initial-states" Warning SeveralInitialStates;
     SM304 "unreachable-state" Warning UnreachableState;
     SM305 "dead-end" Warning DeadEnd;
     SM306 "no-path-to-final" Warning NoPathToFinal;
@@ -136,6 +136,17 @@ codes! {
     SM314 "never-completes" Warning NeverCompletes;
     SM320 "bad-delay" Error BadDelay;
     SM321 "zero-delay" Warning ZeroDelay;
+    SM322 "empty-region" Warning EmptyRegion;
+    SM323 "crossing-regions" Warning CrossingRegions;
+    SM324 "pseudo-state" Error PseudoState;
+    SM325 "broken-choice" Error BrokenChoice;
+    SM326 "single-way" Warning SingleWay;
+    SM327 "uncovered-choice" Warning UncoveredChoice;
+    SM328 "unread-label" Warning UnreadLabel;
+    SM329 "broken-fork" Error BrokenFork;
+    SM330 "misplaced-history" Error MisplacedHistory;
+    SM331 "twin-history" Warning TwinHistory;
+    SM332 "plain-history" Hint PlainHistory;
     SM340 "broken-branches" Error BrokenBranches;
     SM341 "contradictory-type" Error ContradictoryType;
     SM342 "targets-in-one-region" Error TargetsInOneRegion;

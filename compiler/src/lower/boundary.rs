@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 use super::draft::{
     Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex, document_order,
 };
-use super::report;
 use super::report::inferred_initial_state::Place;
 use super::spec::Context;
+use super::trigger::end_event;
 use super::words::word_key;
+use super::{history, report};
 use crate::front::definition::ast::Kind;
 use crate::source::{Span, Spanned};
 
@@ -36,7 +37,7 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         .collect();
     for state in 1..draft.states.len() {
         let is_leaf = !draft.get(state).has_body
-            && draft.get(state).kind != Some(Kind::Final)
+            && !matches!(draft.get(state).kind, Some(Kind::Final | Kind::History))
             && !draft.get(state).dropped;
         if !is_leaf
             || draft
@@ -47,10 +48,13 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
         }
         let (id, span) = (draft.get(state).id.clone(), draft.get(state).span);
         let is_told = !context.broken && !context.diags.covers(span);
+        let event = end_event(draft, state, draft.get(state).parent);
         if done.contains(&state) {
             // Its own `done` leads nowhere, and a second one would contradict it.
             if is_told {
-                context.diags.push(report::dead_end::takes_done(&id, span));
+                context
+                    .diags
+                    .push(report::dead_end::takes_done(&id, &event, span));
             }
             continue;
         }
@@ -58,7 +62,7 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
             let statement = draft.get(state).last_statement;
             let prefix = line_prefix(statement, context).filter(|_| ends_line(statement, context));
             context.diags.push(report::dead_end::dead_end(
-                &id,
+                (&id, &event),
                 span,
                 statement,
                 borrowed(prefix.as_ref()),
@@ -81,15 +85,22 @@ fn add_way_out(draft: &mut Draft, state: StateIndex) {
     draft.transitions.push(transition);
 }
 
-/// Whether a transition takes the event `done`, which a way out that nobody drew would wait for.
+/// Whether a transition takes the event that a way out that nobody drew would wait for.
 fn takes_done(transition: &DraftTransition, draft: &Draft) -> bool {
+    let done = end_event(
+        draft,
+        transition.source,
+        draft.get(transition.source).parent,
+    );
     match &transition.trigger {
         DraftTrigger::Events(events) => draft
-            .event("done")
+            .event(&done)
             .is_some_and(|done| events.contains(&done)),
-        DraftTrigger::Commented { name, .. } => word_key(&name.value) == "done",
+        DraftTrigger::Commented { name, .. } => word_key(&name.value) == word_key(&done),
         DraftTrigger::Missing
         | DraftTrigger::Pattern(_)
+        | DraftTrigger::Toward(_)
+        | DraftTrigger::Delayed(_)
         | DraftTrigger::Eventless
         | DraftTrigger::Completion => false,
     }
@@ -133,9 +144,16 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
     let children = draft.children_by_state();
     // Outer scopes first: where they begin by inference is entered by default, too.
     for scope in document_order(&children) {
-        let Some(inner) = children.get(scope).filter(|inner| !inner.is_empty()) else {
+        let inner = children.get(scope).into_iter().flatten().copied();
+        let inner: Vec<StateIndex> = inner
+            .filter(|&child| draft.get(child).kind != Some(Kind::History))
+            .collect();
+        if inner.is_empty() || draft.get(scope).kind == Some(Kind::Parallel) {
+            // Regions begin all at once.
+            entered.extend(inner);
             continue;
-        };
+        }
+        let inner = inner.as_slice();
         if !begins(draft, scope, inner, context)
             && (scope == ROOT || entered.contains(&scope))
             && let Some(inferred) = infer_initial(draft, scope, inner, &led_to, context)
@@ -147,6 +165,7 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
             push_initial(draft, scope, first);
         }
     }
+    history::settle_defaults(draft, context);
 }
 
 /// Whether the spec says where a scope begins, though perhaps wrongly.
@@ -164,20 +183,7 @@ fn begins(
             .for_each(|&first| push_initial(draft, scope, first));
         return true;
     }
-    let initials = &draft.get(scope).initials;
-    let Some(first) = initials.first() else {
-        return false;
-    };
-    let other = initials
-        .iter()
-        .find(|initial| initial.targets != first.targets);
-    if let Some(other) = other.filter(|_| !context.broken) {
-        let names = (first_name(draft, first), first_name(draft, other));
-        let diagnostic =
-            report::several_initial_states::several_initial_states(names, first.span, other.span);
-        context.diags.push(diagnostic);
-    }
-    true
+    !draft.get(scope).initials.is_empty()
 }
 
 /// Begins a scope at its only child that nothing in it leads to, and gives that child. Where there is none, or several,
@@ -191,7 +197,7 @@ fn infer_initial(
 ) -> Option<StateIndex> {
     let free = |child: &StateIndex| !led_to.contains(child);
     let candidates: Vec<StateIndex> = children.iter().copied().filter(free).collect();
-    let named = (scope != ROOT).then(|| draft.get(scope).id.clone());
+    let named = (scope != ROOT).then(|| draft.place_name(scope));
     if let [only] = candidates.as_slice() {
         let target = draft.get(*only);
         if !context.broken {
@@ -211,8 +217,7 @@ fn infer_initial(
         push_initial(draft, scope, *only);
         return Some(*only);
     }
-    // Regions begin all at once; that they can't be compiled yet has been said.
-    if context.broken || draft.get(scope).kind == Some(Kind::Parallel) {
+    if context.broken {
         return None;
     }
     let span = draft.get(scope).span;
@@ -265,12 +270,6 @@ fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Con
     drops
 }
 
-/// The id of the first state that a scope begins at.
-fn first_name<'d>(draft: &'d Draft, initial: &DraftInitial) -> &'d str {
-    let target = initial.targets.first();
-    target.map_or("", |&target| draft.get(target).id.as_str())
-}
-
 fn push_initial(draft: &mut Draft, scope: StateIndex, target: StateIndex) {
     let span = draft.get(target).span;
     draft.get_mut(scope).initials.push(DraftInitial {
@@ -292,7 +291,13 @@ fn entered_by_default(draft: &Draft) -> BTreeSet<StateIndex> {
         .iter()
         .flat_map(|state| &state.initials)
         .flat_map(|initial| initial.targets.iter());
-    targets.chain(initials).copied().collect()
+    // Who leads to the history of a state leads to the state.
+    let of_history = |&state: &StateIndex| {
+        let remembers = draft.get(state).kind == Some(Kind::History);
+        [Some(state), remembers.then(|| draft.get(state).parent)]
+    };
+    let all = targets.chain(initials);
+    all.flat_map(of_history).flatten().collect()
 }
 
 /// The states that a transition leads to, or into, from elsewhere in the scope around them.

@@ -6,11 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use super::decision::Beginning;
 use super::draft::{Draft, DraftInitial, DraftTransition, ROOT, StateIndex};
+use super::history::Histories;
+use super::region::{Composites, has_states};
 use super::scope::{Claim, Claims};
 use super::spec::Context;
 use super::words::composed;
-use super::{label, report, wording};
+use super::{choice, decision, fork, history, label, region, report, wording};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::{
     Body, Declaration, Diagram, Endpoint, EndpointKind, Statement, StatementKind, Transition,
@@ -34,14 +37,28 @@ pub(super) fn add(diagram: &Diagram, draft: &mut Draft, context: &mut Context<'_
         draft,
         context,
         claims: Claims::default(),
-        ends: BTreeMap::new(),
         drawn: Drawn::default(),
-        composites: BTreeMap::new(),
+        composites: Composites::default(),
+        pseudo: BTreeMap::new(),
+        histories: Histories::default(),
+        beginnings: Vec::new(),
     };
-    walk.find_composites(&diagram.body);
-    walk.body(&diagram.body, ROOT);
-    let Walk { claims, drawn, .. } = walk;
+    walk.composites.find(&diagram.body);
+    walk.find_pseudo(&diagram.body);
+    walk.statements(&diagram.body.statements, ROOT);
+    let Walk {
+        claims,
+        drawn,
+        histories,
+        beginnings,
+        ..
+    } = walk;
     claims.settle(draft, context.diags);
+    histories.drop_idle(draft);
+    region::report_crossings(draft, context.diags);
+    decision::begin(&beginnings, draft, context);
+    fork::settle(draft, context);
+    choice::settle(draft, context);
     drawn
 }
 
@@ -49,41 +66,40 @@ struct Walk<'w, 'c> {
     draft: &'w mut Draft,
     context: &'w mut Context<'c>,
     claims: Claims,
-    /// The final states that stand for `[*]`, by scope and source.
-    ends: BTreeMap<(StateIndex, StateIndex), StateIndex>,
     drawn: Drawn,
-    /// The ids that have a body somewhere, and whether one of their bodies has a state.
-    composites: BTreeMap<String, bool>,
+    composites: Composites,
+    /// The ids that are declared as a choice, a fork or a join, wherever that stands.
+    pseudo: BTreeMap<String, ast::Stereotype>,
+    histories: Histories,
+    /// Every `[*] -->`.
+    beginnings: Vec<Beginning>,
 }
 
 impl Walk<'_, '_> {
-    fn find_composites(&mut self, body: &Body) {
+    fn find_pseudo(&mut self, body: &Body) {
         for statement in &body.statements {
-            if let StatementKind::Declaration(Declaration {
-                id,
-                body: Some(inner),
-                ..
-            }) = &statement.kind
-            {
-                *self
-                    .composites
+            let StatementKind::Declaration(declaration) = &statement.kind else {
+                continue;
+            };
+            let id = &declaration.id;
+            if let Some(stereotype) = &declaration.stereotype {
+                if self.composites.has_states(&id.value) == Some(true) {
+                    let diagnostic = report::pseudo_state::with_body(id, stereotype.span);
+                    self.context.diags.push(diagnostic);
+                    continue;
+                }
+                self.pseudo
                     .entry(composed(&id.value).into_owned())
-                    .or_default() |= has_states(inner);
-                self.find_composites(inner);
+                    .or_insert(stereotype.value);
+            }
+            if let Some(inner) = &declaration.body {
+                self.find_pseudo(inner);
             }
         }
     }
 
-    fn body(&mut self, body: &Body, scope: StateIndex) {
-        let mut divided = false;
-        for statement in &body.statements {
-            if matches!(statement.kind, StatementKind::Divider) {
-                if !divided {
-                    self.unsupported(statement.span, "parallel regions (`--`)");
-                }
-                divided = true;
-                continue;
-            }
+    fn statements(&mut self, statements: &[Statement], scope: StateIndex) {
+        for statement in statements {
             self.statement(statement, scope);
         }
     }
@@ -111,12 +127,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn unsupported(&mut self, span: Span, what: &str) {
-        let diagnostic = report::unsupported_construct::unsupported_construct(span, what);
-        self.context.diags.push(diagnostic);
-    }
-
-    /// The state that an endpoint names; `None` for `[*]` and for history.
+    /// The state that an endpoint names; `None` for `[*]`.
     fn endpoint(
         &mut self,
         endpoint: &Endpoint,
@@ -127,11 +138,61 @@ impl Walk<'_, '_> {
         let EndpointKind::Id(id) = &endpoint.target else {
             return None;
         };
-        if self.is_history(id) {
-            self.unsupported(endpoint.span, "history (`[H]`)");
-            return None;
+        if let Some((of, deep)) = history::split(id) {
+            match self.composite_of(of, scope, endpoint.span) {
+                Remembers::Composite(composite) => {
+                    if of.is_empty() {
+                        let diags = &mut *self.context.diags;
+                        self.histories
+                            .note_bare(composite, deep, endpoint.span, self.draft, diags);
+                    }
+                    let span = endpoint.span;
+                    return Some(self.histories.of(composite, deep, span, self.draft));
+                }
+                Remembers::Nothing => {
+                    let diagnostic = report::misplaced_history::at_the_root(id, endpoint.span);
+                    self.context.diags.push(diagnostic);
+                    return None;
+                }
+                Remembers::Plain => {
+                    if self.draft.state(id).is_none() {
+                        let diagnostic =
+                            report::plain_history::plain_history(id, of, endpoint.span);
+                        self.context.diags.push(diagnostic);
+                    }
+                }
+            }
         }
-        let state = self.draft.intern_state(id, endpoint.span, scope);
+        Some(self.mention(id, endpoint.span, scope, strong, span))
+    }
+
+    /// Whose history it is, by what stands before its brackets.
+    fn composite_of(&mut self, of: &str, scope: StateIndex, span: Span) -> Remembers {
+        if of.is_empty() {
+            return match scope {
+                ROOT => Remembers::Nothing,
+                scope => Remembers::Composite(scope),
+            };
+        }
+        match self.composites.has_states(of) {
+            Some(true) => Remembers::Composite(self.draft.intern_state(of, span, scope)),
+            _ => Remembers::Plain,
+        }
+    }
+
+    /// A state by its id, claimed for a scope.
+    fn mention(
+        &mut self,
+        id: &str,
+        place: Span,
+        scope: StateIndex,
+        strong: bool,
+        span: Span,
+    ) -> StateIndex {
+        let state = self.draft.intern_state(id, place, scope);
+        if let Some(&pseudo) = self.pseudo.get(composed(id).as_ref()) {
+            self.draft.get_mut(state).pseudo = Some(pseudo);
+        }
         self.claims.add(
             state,
             Claim {
@@ -141,38 +202,12 @@ impl Walk<'_, '_> {
                 span,
             },
         );
-        Some(state)
-    }
-
-    /// Whether an id is the history of a composite. Without a composite of that name it is a plain state, as in Mermaid.
-    fn is_history(&self, id: &str) -> bool {
-        let Some(of) = id.strip_suffix("[H]").or_else(|| id.strip_suffix("[H*]")) else {
-            return false;
-        };
-        of.is_empty() || self.composites.contains_key(composed(of).as_ref())
+        state
     }
 
     fn declaration(&mut self, declaration: &Declaration, scope: StateIndex, span: Span) {
         let id = &declaration.id;
-        if let Some(stereotype) = &declaration.stereotype {
-            let what = match stereotype.value {
-                ast::Stereotype::Fork => "forks (`<<fork>>`)",
-                ast::Stereotype::Join => "joins (`<<join>>`)",
-                ast::Stereotype::Choice => "choices (`<<choice>>`)",
-            };
-            self.unsupported(stereotype.span, what);
-        }
-        let state = self.draft.intern_state(&id.value, id.span, scope);
-        let placed = declaration.body.is_some();
-        self.claims.add(
-            state,
-            Claim {
-                scope,
-                strong: true,
-                placed,
-                span,
-            },
-        );
+        let state = self.mention(&id.value, id.span, scope, true, span);
         if let Some(title) = declaration
             .title
             .as_ref()
@@ -180,15 +215,20 @@ impl Walk<'_, '_> {
         {
             self.title(state, title);
         }
-        if let Some(body) = &declaration.body {
-            if self.composites.get(composed(&id.value).as_ref()) == Some(&false) {
-                self.context
-                    .diags
-                    .push(report::empty_composite::empty_composite(&id.value, span));
-            }
-            self.draft.get_mut(state).has_body |= has_states(body);
-            self.draft.get_mut(state).span = id.span;
-            self.body(body, state);
+        let Some(body) = &declaration.body else {
+            return;
+        };
+        self.claims.place(state, scope, span);
+        if self.composites.has_states(&id.value) == Some(false) {
+            self.context
+                .diags
+                .push(report::empty_composite::empty_composite(&id.value, span));
+        }
+        self.draft.get_mut(state).has_body |= has_states(&body.statements);
+        self.draft.get_mut(state).span = id.span;
+        let diags = &mut *self.context.diags;
+        for part in self.composites.parts(body, state, self.draft, diags) {
+            self.statements(part.statements, part.scope);
         }
     }
 
@@ -211,6 +251,9 @@ impl Walk<'_, '_> {
         let Some(index) = self.endpoint(state, scope, true, span) else {
             return;
         };
+        if self.cannot_act(index, text) {
+            return;
+        }
         for (keyword, entry) in [("entry", true), ("exit", false)] {
             let rest = text.value.strip_prefix(keyword).map(str::trim_start);
             let Some(rest) = rest else { continue };
@@ -237,6 +280,29 @@ impl Walk<'_, '_> {
         transition.internal = true;
         wording::apply(&mut transition, text, &label, self.draft, self.context);
         self.draft.transitions.push(transition);
+    }
+
+    /// Whether actions are written on what is no state; that is told.
+    fn cannot_act(&mut self, state: StateIndex, text: &Spanned<String>) -> bool {
+        let drafted = self.draft.get(state);
+        let is_history = drafted.kind == Some(Kind::History);
+        if drafted.pseudo.is_none() && !is_history {
+            return false;
+        }
+        let label = label::parse(&text.value, |name| self.context.declares_action(name));
+        let acts = |keyword| {
+            let rest = text.value.strip_prefix(keyword).map(str::trim_start);
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        let acts = acts("entry") || acts("exit") || !label.actions.is_empty();
+        if acts {
+            let diagnostic = match drafted.pseudo {
+                Some(pseudo) => report::pseudo_state::with_actions(&drafted.id, pseudo, text.span),
+                None => report::misplaced_history::with_actions(&drafted.id, text.span),
+            };
+            self.context.diags.push(diagnostic);
+        }
+        acts
     }
 
     /// The actions behind `entry /` or `exit /`.
@@ -280,61 +346,88 @@ impl Walk<'_, '_> {
             let Some(target) = self.endpoint(&arrow.target, scope, true, span) else {
                 return;
             };
-            // A label on `[*] -->` is a description, or actions behind ` / `.
-            let actions = match (label_text, &label) {
-                (Some(text), Some(label)) => wording::actions(text, label, self.draft),
-                _ => Vec::new(),
-            };
-            self.draft.get_mut(scope).initials.push(DraftInitial {
+            let text = label_text.cloned();
+            self.beginnings.push(Beginning {
+                scope,
+                target,
+                label: text,
                 span,
-                targets: vec![target],
-                actions,
-                inferred: false,
             });
+            self.begin(scope, target, label_text.zip(label.as_ref()), span);
             return;
         }
         let Some(source) = self.endpoint(&arrow.source, scope, true, span) else {
-            // Nothing can be said of a transition out of history; its other end is still a state.
+            // Of nothing's history; the other end is still a state.
             let _ = self.endpoint(&arrow.target, scope, false, span);
             return;
         };
         let target = if to_star {
-            self.end(scope, source, arrow.target.span)
+            self.draft.end_of(scope, source, arrow.target.span)
         } else {
             let Some(target) = self.endpoint(&arrow.target, scope, false, span) else {
                 return;
             };
             target
         };
+        if self.draft.get(source).kind == Some(Kind::History) {
+            self.begin(source, target, label_text.zip(label.as_ref()), span);
+            return;
+        }
         let mut transition = DraftTransition::new(span, source, Some(target));
-        if let (Some(text), Some(label)) = (label_text, &label) {
-            wording::apply(&mut transition, text, label, self.draft, self.context);
+        if let (Some(text), Some(mut label)) = (label_text, label) {
+            self.forget_trigger(source, text, &mut label);
+            wording::apply(&mut transition, text, &label, self.draft, self.context);
         }
         self.draft.transitions.push(transition);
     }
 
-    /// The final state that `source --> [*]` leads to in a scope: one for each source.
-    fn end(&mut self, scope: StateIndex, source: StateIndex, span: Span) -> StateIndex {
-        if let Some(&end) = self.ends.get(&(scope, source)) {
-            return end;
+    /// A fork and a join wait for no event: what a label says of one is told, and not read.
+    fn forget_trigger(
+        &mut self,
+        source: StateIndex,
+        text: &Spanned<String>,
+        label: &mut label::Label,
+    ) {
+        let pseudo = self.draft.get(source).pseudo;
+        let waits_never = matches!(pseudo, Some(ast::Stereotype::Fork | ast::Stereotype::Join));
+        let trigger = std::mem::take(&mut label.trigger);
+        if !waits_never || trigger == label::Trigger::Missing {
+            label.trigger = trigger;
+            return;
         }
-        let id = format!("{}_end", self.draft.get(source).id);
-        let end = self.draft.implied_state(&id, span, scope, source);
-        self.draft.get_mut(end).kind = Some(Kind::Final);
-        self.ends.insert((scope, source), end);
-        end
+        let word = pseudo.map_or("", report::pseudo_state::word);
+        let id = &self.draft.get(source).id;
+        let diagnostic = report::unread_label::unread_label(word, id, text.span);
+        self.context.diags.push(diagnostic);
+    }
+
+    /// Leads to a state where a scope, or the memory of one, begins. A label there is a description, or actions behind
+    /// ` / `.
+    fn begin(
+        &mut self,
+        scope: StateIndex,
+        target: StateIndex,
+        label: Option<(&Spanned<String>, &label::Label)>,
+        span: Span,
+    ) {
+        let actions = label.map_or_else(Vec::new, |(text, label)| {
+            wording::actions(text, label, self.draft)
+        });
+        self.draft.get_mut(scope).initials.push(DraftInitial {
+            span,
+            targets: vec![target],
+            actions,
+            inferred: false,
+        });
     }
 }
 
-/// Whether a body says anything of states.
-fn has_states(body: &Body) -> bool {
-    body.statements.iter().any(|inner| {
-        !matches!(
-            inner.kind,
-            StatementKind::Direction(_)
-                | StatementKind::Note(_)
-                | StatementKind::Drawing(_)
-                | StatementKind::Accessibility { .. }
-        )
-    })
+/// What a history remembers.
+enum Remembers {
+    /// The states of a composite, or of a region.
+    Composite(StateIndex),
+    /// Nothing: it stands outside of any composite.
+    Nothing,
+    /// Nothing: it is a plain state of that name.
+    Plain,
 }

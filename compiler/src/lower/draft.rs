@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::words::{composed, word_key};
 use crate::arena::{Arena, Handle};
 use crate::front::definition::ast::Kind;
+use crate::front::mermaid::ast::Stereotype;
 use crate::ir::{
     Action, ActionKind, Event, EventKind, Field, Guard, HostGuard, Meta, Timer, Type, Verdict,
 };
@@ -25,6 +26,8 @@ pub(super) struct Draft {
     /// The states in the order of their first mention; the root first.
     pub(super) states: Vec<DraftState>,
     by_id: BTreeMap<String, StateIndex>,
+    /// The final states that stand for `[*]`, by scope and source.
+    ends: BTreeMap<(StateIndex, StateIndex), StateIndex>,
     /// The transitions in the order of the text.
     pub(super) transitions: Vec<DraftTransition>,
     /// The events in the order of their first mention.
@@ -57,6 +60,8 @@ pub(super) struct DraftState {
     pub(super) kind: Option<Kind>,
     /// Of a history: whether it remembers the leaves, not only the children.
     pub(super) deep: bool,
+    /// What the diagram declares that it merely stands for; `fork` and `choice` settle it.
+    pub(super) pseudo: Option<Stereotype>,
     /// Whether it has a body, in the diagram or in the definition.
     pub(super) has_body: bool,
     pub(super) implied: bool,
@@ -108,8 +113,8 @@ pub(super) struct DraftTransition {
     pub(super) implied: bool,
     pub(super) trigger: DraftTrigger,
     pub(super) guard: Option<Spanned<Guard>>,
-    /// The words between the brackets of its label; they become the guard unless a definition says another.
-    pub(super) guard_words: Option<Spanned<String>>,
+    /// The words between the brackets of its label, and of the choices on its way: all must hold. They become the guard unless a definition says another.
+    pub(super) guard_words: Vec<Spanned<String>>,
     /// Whether its guard is `else`: it comes behind its siblings of the same event.
     pub(super) otherwise: bool,
     pub(super) actions: Vec<Handle<Action>>,
@@ -136,6 +141,10 @@ pub(super) enum DraftTrigger {
     Missing,
     /// All events that begin so: `job.*`, `*`.
     Pattern(Spanned<String>),
+    /// The label says nothing, and led to a choice or a fork that is gone: the rules decide as if it were there.
+    Toward(StateIndex),
+    /// So many milliseconds; of a way out of a choice, whose timer belongs to the state that waits for it.
+    Delayed(u64),
     /// Nothing: taken as soon as its guard holds.
     Eventless,
     /// The source is done.
@@ -198,6 +207,68 @@ impl Draft {
         id
     }
 
+    /// A new region of a state, behind those that it has. `span`: where it is written.
+    pub(super) fn add_region(&mut self, around: StateIndex, span: Span) -> StateIndex {
+        let count = self
+            .children(around)
+            .filter(|&child| self.get(child).is_region)
+            .count();
+        let wanted = format!("{}_{}", self.get(around).id, count + 1);
+        let region = self.implied_state(&wanted, span, around, around);
+        self.get_mut(region).is_region = true;
+        self.get_mut(region).has_body = true;
+        region
+    }
+
+    /// The final state that `source --> [*]` leads to in a scope: one for each source.
+    pub(super) fn end_of(
+        &mut self,
+        scope: StateIndex,
+        source: StateIndex,
+        span: Span,
+    ) -> StateIndex {
+        if let Some(&end) = self.ends.get(&(scope, source)) {
+            return end;
+        }
+        let id = format!("{}_end", self.get(source).id);
+        let end = self.implied_state(&id, span, scope, source);
+        self.get_mut(end).kind = Some(Kind::Final);
+        self.ends.insert((scope, source), end);
+        end
+    }
+
+    /// Takes a state out: nothing leads to it any more, and nothing finds it.
+    pub(super) fn drop_state(&mut self, state: StateIndex) {
+        self.get_mut(state).dropped = true;
+        self.get_mut(state).pseudo = None;
+        let id = self.get(state).id.clone();
+        self.by_id.remove(&id);
+    }
+
+    /// A scope as messages name it.
+    pub(super) fn place_name(&self, scope: StateIndex) -> String {
+        let state = self.get(scope);
+        if scope == ROOT {
+            return "the diagram itself".to_owned();
+        }
+        if !state.is_region {
+            return format!("`{}`", state.id);
+        }
+        let before = self
+            .children(state.parent)
+            .filter(|&other| self.get(other).is_region);
+        let number = before.take_while(|&other| other != scope).count() + 1;
+        format!("region {number} of `{}`", self.get(state.parent).id)
+    }
+
+    /// Whether a state is a region of a parallel state, or lies in one.
+    pub(super) fn is_in_region(&self, state: StateIndex) -> bool {
+        let mut around = self.ancestry(state);
+        around.any(|state| {
+            state != ROOT && self.get(self.get(state).parent).kind == Some(Kind::Parallel)
+        })
+    }
+
     fn push_state(&mut self, state: DraftState) -> StateIndex {
         let index = self.states.len();
         self.by_id.insert(state.id.clone(), index);
@@ -210,7 +281,7 @@ impl Draft {
         self.states
             .iter()
             .skip(1)
-            .filter(|state| !state.implied)
+            .filter(|state| !state.implied && !state.dropped)
             .map(|state| state.id.as_str())
     }
 
@@ -452,6 +523,7 @@ impl DraftState {
             parent,
             kind: None,
             deep: false,
+            pseudo: None,
             has_body: false,
             implied: false,
             is_region: false,
@@ -502,7 +574,7 @@ impl DraftTransition {
             implied: false,
             trigger: DraftTrigger::Missing,
             guard: None,
-            guard_words: None,
+            guard_words: Vec::new(),
             otherwise: false,
             actions: Vec::new(),
             label: None,

@@ -28,11 +28,11 @@ const MAX_NESTING: usize = 256;
 pub(super) fn settle_labels(draft: &mut Draft, context: &mut Context<'_>) {
     note_asked(draft, context);
     for index in 0..draft.transitions.len() {
-        let Some(words) = draft
-            .transitions
-            .get_mut(index)
-            .and_then(|transition| transition.guard_words.take())
-        else {
+        let Some(transition) = draft.transitions.get_mut(index) else {
+            continue;
+        };
+        let all = std::mem::take(&mut transition.guard_words);
+        let Some(words) = all.first().cloned() else {
             continue;
         };
         let defined = draft
@@ -40,10 +40,10 @@ pub(super) fn settle_labels(draft: &mut Draft, context: &mut Context<'_>) {
             .get(index)
             .and_then(|transition| transition.guard.clone());
         let is_name = is_identifier(&words.value) || context.declared_guard(&words.value).is_some();
-        if defined.is_some() && !is_name {
+        if defined.is_some() && (!is_name || all.len() > 1) {
             continue;
         }
-        let Some(drawn) = of_label(&words, draft, context) else {
+        let Some(drawn) = of_labels(&all, draft, context) else {
             continue;
         };
         match defined {
@@ -63,7 +63,7 @@ pub(super) fn settle_labels(draft: &mut Draft, context: &mut Context<'_>) {
 /// Notes the names that stand alone between brackets, so that they mean the same inside an expression.
 fn note_asked(draft: &Draft, context: &mut Context<'_>) {
     let words = draft.transitions.iter();
-    for words in words.filter_map(|transition| transition.guard_words.as_ref()) {
+    for words in words.flat_map(|transition| &transition.guard_words) {
         let name = negated(&words.value).unwrap_or(&words.value);
         if is_identifier(name) {
             context.asked.insert(name.to_owned());
@@ -71,7 +71,24 @@ fn note_asked(draft: &Draft, context: &mut Context<'_>) {
     }
 }
 
-/// The guard between the brackets of a label: the name of a declared guard, an expression, or a question to the host.
+/// The guards on a transition's way: all must hold.
+fn of_labels(
+    all: &[Spanned<String>],
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) -> Option<Guard> {
+    let mut guards: Vec<Guard> = Vec::with_capacity(all.len());
+    for words in all {
+        guards.extend(of_label(words, draft, context));
+    }
+    match guards.len() {
+        0 | 1 => guards.pop(),
+        _ => Some(Guard::All(guards)),
+    }
+}
+
+/// The guard between the brackets of a label: the name of a declared guard, an expression, or a question to
+/// the host.
 fn of_label(
     words: &Spanned<String>,
     draft: &mut Draft,

@@ -193,7 +193,7 @@ fn settle_final(state: StateIndex, drawn: &mut Drawn, draft: &mut Draft) {
     let only_ends = leading.clone().all(|transition| {
         end_of(transition).is_some()
             && transition.trigger == DraftTrigger::Missing
-            && transition.guard_words.is_none()
+            && transition.guard_words.is_empty()
             && transition.actions.is_empty()
     });
     if only_ends {
@@ -400,6 +400,10 @@ fn answers(transition: &DraftTransition, trigger: &DraftTrigger, draft: &Draft) 
             let implied = trigger::implied_event(draft, transition.source, target);
             draft.event(&implied) == Some(*first)
         }),
-        DraftTrigger::Eventless | DraftTrigger::Completion | DraftTrigger::Pattern(_) => false,
+        DraftTrigger::Toward(choice) => {
+            let implied = trigger::implied_event(draft, transition.source, *choice);
+            !trigger::completes(draft, transition.source) && draft.event(&implied) == Some(*first)
+        }
+        DraftTrigger::Eventless | DraftTrigger::Completion | DraftTrigger::Pattern(_) | DraftTrigger::Delayed(_) => false,
     }
 }

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use super::draft::{Draft, ROOT, StateIndex};
 use super::report;
 use crate::diag::Diags;
+use crate::front::definition::ast::Kind;
+use crate::front::mermaid::ast::Stereotype;
 use crate::source::Span;
 
 /// One mention of a state.
@@ -35,6 +37,18 @@ impl Claims {
     /// Notes a mention.
     pub(super) fn add(&mut self, state: StateIndex, claim: Claim) {
         self.by_state.entry(state).or_default().push(claim);
+    }
+
+    /// Notes that the mention just added is a body, which settles where the state stands.
+    pub(super) fn place(&mut self, state: StateIndex, scope: StateIndex, span: Span) {
+        if let Some(claim) = self.by_state.get_mut(&state).and_then(|all| all.last_mut()) {
+            *claim = Claim {
+                scope,
+                strong: true,
+                placed: true,
+                span,
+            };
+        }
     }
 
     /// Gives every mentioned state its parent.
@@ -95,6 +109,12 @@ fn owner(
     diags: &mut Diags,
 ) -> (StateIndex, bool) {
     let claims = strongest_by_scope(claims);
+    if matches!(
+        draft.get(state).pseudo,
+        Some(Stereotype::Fork | Stereotype::Join)
+    ) {
+        return (around_all(draft, &claims), true);
+    }
     let innermost: Vec<&Claim> = claims
         .iter()
         .filter(|claim| {
@@ -125,10 +145,35 @@ fn owner(
                 .iter()
                 .all(|claim| draft.is_within(claim.scope, scope))
         });
-        return (around.unwrap_or(ROOT), false);
+        let around = around.unwrap_or(ROOT);
+        // Between the regions of a parallel state there is no room for a state.
+        if draft.get(around).kind != Some(Kind::Parallel) {
+            return (around, false);
+        }
     }
     diags.push(report::two_owners::two_owners(draft, state, first, other));
     (first.scope, true)
+}
+
+/// The scope of a fork or a join that several bodies mention: around all of them, and not between regions, which it
+/// parts or brings together.
+fn around_all(draft: &Draft, claims: &[Claim]) -> StateIndex {
+    let Some(first) = claims.first() else {
+        return ROOT;
+    };
+    let innermost = claims.iter().filter(|claim| {
+        let mut others = claims.iter().filter(|other| other.scope != claim.scope);
+        !others.any(|other| draft.is_within(other.scope, claim.scope))
+    });
+    let innermost: Vec<StateIndex> = innermost.map(|claim| claim.scope).collect();
+    let from = innermost.first().copied().unwrap_or(first.scope);
+    let holds_all = |scope: &StateIndex| {
+        draft.get(*scope).kind != Some(Kind::Parallel)
+            && innermost
+                .iter()
+                .all(|&inner| draft.is_within(inner, *scope))
+    };
+    draft.ancestry(from).find(holds_all).unwrap_or(ROOT)
 }
 
 /// One claim for each scope, in the order of the text: the first strong one, else the first.

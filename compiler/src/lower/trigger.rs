@@ -5,8 +5,8 @@
 //! | missing label | trigger |
 //! |---|---|
 //! | from an atomic state to a state `b` | the event `to_b` |
-//! | to `[*]` | the event `done` |
-//! | from a compound state that can be done | its completion |
+//! | to `[*]` | the event `done`; in a region `<source>_done` |
+//! | from a compound or parallel state that can be done | its completion |
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ use crate::source::Spanned;
 pub(super) fn implied_event(draft: &Draft, source: StateIndex, target: StateIndex) -> String {
     let leads_out = draft.get(target).implied && draft.get(target).kind == Some(Kind::Final);
     if leads_out {
-        return "done".to_owned();
+        return end_event(draft, source, draft.get(target).parent);
     }
     let name = slug(&draft.get(target).id);
     if name.is_empty() {
@@ -30,6 +30,19 @@ pub(super) fn implied_event(draft: &Draft, source: StateIndex, target: StateInde
         return format!("to_{source}_{target}");
     }
     format!("to_{name}")
+}
+
+/// The event of a transition without a label to the end of a scope. In a region it has the name of its source, so that
+/// one event never ends two regions.
+pub(super) fn end_event(draft: &Draft, source: StateIndex, scope: StateIndex) -> String {
+    if !draft.is_in_region(scope) {
+        return "done".to_owned();
+    }
+    let name = slug(&draft.get(source).id);
+    if name.is_empty() {
+        return format!("state_{source}_done");
+    }
+    format!("{name}_done")
 }
 
 /// Gives every transition its events.
@@ -40,13 +53,15 @@ pub(super) fn settle(draft: &mut Draft, diags: &mut Diags) {
             continue;
         };
         let (source, span) = (transition.source, transition.span);
-        let trigger = match (&transition.trigger, transition.target()) {
+        let trigger = match (&transition.trigger, transition.targets.first()) {
             (DraftTrigger::Completion, _) => completion(draft, source, span),
-            (DraftTrigger::Missing, Some(_)) if completes(draft, source) => {
+            (DraftTrigger::Missing | DraftTrigger::Toward(_), Some(_))
+                if completes(draft, source) =>
+            {
                 completion(draft, source, span)
             }
-            (DraftTrigger::Missing, Some(target)) => {
-                let name = implied_event(draft, source, target);
+            (DraftTrigger::Toward(target), _) | (DraftTrigger::Missing, Some(target)) => {
+                let name = implied_event(draft, source, *target);
                 if draft.get(source).has_body {
                     let id = &draft.get(source).id;
                     diags.push(report::completion_without_final::completion_without_final(
@@ -68,12 +83,17 @@ pub(super) fn settle(draft: &mut Draft, diags: &mut Diags) {
     }
 }
 
-/// Whether a state is compound and has a final child.
+/// Whether a state can be done: a compound state with a final child, a parallel one whose regions all have one.
 pub(super) fn completes(draft: &Draft, state: StateIndex) -> bool {
-    draft.get(state).has_body
-        && draft
-            .children(state)
-            .any(|child| draft.get(child).kind == Some(Kind::Final))
+    if !draft.get(state).has_body {
+        return false;
+    }
+    let is_region = |child: &StateIndex| draft.get(*child).kind != Some(Kind::History);
+    let mut children = draft.children(state).filter(is_region);
+    if draft.get(state).kind == Some(Kind::Parallel) {
+        return children.all(|region| completes(draft, region));
+    }
+    children.any(|child| draft.get(child).kind == Some(Kind::Final))
 }
 
 fn completion(draft: &mut Draft, state: StateIndex, span: crate::source::Span) -> DraftTrigger {
@@ -153,6 +173,8 @@ fn targets_by_event(draft: &Draft) -> BTreeMap<(StateIndex, String), BTreeSet<Ve
             }
             DraftTrigger::Missing
             | DraftTrigger::Pattern(_)
+            | DraftTrigger::Toward(_)
+            | DraftTrigger::Delayed(_)
             | DraftTrigger::Eventless
             | DraftTrigger::Completion => {}
         }

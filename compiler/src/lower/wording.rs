@@ -65,7 +65,7 @@ pub(super) fn apply(
         if words.value == "else" {
             transition.otherwise = true;
         } else {
-            transition.guard_words = Some(words);
+            transition.guard_words.push(words);
         }
     }
     transition.trigger = trigger(transition.source, text, label, draft, context.diags);
@@ -77,7 +77,7 @@ pub(super) fn apply(
             .diags
             .push(report::slash_as_text::slash_as_text(text, place));
     }
-    let has_guard = transition.guard_words.is_some() || transition.otherwise;
+    let has_guard = !transition.guard_words.is_empty() || transition.otherwise;
     if has_guard && transition.trigger == DraftTrigger::Missing {
         transition.trigger = DraftTrigger::Eventless;
     }
@@ -153,6 +153,9 @@ pub(super) fn delayed(
         Some(Ok(delay)) => {
             if delay == 0 {
                 diags.push(report::zero_delay::zero_delay(duration));
+            }
+            if draft.get(source).pseudo.is_some() {
+                return DraftTrigger::Delayed(delay);
             }
             draft.add_timer(source, delay, span)
         }

@@ -114,7 +114,9 @@ fn name_states(machine: &Machine, names: &mut Names) {
         } else {
             &mut leaves
         };
-        let converted = upper_camel(&state.id);
+        let mut converted = upper_camel(&state.id);
+        // That a state is called like a history is told elsewhere (SM332).
+        converted.1 &= !state.id.ends_with("[H]") && !state.id.ends_with("[H*]");
         let name = space.claim(names, "state", &state.id, state.span, converted);
         found.insert(handle, name);
     }

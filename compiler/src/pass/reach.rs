@@ -1,10 +1,11 @@
-//! What can happen: the leaves that a machine can come to, and the transitions that it can take there.
+//! What can happen: the states that can be active, and the transitions that can be taken.
 //!
 //! Reachability is over configurations, not over the drawn graph: in each leaf, the transitions of the leaf and of the
 //! states around it compete, innermost first, and one without a guard hides those of the same event behind it. Guards are
-//! taken to be able to hold and to fail. Without regions a configuration is its leaf, so the search is exact but for
-//! guards. With regions each leaf is followed for itself, as if the others could be anywhere: more may seem reachable than
-//! is, never less.
+//! taken to be able to hold and to fail. Without regions and history a configuration is its leaf, so the search is exact
+//! but for guards. With them it is broad ([`broad`]): what it says can't happen, can't, and of the rest it claims nothing.
+
+mod broad;
 
 use std::collections::BTreeSet;
 
@@ -18,26 +19,34 @@ pub struct Reach {
     active: Vec<bool>,
     /// By transition: whether it can be taken.
     live: Vec<bool>,
-    /// By leaf: the leaves that one microstep leads to.
-    next: Vec<Vec<Handle<State>>>,
+    /// What leads on to what, as nodes: leaf to leaf where that is exact, else see [`broad`].
+    next: Vec<Vec<usize>>,
+    is_exact: bool,
 }
 
 impl Reach {
     /// Searches from the initial configuration. Interrupts may strike anywhere.
     #[must_use]
     pub fn of(machine: &Machine) -> Self {
+        let is_plain =
+            |(_, state): (_, &State)| state.kind != StateKind::Parallel && !state.kind.is_history();
+        if !machine.states.iter().all(is_plain) {
+            return broad::search(machine);
+        }
         let count = machine.states.len();
         let mut reach = Self {
             active: vec![false; count],
             live: vec![false; machine.transitions.len()],
             next: vec![Vec::new(); count],
+            is_exact: true,
         };
-        let mut open: Vec<Handle<State>> = entered(machine, machine.root());
+        let mut open: Vec<Handle<State>> =
+            machine.default_leaf(machine.root()).into_iter().collect();
         let interrupts = machine
             .interrupts
             .iter()
             .filter_map(|interrupt| interrupt.target);
-        open.extend(interrupts.flat_map(|target| entered(machine, target)));
+        open.extend(interrupts.filter_map(|target| machine.default_leaf(target)));
         while let Some(leaf) = open.pop() {
             if reach.is_active(leaf) {
                 continue;
@@ -47,45 +56,16 @@ impl Reach {
             }
             for transition in candidates(machine, leaf) {
                 set(&mut reach.live, transition.index());
-                for &target in &machine.transitions.at(transition).targets {
-                    for next in entered(machine, target) {
-                        if let Some(list) = reach.next.get_mut(leaf.index()) {
-                            list.push(next);
-                        }
-                        open.push(next);
+                let target = machine.transitions.at(transition).target();
+                if let Some(next) = target.and_then(|target| machine.default_leaf(target)) {
+                    if let Some(list) = reach.next.get_mut(leaf.index()) {
+                        list.push(next.index());
                     }
+                    open.push(next);
                 }
             }
         }
-        reach.follow_histories(machine);
         reach
-    }
-
-    /// A history is reached where a way leads to it, and leads on to whatever was active in the state around it.
-    fn follow_histories(&mut self, machine: &Machine) {
-        let is_history = |state: Handle<State>| machine.states.at(state).kind.is_history();
-        for (source, transition) in machine.transitions.iter() {
-            if !self.is_live(source) {
-                continue;
-            }
-            for &target in transition.targets.iter().filter(|&&it| is_history(it)) {
-                set(&mut self.active, target.index());
-                let Some(around) = machine.states.at(target).parent else {
-                    continue;
-                };
-                let last = machine.states.at(around).end;
-                let recorded = (around.index()..last).map(Handle::at);
-                let recorded: Vec<Handle<State>> = recorded
-                    .filter(|&it| machine.states.at(it).kind.is_leaf() && self.is_active(it))
-                    .collect();
-                let first = transition.source.index();
-                for leaf in first..machine.states.at(transition.source).end {
-                    if let Some(list) = self.next.get_mut(leaf) {
-                        list.extend(recorded.iter().copied());
-                    }
-                }
-            }
-        }
     }
 
     /// Whether a state can be active.
@@ -100,19 +80,37 @@ impl Reach {
         self.live.get(transition.index()).copied().unwrap_or(false)
     }
 
-    /// The leaves from which some path leads to one of the given leaves, these included.
+    /// Whether every answer is exact but for guards; else only what it denies is certain.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
+    /// Whether a state can come to its end: a compound state to a final child, a parallel one to the ends of all regions.
+    #[must_use]
+    pub fn can_be_done(&self, machine: &Machine, state: Handle<State>) -> bool {
+        can_be_done(machine, state, &self.active)
+    }
+
+    /// The leaves from which some path leads to one of the given leaves, these included. More of them, where the search
+    /// was broad.
     #[must_use]
     pub fn leading_to(&self, goals: impl IntoIterator<Item = Handle<State>>) -> BTreeSet<usize> {
         let mut back: Vec<Vec<usize>> = vec![Vec::new(); self.next.len()];
         for (from, nexts) in self.next.iter().enumerate() {
             for next in nexts {
-                if let Some(list) = back.get_mut(next.index()) {
+                if let Some(list) = back.get_mut(*next) {
                     list.push(from);
                 }
             }
         }
         let mut found = BTreeSet::new();
-        let mut open: Vec<usize> = goals.into_iter().map(Handle::index).collect();
+        // A broad search has two nodes for each state: as what is active, and as what is entered.
+        let entered = self.active.len();
+        let mut open: Vec<usize> = goals
+            .into_iter()
+            .flat_map(|goal| [goal.index(), goal.index() + entered])
+            .collect();
         while let Some(leaf) = open.pop() {
             if found.insert(leaf) {
                 open.extend(back.get(leaf).into_iter().flatten());
@@ -122,38 +120,21 @@ impl Reach {
     }
 }
 
-/// The leaves that are active after entry into a state, itself or the regions beside it included.
-fn entered(machine: &Machine, target: Handle<State>) -> Vec<Handle<State>> {
-    let mut leaves = Vec::new();
-    let mut seen = BTreeSet::new();
-    let mut open = vec![target];
-    while let Some(state) = open.pop() {
-        if !seen.insert(state) {
-            continue;
+fn can_be_done(machine: &Machine, state: Handle<State>, active: &[bool]) -> bool {
+    // A machine is nested at most as deep as a table allows, so this may recurse.
+    let found = machine.states.at(state);
+    let mut inner = found.children.iter().copied();
+    let kind = |child: Handle<State>| machine.states.at(child).kind;
+    let is_active = |child: Handle<State>| active.get(child.index()).copied().unwrap_or(false);
+    match found.kind {
+        StateKind::Compound => {
+            inner.any(|child| kind(child) == StateKind::Final && is_active(child))
         }
-        // Around a state in a region, the other regions are entered, too.
-        for (inner, outer) in machine.ancestry(state).zip(machine.ancestry(state).skip(1)) {
-            if machine.states.at(outer).kind == StateKind::Parallel {
-                let regions = machine.states.at(outer).children.iter().copied();
-                open.extend(
-                    regions.filter(|&it| it != inner && !machine.states.at(it).kind.is_history()),
-                );
-            }
-        }
-        let row = machine.states.at(state);
-        match row.kind {
-            StateKind::Atomic | StateKind::Final => leaves.push(state),
-            StateKind::Parallel => {
-                let regions = row.children.iter().copied();
-                open.extend(regions.filter(|&it| !machine.states.at(it).kind.is_history()));
-            }
-            _ => {
-                let initial = row.initial.iter();
-                open.extend(initial.flat_map(|initial| initial.targets.iter().copied()));
-            }
-        }
+        StateKind::Parallel => inner
+            .filter(|&region| !kind(region).is_history())
+            .all(|region| can_be_done(machine, region, active)),
+        _ => false,
     }
-    leaves
 }
 
 fn set(flags: &mut [bool], at: usize) {
@@ -202,11 +183,8 @@ fn happens(machine: &Machine, leaf: Handle<State>, event: Handle<Event>) -> bool
     match machine.events.at(event).kind {
         EventKind::Named | EventKind::Unknown | EventKind::Delayed | EventKind::Fault => true,
         EventKind::Completion(state) => {
-            let mut around = machine.ancestry(leaf);
-            // Another region may have been the last one, or the only one that matters.
-            around.any(|it| machine.states.at(it).kind == StateKind::Parallel)
-                || machine.states.at(leaf).kind == StateKind::Final
-                    && machine.states.at(leaf).parent == Some(state)
+            machine.states.at(leaf).kind == StateKind::Final
+                && machine.states.at(leaf).parent == Some(state)
         }
     }
 }

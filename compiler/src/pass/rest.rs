@@ -5,13 +5,16 @@
 //! the walk stops, because the guard may stop the machine. The order of exits, actions and entries is SCXML's (W3C
 //! Recommendation, appendix D), as in the runtime.
 //!
+//! Within a parallel state several regions may take one event, and where history leads is known only at run time: there the
+//! walk neither begins nor goes on, and nothing is claimed.
+//!
 //! Deliberately not here: circles of eventless transitions alone ([`crate::valid`] refuses them before), and what the host
 //! sends.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::arena::Handle;
-use crate::ir::{Action, Event, Machine, State, StateKind, Transition};
+use crate::ir::{Action, ActionKind, Event, EventKind, Machine, State, StateKind, Transition};
 
 /// Most microsteps that are followed from one event. Unit: microsteps. Why: a step is undone after as many.
 const MOST: u32 = statemark_runtime::DEFAULT_STEP_LIMIT;
@@ -36,7 +39,13 @@ pub struct Unrest {
 pub fn unrests(machine: &Machine, leaves: impl IntoIterator<Item = Handle<State>>) -> Vec<Unrest> {
     let mut walk = Walk::new(machine);
     let mut found = Vec::new();
+    if !actions_are_certain(machine) {
+        return found;
+    }
     for leaf in leaves {
+        if !is_followed(machine, leaf) {
+            continue;
+        }
         let own: BTreeSet<Handle<Event>> = machine
             .ancestry(leaf)
             .flat_map(|state| machine.transitions_of(state))
@@ -47,6 +56,24 @@ pub fn unrests(machine: &Machine, leaves: impl IntoIterator<Item = Handle<State>
         }
     }
     found
+}
+
+/// Whether what each list of actions raises depends on no data: no action is conditional, and no assignment's failure has
+/// an event.
+fn actions_are_certain(machine: &Machine) -> bool {
+    let has_fault = |(_, event): (_, &Event)| event.kind == EventKind::Fault;
+    let faults = machine.events.iter().any(has_fault);
+    machine.actions.iter().all(|(_, action)| match action.kind {
+        ActionKind::If { .. } => false,
+        ActionKind::Assign(_) => !faults,
+        _ => true,
+    })
+}
+
+/// Whether entering a state ends in one leaf, which alone is active.
+fn is_followed(machine: &Machine, state: Handle<State>) -> bool {
+    let is_parallel = |around| machine.states.at(around).kind == StateKind::Parallel;
+    machine.default_leaf(state).is_some() && !machine.ancestry(state).any(is_parallel)
 }
 
 struct Walk<'m> {
@@ -146,9 +173,16 @@ impl<'m> Walk<'m> {
                 .filter_map(|&action| machine.actions.at(action).kind.raised());
             queue.extend(raised);
         };
-        let Some(target) = transition.target() else {
-            raise(&transition.actions, queue);
-            return Some(());
+        let target = match transition.targets.as_slice() {
+            &[target] if is_followed(machine, target) => target,
+            [] => {
+                raise(&transition.actions, queue);
+                return Some(());
+            }
+            _ => {
+                queue.clear();
+                return None;
+            }
         };
         let stays = |state: &Handle<State>| {
             let proper = transition.internal || *state != transition.source;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::arena::Handle;
-use crate::diag::{Code, Diagnostic, Diags};
-use crate::ir::{Event, EventKind, Machine, State, Transition};
+use crate::diag::{Code, Diagnostic, Diags, quoted_list};
+use crate::ir::{Event, EventKind, Machine, State, StateKind, Transition};
 use crate::pass::delay::{delay, duration};
 
 /// Reports drawn transitions of one state that share an event, have no guard, and differ in what they do. (A definition's
@@ -53,6 +53,11 @@ pub(super) fn when(machine: &Machine, source: Handle<State>, event: Handle<Event
     }
 }
 
+/// Whether a state is written as `[*]`.
+fn is_star(machine: &Machine, state: Handle<State>) -> bool {
+    machine.states.at(state).implied && machine.states.at(state).kind == StateKind::Final
+}
+
 fn conflict(
     machine: &Machine,
     event: Handle<Event>,
@@ -70,10 +75,14 @@ fn conflict(
             None => format!("`{}` in `{source}`", machine.events.at(event).id),
         },
     };
-    let goal = |transition: &Transition| match transition.target() {
-        Some(target) if machine.states.at(target).implied => "leads to `[*]`".to_owned(),
-        Some(target) => format!("leads to `{}`", machine.states.at(target).id),
-        None => "stays".to_owned(),
+    let goal = |transition: &Transition| match transition.targets.as_slice() {
+        [] => "stays".to_owned(),
+        &[target] if is_star(machine, target) => "leads to `[*]`".to_owned(),
+        targets => {
+            let ids = targets.iter().map(|&target| &machine.states.at(target).id);
+            let ids: Vec<&str> = ids.map(String::as_str).collect();
+            format!("leads to {}", quoted_list(&ids))
+        }
     };
     let what = if earlier.targets == later.targets {
         "does two things"

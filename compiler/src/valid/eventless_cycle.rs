@@ -2,11 +2,12 @@
 
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
-use crate::ir::{Machine, State, Transition};
+use crate::ir::{Machine, State, StateKind, Transition};
 
 /// Reports cycles of eventless transitions without a guard: the machine would never come to rest.
 ///
-/// In each leaf at most one such transition counts, the innermost first one, so the leaves form chains.
+/// In each leaf at most one such transition counts, the innermost first one, so the leaves form chains. Within a parallel
+/// state other regions may move, too, so nothing is claimed there, nor of what history remembers.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     let mut seen: Vec<u32> = vec![0; machine.states.len()];
     let mut round = 0_u32;
@@ -35,14 +36,19 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
 
 /// The eventless transition without a guard that is taken in a leaf, and the leaf where it ends.
 fn step(machine: &Machine, leaf: Handle<State>) -> Option<(&Transition, Handle<State>)> {
+    let is_parallel = |state| machine.states.at(state).kind == StateKind::Parallel;
+    if machine.ancestry(leaf).any(is_parallel) {
+        return None;
+    }
     let transition = machine
         .ancestry(leaf)
         .flat_map(|state| machine.transitions_of(state))
         .map(|(_, transition)| transition)
         .find(|transition| transition.triggers.is_empty() && transition.guard.is_none())?;
-    let next = match transition.target() {
-        Some(target) => machine.default_leaf(target)?,
-        None => leaf,
+    let next = match transition.targets.as_slice() {
+        &[target] => machine.default_leaf(target)?,
+        [] => leaf,
+        _ => return None,
     };
     Some((transition, next))
 }

@@ -1,8 +1,7 @@
 //! SM314: a transition that waits for a state to be done, which it never is.
 
-use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
-use crate::ir::{EventKind, Machine, State, StateKind};
+use crate::ir::{EventKind, Machine, StateKind};
 use crate::pass::reach::Reach;
 
 /// Reports transitions on the completion of a state whose end can't be reached.
@@ -12,8 +11,20 @@ pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
             let EventKind::Completion(state) = machine.events.at(event).kind else {
                 continue;
             };
-            if !completes(machine, reach, state) && reach.is_active(state) {
+            let ends = reach.can_be_done(machine, state);
+            if !ends && reach.is_active(state) {
                 let id = &machine.states.at(state).id;
+                let (why, help) = if machine.states.at(state).kind == StateKind::Parallel {
+                    (
+                        "not every region has an end that can be reached",
+                        format!("lead to `[*]` in each region of `{id}`"),
+                    )
+                } else {
+                    (
+                        "no end inside can be reached",
+                        format!("lead to `[*]` inside `{id}`"),
+                    )
+                };
                 diags.push(
                     Diagnostic::new(
                         Code::NeverCompletes,
@@ -21,28 +32,10 @@ pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
                         format!("`{id}` is never done, so this is never taken"),
                     )
                     .label(format!("waits for `{id}` to be done"))
-                    .related(
-                        machine.states.at(state).span,
-                        "no end inside can be reached",
-                    )
-                    .help(format!("lead to `[*]` inside `{id}`")),
+                    .related(machine.states.at(state).span, why)
+                    .help(help),
                 );
             }
         }
-    }
-}
-
-/// Whether a state can be done: an end inside can be reached, of a parallel state in each of its regions.
-///
-/// Recursion is as deep as states nest, which was limited.
-fn completes(machine: &Machine, reach: &Reach, state: Handle<State>) -> bool {
-    let row = machine.states.at(state);
-    let kind = |child: Handle<State>| machine.states.at(child).kind;
-    let mut children = row.children.iter().copied();
-    match row.kind {
-        StateKind::Parallel => children
-            .filter(|&child| !kind(child).is_history())
-            .all(|region| completes(machine, reach, region)),
-        _ => children.any(|child| kind(child) == StateKind::Final && reach.is_active(child)),
     }
 }

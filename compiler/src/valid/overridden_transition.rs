@@ -7,6 +7,10 @@ use crate::pass::reach::Reach;
 /// Reports transitions of compound states that can be entered but in which the transition can never be taken, because an
 /// inner one takes the event first.
 pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
+    if !reach.is_exact() {
+        // What side by side with it is active may leave the event to it.
+        return;
+    }
     for (handle, transition) in machine.transitions.iter() {
         let source = &machine.states.at(transition.source);
         let is_candidate = source.kind == StateKind::Compound

@@ -20,7 +20,8 @@ const LONGEST: usize = 64;
 /// Reports pairs of states that differ in spelling alone, or by one letter where one of them leads nowhere or is led to
 /// from nowhere: the mark of a mistyped name in a diagram, where every word makes a state.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
-    let states = || machine.named_states().filter(|(_, state)| !state.implied);
+    let is_named = |state: &State| !state.implied && !state.kind.is_history();
+    let states = || machine.named_states().filter(|(_, state)| is_named(state));
     let mut by_words: BTreeMap<String, Handle<State>> = BTreeMap::new();
     let mut by_gap: BTreeMap<String, Vec<Handle<State>>> = BTreeMap::new();
     for (handle, state) in states() {
@@ -121,14 +122,14 @@ impl Ends {
             .iter()
             .filter_map(|(_, outer)| outer.initial.as_ref());
         let begun = initials.filter(|initial| !initial.inferred);
-        let targets = written().filter_map(|transition| transition.target());
+        let targets = written().flat_map(|transition| transition.targets.iter().copied());
         Self {
             leading_on: written()
                 .map(|transition| transition.source)
                 .chain(finals)
                 .collect(),
             led_to: targets
-                .chain(begun.filter_map(|initial| initial.targets.first().copied()))
+                .chain(begun.flat_map(|initial| initial.targets.iter().copied()))
                 .collect(),
         }
     }
@@ -176,15 +177,20 @@ fn is_mentioned_once(machine: &Machine, handle: Handle<State>) -> bool {
             .filter(|(_, transition)| !transition.implied)
     };
     let sources = written().map(|(_, transition)| (transition.source, transition.span));
-    let targets =
-        written().filter_map(|(_, transition)| Some((transition.target()?, transition.span)));
+    let targets = written().flat_map(|(_, transition)| {
+        let targets = transition.targets.iter();
+        targets.map(|&target| (target, transition.span))
+    });
     let begins = machine
         .states
         .iter()
         .filter_map(|(_, outer)| outer.initial.as_ref());
     let begins = begins
         .filter(|initial| !initial.inferred)
-        .filter_map(|initial| Some((*initial.targets.first()?, initial.span)));
+        .flat_map(|initial| {
+            let targets = initial.targets.iter();
+            targets.map(|&target| (target, initial.span))
+        });
     let mut mentions = sources
         .chain(targets)
         .chain(begins)

@@ -10,7 +10,8 @@ use crate::pass::reach::Reach;
 pub(super) fn check(machine: &Machine, reach: &Reach, told: &Diags, diags: &mut Diags) {
     for (handle, state) in machine.named_states() {
         let parent_reached = state.parent.is_none_or(|parent| reach.is_active(parent));
-        if reach.is_active(handle) || !parent_reached || state.implied || told.covers(state.span) {
+        let is_named = !state.implied && !state.kind.is_history();
+        if reach.is_active(handle) || !parent_reached || !is_named || told.covers(state.span) {
             continue;
         }
         diags.push(unreachable_state(machine, handle, state, reach));
@@ -26,9 +27,8 @@ fn unreachable_state(
     let message = format!("state `{}` can't be reached", state.id);
     let diagnostic = Diagnostic::new(Code::UnreachableState, state.span, message);
     let leads_here = machine.transitions.iter().find(|(_, transition)| {
-        transition
-            .target()
-            .is_some_and(|target| machine.is_within(target, handle))
+        let mut targets = transition.targets.iter();
+        targets.any(|&target| machine.is_within(target, handle))
             && !machine.is_within(transition.source, handle)
     });
     match leads_here {

@@ -14,14 +14,14 @@ pub(in crate::lower) fn drawn_elsewhere(
     let id = &draft.get(state).id;
     let owner = match owner {
         ROOT => "outside of it".to_owned(),
-        owner => format!("to `{}`", draft.get(owner).id),
+        owner => format!("to {}", draft.place_name(owner)),
     };
-    let drawn_in = &draft.get(drawn.scope).id;
-    let message = format!("`{id}` is drawn inside `{drawn_in}`, but belongs {owner}");
+    let drawn_in = draft.place_name(drawn.scope);
+    let message = format!("`{id}` is drawn inside {drawn_in}, but belongs {owner}");
     Diagnostic::new(Code::DrawnElsewhere, drawn.span, message)
         .label("mentioned last here")
         .note("Mermaid draws a state inside the last body that mentions it")
         .help(format!(
-            "move this line out of `{drawn_in}`; the machine stays the same"
+            "move this line out of {drawn_in}; the machine stays the same"
         ))
 }

@@ -17,7 +17,7 @@ pub(in crate::lower) fn inferred_initial_state(
     first: &DraftState,
     place: &Place<'_>,
 ) -> Diagnostic {
-    let whole = scope.map_or_else(|| "the machine".to_owned(), |scope| format!("`{scope}`"));
+    let whole = scope.map_or_else(|| "the machine".to_owned(), |scope| scope.to_owned());
     let message = format!(
         "nothing says where {whole} begins, so `{}` is taken",
         first.id

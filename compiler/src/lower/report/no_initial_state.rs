@@ -12,7 +12,7 @@ pub(in crate::lower) fn no_initial_state(
     first: &str,
 ) -> Diagnostic {
     let message = match scope {
-        Some(scope) => format!("nothing says where `{scope}` begins"),
+        Some(scope) => format!("nothing says where {scope} begins"),
         None => "nothing says where the machine begins".to_owned(),
     };
     let example = candidates.first().copied().unwrap_or(first);

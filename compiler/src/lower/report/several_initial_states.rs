@@ -3,9 +3,10 @@
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 
-/// Two `[*] -->` of one scope lead to different states.
+/// Two `[*] -->` of one scope lead to different states, so it begins in a decision, `start`.
 pub(in crate::lower) fn several_initial_states(
     (first, other): (&str, &str),
+    start: &str,
     first_span: Span,
     other_span: Span,
 ) -> Diagnostic {
@@ -13,5 +14,8 @@ pub(in crate::lower) fn several_initial_states(
     Diagnostic::new(Code::SeveralInitialStates, other_span, message)
         .label(format!("begins at `{other}` here"))
         .related(first_span, format!("begins at `{first}` here"))
-        .help("keep one; if an event decides, begin at a state that waits for it and leads to both")
+        .note(format!(
+            "the machine is made as if a state `{start}` waited there for the event that decides: what the arrow says, else `to_` and the state"
+        ))
+        .help("keep one, or draw the state that waits, with an event for each way")
 }

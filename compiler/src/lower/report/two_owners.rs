@@ -1,7 +1,7 @@
 //! SM310: a state that two bodies claim.
 
 use crate::diag::{Code, Diagnostic};
-use crate::lower::draft::{Draft, ROOT, StateIndex};
+use crate::lower::draft::{Draft, StateIndex};
 use crate::lower::scope::Claim;
 
 /// Two bodies, neither inside the other, declare or leave from one state.
@@ -12,11 +12,7 @@ pub(in crate::lower) fn two_owners(
     other: &Claim,
 ) -> Diagnostic {
     let id = &draft.get(state).id;
-    let name = |scope: StateIndex| match scope {
-        ROOT => "the diagram itself".to_owned(),
-        scope => format!("`{}`", draft.get(scope).id),
-    };
-    let (one, two) = (name(first.scope), name(other.scope));
+    let (one, two) = (draft.place_name(first.scope), draft.place_name(other.scope));
     Diagnostic::new(
         Code::TwoOwners,
         other.span,

@@ -1,0 +1,377 @@
+//! Choices: a choice with guards alone is a fork in the road, and no state; one with a branch that waits for an event is
+//! a *decision*, and a state that waits.
+//!
+//! A choice with guards alone is written into each transition that leads to it, with the guards of both, in the order of
+//! the text, `[else]` last. A transition without a label into a decision is replaced by the decision's branches; any other
+//! enters it. `[*] -->` and history have no guards, so the choice that they lead to stays, as a state that is left at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::draft::{Draft, DraftTransition, DraftTrigger, StateIndex};
+use super::report;
+use super::spec::Context;
+use super::trigger::completes;
+use crate::front::mermaid::ast::Stereotype;
+use crate::report::machine_too_large::machine_too_large;
+use crate::source::Span;
+
+/// Most transitions once choices are written into what leads to them, with the guards on their way. Unit: transitions and
+/// guards. Why: the runtime's limit; a chain of choices doubles them at each.
+const MOST: usize = statemark_runtime::MAX_TRANSITIONS;
+
+/// Makes transitions, and states, of all choices.
+pub(super) fn settle(draft: &mut Draft, context: &mut Context<'_>) {
+    let choices: BTreeSet<StateIndex> = (1..draft.states.len())
+        .filter(|&state| draft.get(state).pseudo == Some(Stereotype::Choice))
+        .collect();
+    if choices.is_empty() {
+        return;
+    }
+    let mut choosing = Choosing::new(choices, draft);
+    choosing.report(draft, context);
+    let Some(order) = choosing.order(draft, context) else {
+        return;
+    };
+    choosing.keep_entered(draft);
+    for choice in order {
+        let branches = choosing.branches.remove(&choice).unwrap_or_default();
+        let mut resolved = Vec::with_capacity(branches.len());
+        for branch in branches {
+            choosing.expand(branch, draft, &mut resolved);
+        }
+        resolved.sort_by_key(|branch| branch.otherwise);
+        choosing.branches.insert(choice, resolved);
+    }
+    choosing.rebuild(draft, context);
+}
+
+struct Choosing {
+    choices: BTreeSet<StateIndex>,
+    /// Those with a branch that waits for an event.
+    decisions: BTreeSet<StateIndex>,
+    /// Those that stay as states.
+    kept: BTreeSet<StateIndex>,
+    /// The ways out of each choice; leading on to no other choice with guards alone once that is settled.
+    branches: BTreeMap<StateIndex, Vec<DraftTransition>>,
+    /// How many transitions were made.
+    made: usize,
+}
+
+impl Choosing {
+    fn new(choices: BTreeSet<StateIndex>, draft: &Draft) -> Self {
+        let mut branches: BTreeMap<StateIndex, Vec<DraftTransition>> = BTreeMap::new();
+        for transition in &draft.transitions {
+            if choices.contains(&transition.source) {
+                let list = branches.entry(transition.source).or_default();
+                list.push(transition.clone());
+            }
+        }
+        let decides = |choice: &StateIndex| {
+            let mut all = branches.get(choice).into_iter().flatten();
+            all.any(waits)
+        };
+        Self {
+            decisions: choices.iter().copied().filter(decides).collect(),
+            kept: BTreeSet::new(),
+            choices,
+            branches,
+            made: 0,
+        }
+    }
+
+    /// Reports choices that can't decide.
+    fn report(&self, draft: &Draft, context: &mut Context<'_>) {
+        for &choice in &self.choices {
+            let state = draft.get(choice);
+            let branches = self.branches.get(&choice).map_or(&[][..], Vec::as_slice);
+            let Some(last) = branches.last() else {
+                let diagnostic = report::broken_choice::no_way_out(&state.id, state.span);
+                context.diags.push(diagnostic);
+                continue;
+            };
+            if self.decisions.contains(&choice) {
+                continue;
+            }
+            let guards: Vec<&str> = branches
+                .iter()
+                .filter_map(|branch| Some(branch.guard_words.first()?.value.as_str()))
+                .collect();
+            if guards.len() < branches.len() {
+                if branches.len() == 1 {
+                    let way =
+                        report::single_way::single_way("choice", &state.id, "out of", last.span);
+                    context.diags.push(way);
+                }
+            } else if !covers(&guards) {
+                let diagnostic =
+                    report::uncovered_choice::uncovered_choice(&state.id, &guards, last.span);
+                context.diags.push(diagnostic);
+            }
+        }
+    }
+
+    /// The choices, each behind those with guards alone that it leads to; `None` where they lead to each other.
+    fn order(&self, draft: &Draft, context: &mut Context<'_>) -> Option<Vec<StateIndex>> {
+        let mut order = Vec::with_capacity(self.choices.len());
+        let mut done: BTreeSet<StateIndex> = BTreeSet::new();
+        for &start in &self.choices {
+            // The open choices, with how many of their branches were followed, and by which way.
+            let mut open: Vec<(StateIndex, usize)> = Vec::new();
+            let mut is_open: BTreeSet<StateIndex> = BTreeSet::new();
+            if !done.contains(&start) {
+                open.push((start, 0));
+                is_open.insert(start);
+            }
+            while let Some((choice, next)) = open.last_mut() {
+                let (choice, at) = (*choice, *next);
+                *next += 1;
+                let Some(branch) = self.branches.get(&choice).and_then(|all| all.get(at)) else {
+                    done.insert(choice);
+                    is_open.remove(&choice);
+                    order.push(choice);
+                    open.pop();
+                    continue;
+                };
+                let Some(inner) = branch.target().filter(|target| self.is_plain(*target)) else {
+                    continue;
+                };
+                if is_open.contains(&inner) {
+                    let from = open.iter().position(|&(open, _)| open == inner);
+                    let circle = from.and_then(|from| open.get(from..));
+                    self.report_circle(circle.unwrap_or(&[]), draft, context);
+                    return None;
+                }
+                if !done.contains(&inner) {
+                    open.push((inner, 0));
+                    is_open.insert(inner);
+                }
+            }
+        }
+        Some(order)
+    }
+
+    fn report_circle(
+        &self,
+        circle: &[(StateIndex, usize)],
+        draft: &Draft,
+        context: &mut Context<'_>,
+    ) {
+        let ids: Vec<&str> = circle
+            .iter()
+            .map(|&(choice, _)| draft.get(choice).id.as_str())
+            .collect();
+        let way = |&(choice, next): &(StateIndex, usize)| -> Option<Span> {
+            let branch = self.branches.get(&choice)?.get(next.checked_sub(1)?)?;
+            Some(branch.span)
+        };
+        let places: Vec<Span> = circle.iter().filter_map(way).collect();
+        if let Some(diagnostic) = report::broken_choice::circle(&ids, &places) {
+            context.diags.push(diagnostic);
+        }
+    }
+
+    /// Whether a state is a choice with guards alone.
+    fn is_plain(&self, state: StateIndex) -> bool {
+        self.choices.contains(&state) && !self.decisions.contains(&state)
+    }
+
+    /// Keeps the choices where something begins, and those that nothing leads to, so that this is told.
+    fn keep_entered(&mut self, draft: &Draft) {
+        let initials = draft.states.iter().flat_map(|state| &state.initials);
+        let begins: BTreeSet<StateIndex> = initials
+            .flat_map(|initial| initial.targets.iter().copied())
+            .collect();
+        let ends = draft
+            .transitions
+            .iter()
+            .flat_map(|transition| &transition.targets);
+        let led_to: BTreeSet<StateIndex> = ends.copied().collect();
+        for &choice in &self.choices {
+            if begins.contains(&choice) || !led_to.contains(&choice) {
+                self.kept.insert(choice);
+            }
+        }
+    }
+
+    /// Leads a transition through the choices on its way.
+    fn expand(
+        &mut self,
+        transition: DraftTransition,
+        draft: &mut Draft,
+        out: &mut Vec<DraftTransition>,
+    ) {
+        let target = transition.target().filter(|to| self.choices.contains(to));
+        let Some(choice) = target else {
+            out.push(transition);
+            return;
+        };
+        let is_plain = self.is_plain(choice);
+        let says_nothing = transition.trigger == DraftTrigger::Missing
+            && !self.choices.contains(&transition.source)
+            && !completes(draft, transition.source);
+        if !is_plain && !says_nothing {
+            self.kept.insert(choice);
+            out.push(transition);
+            return;
+        }
+        let branches = self.branches.get(&choice).cloned().unwrap_or_default();
+        for branch in branches {
+            if self.made > MOST {
+                return;
+            }
+            self.made += 1 + transition.guard_words.len() + branch.guard_words.len();
+            let joined = if is_plain {
+                join(&transition, branch)
+            } else {
+                wait(&transition, branch, draft)
+            };
+            out.push(joined);
+        }
+    }
+
+    /// Puts the transitions together again: each that led to a choice leads through it, and the choices that stay have
+    /// their own.
+    fn rebuild(mut self, draft: &mut Draft, context: &mut Context<'_>) {
+        let mut all = Vec::with_capacity(draft.transitions.len());
+        for transition in std::mem::take(&mut draft.transitions) {
+            if !self.choices.contains(&transition.source) {
+                self.expand(transition, draft, &mut all);
+            }
+        }
+        if self.made > MOST {
+            let text = format!("more than {MOST} transitions once choices are written out");
+            let span = draft.get(super::draft::ROOT).span;
+            context.diags.push(machine_too_large(&text, span));
+        }
+        for &choice in &self.choices {
+            if !self.kept.contains(&choice) {
+                draft.drop_state(choice);
+                continue;
+            }
+            let is_plain = self.is_plain(choice);
+            draft.get_mut(choice).pseudo = None;
+            for mut branch in self.branches.remove(&choice).into_iter().flatten() {
+                if is_plain {
+                    branch.trigger = DraftTrigger::Eventless;
+                }
+                arm(&mut branch, draft);
+                all.push(branch);
+            }
+        }
+        draft.transitions = all;
+    }
+}
+
+/// Whether a branch waits for an event.
+fn waits(branch: &DraftTransition) -> bool {
+    matches!(
+        branch.trigger,
+        DraftTrigger::Events(_) | DraftTrigger::Commented { .. } | DraftTrigger::Delayed(_)
+    )
+}
+
+/// A transition that goes on by a branch of a choice with guards alone.
+fn join(into: &DraftTransition, branch: DraftTransition) -> DraftTransition {
+    let mut joined = into.clone();
+    if joined.trigger == DraftTrigger::Missing {
+        joined.trigger = into
+            .target()
+            .map_or(DraftTrigger::Missing, DraftTrigger::Toward);
+    }
+    // What the label says of the guard and the actions is no longer all.
+    if !branch.guard_words.is_empty() || !branch.actions.is_empty() {
+        joined.label = None;
+    }
+    joined.guard_words.extend(branch.guard_words);
+    joined.actions.extend(branch.actions);
+    joined.targets = branch.targets;
+    joined.span = branch.span;
+    joined
+}
+
+/// A branch of a decision, taken by the state that leads there without a label.
+fn wait(into: &DraftTransition, branch: DraftTransition, draft: &mut Draft) -> DraftTransition {
+    let mut joined = branch;
+    joined.source = into.source;
+    joined.actions.splice(0..0, into.actions.iter().copied());
+    arm(&mut joined, draft);
+    joined
+}
+
+/// Gives a branch that waits for a time its timer.
+fn arm(branch: &mut DraftTransition, draft: &mut Draft) {
+    if let DraftTrigger::Delayed(milliseconds) = branch.trigger {
+        let event = draft.add_timer(branch.source, milliseconds, branch.span);
+        branch.trigger = DraftTrigger::Events(vec![event]);
+    }
+}
+
+/// Most guards of one choice that are compared with each other. Unit: guards. Why: the work grows with the square; of more,
+/// nothing is claimed.
+const MOST_COMPARED: usize = 256;
+
+/// Whether one of some guards holds whatever is the case, as far as their texts tell.
+fn covers(guards: &[&str]) -> bool {
+    guards.len() > MOST_COMPARED
+        || guards.iter().enumerate().any(|(at, one)| {
+            *one == "true" || guards.iter().skip(at + 1).any(|two| are_opposite(one, two))
+        })
+}
+
+/// Whether one guard is the other's negation: `ready` and `!ready`, `x < 1` and `x >= 1`.
+fn are_opposite(one: &str, two: &str) -> bool {
+    let negates = |one: &str, two: &str| {
+        let inner = one.strip_prefix('!').or_else(|| one.strip_prefix("not "));
+        inner.map(str::trim).is_some_and(|inner| {
+            let bare = inner
+                .strip_prefix('(')
+                .and_then(|rest| rest.strip_suffix(')'));
+            inner == two || bare == Some(two)
+        })
+    };
+    let comparison = |text: &'_ str| {
+        let operators = ["<=", ">=", "==", "!=", "<", ">"];
+        operators.into_iter().find_map(|operator| {
+            let (left, right) = text.split_once(operator)?;
+            Some((left.trim().to_owned(), operator, right.trim().to_owned()))
+        })
+    };
+    let opposite = |operator: &str| match operator {
+        "<" => ">=",
+        ">" => "<=",
+        "<=" => ">",
+        ">=" => "<",
+        "==" => "!=",
+        _ => "==",
+    };
+    let compare = match (comparison(one), comparison(two)) {
+        (Some(left), Some(right)) if ![one, two].iter().any(|text| text.contains(['&', '|'])) => {
+            let (one, two) = (left, right);
+            one.0 == two.0 && one.2 == two.2 && opposite(one.1) == two.1
+        }
+        _ => false,
+    };
+    negates(one, two) || negates(two, one) || compare
+}
+
+#[cfg(test)]
+mod tests {
+    use super::covers;
+
+    #[test]
+    fn opposite_guards_cover_everything() {
+        for (guards, expected) in [
+            (&["ready", "!ready"][..], true),
+            (&["not (x > 1)", "x > 1"], true),
+            (&["x < 1", "y", "x >= 1"], true),
+            (&["a == \"b\"", "a != \"b\""], true),
+            (&["true"], true),
+            (&["x < 1", "x > 1"], false),
+            (&["x < 1", "y >= 1"], false),
+            (&["ready", "steady"], false),
+            (&["x < 1 && y", "x >= 1 && y"], false),
+        ] {
+            assert_eq!(covers(guards), expected, "{guards:?}");
+        }
+    }
+}
