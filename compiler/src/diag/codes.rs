@@ -90,7 +90,7 @@ codes! {
     SM112 "file-too-large" Error FileTooLarge;
     SM113 "invalid-utf8" Error InvalidUtf8;
     SM114 "invisible-character" Warning InvisibleCharacter;
-    SM115 "unsupported-construct" Error UnsupportedConstruct;
+    // SM115 was "unsupported-construct"; nothing is unsupported any more.
     SM116 "stray-words" Warning StrayWords;
     SM117 "swallowed-by-direction" Warning SwallowedByDirection;
     SM118 "semicolon-in-label" Warning SemicolonInLabel;
