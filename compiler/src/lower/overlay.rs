@@ -404,6 +404,9 @@ fn answers(transition: &DraftTransition, trigger: &DraftTrigger, draft: &Draft) 
             let implied = trigger::implied_event(draft, transition.source, *choice);
             !trigger::completes(draft, transition.source) && draft.event(&implied) == Some(*first)
         }
-        DraftTrigger::Eventless | DraftTrigger::Completion | DraftTrigger::Pattern(_) | DraftTrigger::Delayed(_) => false,
+        DraftTrigger::Eventless
+        | DraftTrigger::Completion
+        | DraftTrigger::Pattern(_)
+        | DraftTrigger::Delayed(_) => false,
     }
 }
