@@ -6,10 +6,13 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
+use statemark_compiler::pass::delay::duration;
 use statemark_runtime::{
-    ActionId, Constant, EventId, EventKind, Instruction, Operator, StateId, StateKind, Table,
-    TransitionId, Verdict,
+    ActionId, ActionKind, EventId, EventKind, StateId, StateKind, Table, TimerId, TransitionId,
+    Verdict,
 };
+
+mod expression;
 
 /// The event that a name which the machine doesn't have stands for (`safe_next`).
 pub(crate) const UNKNOWN_EVENT: &str = "error.unknown_event";
@@ -112,12 +115,97 @@ pub(crate) fn verdict(table: &Table, state: StateId) -> Option<&'static str> {
     }
 }
 
-/// Where a compound state begins.
-pub(crate) fn initial(table: &Table, state: StateId) -> Option<StateId> {
-    let range = &table.state(state)?.initial;
-    let index = usize::try_from(range.start).ok()?;
-    let targets = &table.sections().targets;
-    targets.get(index).copied().filter(|_| !range.is_empty())
+/// Where a compound state begins, or where a history leads while nothing is recorded.
+pub(crate) fn initials(table: &Table, state: StateId) -> Vec<StateId> {
+    let row = table.state(state);
+    let targets = row.map(|row| part(&table.sections().targets, &row.initial));
+    targets.unwrap_or_default().to_vec()
+}
+
+/// The rows of a range.
+fn part<'t, T>(rows: &'t [T], range: &std::ops::Range<u32>) -> &'t [T] {
+    let bounds = usize::try_from(range.start)
+        .ok()
+        .zip(usize::try_from(range.end).ok());
+    bounds
+        .and_then(|(start, end)| rows.get(start..end))
+        .unwrap_or_default()
+}
+
+/// Whether a state is a part of a parallel state that has no name in the spec.
+pub(crate) fn is_nameless_region(table: &Table, state: StateId) -> bool {
+    let Some(row) = table.state(state) else {
+        return false;
+    };
+    let outer = row.parent.and_then(|parent| table.state(parent));
+    row.kind.has_children()
+        && outer.is_some_and(|outer| outer.kind == StateKind::Parallel)
+        && meta(table, row.metadata).contains_key("implied")
+}
+
+/// Active states as people read them: `on › (media › playing | sound › loud)`.
+pub(crate) fn configuration(table: &Table, active: &[StateId]) -> String {
+    // States nest at most as deep as a table may, so the walk may recurse.
+    fn below(table: &Table, active: &[StateId], outer: Option<StateId>) -> Vec<String> {
+        let parent_of = |state: &StateId| table.state(*state).and_then(|row| row.parent);
+        let inside = active.iter().copied().filter(|state| {
+            let parent = parent_of(state).filter(|parent| parent.index() > 0);
+            parent == outer
+        });
+        inside
+            .map(|state| {
+                let deeper = below(table, active, Some(state));
+                let deeper = match deeper.as_slice() {
+                    [] => None,
+                    [only] => Some(only.clone()),
+                    several => Some(format!("({})", several.join(" | "))),
+                };
+                match (is_nameless_region(table, state), deeper) {
+                    (true, Some(deeper)) => deeper,
+                    (_, Some(deeper)) => format!("{} › {deeper}", state_name(table, state)),
+                    (_, None) => state_name(table, state),
+                }
+            })
+            .collect()
+    }
+    below(table, active, None).join(" | ")
+}
+
+/// The delay with which a timer sends its event, where only one action schedules it.
+pub(crate) fn delay(table: &Table, timer: TimerId) -> Option<u64> {
+    let mut delays = table.actions().filter_map(|(_, row)| match row.kind {
+        ActionKind::Schedule(other, delay) if other == timer => Some(delay),
+        _ => None,
+    });
+    delays.next().filter(|_| delays.next().is_none())
+}
+
+/// The timer that sends an event, if one does.
+fn timer_of(table: &Table, event: EventId) -> Option<TimerId> {
+    let mut timers = table.timers();
+    timers.find(|(_, row)| row.event == event).map(|(id, _)| id)
+}
+
+/// Whether an action starts or stops a timer of a state, which `after` implies.
+pub(crate) fn is_timers_own(table: &Table, action: ActionId) -> bool {
+    let kind = table.action(action).map(|row| &row.kind);
+    matches!(kind, Some(ActionKind::Schedule(timer, _) | ActionKind::Cancel(timer))
+        if table.timer_name(*timer).starts_with("after."))
+}
+
+/// What an action assigns: each field with the expression that gives its value.
+pub(crate) fn assigns(table: &Table, action: ActionId) -> Vec<(String, String)> {
+    let sections = table.sections();
+    let Some(ActionKind::Assign(range)) = table.action(action).map(|row| &row.kind) else {
+        return Vec::new();
+    };
+    let assigns = part(&sections.assigns, range).iter();
+    assigns
+        .map(|row| {
+            let value = expression::text(table, part(&sections.code, &row.value));
+            (table.field_name(row.field).to_owned(), value)
+        })
+        .collect()
 }
 
 /// The events that trigger a transition: `passed`, `a or b`; what moves by itself says so.
@@ -142,8 +230,15 @@ pub(crate) fn event_name(table: &Table, event: EventId) -> String {
     match name.strip_prefix("done.state.") {
         Some(state) if is_internal => format!("({state} is done)"),
         _ if name == UNKNOWN_EVENT => "(any unknown event)".to_owned(),
-        _ => name.to_owned(),
+        _ => delayed(table, event).unwrap_or_else(|| name.to_owned()),
     }
+}
+
+/// `after 30s`, of an event that a state's timer sends.
+fn delayed(table: &Table, event: EventId) -> Option<String> {
+    let timer = timer_of(table, event)?;
+    let delay = delay(table, timer).filter(|_| table.timer_name(timer).starts_with("after."))?;
+    Some(format!("after {}", duration(delay)))
 }
 
 /// The states that a transition leads to, or `None` for one that only acts.
@@ -174,7 +269,7 @@ pub(crate) fn transition_actions(table: &Table, transition: TransitionId) -> Vec
 /// The guard of a transition as an expression, or `None` without one.
 pub(crate) fn guard(table: &Table, transition: TransitionId) -> Option<String> {
     let code = table.guard(transition);
-    (!code.is_empty()).then(|| expression(table, code).text)
+    (!code.is_empty()).then(|| expression::text(table, code))
 }
 
 /// A transition as its author would write it: `planning --> implementing : ready [steps > 0] / plan`.
@@ -190,7 +285,10 @@ pub(crate) fn statement(table: &Table, transition: TransitionId) -> String {
     let mut parts = Vec::new();
     if !table.triggers(transition).is_empty() {
         let events = table.triggers(transition).iter();
-        let names: Vec<&str> = events.map(|&event| table.event_name(event)).collect();
+        let name = |&event: &EventId| {
+            delayed(table, event).unwrap_or_else(|| table.event_name(event).to_owned())
+        };
+        let names: Vec<String> = events.map(name).collect();
         parts.push(names.join(", "));
     }
     parts.extend(guard(table, transition).map(|guard| format!("[{guard}]")));
@@ -200,131 +298,4 @@ pub(crate) fn statement(table: &Table, transition: TransitionId) -> String {
     }
     text.push_str(&parts.join(" "));
     text.trim_end_matches([' ', ':']).to_owned()
-}
-
-/// A part of an expression.
-struct Part {
-    text: String,
-    binds: Binds,
-}
-
-/// How tightly a part holds together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Binds {
-    Or,
-    And,
-    Comparison,
-    Word,
-}
-
-impl Part {
-    fn within(self, least: Binds) -> String {
-        if self.binds < least {
-            format!("({})", self.text)
-        } else {
-            self.text
-        }
-    }
-}
-
-/// A guard program as an expression.
-///
-/// A skip leaves a question open until the place that it leads to: what stands between is the other side of `&&` or `||`.
-/// Programs of other compilers may jump otherwise; of them this shows the order of the questions.
-fn expression(table: &Table, code: &[Instruction]) -> Part {
-    let mut open: Vec<(usize, Binds, Part)> = Vec::new();
-    let mut current: Option<Part> = None;
-    let truth = |value: bool| Part {
-        text: value.to_string(),
-        binds: Binds::Word,
-    };
-    for (at, instruction) in code.iter().enumerate() {
-        current = closed(&mut open, current, at);
-        match instruction {
-            Instruction::Ask(guard) => {
-                current = Some(Part {
-                    text: table.guard_name(*guard).to_owned(),
-                    binds: Binds::Word,
-                });
-            }
-            Instruction::Compare(field, operator, range) => {
-                let constants = table.constants(range).iter();
-                let constants: Vec<String> = constants.map(|one| constant(table, one)).collect();
-                current = Some(comparison(table.field_name(*field), *operator, &constants));
-            }
-            Instruction::Not => {
-                let inner = current.take().unwrap_or_else(|| truth(true));
-                current = Some(Part {
-                    text: format!("!{}", inner.within(Binds::Word)),
-                    binds: Binds::Word,
-                });
-            }
-            Instruction::SkipIfFalse(distance) | Instruction::SkipIfTrue(distance) => {
-                let binds = match instruction {
-                    Instruction::SkipIfFalse(_) => Binds::And,
-                    _ => Binds::Or,
-                };
-                let left = current.take().unwrap_or_else(|| truth(true));
-                open.push((at + 1 + usize::from(*distance), binds, left));
-            }
-            _ => {}
-        }
-    }
-    closed(&mut open, current, code.len()).unwrap_or_else(|| truth(true))
-}
-
-/// Closes the questions that end at a place, the innermost first.
-fn closed(open: &mut Vec<(usize, Binds, Part)>, current: Option<Part>, at: usize) -> Option<Part> {
-    let mut current = current;
-    while let Some((_, binds, left)) = open.pop_if(|(end, ..)| *end <= at) {
-        let Some(right) = current else {
-            current = Some(left);
-            continue;
-        };
-        let word = if binds == Binds::And { "&&" } else { "||" };
-        current = Some(Part {
-            text: format!("{} {word} {}", left.within(binds), right.within(binds)),
-            binds,
-        });
-    }
-    current
-}
-
-fn comparison(field: &str, operator: Operator, constants: &[String]) -> Part {
-    let first = constants.first().map_or("", String::as_str);
-    let infix = |sign: &str| Part {
-        text: format!("{field} {sign} {first}"),
-        binds: Binds::Comparison,
-    };
-    let word = |text: String| Part {
-        text,
-        binds: Binds::Word,
-    };
-    match operator {
-        Operator::Eq => infix("=="),
-        Operator::Neq => infix("!="),
-        Operator::Gt => infix(">"),
-        Operator::Gte => infix(">="),
-        Operator::Lt => infix("<"),
-        Operator::Lte => infix("<="),
-        Operator::In => Part {
-            text: format!("{field} in [{}]", constants.join(", ")),
-            binds: Binds::Comparison,
-        },
-        Operator::Contains => word(format!("{field}.contains({first})")),
-        Operator::Exists => word(format!("has({field})")),
-        Operator::NotExists => word(format!("!has({field})")),
-        other => infix(other.name()),
-    }
-}
-
-fn constant(table: &Table, constant: &Constant) -> String {
-    match constant {
-        Constant::Null => "null".to_owned(),
-        Constant::Bool(value) => value.to_string(),
-        Constant::Int(value) => value.to_string(),
-        Constant::Float(value) => format!("{value:?}"),
-        Constant::Text(text) => Value::from(table.text(*text)).to_string(),
-        _ => "?".to_owned(),
-    }
 }

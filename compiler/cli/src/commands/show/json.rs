@@ -13,7 +13,7 @@
 //!   "exit": [],
 //!   "states": [
 //!     {
-//!       "id": "planning", "kind": "atomic", "parent": null, "initial": null, "verdict": null,
+//!       "id": "planning", "kind": "atomic", "parent": null, "initial": null, "initial_targets": [], "verdict": null,
 //!       "implied": false, "title": null, "description": null, "instructions": "Read the code. …",
 //!       "entry": [], "exit": [], "meta": { "allowed_tools": ["Read"] }
 //!     }
@@ -22,13 +22,19 @@
 //!   "transitions": [
 //!     {
 //!       "id": 0, "source": "planning", "events": ["ready"], "guard": "steps > 0", "actions": [], "target": "implementing",
-//!       "internal": false, "requires_approval": false, "approval_message": null, "label": "ready [has_steps]",
+//!       "targets": ["implementing"], "internal": false, "requires_approval": false, "approval_message": null, "label": "ready [has_steps]",
 //!       "description": null, "meta": {}
 //!     }
 //!   ],
 //!   "guards": ["tests_pass"],
 //!   "fields": ["steps"],
-//!   "actions": [{ "name": "count_attempt", "raises": null, "meta": {} }],
+//!   "actions": [
+//!     {
+//!       "name": "count_attempt", "raises": null, "assigns": [{ "field": "attempts", "value": "attempts + 1" }],
+//!       "schedules": null, "delay": null, "cancels": null, "meta": {}
+//!     }
+//!   ],
+//!   "timers": [],
 //!   "meta": {}
 //! }
 //! ```
@@ -39,7 +45,12 @@
 //! - `id` of a transition is its row in the table; records of `simulate` name it so.
 //! - `requires_approval` says that a person has to say yes before the transition is taken, to whom a host shows
 //!   `approval_message`. Asking is for hosts: the machine itself doesn't wait.
-//! - `kind` of a state is `atomic`, `compound` or `final`; of an event `named` or `internal` (nobody can send it).
+//! - `kind` of a state is `atomic`, `compound`, `parallel`, `final`, `history` or `deep_history`; of an event `named` or
+//!   `internal` (nobody can send it).
+//! - `initial` of a history is where it leads while nothing is remembered. `initial_targets` and `targets` are all states
+//!   that are led to, several only in different regions; `initial` and `target` are the first of them.
+//! - `timers` are what `after` waits for: `{"name": "after.heating.1", "event": "after.heating.1"}`. An action `schedules`
+//!   one with a `delay` in milliseconds, or `cancels` it.
 //! - `verdict` is `success` or `failure`, for final states alone; `implied` is true of one that stands for a `[*]`.
 //! - `guards` are those that the host answers, `fields` those that other guards read.
 //! - The position of an event, transition, guard, field or action is its number in the table, that of a state is one
@@ -52,8 +63,8 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::Value;
 use statemark_runtime::{
-    ActionRow, EventId, EventKind, EventRow, StateId, StateKind, StateRow, Table, TransitionId,
-    TransitionRow,
+    ActionId, ActionKind, ActionRow, EventId, EventKind, EventRow, StateId, StateKind, StateRow,
+    Table, TransitionId, TransitionRow,
 };
 
 use crate::loading::Loaded;
@@ -78,7 +89,7 @@ pub(super) fn json(loaded: &Loaded) -> String {
         title: taken(&mut meta, "title"),
         description: taken(&mut meta, "description"),
         context: taken(&mut meta, "context"),
-        initial: wording::initial(table, ROOT).map(|state| table.state_name(state)),
+        initial: first(table, ROOT),
         entry: root.map_or(Vec::new(), |row| called(table, &row.entry)),
         exit: root.map_or(Vec::new(), |row| called(table, &row.exit)),
         states: table
@@ -96,7 +107,17 @@ pub(super) fn json(loaded: &Loaded) -> String {
             .collect(),
         guards: texts(&table.sections().guards),
         fields: texts(&table.sections().fields),
-        actions: table.actions().map(|(_, row)| action(table, row)).collect(),
+        actions: table
+            .actions()
+            .map(|(id, row)| action(table, id, row))
+            .collect(),
+        timers: table
+            .timers()
+            .map(|(_, row)| Timer {
+                name: table.text(row.name),
+                event: table.event_name(row.event),
+            })
+            .collect(),
         meta,
     };
     let text = serde_json::to_string_pretty(&machine).unwrap_or_default();
@@ -120,6 +141,7 @@ struct Machine<'t> {
     guards: Vec<String>,
     fields: Vec<String>,
     actions: Vec<Action<'t>>,
+    timers: Vec<Timer<'t>>,
     meta: Meta,
 }
 
@@ -129,6 +151,7 @@ struct State<'t> {
     kind: &'static str,
     parent: Option<&'t str>,
     initial: Option<&'t str>,
+    initial_targets: Vec<&'t str>,
     verdict: Option<&'static str>,
     implied: bool,
     title: Value,
@@ -156,6 +179,7 @@ struct Transition<'t> {
     guard: Option<String>,
     actions: Vec<String>,
     target: Option<&'t str>,
+    targets: Vec<&'t str>,
     internal: bool,
     requires_approval: bool,
     approval_message: Value,
@@ -168,7 +192,23 @@ struct Transition<'t> {
 struct Action<'t> {
     name: &'t str,
     raises: Option<&'t str>,
+    assigns: Vec<Assign>,
+    schedules: Option<&'t str>,
+    delay: Option<u64>,
+    cancels: Option<&'t str>,
     meta: Meta,
+}
+
+#[derive(Serialize)]
+struct Assign {
+    field: String,
+    value: String,
+}
+
+#[derive(Serialize)]
+struct Timer<'t> {
+    name: &'t str,
+    event: &'t str,
 }
 
 /// The value of a key, or `null`, and the key no longer among the others.
@@ -186,6 +226,17 @@ fn called(table: &Table, range: &Range<u32>) -> Vec<String> {
     wording::actions(table, table.calls(range))
 }
 
+/// The first state that a state begins at.
+fn first(table: &Table, state: StateId) -> Option<&str> {
+    let first = wording::initials(table, state).first().copied();
+    first.map(|state| table.state_name(state))
+}
+
+fn names<'t>(table: &'t Table, states: &[StateId]) -> Vec<&'t str> {
+    let states = states.iter();
+    states.map(|&state| table.state_name(state)).collect()
+}
+
 fn state<'t>(table: &'t Table, id: StateId, row: &StateRow) -> State<'t> {
     let mut meta = wording::state_meta(table, id);
     State {
@@ -193,10 +244,14 @@ fn state<'t>(table: &'t Table, id: StateId, row: &StateRow) -> State<'t> {
         kind: match row.kind {
             StateKind::Compound => "compound",
             StateKind::Final => "final",
+            StateKind::Parallel => "parallel",
+            StateKind::History => "history",
+            StateKind::DeepHistory => "deep_history",
             _ => "atomic",
         },
         parent: row.parent.and_then(|parent| below_root(table, parent)),
-        initial: wording::initial(table, id).map(|state| table.state_name(state)),
+        initial: first(table, id),
+        initial_targets: names(table, &wording::initials(table, id)),
         verdict: wording::verdict(table, id),
         implied: meta.remove("implied").is_some(),
         title: taken(&mut meta, "title"),
@@ -237,6 +292,7 @@ fn transition<'t>(table: &'t Table, id: TransitionId, row: &TransitionRow) -> Tr
             .targets(id)
             .first()
             .map(|&state| table.state_name(state)),
+        targets: names(table, table.targets(id)),
         internal: row.internal,
         requires_approval,
         approval_message: taken(&mut meta, "approval_message"),
@@ -246,10 +302,25 @@ fn transition<'t>(table: &'t Table, id: TransitionId, row: &TransitionRow) -> Tr
     }
 }
 
-fn action<'t>(table: &'t Table, row: &ActionRow) -> Action<'t> {
+fn action<'t>(table: &'t Table, id: ActionId, row: &ActionRow) -> Action<'t> {
+    let (schedules, delay) = match row.kind {
+        ActionKind::Schedule(timer, delay) => (Some(table.timer_name(timer)), Some(delay)),
+        _ => (None, None),
+    };
+    let cancels = match row.kind {
+        ActionKind::Cancel(timer) => Some(table.timer_name(timer)),
+        _ => None,
+    };
     Action {
         name: table.text(row.name),
         raises: row.kind.raised().map(|event| table.event_name(event)),
+        assigns: wording::assigns(table, id)
+            .into_iter()
+            .map(|(field, value)| Assign { field, value })
+            .collect(),
+        schedules,
+        delay,
+        cancels,
         meta: wording::meta(table, row.metadata),
     }
 }

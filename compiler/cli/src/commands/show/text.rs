@@ -75,12 +75,16 @@ impl Page<'_> {
         let events = table
             .events()
             .filter(|(_, row)| row.kind == EventKind::Named);
+        let own_actions = table
+            .actions()
+            .filter(|(id, _)| !wording::is_timers_own(table, *id));
         let counts = [
             (states.count(), "state"),
             (table.transitions().len(), "transition"),
             (events.count(), "event"),
             (table.sections().guards.len(), "guard"),
-            (table.actions().len(), "action"),
+            (own_actions.count(), "action"),
+            (table.timers().len(), "timer"),
         ];
         let counts: Vec<String> = counts
             .iter()
@@ -135,8 +139,7 @@ impl Page<'_> {
         let meta = wording::state_meta(table, state);
         let begins = row
             .parent
-            .and_then(|parent| wording::initial(table, parent))
-            == Some(state);
+            .is_some_and(|parent| wording::initials(table, parent).contains(&state));
         self.title(state, row, &meta, begins, depth);
         self.facts(row, &meta, depth + 2);
         self.entries(state, depth + 2);
@@ -150,6 +153,7 @@ impl Page<'_> {
     fn title(&mut self, state: StateId, row: &StateRow, meta: &Meta, begins: bool, depth: usize) {
         let mark = match (row.kind, begins) {
             (StateKind::Final, _) => "◎",
+            (StateKind::History | StateKind::DeepHistory, _) => "↺",
             (_, true) => "●",
             _ => "○",
         };
@@ -162,13 +166,37 @@ impl Page<'_> {
             (StateKind::Final, Verdict::Success) => remarks.push("ends".to_owned()),
             (StateKind::Final, Verdict::Failure) => remarks.push("ends in failure".to_owned()),
             (StateKind::Compound, _) => remarks.push("has states inside".to_owned()),
+            (StateKind::Parallel, _) => remarks.push("is in all its regions at once".to_owned()),
+            (StateKind::History, _) => remarks.push(self.remembers(state, "child")),
+            (StateKind::DeepHistory, _) => remarks.push(self.remembers(state, "configuration")),
             _ => {}
+        }
+        if self.is_region(row) {
+            remarks.insert(0, "a region".to_owned());
         }
         let remarks = self.palette.dim(&remarks.join(", "));
         let title = wording::text(meta, "title").unwrap_or("");
         let parts = [format!("{mark} {name}"), title.to_owned(), remarks];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         self.line(depth, &parts.join("  "));
+    }
+
+    fn is_region(&self, row: &StateRow) -> bool {
+        let outer = row.parent.and_then(|parent| self.table.state(parent));
+        !row.kind.is_history() && outer.is_some_and(|outer| outer.kind == StateKind::Parallel)
+    }
+
+    /// What a history does: `leads back to the last child, at first to playing`.
+    fn remembers(&self, state: StateId, what: &str) -> String {
+        let first = wording::initials(self.table, state);
+        let first: Vec<String> = first
+            .into_iter()
+            .map(|target| wording::state_name(self.table, target))
+            .collect();
+        format!(
+            "leads back to the last {what}, at first to {}",
+            first.join(", ")
+        )
     }
 
     /// What a state says beside its transitions.
@@ -181,7 +209,11 @@ impl Page<'_> {
             }
         }
         for (word, range) in [("on entry", &row.entry), ("on exit", &row.exit)] {
-            let actions = wording::actions(table, table.calls(range));
+            let own = table.calls(range).iter().copied();
+            let own: Vec<_> = own
+                .filter(|&id| !wording::is_timers_own(table, id))
+                .collect();
+            let actions = wording::actions(table, &own);
             if !actions.is_empty() {
                 self.fact(depth, word, &actions.join(", "));
             }
@@ -271,12 +303,20 @@ impl Page<'_> {
                     .kind
                     .raised()
                     .map(|event| format!("raises {}", table.event_name(event)));
-                let meta = wording::meta(table, row.metadata);
+                let assigns = wording::assigns(table, id);
+                let assigns: Vec<String> = assigns
+                    .into_iter()
+                    .map(|(field, value)| format!("{field} = {value}"))
+                    .collect();
+                let sets = (!assigns.is_empty()).then(|| format!("sets {}", assigns.join(", ")));
+                let mut meta = wording::meta(table, row.metadata);
+                // What is assigned is read from the program, which is what runs.
+                meta.remove("assign");
                 let said = meta.iter().map(|(key, value)| match value {
                     Value::Bool(true) => key.clone(),
                     _ => format!("{key}: {}", value_text(value)),
                 });
-                let parts: Vec<String> = raises.into_iter().chain(said).collect();
+                let parts: Vec<String> = raises.into_iter().chain(sets).chain(said).collect();
                 (!parts.is_empty()).then(|| (table.action_name(id), parts.join(", ")))
             })
             .collect();

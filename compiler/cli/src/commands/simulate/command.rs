@@ -5,6 +5,8 @@
 //! ready {"steps": 3}                with data
 //! {"event": "ready", "data": {}}    the same as JSON
 //! # a comment
+//! :wait 30s                         time passes; :wait alone, until the next timer is due
+//! {"wait": "30s"}                   the same as JSON
 //! :set steps=3   :guard tests_pass=true   :context   :quit   ?
 //! ```
 
@@ -17,6 +19,8 @@ pub(super) enum Command {
     Nothing,
     /// An event by its name, or by its number at the prompt.
     Send { name: String, data: Option<Json> },
+    /// So many milliseconds pass; without a number, those until the next timer is due.
+    Wait(Option<u64>),
     /// A field of the context gets a value.
     Set { path: String, value: Json },
     /// A guard answers from now on.
@@ -83,6 +87,7 @@ fn read_order(order: &str) -> Result<Command, String> {
             let name = name.to_owned();
             Ok(Command::Guard { name, answer })
         }
+        "wait" => wait(rest.trim()),
         "context" => Ok(Command::Context),
         "help" | "h" | "?" => Ok(Command::Help),
         "quit" | "q" | "exit" => Ok(Command::Quit),
@@ -99,8 +104,39 @@ fn assignment<'l>(text: &'l str, usage: &str) -> Result<(&'l str, &'l str), Stri
     Ok((name, value))
 }
 
+/// How long to wait: nothing, `30s`, or a number of milliseconds.
+fn wait(text: &str) -> Result<Command, String> {
+    if text.is_empty() {
+        return Ok(Command::Wait(None));
+    }
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text.strip_prefix(number).unwrap_or("") {
+        "ms" | "" => Some(1),
+        "s" => Some(1_000),
+        "m" => Some(60_000),
+        "h" => Some(3_600_000),
+        "d" => Some(86_400_000),
+        _ => None,
+    };
+    let whole = number.trim_end().parse::<u64>().ok();
+    let milliseconds = whole
+        .zip(unit)
+        .and_then(|(whole, unit)| whole.checked_mul(unit));
+    match milliseconds {
+        Some(milliseconds) => Ok(Command::Wait(Some(milliseconds))),
+        None => Err(format!(
+            "`{text}` is no time; write `:wait 30s` (ms, s, m, h or d), or `:wait` until the next timer is due"
+        )),
+    }
+}
+
 fn json_line(line: &str) -> Result<Command, String> {
     let mut line = object(line)?;
+    match line.get("wait") {
+        Some(Json::String(text)) => return wait(text),
+        Some(Json::Number(number)) => return wait(&number.to_string()),
+        _ => {}
+    }
     let name = line.get("event").and_then(Json::as_str).map(str::to_owned);
     let name = name.ok_or("it has no `event` that is a text")?;
     let data = line
@@ -156,6 +192,10 @@ mod tests {
             ("{\"event\": \"x\", \"data\": null}", send("x", None)),
             ("?", Command::Help),
             (":q", Command::Quit),
+            (":wait", Command::Wait(None)),
+            (":wait 90s", Command::Wait(Some(90_000))),
+            ("{\"wait\": \"2m\"}", Command::Wait(Some(120_000))),
+            ("{\"wait\": 250}", Command::Wait(Some(250))),
             (
                 ":set a.b = \"x=y\"",
                 Command::Set {
@@ -181,6 +221,7 @@ mod tests {
             (":set a", "write `:set field=JSON`"),
             (":set a=b", "a text needs quotes: `:set a=\"b\"`"),
             (":guard a=maybe", "write `:guard name=true`"),
+            (":wait long", "`long` is no time"),
             (":jump", "there is no `:jump`"),
             ("{\"event\": 1}", "no `event`"),
             ("go {\"a\": }", "broken at column"),

@@ -1,21 +1,27 @@
-//! What answers for the host: the context, the data of the event at hand, and what a person said about guards.
+//! What answers for the host: the context, the data of the event at hand, the clock, and what a person said about guards.
+//!
+//! The clock stands still until a person moves it: nothing here waits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json};
-use statemark_runtime::{FieldId, GuardId, Host, Table, Value};
+use statemark_compiler::datum;
+use statemark_runtime::{
+    Data, Datum, FieldId, GuardId, Host, Merge, Table, TimerId, Timers, Value,
+};
 
 use crate::wording::machine_meta;
 
 /// The host of a simulated machine.
 #[derive(Clone, Debug)]
 pub(super) struct Desk {
-    /// The context, with the data of all events so far.
-    context: Json,
-    /// The data of the event at hand, which guards see as `event`.
-    data: Json,
-    /// The path of each field that guards read.
-    paths: Vec<Vec<String>>,
+    data: Data,
+    merge: Merge,
+    timers: Timers,
+    /// What time it is. Unit: milliseconds since the start.
+    now: u64,
+    /// What was assigned since the event at hand came in, in order.
+    assigned: Vec<(FieldId, Datum)>,
     /// What was said to stand.
     settled: BTreeMap<GuardId, bool>,
     /// What was said for the event at hand alone.
@@ -27,41 +33,34 @@ pub(super) struct Desk {
 impl Desk {
     /// The desk before the first event: the context is the spec's.
     pub(super) fn new(table: &Table) -> Self {
-        let context = machine_meta(table).remove("context");
-        let fields = table.sections().fields.iter();
+        let meta = machine_meta(table);
+        let merge = merge(&meta);
         Self {
-            context: context.unwrap_or_else(|| Json::Object(Map::new())),
-            data: Json::Null,
-            paths: fields
-                .map(|&path| table.text(path).split('.').map(str::to_owned).collect())
-                .collect(),
+            data: data(table, meta.get("context"), &merge),
+            merge,
+            timers: Timers::new(),
+            now: 0,
+            assigned: Vec::new(),
             settled: BTreeMap::new(),
             passing: BTreeMap::new(),
             unanswered: BTreeSet::new(),
         }
     }
 
-    pub(super) const fn context(&self) -> &Json {
-        &self.context
+    pub(super) fn context(&self) -> Json {
+        datum::to_json(&self.data.to_datum())
     }
 
-    /// Merges the data of an event, field by field, and keeps it as `event`.
+    /// Merges the data of an event as the spec says, and keeps it as `event`.
     pub(super) fn take_data(&mut self, data: &Json) {
-        self.data = data.clone();
-        let Some(fields) = data.as_object() else {
-            return;
-        };
-        if !self.context.is_object() {
-            self.context = Json::Object(Map::new());
-        }
-        if let Some(context) = self.context.as_object_mut() {
-            context.extend(fields.clone());
-        }
+        self.data
+            .receive(datum::from_json(data).unwrap_or(Datum::Null));
     }
 
     /// Sets a field of the context; objects on its dotted path are made where they are missing.
-    pub(super) fn set(&mut self, path: &str, value: Json) {
-        let mut at = &mut self.context;
+    pub(super) fn set(&mut self, table: &Table, path: &str, value: Json) {
+        let mut context = self.context();
+        let mut at = &mut context;
         for key in path.split('.') {
             if !at.is_object() {
                 *at = Json::Object(Map::new());
@@ -72,6 +71,7 @@ impl Desk {
             at = object.entry(key).or_insert(Json::Null);
         }
         *at = value;
+        self.data = data(table, Some(&context), &self.merge);
     }
 
     /// What a guard answers from now on.
@@ -84,8 +84,10 @@ impl Desk {
         self.passing.insert(guard, answer);
     }
 
-    /// Forgets what was said for one event alone.
+    /// Forgets what was said for one event alone, and what came with it.
     pub(super) fn next_event(&mut self) {
+        self.data.commit();
+        self.assigned.clear();
         self.passing.clear();
         self.unanswered.clear();
     }
@@ -105,17 +107,57 @@ impl Desk {
     }
 
     /// The value of a field, if it is there.
-    pub(super) fn value(&self, field: FieldId) -> Option<&Json> {
-        let path = self.paths.get(field.index())?;
-        self.find(&self.context, path).or_else(|| {
-            let (first, rest) = path.split_first()?;
-            (first == "event").then(|| self.find(&self.data, rest))?
+    pub(super) fn value(&self, field: FieldId) -> Option<Json> {
+        let value = self.data.get(field);
+        (value != Value::Absent).then(|| {
+            value
+                .to_datum()
+                .map_or(Json::Null, |it| datum::to_json(&it))
         })
     }
 
-    fn find<'d>(&'d self, from: &'d Json, path: &[String]) -> Option<&'d Json> {
-        path.iter().try_fold(from, |at, key| at.get(key))
+    /// What was assigned since the event at hand came in.
+    pub(super) fn assigned(&self) -> impl Iterator<Item = (FieldId, Json)> + '_ {
+        let assigned = self.assigned.iter();
+        assigned.map(|(field, value)| (*field, datum::to_json(value)))
     }
+
+    /// What time it is. Unit: milliseconds since the start.
+    pub(super) const fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The timers that wait, the next first, each with the time when it is due.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (TimerId, u64)> + '_ {
+        self.timers.iter()
+    }
+
+    /// Moves the clock on to the next timer that is due up to then, and takes it; without one, on to then.
+    pub(super) fn next_due(&mut self, then: u64) -> Option<TimerId> {
+        let due = self.timers.next_due().filter(|&due| due <= then);
+        self.now = due.unwrap_or(then).max(self.now);
+        self.timers.pop_due(self.now).filter(|_| due.is_some())
+    }
+}
+
+/// Which fields of events' data the spec keeps: none if it says so, those of its schema, or all.
+fn merge(meta: &Map<String, Json>) -> Merge {
+    if meta.get("merge").and_then(Json::as_str) == Some("none") {
+        return Merge::None;
+    }
+    let schema = meta.get("context_schema");
+    let declared = schema.and_then(|schema| schema.get("properties")?.as_object());
+    declared.map_or(Merge::All, |fields| {
+        Merge::Declared(fields.keys().cloned().collect())
+    })
+}
+
+fn data(table: &Table, context: Option<&Json>, merge: &Merge) -> Data {
+    let fields = match context.and_then(datum::from_json) {
+        Some(Datum::Object(fields)) => fields,
+        _ => BTreeMap::new(),
+    };
+    Data::new(table, fields).with_merge(merge.clone())
 }
 
 impl Host for Desk {
@@ -127,26 +169,32 @@ impl Host for Desk {
     }
 
     fn field(&self, field: FieldId) -> Value<'_> {
-        match self.value(field) {
-            None => Value::Absent,
-            Some(Json::Null) => Value::Null,
-            Some(Json::Bool(value)) => Value::Bool(*value),
-            Some(Json::Number(number)) => number_value(number),
-            Some(Json::String(text)) => Value::Text(text),
-            Some(Json::Array(_) | Json::Object(_)) => Value::Opaque,
-        }
+        self.data.field(field)
     }
-}
 
-/// A number, exact if it is an integer of 64 bits.
-fn number_value(number: &serde_json::Number) -> Value<'static> {
-    let int = number
-        .as_i64()
-        .map(i128::from)
-        .or(number.as_u64().map(i128::from));
-    match (int, number.as_f64()) {
-        (Some(int), _) => Value::Int(int),
-        (None, Some(float)) => Value::Float(float),
-        (None, None) => Value::Opaque,
+    fn assign(&mut self, field: FieldId, value: Value<'_>) {
+        if let Ok(datum) = value.to_datum() {
+            self.assigned.push((field, datum));
+        }
+        self.data.assign(field, value);
+    }
+
+    fn schedule(&mut self, timer: TimerId, delay: u64) {
+        self.timers.schedule(timer, self.now.saturating_add(delay));
+    }
+
+    fn cancel(&mut self, timer: TimerId) {
+        self.timers.cancel(timer);
+    }
+
+    fn begin(&mut self) {
+        self.data.begin();
+        self.timers.begin();
+    }
+
+    fn rollback(&mut self) {
+        self.assigned.clear();
+        self.data.rollback();
+        self.timers.rollback();
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use statemark_runtime::Table;
 
 use super::command::{Command, read};
-use super::script::{no_guard, set, show};
+use super::script::{no_guard, set, show, wait};
 use super::session::Session;
 use super::text::{self, Numbered};
 use crate::args::TextFormat;
@@ -17,6 +17,7 @@ use crate::status::ExitStatus;
 const HELP: &str = concat!(
     "  NAME or NUMBER          send an event\n",
     "  NAME {\"field\": 1}       send an event with data, which is merged into the context\n",
+    "  :wait 30s               let time pass; :wait alone, until the next timer is due\n",
     "  :set field=JSON         change the context\n",
     "  :guard name=true        answer a guard of the host, from now on\n",
     "  :context                show the context\n",
@@ -55,13 +56,17 @@ pub(super) fn run(
         let command = read(&line);
         show_standing = matches!(
             &command,
-            Ok(Command::Send { .. } | Command::Set { .. } | Command::Guard { .. })
+            Ok(Command::Send { .. }
+                | Command::Wait(_)
+                | Command::Set { .. }
+                | Command::Guard { .. })
         );
         match command {
             Ok(Command::Quit) => break,
             Ok(Command::Send { name, data }) => {
                 sent += usize::from(send(&name, data.as_ref(), &mut session, format, printer));
             }
+            Ok(Command::Wait(milliseconds)) => wait(milliseconds, &mut session, format, printer),
             Ok(other) => carry_out(other, &mut session, printer),
             Err(why) => printer.talk(&format!("{why}\n")),
         }
@@ -128,7 +133,7 @@ fn carry_out(command: Command, session: &mut Session<'_>, printer: &mut Printer)
         Command::Help => printer.talk(HELP),
         Command::Context => {
             let context = session.desk().context();
-            let text = serde_json::to_string_pretty(context).unwrap_or_default();
+            let text = serde_json::to_string_pretty(&context).unwrap_or_default();
             printer.talk(&format!("{text}\n"));
         }
         Command::Set { path, value } => set(&path, value, session, printer),
@@ -136,7 +141,7 @@ fn carry_out(command: Command, session: &mut Session<'_>, printer: &mut Printer)
             Some(guard) => session.desk_mut().settle(guard, answer),
             None => printer.talk(&format!("{}\n", no_guard(&name, session.table()))),
         },
-        Command::Nothing | Command::Send { .. } | Command::Quit => {}
+        Command::Nothing | Command::Send { .. } | Command::Wait(_) | Command::Quit => {}
     }
 }
 

@@ -31,7 +31,12 @@
 //!   the configuration nor the context changes) or `refused` (it can't be sent). An ignored or refused record has
 //!   `reason`, and `legal`: the events that could be taken now.
 //! - States are named by their ids, also one that stands for a `[*]`.
-//! - `from` and `to` are the innermost active states; `configuration` is all of them after the event, outermost first.
+//! - `from` and `to` are the innermost active states, where several regions are active those of the first;
+//!   `configuration` is all active states after the event, outermost first.
+//! - `assigned`, if anything was, is what was assigned in the step, in order: `{"field": "attempts", "value": 1}`.
+//! - `at`, if the machine has timers, is the time in milliseconds since the start; the clock moves with `:wait` alone.
+//! - `waiting`, if timers wait after the event, is which, the next first: `{"timer": "after.heating.1", "due": 90000}`,
+//!   with the time `at` which it sends its event. That event has a record of its own, with the timer's event as `event`.
 //! - `absent` names the fields that a guard wanted and that the context doesn't have.
 //! - `unanswered`, if there are any, names the guards that nobody has answered; they counted as false.
 //! - `unknown`, if the event stood for a name that the machine doesn't have (`safe_next`), is that name.
@@ -39,6 +44,7 @@
 //! For a spec with errors, there is one object instead, that of `lint --output-format json`, and the exit code is 1.
 
 use serde::Serialize;
+use serde_json::Value as Json;
 use statemark_runtime::{Microstep, Outcome, Record, Table};
 
 use crate::wording::{self, Place};
@@ -56,6 +62,18 @@ pub(super) struct Told {
     pub(super) steps: Vec<ToldStep>,
     pub(super) absent: Vec<String>,
     pub(super) configuration: Vec<Place>,
+    /// The configuration for people.
+    #[serde(skip)]
+    pub(super) shown: String,
+    /// Whether several regions were active before, so that `from` says little to people.
+    #[serde(skip)]
+    pub(super) was_split: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) assigned: Vec<Assigned>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) waiting: Vec<Waiting>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) unanswered: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,6 +82,20 @@ pub(super) struct Told {
     pub(super) reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) legal: Option<Vec<String>>,
+}
+
+/// A field and what it became.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Assigned {
+    pub(super) field: String,
+    pub(super) value: Json,
+}
+
+/// A timer that waits.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Waiting {
+    pub(super) timer: String,
+    pub(super) due: u64,
 }
 
 /// What became of an event.

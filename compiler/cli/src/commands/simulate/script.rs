@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value as Json;
+use statemark_compiler::pass::delay::duration;
 use statemark_runtime::Table;
 
 use super::command::{Command, read};
@@ -44,6 +45,9 @@ pub(super) fn run(
                     status = ExitStatus::Findings;
                 }
                 show(&told, format, printer);
+            }
+            Command::Wait(milliseconds) => {
+                wait(milliseconds, &mut session, format, printer);
             }
             Command::Set { path, value } => set(&path, value, &mut session, printer),
             Command::Guard { name, answer } => {
@@ -93,12 +97,30 @@ fn commands(events: &Path, table: &Table) -> Result<Vec<Command>, Failure> {
     Ok(commands)
 }
 
+/// Lets time pass, and shows what the timers that are over did.
+pub(super) fn wait(
+    milliseconds: Option<u64>,
+    session: &mut Session<'_>,
+    format: TextFormat,
+    printer: &mut Printer,
+) {
+    let all = session.wait(milliseconds);
+    if all.is_empty() {
+        let now = duration(session.desk().now());
+        printer.talk(&format!("no timer is due; it is {now} after the start\n"));
+    }
+    for told in all {
+        show(&told, format, printer);
+    }
+}
+
 /// Sets a field, and says so if no guard reads it.
 pub(super) fn set(path: &str, value: Json, session: &mut Session<'_>, printer: &mut Printer) {
     if let Some(remark) = session.unread(path) {
         printer.talk(&format!("{remark}\n"));
     }
-    session.desk_mut().set(path, value);
+    let table = session.table();
+    session.desk_mut().set(table, path, value);
 }
 
 /// That no guard has the name, and which there are.

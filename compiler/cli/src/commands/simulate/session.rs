@@ -1,16 +1,21 @@
 //! A machine under way.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 use statemark_compiler::diag::nearest;
 use statemark_compiler::lower::words::word_key;
 use statemark_runtime::{
-    Candidate, EventId, EventKind, FieldId, GuardId, Machine, Outcome, Recorder, StateId,
-    StepError, Table,
+    Candidate, EventId, EventKind, FieldId, GuardId, Instruction, Machine, Outcome, Record,
+    Recorder, StateId, StepError, Table, TimerId,
 };
 
 use super::desk::Desk;
-use super::record::{Became, Told, absent, steps};
+use super::record::{Assigned, Became, Told, Waiting, absent, steps};
 use crate::wording::{self, Place, UNKNOWN_EVENT};
+
+/// Most timers that elapse in one wait. Unit: timers. Why: one that starts itself again would never let it end.
+const MOST_ELAPSED: usize = 1_000;
 
 /// A machine, what answers for its host, and how many events it was sent.
 pub(super) struct Session<'t> {
@@ -104,7 +109,7 @@ impl<'t> Session<'t> {
     pub(super) fn guards_of(&self, candidate: Candidate) -> Vec<GuardId> {
         let code = self.table.guard(candidate.transition).iter();
         code.filter_map(|instruction| match instruction {
-            statemark_runtime::Instruction::Ask(guard) => Some(*guard),
+            Instruction::Ask(guard) => Some(*guard),
             _ => None,
         })
         .collect()
@@ -115,11 +120,13 @@ impl<'t> Session<'t> {
         let code = self.table.guard(candidate.transition).iter();
         let mut fields: Vec<FieldId> = code
             .filter_map(|instruction| match instruction {
-                statemark_runtime::Instruction::Compare(field, ..) => Some(*field),
+                Instruction::Compare(field, ..) | Instruction::Load(field) => Some(*field),
+                Instruction::Has(field) => Some(*field),
                 _ => None,
             })
             .collect();
-        fields.dedup();
+        let mut seen = BTreeSet::new();
+        fields.retain(|&field| seen.insert(field));
         fields
     }
 
@@ -204,7 +211,49 @@ impl<'t> Session<'t> {
             Err(error) => return self.refused(name, error.to_string()),
         };
         let record = recorder.finish(Some(event), outcome);
+        Told {
+            unknown: is_unknown.then(|| name.to_owned()),
+            ..self.taken(event, next, &record)
+        }
+    }
+
+    /// Moves the clock on, and sends the events of the timers that are due by then, one record each.
+    pub(super) fn wait(&mut self, milliseconds: Option<u64>) -> Vec<Told> {
+        let now = self.desk().now();
+        let next = self.desk().waiting().next().map_or(now, |(_, due)| due);
+        let then = milliseconds.map_or(next, |wait| now.saturating_add(wait));
+        let mut all = Vec::new();
+        while all.len() < MOST_ELAPSED
+            && !self.is_ended()
+            && let Some(timer) = self.desk_mut().next_due(then)
+        {
+            let told = self.elapse(timer);
+            self.desk_mut().next_event();
+            self.seq += 1;
+            all.push(told);
+        }
+        all
+    }
+
+    fn elapse(&mut self, timer: TimerId) -> Told {
+        let event = self.table.timer(timer).map(|row| row.event);
+        let event = event.unwrap_or_default();
+        let mut next = self.machine.clone();
+        let mut recorder = Recorder::new();
+        match next.elapse_observed(timer, &mut recorder) {
+            Ok(outcome) => {
+                let record = recorder.finish(Some(event), outcome);
+                self.taken(event, next, &record)
+            }
+            Err(error) => self.refused(self.table.event_name(event), error.to_string()),
+        }
+    }
+
+    /// What came of an event, as `next` stands behind it; that is kept unless the event was ignored.
+    fn taken(&mut self, event: EventId, mut next: Machine<'t, Desk>, record: &Record) -> Told {
+        let outcome = record.outcome;
         let from = self.leaf();
+        let was_split = self.machine.configuration().leaves().count() > 1;
         let unanswered = next.host().unanswered();
         let unanswered = unanswered
             .map(|guard| self.table.guard_name(guard).to_owned())
@@ -217,14 +266,39 @@ impl<'t> Session<'t> {
         };
         let event = self.table.event_name(event).to_owned();
         Told {
-            steps: steps(self.table, &record),
-            absent: absent(self.table, &record),
+            steps: steps(self.table, record),
+            absent: absent(self.table, record),
+            was_split,
             unanswered,
-            unknown: is_unknown.then(|| name.to_owned()),
             reason,
             legal,
             ..self.told(Some(event), Some(from), outcome.into())
         }
+    }
+
+    fn has_timers(&self) -> bool {
+        self.table.timers().len() > 0
+    }
+
+    fn assigned(&self) -> Vec<Assigned> {
+        let assigned = self.desk().assigned();
+        assigned
+            .map(|(field, value)| Assigned {
+                field: self.table.field_name(field).to_owned(),
+                value,
+            })
+            .collect()
+    }
+
+    /// The timers that wait, the next first.
+    pub(super) fn waiting(&self) -> Vec<Waiting> {
+        let waiting = self.desk().waiting();
+        waiting
+            .map(|(timer, due)| Waiting {
+                timer: self.table.timer_name(timer).to_owned(),
+                due,
+            })
+            .collect()
     }
 
     /// That no guard reads the field, if none does: setting it changes nothing.
@@ -283,6 +357,11 @@ impl<'t> Session<'t> {
             steps: Vec::new(),
             absent: Vec::new(),
             configuration: self.configuration().into_iter().map(name).collect(),
+            was_split: false,
+            shown: wording::configuration(self.table, &self.configuration()),
+            at: self.has_timers().then(|| self.desk().now()),
+            assigned: self.assigned(),
+            waiting: self.waiting(),
             unanswered: Vec::new(),
             unknown: None,
             reason: None,

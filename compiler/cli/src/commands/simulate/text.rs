@@ -1,8 +1,9 @@
 //! Records and states for people.
 
+use statemark_compiler::pass::delay::duration;
 use statemark_runtime::{Candidate, Table};
 
-use super::record::{Became, Told, ToldStep};
+use super::record::{Became, Told, ToldStep, Waiting};
 use super::session::{Session, Way};
 use crate::commands::show::LONG_GUARD;
 use crate::lines::{WIDTH, counted, cut, first_line, wrapped};
@@ -31,7 +32,7 @@ pub(super) fn told(told: &Told, palette: Palette) -> String {
             format!("{head}  {journey}{}\n", palette.dim(approval))
         }
         Became::Ignored => {
-            let here = palette.strong(&told.to.to_string());
+            let here = palette.strong(&told.shown);
             let reason = told.reason.as_deref().unwrap_or("");
             format!("{head}  {} in {here}: {reason}\n", palette.guard("ignored"))
         }
@@ -49,19 +50,24 @@ pub(super) fn told(told: &Told, palette: Palette) -> String {
 /// `planning → implementing`, by way of every state between.
 fn journey(told: &Told, palette: Palette) -> String {
     let entered = told.steps.iter().filter_map(|step| step.entered.last());
-    let mut places: Vec<String> = told
-        .from
-        .iter()
+    // Of several regions, what was left tells more than the first state of them.
+    let left = told.steps.first().and_then(|step| step.exited.last());
+    let from = match told.was_split {
+        true => left.or(told.from.as_ref()),
+        false => told.from.as_ref(),
+    };
+    let mut places: Vec<String> = from
+        .into_iter()
         .chain(entered)
         .map(Place::to_string)
         .collect();
-    let here: Vec<String> = told.configuration.iter().map(Place::to_string).collect();
+    // By way of where each step ended; where it stands now is all of it.
     if let Some(last) = places.last_mut() {
-        *last = here.join(" › ");
+        last.clone_from(&told.shown);
     }
     let moved = told.steps.iter().any(|step| !step.entered.is_empty());
     if !moved && told.from.is_some() {
-        let here = palette.strong(&told.to.to_string());
+        let here = palette.strong(&told.shown);
         return format!("{here} {}", palette.dim("(stays)"));
     }
     let last = places.len().saturating_sub(1);
@@ -81,7 +87,11 @@ fn journey(told: &Told, palette: Palette) -> String {
 fn remarks(told: &Told) -> Vec<String> {
     let mut remarks = Vec::new();
     let all = |of: fn(&ToldStep) -> &Vec<String>| -> String {
-        let names: Vec<&str> = told.steps.iter().flat_map(of).map(String::as_str).collect();
+        let names = told.steps.iter().flat_map(of).map(String::as_str);
+        // What starts and stops timers is told as such.
+        let is_timers =
+            |name: &&str| name.starts_with("after.") || name.starts_with("cancel.after.");
+        let names: Vec<&str> = names.filter(|name| !is_timers(name)).collect();
         names.join(", ")
     };
     for (word, names) in [
@@ -91,6 +101,22 @@ fn remarks(told: &Told) -> Vec<String> {
         if !names.is_empty() {
             remarks.push(format!("{word} {names}"));
         }
+    }
+    let assigned = told.assigned.iter();
+    let assigned: Vec<String> = assigned
+        .map(|it| format!("{} = {}", it.field, it.value))
+        .collect();
+    if !assigned.is_empty() {
+        remarks.push(format!("sets {}", assigned.join(", ")));
+    }
+    let now = told.at.unwrap_or(0);
+    let is_new = |it: &&Waiting| {
+        let starts = |step: &ToldStep| step.actions.iter().any(|action| *action == it.timer);
+        told.steps.iter().any(starts)
+    };
+    for it in told.waiting.iter().filter(is_new) {
+        let left = duration(it.due.saturating_sub(now));
+        remarks.push(format!("starts {}, due in {left}", it.timer));
     }
     if !told.absent.is_empty() {
         remarks.push(format!("undecided: {} absent", is_or_are(&told.absent)));
@@ -120,7 +146,11 @@ fn is_or_are(names: &[String]) -> String {
 pub(super) fn closing(session: &Session<'_>, sent: usize, palette: Palette) -> String {
     let table = session.table();
     let leaf = session.leaf();
-    let name = palette.strong(&wording::state_name(table, leaf));
+    let name = match session.is_ended() {
+        true => wording::state_name(table, leaf),
+        false => wording::configuration(table, &session.configuration()),
+    };
+    let name = palette.strong(&name);
     let count = counted(sent, "event");
     if session.is_ended() {
         let verdict = match wording::verdict(table, leaf) {
@@ -142,11 +172,8 @@ pub(super) fn closing(session: &Session<'_>, sent: usize, palette: Palette) -> S
 pub(super) fn standing(session: &Session<'_>, palette: Palette) -> String {
     let table = session.table();
     let states = session.configuration();
-    let names: Vec<String> = states
-        .iter()
-        .map(|&state| wording::state_name(table, state))
-        .collect();
-    let mut text = format!("\n● {}\n", palette.strong(&names.join(" › ")));
+    let shown = wording::configuration(table, &states);
+    let mut text = format!("\n● {}\n", palette.strong(&shown));
     let meta = wording::state_meta(table, session.leaf());
     let instructions =
         wording::text(&meta, "instructions").or_else(|| wording::text(&meta, "description"));
@@ -188,6 +215,12 @@ pub(super) fn standing(session: &Session<'_>, palette: Palette) -> String {
                 text.push_str(&format!("        {}\n", palette.dim(line)));
             }
         }
+    }
+    let now = session.desk().now();
+    for it in session.waiting() {
+        let left = duration(it.due.saturating_sub(now));
+        let line = format!("      {} is due in {left} (:wait)\n", it.timer);
+        text.push_str(&palette.dim(&line));
     }
     if ways.is_empty() {
         text.push_str("      nothing leads on from here\n");
