@@ -162,8 +162,8 @@ pub(crate) fn configuration(table: &Table, active: &[StateId]) -> String {
                 };
                 match (is_nameless_region(table, state), deeper) {
                     (true, Some(deeper)) => deeper,
-                    (_, Some(deeper)) => format!("{} › {deeper}", state_name(table, state)),
-                    (_, None) => state_name(table, state),
+                    (_, Some(deeper)) => format!("{} › {deeper}", Place::of(table, state)),
+                    (_, None) => Place::of(table, state).to_string(),
                 }
             })
             .collect()
