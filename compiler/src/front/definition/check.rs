@@ -186,7 +186,7 @@ impl Check<'_, '_> {
             .names()
             // Of a state only a history has a `target`, so nobody shall be led to it.
             .filter(|name| {
-                !name.starts_with('$') && !(*name == "target" && shape.key("on").is_some())
+                !(name.starts_with('$') || *name == "target" && shape.key("on").is_some())
             })
             .collect();
         let at = self.place.range(&property.name);
