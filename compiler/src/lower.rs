@@ -38,8 +38,6 @@ pub mod words;
 
 pub use spec::Spec;
 
-pub(crate) use guard::asked_name;
-
 use draft::{Draft, StateIndex};
 use spec::Context;
 

@@ -7,6 +7,9 @@
 //! not here: verification. The rows come from the compiler, out of a machine that it has checked; rows that point
 //! nowhere are passed over, so that nothing here panics or loops for ever.
 
+mod expression;
+
+pub use self::expression::{among, holds, is_true, load, operand};
 pub use crate::words::same_words;
 
 use alloc::collections::VecDeque;

@@ -195,6 +195,7 @@ engine!(asked "../engines/asked.md" {
 engine!(chained "../engines/chained.md" {
     ?ok ?broken_for_good ?warm ?restless ?hopeless !note
 });
+engine!(expressions "../engines/expressions.md" { !climb .field });
 engine!(fields "../engines/fields.md" { !climb .field });
 engine!(flat "../engines/flat.md" { !notify !save !log !open_editor !close_editor });
 engine!(large "../engines/large.md" {
@@ -209,7 +210,7 @@ engine!(pure "../engines/pure.md");
 engine!(raised "../engines/raised.md" { ?serious !count_up });
 
 /// The specs that are engines above.
-const SPECS: u64 = 8;
+const SPECS: u64 = 9;
 
 #[test]
 fn every_spec_is_run() {

@@ -12,9 +12,9 @@
 //! Deliberately not here: `serde`. A snapshot is a hash and a number, which hosts keep as they like; typed data of events
 //! and the context come with the data model.
 
-mod asked;
 mod docs;
 mod event;
+mod expression;
 mod facts;
 mod guard;
 mod host;

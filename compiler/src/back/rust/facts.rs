@@ -7,7 +7,6 @@
 use proc_macro2::{Ident, Span};
 
 use super::Options;
-use super::asked::Asked;
 use crate::arena::Handle;
 use crate::ir::{Action, Event, EventKind, Guard, Machine, State, StateKind, Transition};
 use crate::pass::names::{Names, names};
@@ -26,7 +25,6 @@ pub(super) struct Facts<'m> {
     pub(super) options: &'m Options,
     pub(super) names: Names,
     /// The expressions that the host answers.
-    pub(super) asked: Asked<'m>,
     /// The variants of `State`, in document order.
     pub(super) leaves: Vec<Handle<State>>,
     /// The variants of `Super`, in document order: compound states but the root.
@@ -93,11 +91,9 @@ impl<'m> Facts<'m> {
             .any(|(_, action)| action.kind.raised().is_none());
         let has_fields = !machine.fields.is_empty();
         let names = names(machine);
-        let asked = Asked::new(machine, &names);
         let mut facts = Self {
             machine,
             options,
-            asked,
             names,
             leaves: machine
                 .leaves()

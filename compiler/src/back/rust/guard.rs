@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
+use super::expression;
 use super::facts::Facts;
 use super::state::number;
 use crate::arena::Handle;
@@ -47,7 +48,7 @@ impl<'m> Guards<'m> {
                 let name = format_ident!("guard_{at}");
                 Some(quote!(self.#name(#observer)))
             }
-            None => Some(expression(facts, guard)),
+            None => Some(holds(facts, guard)),
         }
     }
 
@@ -55,7 +56,7 @@ impl<'m> Guards<'m> {
     pub(super) fn write(&self, facts: &Facts<'m>) -> TokenStream {
         let functions = self.long.iter().enumerate().map(|(at, guard)| {
             let name = format_ident!("guard_{at}");
-            let body = expression(facts, guard);
+            let body = holds(facts, guard);
             let observer = if reads(guard) {
                 quote!(observer)
             } else {
@@ -81,12 +82,17 @@ fn reads(guard: &Guard) -> bool {
         Guard::Compare { .. } => true,
         Guard::All(parts) | Guard::Any(parts) => parts.iter().any(reads),
         Guard::Not(inner) => reads(inner),
-        Guard::Expression(_) => false,
+        Guard::Expression(inner) => expression::reads(inner),
     }
 }
 
 /// The guard; questions are asked in the order of the text, and none behind the one that decides.
-fn expression(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
+fn holds(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
+    expression::holds(guard, answer(facts, guard))
+}
+
+/// The guard, with `?` behind what may fail.
+fn answer(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
     match guard {
         Guard::Ask(host) => {
             let name = Ident::new(facts.names.guard(*host), Span::call_site());
@@ -125,24 +131,21 @@ fn expression(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
             let inner = operand(facts, inner);
             quote!(!#inner)
         }
-        Guard::Expression(_) => {
-            let name = facts.asked.method(guard).unwrap_or_default();
-            let name = Ident::new(name, Span::call_site());
-            quote!(self.host.#name())
-        }
+        Guard::Expression(inner) => expression::truth(facts, inner),
     }
 }
 
 /// The guard as part of another.
 fn operand(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
-    let inner = expression(facts, guard);
+    let inner = answer(facts, guard);
     match guard {
         Guard::All(parts) | Guard::Any(parts) if parts.len() > 1 => quote!((#inner)),
         _ => inner,
     }
 }
 
-fn constant(constant: &Constant) -> TokenStream {
+/// A constant as a `Value`.
+pub(super) fn constant(constant: &Constant) -> TokenStream {
     match constant {
         Constant::Null => quote!(runtime::Value::Null),
         Constant::Bool(value) => quote!(runtime::Value::Bool(#value)),

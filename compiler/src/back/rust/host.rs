@@ -22,15 +22,6 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             fn #name(&self) -> bool;
         }
     });
-    let asked = facts.asked.iter().map(|(guard, name)| {
-        let name = Ident::new(name, Span::call_site());
-        let text = docs::wording(facts, guard);
-        let docs = docs::doc(&format!("Whether the guard holds now: {text}"));
-        quote! {
-            #docs
-            fn #name(&self) -> bool;
-        }
-    });
     let actions = machine
         .actions
         .iter()
@@ -64,7 +55,6 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         /// A guard only answers; it is asked as often as it takes.
         pub trait Host {
             #(#guards)*
-            #(#asked)*
             #(#actions)*
             #field
         }

@@ -8,6 +8,7 @@ use super::facts::Facts;
 use super::guard::Guards;
 use super::state::otherwise;
 use super::step;
+use super::tables;
 use crate::arena::Handle;
 use crate::ir::State;
 
@@ -203,10 +204,11 @@ fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
         };
     }
     if facts.tables {
+        let guarding = tables::answering(facts);
         return quote! {
             #docs
             pub fn can(&self, event: Event) -> bool {
-                let acts = Guarding { host: &self.host };
+                let acts = #guarding;
                 !self.is_ended()
                     && PLAN.select(self.state.id(), event.id().raw(), &acts, &mut ()).is_some()
             }

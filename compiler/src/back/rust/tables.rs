@@ -10,6 +10,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::event::trigger_type;
+use super::expression::asks_for_states;
 use super::facts::{Entry, Facts};
 use super::guard::Guards;
 use super::state::number;
@@ -152,10 +153,12 @@ fn guarding(facts: &Facts<'_>) -> TokenStream {
             Some((transition.index(), quote!(#guard,)))
         });
     let arms = grouped(arms);
+    let state = asks_for_states(facts.machine).then(|| quote!(state: State,));
     quote! {
         /// Answers guards.
         struct Guarding<'h, H> {
             host: &'h H,
+            #state
         }
 
         impl<H: Host> Guarding<'_, H> {
@@ -176,6 +179,12 @@ fn guarding(facts: &Facts<'_>) -> TokenStream {
             }
         }
     }
+}
+
+/// What answers the guards of `self`.
+pub(super) fn answering(facts: &Facts<'_>) -> TokenStream {
+    let state = asks_for_states(facts.machine).then(|| quote!(state: self.state,));
+    quote!(Guarding { host: &self.host, #state })
 }
 
 /// Whether anything happens beside the change of state.
@@ -298,7 +307,8 @@ fn take(facts: &Facts<'_>) -> TokenStream {
         }
     });
     let ask = if facts.has_guards {
-        quote!(&Guarding { host: &self.host })
+        let guarding = answering(facts);
+        quote!(&#guarding)
     } else {
         quote!(&())
     };
