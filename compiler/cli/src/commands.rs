@@ -4,6 +4,7 @@
 //! [`Printer`].
 
 mod build;
+mod debug;
 mod explain;
 mod lint;
 mod new;
@@ -26,5 +27,6 @@ pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Fail
         Some(Command::Simulate(args)) => simulate::run(args, printer),
         Some(Command::Explain(args)) => explain::run(args, printer),
         Some(Command::New(args)) => new::run(args, printer),
+        Some(Command::Debug(args)) => debug::run(args, printer),
     }
 }

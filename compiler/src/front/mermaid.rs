@@ -12,6 +12,7 @@
 pub mod ast;
 mod bare_declarations;
 mod composite_descriptions;
+pub mod drawn;
 pub mod entity;
 mod front_matter;
 mod invisible;

@@ -112,6 +112,22 @@ pub struct Declaration {
     pub stereotype: Option<Spanned<Stereotype>>,
     /// The statements between its braces; `None` where it has none.
     pub body: Option<Body>,
+    /// What Mermaid makes of it.
+    pub drawn: DrawnAs,
+}
+
+/// What Mermaid makes of a declaration. A machine is built of what is declared; only [`super::drawn`] asks for this.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DrawnAs {
+    /// What it says.
+    #[default]
+    Written,
+    /// Nothing: `state x` and `state x : Title`.
+    Nothing,
+    /// A composite of another name and without its title: `state x : Title {`.
+    Named(String),
+    /// A state with an empty line below its title: `state "title" as x:::class`.
+    TwoLines,
 }
 
 /// What a pseudo-state is.

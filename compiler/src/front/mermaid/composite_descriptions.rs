@@ -1,19 +1,24 @@
 //! Composites with more than one text.
 //!
 //! A composite's first text is its title. For a second one Mermaid, after it has read everything, throws "Group nodes can
-//! only have label".
+//! only have label". Only what Mermaid takes for a text counts: the title of `state x : Title` does not.
 
 use std::collections::BTreeMap;
 
-use super::ast::{Body, Diagram, EndpointKind, StatementKind};
+use super::ast::{Body, Declaration, Diagram, DrawnAs, EndpointKind, StatementKind};
+use super::drawn::sanitize;
 use super::report::composite_description;
 use crate::diag::Diags;
 use crate::source::Span;
+
+/// The one composite that Mermaid makes no node of: it takes it for the diagram itself.
+const ROOT: &str = "root";
 
 /// Reports each text of a composite but its first.
 pub(super) fn check(diagram: &Diagram, diags: &mut Diags) {
     let mut composites = BTreeMap::new();
     composites_of(&diagram.body, &mut composites);
+    composites.remove(ROOT);
     if composites.is_empty() {
         return;
     }
@@ -24,13 +29,14 @@ pub(super) fn check(diagram: &Diagram, diags: &mut Diags) {
         let Some(&composite) = composites.get(id) else {
             continue;
         };
-        match first.get(id) {
-            None => {
-                first.insert(id, span);
-            }
-            Some(&before) => {
-                diags.push(composite_description::second(span, before, composite, id));
-            }
+        // A name that Mermaid has to clean is a text of its own.
+        let cleaned = sanitize(id);
+        let named = cleaned != *id && !cleaned.is_empty();
+        let before = *first
+            .entry(id)
+            .or_insert(if named { composite } else { span });
+        if before != span {
+            diags.push(composite_description::second(span, before, composite, id));
         }
     }
 }
@@ -41,9 +47,11 @@ fn composites_of<'d>(body: &'d Body, found: &mut BTreeMap<&'d str, Span>) {
         if let StatementKind::Declaration(declaration) = &statement.kind
             && let Some(inner) = &declaration.body
         {
-            found
-                .entry(&declaration.id.value)
-                .or_insert(declaration.id.span);
+            let id = match &declaration.drawn {
+                DrawnAs::Named(name) => name,
+                _ => &declaration.id.value,
+            };
+            found.entry(id).or_insert(declaration.id.span);
             composites_of(inner, found);
         }
     }
@@ -60,17 +68,24 @@ fn texts_of<'d>(body: &'d Body, found: &mut Vec<(&'d str, Span)>) {
                     found.push((id, text.span));
                 }
             }
-            StatementKind::Declaration(declaration) => {
-                if let Some(title) = &declaration.title
-                    && !title.value.is_empty()
-                {
-                    found.push((&declaration.id.value, title.span));
-                }
-                if let Some(inner) = &declaration.body {
-                    texts_of(inner, found);
-                }
-            }
+            StatementKind::Declaration(declaration) => declared(declaration, found),
             _ => {}
         }
+    }
+}
+
+fn declared<'d>(declaration: &'d Declaration, found: &mut Vec<(&'d str, Span)>) {
+    let id = declaration.id.value.as_str();
+    if let Some(title) = &declaration.title
+        && matches!(declaration.drawn, DrawnAs::Written | DrawnAs::TwoLines)
+        && !title.value.is_empty()
+    {
+        found.push((id, title.span));
+        if declaration.drawn == DrawnAs::TwoLines {
+            found.push((id, declaration.id.span));
+        }
+    }
+    if let Some(inner) = &declaration.body {
+        texts_of(inner, found);
     }
 }

@@ -45,6 +45,9 @@ pub(super) fn prepare(excerpt: &Excerpt) -> Prepared {
     work.cut(comments(&work.text));
     let blank = work.text.len() - work.text.trim_start_matches(is_space).len();
     work.cut(std::iter::once(0..blank).collect());
+    for word in ["style", "classDef"] {
+        work.cut(style_ends(&work.text, word));
+    }
     let mut text = hide_entities(work.text);
     text.push('\n');
     Prepared {
@@ -234,9 +237,6 @@ fn hide_entities(text: String) -> String {
         return text;
     }
     let mut bytes = text.into_bytes();
-    for word in [&b"style"[..], b"classDef"] {
-        drop_style_ends(&mut bytes, word);
-    }
     let mut start = None;
     for at in 0..bytes.len() {
         let byte = bytes.get(at).copied().unwrap_or(0);
@@ -258,27 +258,41 @@ fn hide_entities(text: String) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// `/style.*:\S*#.*;/g` loses its last `;`, a line at a time.
-fn drop_style_ends(bytes: &mut [u8], word: &[u8]) {
-    for line in bytes.split_mut(|&byte| byte == b'\n') {
-        let Some(begin) = line.windows(word.len()).position(|found| found == word) else {
-            continue;
-        };
-        let Some(last) = line.iter().rposition(|&byte| byte == b';') else {
-            continue;
-        };
-        let mut colon = false;
-        let mut hash = false;
-        for &byte in line.iter().take(last).skip(begin + word.len()) {
-            match byte {
-                b':' => colon = true,
-                b'#' if colon => hash = true,
-                b' ' | b'\t' => colon = false,
-                _ => {}
-            }
-        }
-        if hash && let Some(byte) = line.get_mut(last) {
-            *byte = b' ';
-        }
+/// A piece of the text that the lexer sees, with the signs of entities as `original`, the same piece of the excerpt, has
+/// them.
+pub(super) fn show_entities(text: &str, original: &str) -> String {
+    let shown = text.chars().zip(original.chars());
+    let is_stand_in = |c: char| matches!(u8::try_from(c), Ok(ENTITY_START | ENTITY_END));
+    shown
+        .map(|(c, original)| if is_stand_in(c) { original } else { c })
+        .collect()
+}
+
+/// The `;` that a line loses in front of entities: the last one of `/style.*:\S*#.*;/g`, and the same for `classDef`.
+fn style_ends(text: &str, word: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    if !text.contains(word) {
+        return found;
     }
+    let mut start = 0;
+    for line in text.split_inclusive(is_line_end) {
+        let behind = line.split_once(word).map_or("", |(_, behind)| behind);
+        if let Some((body, _)) = behind.rsplit_once(';')
+            && has_color(body)
+        {
+            let at = start + line.rfind(';').unwrap_or(0);
+            found.push(at..at + 1);
+        }
+        start += line.len();
+    }
+    found
+}
+
+/// Whether a text matches `/:\S*#/`.
+fn has_color(text: &str) -> bool {
+    let mut words = text.split(is_space);
+    words.any(|word| {
+        word.split_once(':')
+            .is_some_and(|(_, rest)| rest.contains('#'))
+    })
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::stray::What;
 use super::{Bare, Parsed, Parser, Shape};
-use crate::front::mermaid::ast::{Declaration, StatementKind, Stereotype};
+use crate::front::mermaid::ast::{Declaration, DrawnAs, StatementKind, Stereotype};
 use crate::front::mermaid::lex::{Kind, Token};
 use crate::front::mermaid::report;
 use crate::source::Spanned;
@@ -102,7 +102,8 @@ impl Parser<'_> {
                     &title.value,
                     &drawn,
                 ));
-                self.open(first.lead, brace.start, id, Some(title));
+                let drawn = DrawnAs::Named(drawn);
+                self.open_drawn_as(first.lead, brace.start, id, Some(title), drawn);
                 return;
             }
         }
@@ -160,7 +161,7 @@ impl Parser<'_> {
             titled: title.is_some(),
             refused: self.lexer.runs_into_brace(last.end),
         });
-        self.declare(range, id, title, None);
+        self.declare(range, id, title, None, DrawnAs::Nothing);
     }
 
     fn declare(
@@ -169,12 +170,14 @@ impl Parser<'_> {
         id: Spanned<String>,
         title: Option<Spanned<String>>,
         stereotype: Option<Spanned<Stereotype>>,
+        drawn: DrawnAs,
     ) {
         let declaration = Declaration {
             id,
             title,
             stereotype,
             body: None,
+            drawn,
         };
         self.push(
             range.start,
@@ -278,7 +281,11 @@ impl Parser<'_> {
         let state_span = id.span;
         let state = id.value.clone();
         self.strays_end();
-        self.declare(whole.clone(), id, Some(title), None);
+        let drawn = match &second {
+            Some(text) if text.value.is_empty() => DrawnAs::TwoLines,
+            _ => DrawnAs::Written,
+        };
+        self.declare(whole.clone(), id, Some(title), None, drawn);
         if let Some(text) = second.filter(|text| !text.value.is_empty()) {
             let state = crate::front::mermaid::ast::Endpoint {
                 target: crate::front::mermaid::ast::EndpointKind::Id(state),
@@ -322,7 +329,8 @@ impl Parser<'_> {
             self.report(report::stray_words::pseudo_name(edit, &id, &written));
         }
         self.strays_end();
-        self.declare(whole.clone(), id, None, Some(Spanned::new(kind, mark_span)));
+        let mark = Some(Spanned::new(kind, mark_span));
+        self.declare(whole.clone(), id, None, mark, DrawnAs::Written);
         self.settle(Shape::Declaration, What::Other, whole);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::stray::What;
 use super::{Bare, MAX_DEPTH, Parser, Shape};
-use crate::front::mermaid::ast::{Body, Declaration, Statement, StatementKind};
+use crate::front::mermaid::ast::{Body, Declaration, DrawnAs, Statement, StatementKind};
 use crate::front::mermaid::lex::Token;
 use crate::front::mermaid::report;
 use crate::source::Spanned;
@@ -22,6 +22,7 @@ pub(super) struct Opened {
     brace: usize,
     id: Spanned<String>,
     title: Option<Spanned<String>>,
+    drawn: DrawnAs,
 }
 
 impl Parser<'_> {
@@ -31,6 +32,18 @@ impl Parser<'_> {
         brace: usize,
         id: Spanned<String>,
         title: Option<Spanned<String>>,
+    ) {
+        self.open_drawn_as(start, brace, id, title, DrawnAs::Written);
+    }
+
+    /// Opens a composite of which Mermaid makes something else.
+    pub(super) fn open_drawn_as(
+        &mut self,
+        start: usize,
+        brace: usize,
+        id: Spanned<String>,
+        title: Option<Spanned<String>>,
+        drawn: DrawnAs,
     ) {
         self.strays_end();
         if self.frames.len() > MAX_DEPTH {
@@ -44,6 +57,7 @@ impl Parser<'_> {
                 title,
                 stereotype: None,
                 body: None,
+                drawn,
             };
             self.push(start, brace, StatementKind::Declaration(declared));
             self.open_nothing();
@@ -54,6 +68,7 @@ impl Parser<'_> {
                     brace,
                     id,
                     title,
+                    drawn,
                 }),
                 statements: Vec::new(),
                 home: self.frames.len(),
@@ -93,6 +108,7 @@ impl Parser<'_> {
             title: opened.title,
             stereotype: None,
             body: Some(Body { statements }),
+            drawn: opened.drawn,
         };
         self.push(opened.start, end, StatementKind::Declaration(declaration));
     }

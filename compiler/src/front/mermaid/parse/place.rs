@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Parser;
 use crate::front::mermaid::lex::rule::is_space;
-use crate::front::mermaid::{invisible, report};
+use crate::front::mermaid::{invisible, preprocess, report};
 use crate::source::{Span, Spanned};
 
 impl<'a> Parser<'a> {
@@ -12,16 +12,17 @@ impl<'a> Parser<'a> {
         self.text.get(range).unwrap_or("")
     }
 
-    /// The text as its author wrote it: without the stand-ins of entities.
+    /// The text as Mermaid reads it, but without the stand-ins of entities: nearly always as its author wrote it.
     pub(super) fn raw(&self, range: Range<usize>) -> String {
         let text = self.prepared.excerpt.text();
         let end = range.end.min(text.len());
-        let raw = text.get(range.start.min(end)..end).unwrap_or("");
-        if raw.contains('\r') {
-            raw.replace('\r', "\n")
-        } else {
-            raw.to_owned()
+        let range = range.start.min(end)..end;
+        let original = text.get(range.clone()).unwrap_or("");
+        let read = self.slice(range);
+        if read == original {
+            return read.to_owned();
         }
+        preprocess::show_entities(read, original)
     }
 
     pub(super) fn span(&self, range: Range<usize>) -> Span {

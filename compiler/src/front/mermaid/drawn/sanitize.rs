@@ -1,0 +1,314 @@
+//! Texts as Mermaid shows them: what is no HTML is escaped, and HTML is cut down to what does no harm.
+//!
+//! Mermaid gives each text to DOMPurify, which reads it as a browser would and writes it again. The same is done here for
+//! the HTML that labels hold: elements of running text, their common attributes, entities, comments. A text without a `<`
+//! stays as it is.
+//!
+//! Deliberately not here: how a browser repairs tables, forms and crossed tags, and drawings inside of labels.
+
+use super::super::entity;
+use crate::front::mermaid::lex::rule::literal;
+
+/// Elements without an end.
+const VOID: [&str; 6] = ["br", "hr", "img", "input", "wbr", "area"];
+
+/// Elements that are kept, beside the [`VOID`] ones.
+const KEPT: [&str; 55] = [
+    "a",
+    "abbr",
+    "acronym",
+    "address",
+    "b",
+    "bdi",
+    "bdo",
+    "big",
+    "blockquote",
+    "button",
+    "center",
+    "cite",
+    "code",
+    "data",
+    "dd",
+    "del",
+    "details",
+    "dfn",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "font",
+    "footer",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "i",
+    "ins",
+    "kbd",
+    "label",
+    "li",
+    "mark",
+    "ol",
+    "p",
+    "pre",
+    "q",
+    "s",
+    "samp",
+    "section",
+    "small",
+    "span",
+    "strike",
+    "strong",
+    "sub",
+    "summary",
+    "sup",
+    "tt",
+    "u",
+    "ul",
+    "var",
+];
+
+/// Elements that go with all that they hold.
+const DROPPED: [&str; 9] = [
+    "script", "style", "title", "noscript", "iframe", "noembed", "noframes", "xmp", "template",
+];
+
+/// Attributes that are kept, beside `data-…` and `aria-…`.
+const ATTRIBUTES: [&str; 23] = [
+    "align", "alt", "border", "cite", "class", "color", "dir", "face", "height", "hidden", "href",
+    "id", "label", "lang", "name", "rel", "role", "size", "src", "style", "title", "value",
+    "width",
+];
+
+/// A text as DOMPurify gives it back.
+pub(in crate::front::mermaid) fn sanitize(text: &str) -> String {
+    if !text.contains('<') {
+        return text.to_owned();
+    }
+    let mut writer = Writer::default();
+    let mut rest = text;
+    while let Some((before, mark)) = rest.find('<').and_then(|at| rest.split_at_checked(at)) {
+        writer.text(before);
+        rest = match piece(mark) {
+            Some((Piece::Start(tag), behind)) => writer.start(&tag, behind),
+            Some((Piece::End(name), behind)) => {
+                writer.end(&name);
+                behind
+            }
+            Some((Piece::Nothing, behind)) => behind,
+            None => {
+                writer.text("<");
+                mark.get(1..).unwrap_or("")
+            }
+        };
+    }
+    writer.text(rest);
+    writer.finish()
+}
+
+/// What a `<` begins.
+enum Piece {
+    Start(Tag),
+    /// The name of an end tag.
+    End(String),
+    /// A comment, or a tag that the text ends in.
+    Nothing,
+}
+
+struct Tag {
+    name: String,
+    attributes: Vec<(String, String)>,
+}
+
+#[derive(Default)]
+struct Writer {
+    written: String,
+    open: Vec<String>,
+}
+
+impl Writer {
+    fn text(&mut self, text: &str) {
+        for c in entity::html(text).chars() {
+            match c {
+                '&' => self.written.push_str("&amp;"),
+                '<' => self.written.push_str("&lt;"),
+                '>' => self.written.push_str("&gt;"),
+                '\u{a0}' => self.written.push_str("&nbsp;"),
+                '\0' => {}
+                other => self.written.push(other),
+            }
+        }
+    }
+
+    /// Writes a start tag, and says where to go on.
+    fn start<'t>(&mut self, tag: &Tag, behind: &'t str) -> &'t str {
+        let name = tag.name.as_str();
+        if DROPPED.contains(&name) {
+            return behind_end(name, behind);
+        }
+        let is_void = VOID.contains(&name);
+        if !is_void && !KEPT.contains(&name) {
+            return behind;
+        }
+        self.written.push('<');
+        self.written.push_str(name);
+        for (name, value) in &tag.attributes {
+            let value = value.replace('&', "&amp;").replace('"', "&quot;");
+            self.written.push_str(&format!(" {name}=\"{value}\""));
+        }
+        self.written.push('>');
+        if !is_void {
+            self.open.push(name.to_owned());
+        }
+        behind
+    }
+
+    fn end(&mut self, name: &str) {
+        match self.open.iter().rposition(|open| open == name) {
+            Some(place) => {
+                for name in self.open.drain(place..).rev() {
+                    self.written.push_str(&format!("</{name}>"));
+                }
+            }
+            None if name == "br" => self.written.push_str("<br>"),
+            None if name == "p" => self.written.push_str("<p></p>"),
+            None => {}
+        }
+    }
+
+    fn finish(mut self) -> String {
+        while let Some(name) = self.open.pop() {
+            self.written.push_str(&format!("</{name}>"));
+        }
+        self.written
+    }
+}
+
+/// What stands at a `<`, and what is behind it. `None` where it is only a sign.
+fn piece(mark: &str) -> Option<(Piece, &str)> {
+    let rest = mark.strip_prefix('<')?;
+    if let Some(comment) = rest.strip_prefix("!--") {
+        let closed = comment.split_once("-->");
+        return Some((Piece::Nothing, closed.map_or("", |(_, behind)| behind)));
+    }
+    let skipped = |rest: &'_ str| {
+        let end = rest.find('>').map_or(rest.len(), |at| at + 1);
+        rest.len() - end
+    };
+    if rest.starts_with(['!', '?']) {
+        let left = skipped(rest);
+        return Some((Piece::Nothing, rest.get(rest.len() - left..).unwrap_or("")));
+    }
+    if let Some(end) = rest.strip_prefix('/') {
+        if end.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            return Some(match tag(end) {
+                Some((tag, behind)) => (Piece::End(tag.name), behind),
+                None => (Piece::Nothing, ""),
+            });
+        }
+        if end.is_empty() {
+            return None;
+        }
+        let left = skipped(end);
+        return Some((Piece::Nothing, end.get(end.len() - left..).unwrap_or("")));
+    }
+    if !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    Some(match tag(rest) {
+        Some((tag, behind)) => (Piece::Start(tag), behind),
+        None => (Piece::Nothing, ""),
+    })
+}
+
+/// The tag whose name begins a text, and what is behind its `>`. `None` where the text ends before.
+fn tag(text: &str) -> Option<(Tag, &str)> {
+    let ends_name = |c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>');
+    let (name, mut rest) = text.split_at_checked(text.find(ends_name)?)?;
+    let mut attributes: Vec<(String, String)> = Vec::new();
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
+        if let Some(behind) = rest.strip_prefix('>') {
+            let name = name.to_ascii_lowercase();
+            return Some((Tag { name, attributes }, behind));
+        }
+        let (key, behind) = rest.split_at_checked(attribute_name(rest)?)?;
+        let behind = behind.trim_start_matches(|c: char| c.is_ascii_whitespace());
+        let (value, behind) = match behind.strip_prefix('=') {
+            None => ("", behind),
+            Some(value) => attribute_value(value)?,
+        };
+        rest = behind;
+        let key = key.to_ascii_lowercase();
+        let value = entity::html(value);
+        if is_kept(&key, &value) && !attributes.iter().any(|(known, _)| *known == key) {
+            attributes.push((key, value));
+        }
+    }
+}
+
+/// How long the name of an attribute is. A `=` in front belongs to it.
+fn attribute_name(text: &str) -> Option<usize> {
+    let ends = |&(at, c): &(usize, char)| {
+        c.is_ascii_whitespace() || matches!(c, '/' | '>') || (c == '=' && at > 0)
+    };
+    text.char_indices().find(ends).map(|(at, _)| at)
+}
+
+/// The value behind a `=`, and what is behind it.
+fn attribute_value(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start_matches(|c: char| c.is_ascii_whitespace());
+    for quote in ['"', '\''] {
+        if let Some(quoted) = text.strip_prefix(quote) {
+            return quoted.split_once(quote);
+        }
+    }
+    let end = text.find(|c: char| c.is_ascii_whitespace() || c == '>')?;
+    text.split_at_checked(end)
+}
+
+fn is_kept(name: &str, value: &str) -> bool {
+    let named = |start: &str| {
+        name.strip_prefix(start).is_some_and(|rest| {
+            rest.chars()
+                .all(|c| c.is_alphanumeric() || c == '-' || c == '_')
+        })
+    };
+    if named("data-") || named("aria-") {
+        return true;
+    }
+    if !ATTRIBUTES.contains(&name) {
+        return false;
+    }
+    let is_link = matches!(name, "href" | "src" | "cite");
+    !is_link || is_harmless(value)
+}
+
+/// Whether a link leads where a link may.
+fn is_harmless(link: &str) -> bool {
+    let schemes = [
+        "http:", "https:", "ftp:", "ftps:", "mailto:", "tel:", "sms:",
+    ];
+    let link = link.trim_start();
+    let scheme = |c: char| c.is_ascii_alphabetic() || matches!(c, '+' | '.' | '-');
+    schemes.iter().any(|scheme| literal(scheme)(link).is_ok())
+        || !link.trim_start_matches(scheme).starts_with(':')
+}
+
+/// What is behind the end tag of an element that is dropped.
+fn behind_end<'t>(name: &str, text: &'t str) -> &'t str {
+    let mut rest = text;
+    while let Some((_, behind)) = rest.split_once("</") {
+        let is_end = behind
+            .get(..name.len())
+            .is_some_and(|found| found.eq_ignore_ascii_case(name));
+        if is_end {
+            return behind.split_once('>').map_or("", |(_, behind)| behind);
+        }
+        rest = behind;
+    }
+    ""
+}
