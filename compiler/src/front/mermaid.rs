@@ -4,8 +4,9 @@
 //! (`preprocess`), its lexer (`lex`) and its grammar (`parse`). What Mermaid refuses is an error, one for each statement,
 //! and reading goes on; what it silently takes otherwise than meant is a warning, and is taken so here too.
 //!
-//! Three things are accepted that Mermaid refuses or drops: `state x` declares `x`, `state x : Title` gives it a title, and
-//! `state x` may stand on the line above `state y {`.
+//! A few things are accepted that Mermaid refuses or drops: `state x` declares `x`, `state x : Title` gives it a title, and
+//! `state x` may stand on the line above `state y {`. `DIFFERENCES.md` beside this file is the whole list; [`drawn`] says
+//! what Mermaid makes of a diagram.
 //!
 //! Deliberately not here: what a label means, and who owns a state.
 

@@ -126,6 +126,8 @@ pub enum DrawnAs {
     Nothing,
     /// A composite of another name and without its title: `state x : Title {`.
     Named(String),
+    /// A composite whose title, as given here, has blanks around it.
+    Padded(String),
     /// A state with an empty line below its title: `state "title" as x:::class`.
     TwoLines,
 }
@@ -168,7 +170,8 @@ pub enum Direction {
 /// A line that only draws, kept as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawing {
-    /// The keyword that it begins with, in its canonical spelling: `classDef`, `class`, `style`, `click`, `scale`, `hide`.
+    /// The keyword that it begins with, in its canonical spelling: `classDef`, `class`, `style`, `click`, `scale`, `hide`;
+    /// or `state`, of which nothing is drawn where no name stands behind it.
     pub keyword: &'static str,
     /// What it names: a class, states, a width.
     pub subject: Option<Spanned<String>>,

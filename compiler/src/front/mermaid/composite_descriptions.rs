@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::ast::{Body, Declaration, Diagram, DrawnAs, EndpointKind, StatementKind};
-use super::drawn::sanitize;
+use super::drawn::{is_crowded, sanitize};
 use super::report::composite_description;
 use crate::diag::Diags;
 use crate::source::Span;
@@ -25,6 +25,7 @@ pub(super) fn check(diagram: &Diagram, diags: &mut Diags) {
     let mut texts = Vec::new();
     texts_of(&diagram.body, &mut texts);
     let mut first = BTreeMap::new();
+    let mut is_found = false;
     for (id, span) in texts {
         let Some(&composite) = composites.get(id) else {
             continue;
@@ -36,9 +37,22 @@ pub(super) fn check(diagram: &Diagram, diags: &mut Diags) {
             .entry(id)
             .or_insert(if named { composite } else { span });
         if before != span {
+            is_found = true;
             diags.push(composite_description::second(span, before, composite, id));
         }
     }
+    let end = composites.iter().find(|(id, _)| may_be_end(id));
+    if let Some((id, &composite)) = end
+        && !is_found
+        && is_crowded(diagram)
+    {
+        diags.push(composite_description::of_an_end(composite, id));
+    }
+}
+
+/// Whether a composite may be what Mermaid makes of a `[*]`: a state too, named `scope_start` or `scope_end`.
+fn may_be_end(id: &str) -> bool {
+    id == "[*]" || id.ends_with("_start") || id.ends_with("_end")
 }
 
 /// Where each composite is named first. Bodies are at most [`super::parse::MAX_DEPTH`] deep.
@@ -76,15 +90,13 @@ fn texts_of<'d>(body: &'d Body, found: &mut Vec<(&'d str, Span)>) {
 
 fn declared<'d>(declaration: &'d Declaration, found: &mut Vec<(&'d str, Span)>) {
     let id = declaration.id.value.as_str();
-    if let Some(title) = &declaration.title
-        && matches!(declaration.drawn, DrawnAs::Written | DrawnAs::TwoLines)
-        && !title.value.is_empty()
-    {
-        found.push((id, title.span));
-        if declaration.drawn == DrawnAs::TwoLines {
-            found.push((id, declaration.id.span));
-        }
-    }
+    let lines = match (&declaration.title, &declaration.drawn) {
+        (None, _) | (_, DrawnAs::Nothing | DrawnAs::Named(_)) => [None, None],
+        (Some(title), DrawnAs::Written) if title.value.is_empty() => [None, None],
+        (Some(title), DrawnAs::Written | DrawnAs::Padded(_)) => [Some(title.span), None],
+        (Some(title), DrawnAs::TwoLines) => [Some(title.span), Some(declaration.id.span)],
+    };
+    found.extend(lines.into_iter().flatten().map(|span| (id, span)));
     if let Some(inner) = &declaration.body {
         texts_of(inner, found);
     }

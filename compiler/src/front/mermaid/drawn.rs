@@ -106,6 +106,11 @@ pub fn drawn(diagram: &Diagram) -> Drawn {
     }
 }
 
+/// Whether Mermaid refuses a diagram after reading it, for a composite with more than one text.
+pub(super) fn is_crowded(diagram: &Diagram) -> bool {
+    !node::graph(&document::of(&diagram.body)).crowded.is_empty()
+}
+
 /// Names that can be compared, of Mermaid's own ids.
 #[derive(Debug, Default)]
 struct Names {

@@ -3,9 +3,12 @@
 //! Mermaid reads `title` and settings from it. Only the title matters here, and that the YAML is good, since Mermaid draws
 //! nothing where it isn't.
 
+mod yaml;
+
 use std::ops::Range;
 
 use super::lex::rule::is_space;
+use yaml::Yaml;
 
 /// Front matter and what it holds. Ranges are of the text that was searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,14 +85,21 @@ pub(super) fn read(text: &str, found: &FrontMatter) -> Result<Option<Title>, Str
     if dedented.trim().is_empty() {
         return Ok(None);
     }
-    let value: serde_json::Value = serde_saphyr::from_str(&dedented).map_err(|error| {
+    let first = dedented.lines().find(|line| !line.trim().is_empty());
+    if first.is_some_and(|line| line.starts_with('\t')) {
+        return Err("a tab can't indent a line".to_owned());
+    }
+    if first.is_some_and(|line| line.trim_end() == ":" || line.starts_with(": ")) {
+        return Err("a key is missing in front of the colon".to_owned());
+    }
+    let policy = serde_saphyr::options::NonFiniteFloatPolicy::PassThrough;
+    let options = serde_saphyr::options! { non_finite_float_policy: policy };
+    let value: Yaml = serde_saphyr::from_str_with_options(&dedented, options).map_err(|error| {
         let message = error.to_string();
         message.lines().next().unwrap_or("").to_owned()
     })?;
-    let title = match value.get("title") {
-        Some(serde_json::Value::String(title)) if !title.is_empty() => title.clone(),
-        Some(value @ serde_json::Value::Number(_)) => value.to_string(),
-        _ => return Ok(None),
+    let Some(title) = value.title() else {
+        return Ok(None);
     };
     Ok(Some(Title {
         text: title,

@@ -235,8 +235,13 @@ impl<'t> Lexer<'t> {
 
     /// The facts of the line at which the lexer stands.
     fn line(&mut self) -> &Line {
-        if !self.line.holds(self.at) {
-            self.line = Line::read(self.text, self.at);
+        self.line_of(self.at)
+    }
+
+    /// The facts of the line that holds an offset.
+    fn line_of(&mut self, at: usize) -> &Line {
+        if !self.line.holds(at) {
+            self.line = Line::read(self.text, at);
         }
         &self.line
     }

@@ -5,6 +5,7 @@
 
 mod declarations;
 mod drawings;
+mod drawn;
 mod entities;
 mod labels;
 mod limits;

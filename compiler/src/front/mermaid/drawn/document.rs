@@ -98,10 +98,21 @@ pub(super) fn is_region(id: &str) -> bool {
 
 /// The statements of a body. Bodies are at most [`crate::front::mermaid::parse::MAX_DEPTH`] deep.
 fn items(body: &Body, dividers: &mut usize) -> Vec<Item> {
-    let statements = body.statements.iter();
-    statements
-        .map(|statement| item(&statement.kind, dividers))
-        .collect()
+    let statements = body.statements.iter().map(|statement| &statement.kind);
+    let counted = statements.filter(|statement| !is_line_end(statement));
+    counted.map(|statement| item(statement, dividers)).collect()
+}
+
+/// Whether Mermaid takes a statement for the end of a line: its own name for one is `nl`.
+fn is_line_end(statement: &StatementKind) -> bool {
+    match statement {
+        StatementKind::Declaration(declaration) => {
+            let is_bare = declaration.drawn == DrawnAs::Nothing && declaration.title.is_none();
+            is_bare && declaration.id.value == "nl"
+        }
+        StatementKind::Accessibility { text, .. } => text.value == "nl",
+        _ => false,
+    }
 }
 
 fn item(statement: &StatementKind, dividers: &mut usize) -> Item {
@@ -150,11 +161,17 @@ fn declared(declaration: &Declaration, dividers: &mut usize) -> Item {
     let title = declaration.title.as_ref().map(|title| &title.value);
     let mut id = &declaration.id.value;
     let mut lines = texts(title);
+    // The id of `state "title" as [*] {` is `[*] `: with the blank it is no star the first time, and is one the second.
+    let late = format!("{STAR} ");
+    if id == STAR && declaration.title.is_some() && declaration.body.is_some() {
+        id = &late;
+    }
     match &declaration.drawn {
         DrawnAs::Named(name) => {
             id = name;
             lines.clear();
         }
+        DrawnAs::Padded(title) => lines = texts([title]),
         DrawnAs::TwoLines => lines.push(String::new()),
         DrawnAs::Written | DrawnAs::Nothing => {}
     }
@@ -208,7 +225,10 @@ fn translate_state(parent: &str, state: &mut State, first: bool, regions: &mut u
         state.id = format!("{parent}_{end}");
         state.start = Some(first);
     } else {
-        state.id = state.id.trim_matches(is_space).to_owned();
+        let trimmed = state.id.trim_matches(is_space);
+        if trimmed.len() < state.id.len() {
+            state.id = trimmed.to_owned();
+        }
     }
     if let Some(body) = &mut state.body {
         divide(body, regions);

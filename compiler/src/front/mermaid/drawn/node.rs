@@ -13,6 +13,8 @@ const NO_NODES: [&str; 3] = ["", "</join></fork>", "</choice>"];
 pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) edges: Vec<Edge>,
+    /// The composites with more than one text, for which Mermaid refuses the diagram.
+    pub(super) crowded: Vec<String>,
 }
 
 /// A state, a note, or the box around a note and its state.
@@ -65,7 +67,15 @@ pub(super) fn graph(items: &[Item]) -> Graph {
         let place = at.get(id).and_then(|&place| notes.get(place));
         place.copied().unwrap_or(false)
     };
-    let mut graph = fetcher.graph;
+    let crowded = fetcher.known.iter().filter(|(id, known)| {
+        let lines = matches!(&known.text, Text::Lines(lines) if lines.len() > 1);
+        lines && known.is_group && at.contains_key(*id)
+    });
+    let crowded = crowded.map(|(id, _)| id.clone()).collect();
+    let mut graph = Graph {
+        crowded,
+        ..fetcher.graph
+    };
     graph
         .edges
         .retain(|edge| !is_note(&edge.from) && !is_note(&edge.to));

@@ -71,6 +71,29 @@ const KEPT: [&str; 55] = [
     "var",
 ];
 
+/// Elements that end a paragraph.
+const BLOCKS: [&str; 19] = [
+    "address",
+    "blockquote",
+    "center",
+    "details",
+    "div",
+    "dl",
+    "footer",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hr",
+    "ol",
+    "p",
+    "pre",
+    "ul",
+];
+
 /// Elements that go with all that they hold.
 const DROPPED: [&str; 9] = [
     "script", "style", "title", "noscript", "iframe", "noembed", "noframes", "xmp", "template",
@@ -153,6 +176,7 @@ impl Writer {
         if !is_void && !KEPT.contains(&name) {
             return behind;
         }
+        self.close_before(name);
         self.written.push('<');
         self.written.push_str(name);
         for (name, value) in &tag.attributes {
@@ -164,6 +188,22 @@ impl Writer {
             self.open.push(name.to_owned());
         }
         behind
+    }
+
+    /// Ends what a start tag ends: an item of a list the one before, a block the paragraph.
+    fn close_before(&mut self, name: &str) {
+        let ended = match name {
+            "li" => "li",
+            "dd" | "dt" => "dd",
+            _ if BLOCKS.contains(&name) => "p",
+            _ => return,
+        };
+        let is_ended = |open: &String| open == ended || (ended == "dd" && open == "dt");
+        let is_wall = |open: &&String| !matches!(open.as_str(), "ul" | "ol" | "dl" | "div");
+        let mut inside = self.open.iter().rev().take_while(is_wall);
+        if let Some(open) = inside.find(|open| is_ended(open)).cloned() {
+            self.end(&open);
+        }
     }
 
     fn end(&mut self, name: &str) {

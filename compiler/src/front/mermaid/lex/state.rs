@@ -57,7 +57,8 @@ impl Lexer<'_> {
         let (rest, _) = rule::blank1(rest).ok()?;
         let (rest, _) = rule::word1(rest).ok()?;
         let at = self.text.len() - rest.len();
-        if !self.line().has_brace(at) {
+        // The blanks may hold one of the line ends that only JavaScript knows.
+        if !self.line_of(at).has_brace(at) {
             return None;
         }
         let (_, rest) = rest.split_once('{')?;

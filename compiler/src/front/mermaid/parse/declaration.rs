@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::stray::What;
 use super::{Bare, Parsed, Parser, Shape};
-use crate::front::mermaid::ast::{Declaration, DrawnAs, StatementKind, Stereotype};
+use crate::front::mermaid::ast::{Declaration, Drawing, DrawnAs, StatementKind, Stereotype};
 use crate::front::mermaid::lex::{Kind, Token};
 use crate::front::mermaid::report;
 use crate::source::Spanned;
@@ -126,17 +126,18 @@ impl Parser<'_> {
         let text = self.slice(all.clone());
         let range = first.lead..last.end;
         self.strays_end();
-        self.settle(Shape::Declaration, What::Other, range.clone());
         let colon = text.find(':');
         let id_end = first.start + colon.unwrap_or(text.len());
         let word_end = first.end.min(id_end);
         let head = self.slice(first.start..word_end);
         if head.is_empty() || head.starts_with("--") || !head.contains(is_name_character) {
-            let span = self.span(range);
+            let span = self.span(range.clone());
             let words = self.raw(all);
             self.report(report::stray_words::behind_state(span, &words));
+            self.nothing(range);
             return;
         }
+        self.settle(Shape::Declaration, What::Other, range.clone());
         let extra = self.trim(word_end..id_end);
         if !extra.is_empty() {
             let id = self.raw(first.start..word_end);
@@ -251,20 +252,54 @@ impl Parser<'_> {
         }
         let brace = self.peek();
         let braced = brace.kind == Kind::Open;
-        let nameless = !braced && self.slice(id_range.clone()).starts_with(':');
-        if id_range.is_empty() || nameless {
-            let finding =
-                report::syntax_error::declaration::title_without_id(quoted, &title.value, braced);
-            return Err(Self::broken_line(alias.start, finding));
+        if id_range.is_empty() || (!braced && self.slice(id_range.clone()).starts_with(':')) {
+            self.nameless(token.lead..id_token.end, title, brace);
+            return Ok(());
         }
         if braced {
             self.bump();
             let id = self.titled_name(id_range);
-            self.open(token.lead, brace.start, id, Some(title));
+            let padded = self.raw(token.start..token.end);
+            let drawn = if padded == title.value {
+                DrawnAs::Written
+            } else {
+                DrawnAs::Padded(padded)
+            };
+            self.open_drawn_as(token.lead, brace.start, id, Some(title), drawn);
         } else {
             self.titled_alone(token, title, id_range);
         }
         Ok(())
+    }
+
+    /// `state "title" as`, and no name: Mermaid draws nothing of it, and the statements between its braces in no composite.
+    fn nameless(&mut self, range: Range<usize>, title: Spanned<String>, brace: Token) {
+        let written = self.trimmed_span(range.clone());
+        let braced = brace.kind == Kind::Open;
+        let finding = report::stray_words::nameless(written, &title.value, braced);
+        if braced {
+            self.bump();
+            self.silence(self.line_of(range.start));
+            self.report(finding);
+            let id = Spanned::new(report::slug(&title.value), title.span);
+            let drawn = DrawnAs::Named(String::new());
+            self.open_drawn_as(range.start, brace.start, id, Some(title), drawn);
+        } else {
+            self.strays_end();
+            self.report(finding);
+            self.nothing(range);
+        }
+    }
+
+    /// A statement behind `state` that declares nothing.
+    fn nothing(&mut self, range: Range<usize>) {
+        let words = Drawing {
+            keyword: "state",
+            subject: None,
+            rest: None,
+        };
+        self.push(range.start, range.end, StatementKind::Drawing(words));
+        self.settle(Shape::Declaration, What::Other, range);
     }
 
     /// Behind `as`, a colon ends the id and begins a second line of the title.
@@ -320,8 +355,10 @@ impl Parser<'_> {
         let written = self.raw(mark);
         let whole = token.lead..token.end;
         if name.is_empty() {
-            let finding = report::syntax_error::declaration::mark_without_name(mark_span, &written);
-            return Err(Self::broken_line(token.end, finding));
+            self.strays_end();
+            self.report(report::stray_words::mark_without_name(mark_span, &written));
+            self.nothing(whole);
+            return Ok(());
         }
         let id = self.name(name);
         if id.value.contains(char::is_whitespace) || id.value.contains([':', '"']) {

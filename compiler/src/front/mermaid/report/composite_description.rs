@@ -21,3 +21,15 @@ pub(in crate::front::mermaid) fn second(
     .related(composite, "the composite")
     .help("keep the one that is its title; put a composite's entry and exit actions into the definition")
 }
+
+/// A composite that is the start or the end of a scope as well, and has a text in both roles.
+pub(in crate::front::mermaid) fn of_an_end(composite: Span, id: &str) -> Diagnostic {
+    let id = quote(id);
+    Diagnostic::new(
+        Code::CompositeDescription,
+        composite,
+        format!("the composite `{id}` has a text already, as a `[*]`"),
+    )
+    .label("Mermaid takes this and a `[*]` for one state")
+    .help("give it another name, or take the text from `[*]`")
+}

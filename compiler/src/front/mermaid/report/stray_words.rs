@@ -345,3 +345,30 @@ pub(in crate::front::mermaid) fn class_name(span: Span, states: &str, class: &st
     )
     .help("here names are made of the letters a to z, digits and `_` only")
 }
+
+/// `state <<choice>>`.
+pub(in crate::front::mermaid) fn mark_without_name(mark: Span, written: &str) -> Diagnostic {
+    stray(
+        mark,
+        format!("`{written}` without a name in front of it means nothing"),
+    )
+    .label("Mermaid passes over it")
+    .help(format!("write `state name {written}`"))
+}
+
+/// `state "title" as`, and no name.
+pub(in crate::front::mermaid) fn nameless(span: Span, title: &str, braced: bool) -> Diagnostic {
+    let shown = quote(title);
+    let name = slug(title);
+    let brace = if braced { " {" } else { "" };
+    stray(
+        span,
+        format!("no name stands behind `as`, and Mermaid doesn't draw `{shown}`"),
+    )
+    .fix(
+        Applicability::Unsafe,
+        format!("write `state \"{shown}\" as {name}{brace}`"),
+        span,
+        format!("state \"{title}\" as {name}"),
+    )
+}

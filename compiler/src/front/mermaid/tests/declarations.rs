@@ -123,8 +123,22 @@ fn pseudo_states() {
     check_fixed("state \"Q\" as c <<choice>>", "state c <<choice>>");
     check(
         "state <<fork>>\na",
-        "a",
-        &["2:7 SM105 expected a name between `state` and `<<fork>>`"],
+        "state; a",
+        &["2:7 SM116 `<<fork>>` without a name in front of it means nothing"],
+    );
+    check(
+        "state \"Q\" as : x\na",
+        "state; a",
+        &["2:1 SM116 no name stands behind `as`, and Mermaid doesn't draw `Q`"],
+    );
+    check(
+        "state \"Two words\" as {\na\n}",
+        "state Two_words \"Two words\" {a}",
+        &["2:1 SM116 no name stands behind `as`, and Mermaid doesn't draw `Two words`"],
+    );
+    check_fixed(
+        "state \"Two words\" as {\na\n}",
+        "state \"Two words\" as Two_words {\na\n}",
     );
     check(
         "state c <<choice>> : x",

@@ -77,12 +77,3 @@ pub(in crate::front::mermaid) fn nothing_before_as(span: Span) -> Diagnostic {
     error(span, "expected a title between `state` and `as`")
         .help("write `state \"title\" as name`; a state named `as` can't be declared")
 }
-
-/// `state <<choice>>`.
-pub(in crate::front::mermaid) fn mark_without_name(mark: Span, written: &str) -> Diagnostic {
-    error(
-        mark,
-        format!("expected a name between `state` and `{written}`"),
-    )
-    .help(format!("write `state name {written}`"))
-}
