@@ -27,7 +27,8 @@ pub(super) fn check(diagram: &Diagram, diags: &mut Diags) {
     let mut first = BTreeMap::new();
     let mut is_found = false;
     for (id, span) in texts {
-        let Some(&composite) = composites.get(id) else {
+        // Each scope has a `[*]` of its own; see below.
+        let Some(&composite) = composites.get(id).filter(|_| id != "[*]") else {
             continue;
         };
         // A name that Mermaid has to clean is a text of its own.
