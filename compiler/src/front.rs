@@ -6,3 +6,4 @@ pub mod definition;
 pub mod expression;
 pub mod markdown;
 pub mod mermaid;
+pub mod scxml;

@@ -165,6 +165,18 @@ codes! {
     SM512 "unknown-field" Error UnknownField;
     SM513 "mistyped-expression" Error MistypedExpression;
     SM514 "bad-assignment" Error BadAssignment;
+    SM515 "division-by-zero" Error DivisionByZero;
+    SM516 "untyped-field" Hint UntypedField;
+    SM517 "context-mismatch" Error ContextMismatch;
+    // 6: SCXML, 601 to 619.
+    SM601 "xml-syntax" Error XmlSyntax;
+    SM602 "unsupported-element" Error UnsupportedElement;
+    SM603 "unread-attribute" Error UnreadAttribute;
+    SM604 "misplaced-content" Error MisplacedContent;
+    SM605 "missing-part" Error MissingPart;
+    SM606 "bad-attribute" Error BadAttribute;
+    SM607 "illegal-targets" Error IllegalTargets;
+    SM608 "unsupported-expression" Error UnsupportedExpression;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

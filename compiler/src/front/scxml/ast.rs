@@ -1,0 +1,163 @@
+//! What an SCXML document says, element by element.
+//!
+//! Texts are as written, names unresolved, places kept. What the document leaves to defaults is `None` here.
+
+use crate::excerpt::Excerpt;
+use crate::source::{Span, Spanned};
+
+pub use statemark_runtime::Verdict;
+
+/// A document: the element `<scxml>`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// Its tag.
+    pub span: Span,
+    /// The machine's name.
+    pub name: Option<Spanned<String>>,
+    /// Whether its expressions are ECMAScript's.
+    pub ecmascript: bool,
+    /// What stands in it, as in a state.
+    pub body: State,
+}
+
+/// What a state is, by its element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `<state>`, and the document itself.
+    State,
+    /// `<parallel>`.
+    Parallel,
+    /// `<final>`.
+    Final,
+    /// `<history>`: deep or shallow.
+    History {
+        /// Whether it is `type="deep"`.
+        deep: bool,
+    },
+}
+
+/// A state with what stands in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// What it is.
+    pub kind: Kind,
+    /// The name of its element in its opening tag.
+    pub tag: Span,
+    /// Its id.
+    pub id: Option<Spanned<String>>,
+    /// Of a final state: how the run ends there.
+    pub verdict: Verdict,
+    /// Where it begins.
+    pub initial: Option<Initial>,
+    /// `<onentry>`, all of them, each a block of its own.
+    pub entry: Vec<Vec<Content>>,
+    /// `<onexit>`.
+    pub exit: Vec<Vec<Content>>,
+    /// `<transition>`; of a history, its default.
+    pub transitions: Vec<Transition>,
+    /// `<data>`.
+    pub data: Vec<Data>,
+    /// The states inside, in order.
+    pub children: Vec<State>,
+}
+
+/// Where a state begins: the attribute `initial`, or the element.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Initial {
+    /// The attribute's value, or the tag of the element's transition.
+    pub span: Span,
+    /// The states that it names.
+    pub targets: Vec<Spanned<String>>,
+    /// What is done on the way.
+    pub content: Vec<Content>,
+}
+
+/// `<transition>`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transition {
+    /// Its opening tag.
+    pub span: Span,
+    /// Its event descriptors; `None` where it has no `event`.
+    pub events: Option<Vec<Spanned<String>>>,
+    /// Whether a descriptor matches its own name alone, which SCXML has no way to say.
+    pub exact: bool,
+    /// Its condition.
+    pub condition: Option<Excerpt>,
+    /// The states that it leads to; none if it only acts.
+    pub targets: Vec<Spanned<String>>,
+    /// Whether it is `type="internal"`.
+    pub internal: bool,
+    /// What it does.
+    pub content: Vec<Content>,
+}
+
+/// `<data>`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Data {
+    /// Its id.
+    pub id: Spanned<String>,
+    /// Its initial value: `expr`, or the text inside.
+    pub value: Option<Excerpt>,
+}
+
+/// One element of executable content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Content {
+    /// Its opening tag.
+    pub span: Span,
+    /// The name that our namespace gives it, where a host or a record calls it.
+    pub name: Option<Spanned<String>>,
+    /// What it does.
+    pub kind: ContentKind,
+}
+
+/// What executable content does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ContentKind {
+    /// `<raise>`, or `<send target="#_internal">`.
+    Raise(Spanned<String>),
+    /// `<send>`: an event from outside, after some milliseconds.
+    Send {
+        /// The event.
+        event: Spanned<String>,
+        /// The id by which it can be cancelled.
+        id: Option<Spanned<String>>,
+        /// Milliseconds.
+        delay: u64,
+    },
+    /// `<cancel>`.
+    Cancel(Spanned<String>),
+    /// `<log>`.
+    Log {
+        /// Its label.
+        label: Option<String>,
+        /// Its expression, which nobody evaluates.
+        text: Option<String>,
+    },
+    /// `<assign>`; several that are one action only in our namespace.
+    Assign(Vec<Assign>),
+    /// `<if>`, with what stands behind its `<elseif>` and `<else>`.
+    If(Vec<Branch>),
+    /// `<statemark:action>`: what the host makes of its name.
+    Host,
+}
+
+/// One assignment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assign {
+    /// The place that changes.
+    pub location: Spanned<String>,
+    /// Its new value.
+    pub value: Excerpt,
+}
+
+/// A part of an `<if>`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Branch {
+    /// The place of its element.
+    pub span: Span,
+    /// When it is done; `None` for `<else>`.
+    pub condition: Option<Excerpt>,
+    /// What is done.
+    pub content: Vec<Content>,
+}

@@ -1,0 +1,304 @@
+//! Executable content: what stands in `<onentry>`, `<onexit>` and `<transition>`.
+
+use roxmltree::Node;
+
+use super::ast::{Assign, Branch, Content, ContentKind};
+use super::reader::{MAX_NESTING, Reader, Space, space};
+use super::report;
+use crate::source::Spanned;
+
+/// The elements that are read among actions.
+const CONTENT: &[&str] = &["raise", "send", "cancel", "log", "assign", "if"];
+
+/// What SCXML calls its own event processor.
+const PROCESSORS: [&str; 2] = ["http://www.w3.org/TR/scxml/#SCXMLEventProcessor", "scxml"];
+
+/// Whether a node is an element of SCXML that may stand there. Comments, white space and what editors add are none, and
+/// are read over; all else is reported.
+pub(super) fn is_expected(
+    child: Node<'_, '_>,
+    outer: Node<'_, '_>,
+    allowed: &[&str],
+    reader: &mut Reader<'_>,
+) -> bool {
+    let around = outer.tag_name().name();
+    if child.is_text() {
+        if !child.text().unwrap_or("").trim().is_empty() {
+            let place = reader.text_span(child);
+            let found = report::misplaced_content::text(place, around);
+            reader.diags.push(found);
+        }
+        return false;
+    }
+    if !child.is_element() {
+        return false;
+    }
+    let name = child.tag_name().name();
+    let tag = reader.tag(child);
+    match space(child) {
+        Space::Scxml if allowed.contains(&name) => true,
+        Space::Scxml => {
+            let found = report::element(tag, name, around, allowed);
+            reader.diags.push(found);
+            false
+        }
+        Space::Own => {
+            let found = report::misplaced_content::element(tag, name, around, allowed);
+            reader.diags.push(found);
+            false
+        }
+        Space::Foreign => false,
+    }
+}
+
+/// The elements of a block, in order.
+pub(super) fn block(node: Node<'_, '_>, depth: usize, reader: &mut Reader<'_>) -> Vec<Content> {
+    let mut list = Vec::new();
+    for child in node.children() {
+        if let Some(content) = content(child, node, depth, reader) {
+            list.push(content);
+        }
+    }
+    list
+}
+
+fn content(
+    node: Node<'_, '_>,
+    outer: Node<'_, '_>,
+    depth: usize,
+    reader: &mut Reader<'_>,
+) -> Option<Content> {
+    let own = node.is_element() && space(node) == Space::Own;
+    let name = node.tag_name().name();
+    let kind = if own && name == "action" {
+        reader.expect_attributes(node, &["name"], &[]);
+        nothing_inside(node, reader);
+        reader.required(node, "name", Reader::attribute)?;
+        ContentKind::Host
+    } else if own && name == "assign" {
+        together(node, reader)
+    } else if node.is_element() && space(node) == Space::Foreign {
+        let tag = reader.tag(node);
+        let found = report::unsupported_element(tag, name, Some("no namespace that is known"));
+        reader.diags.push(found);
+        return None;
+    } else if is_expected(node, outer, CONTENT, reader) {
+        match name {
+            "raise" => raise(node, reader)?,
+            "send" => send(node, reader)?,
+            "cancel" => cancel(node, reader)?,
+            "log" => log(node, reader),
+            "assign" => ContentKind::Assign(vec![assign(node, reader)?]),
+            _ => conditional(node, depth, reader)?,
+        }
+    } else {
+        return None;
+    };
+    let given = if own && name == "action" {
+        reader.attribute(node, "name")
+    } else {
+        reader.own_attribute(node, "name")
+    };
+    Some(Content {
+        span: reader.opening(node),
+        name: given,
+        kind,
+    })
+}
+
+fn nothing_inside(node: Node<'_, '_>, reader: &mut Reader<'_>) {
+    for child in node.children() {
+        is_expected(child, node, &[], reader);
+    }
+}
+
+fn raise(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
+    reader.expect_attributes(node, &["event"], &["name"]);
+    nothing_inside(node, reader);
+    let event = reader.required(node, "event", Reader::attribute)?;
+    name_of_event(event, reader).map(ContentKind::Raise)
+}
+
+/// An event that is sent has one name, without a wildcard.
+fn name_of_event(event: Spanned<String>, reader: &mut Reader<'_>) -> Option<Spanned<String>> {
+    if event.value.contains(['*', ' ']) {
+        let found = report::bad_attribute::spaces(&event, "event");
+        reader.diags.push(found);
+        return None;
+    }
+    Some(event)
+}
+
+fn send(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
+    reader.expect_attributes(node, &["event", "id", "delay", "target", "type"], &["name"]);
+    nothing_inside(node, reader);
+    if let Some(kind) = reader.attribute(node, "type")
+        && !PROCESSORS.contains(&kind.value.trim_end_matches('/'))
+    {
+        let found = report::bad_attribute::choice(&kind, "type", &PROCESSORS);
+        reader.diags.push(found);
+    }
+    let target = reader.attribute(node, "target");
+    let internal = target.as_ref().is_some_and(|to| to.value == "#_internal");
+    if let Some(target) = target.filter(|_| !internal) {
+        let found = report::bad_attribute::choice(&target, "target", &["#_internal"]);
+        reader.diags.push(found);
+    }
+    let id = reader.attribute(node, "id");
+    let delay = reader.attribute(node, "delay");
+    let milliseconds = delay.as_ref().map_or(Some(0), |delay| {
+        let found = milliseconds(&delay.value);
+        if found.is_none() {
+            reader.diags.push(report::bad_attribute::delay(delay));
+        }
+        found
+    });
+    if let Some(delay) = delay.filter(|_| internal) {
+        reader.diags.push(report::bad_attribute::delay_inside(&delay));
+    }
+    let event = reader.required(node, "event", Reader::attribute)?;
+    let event = name_of_event(event, reader)?;
+    if internal {
+        return Some(ContentKind::Raise(event));
+    }
+    Some(ContentKind::Send {
+        event,
+        id: id.filter(|id| !id.value.is_empty()),
+        delay: milliseconds?,
+    })
+}
+
+/// CSS's time as whole milliseconds: `1.5s`, `20ms`.
+fn milliseconds(text: &str) -> Option<u64> {
+    let (number, places) = match text.strip_suffix("ms") {
+        Some(number) => (number, 0),
+        None => (text.strip_suffix('s')?, 3),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |part: &str| part.chars().all(|digit| digit.is_ascii_digit());
+    let fraction = fraction.trim_end_matches('0');
+    let is_number = digits(whole) && digits(fraction) && number.chars().any(|c| c != '.');
+    if !is_number || fraction.len() > places {
+        return None;
+    }
+    format!("{whole}{fraction:0<places$}").parse().ok()
+}
+
+fn cancel(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
+    reader.expect_attributes(node, &["sendid"], &["name"]);
+    nothing_inside(node, reader);
+    let id = reader.required(node, "sendid", Reader::attribute)?;
+    Some(ContentKind::Cancel(id))
+}
+
+fn log(node: Node<'_, '_>, reader: &mut Reader<'_>) -> ContentKind {
+    reader.expect_attributes(node, &["label", "expr"], &["name"]);
+    nothing_inside(node, reader);
+    let text = |name: &str| reader.attribute(node, name).map(|text| text.value);
+    ContentKind::Log {
+        label: text("label"),
+        text: text("expr"),
+    }
+}
+
+fn assign(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Assign> {
+    reader.expect_attributes(node, &["location", "expr"], &["name"]);
+    nothing_inside(node, reader);
+    let location = reader.required(node, "location", Reader::attribute);
+    let value = reader.required_excerpt(node, "expr");
+    Some(Assign {
+        location: location?,
+        value: value?,
+    })
+}
+
+/// `<statemark:assign>`: several assignments that are one action.
+fn together(node: Node<'_, '_>, reader: &mut Reader<'_>) -> ContentKind {
+    reader.expect_attributes(node, &[], &["name"]);
+    let mut list = Vec::new();
+    for child in node.children() {
+        if is_expected(child, node, &["assign"], reader) {
+            list.extend(assign(child, reader));
+        }
+    }
+    ContentKind::Assign(list)
+}
+
+/// `<if>`: its content, cut at each `<elseif>` and `<else>`.
+fn conditional(node: Node<'_, '_>, depth: usize, reader: &mut Reader<'_>) -> Option<ContentKind> {
+    reader.expect_attributes(node, &["cond"], &["name"]);
+    if depth > MAX_NESTING {
+        let tag = reader.tag(node);
+        let found = report::unsupported_element(tag, "if", Some("nested too deep"));
+        reader.diags.push(found);
+        return None;
+    }
+    let mut branches = vec![Branch {
+        span: reader.opening(node),
+        condition: reader.required_excerpt(node, "cond"),
+        content: Vec::new(),
+    }];
+    let mut is_broken = branches.iter().any(|branch| branch.condition.is_none());
+    let mut ended = false;
+    for child in node.children() {
+        let name = child.tag_name().name();
+        let is_cut = child.is_element() && ["elseif", "else"].contains(&name);
+        if !is_cut {
+            if let Some(content) = content(child, node, depth + 1, reader)
+                && let Some(last) = branches.last_mut()
+            {
+                last.content.push(content);
+            }
+            continue;
+        }
+        let tag = reader.tag(child);
+        if ended {
+            let found = report::misplaced_content::behind_else(tag, name);
+            reader.diags.push(found);
+        }
+        nothing_inside(child, reader);
+        let condition = if name == "elseif" {
+            reader.expect_attributes(child, &["cond"], &[]);
+            let condition = reader.required_excerpt(child, "cond");
+            is_broken |= condition.is_none();
+            condition
+        } else {
+            reader.expect_attributes(child, &[], &[]);
+            ended = true;
+            None
+        };
+        branches.push(Branch {
+            span: reader.opening(child),
+            condition,
+            content: Vec::new(),
+        });
+    }
+    (!is_broken).then_some(ContentKind::If(branches))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::milliseconds;
+
+    #[test]
+    fn delays_are_times_of_css() {
+        for (text, expected) in [
+            ("1s", Some(1_000)),
+            ("1.5s", Some(1_500)),
+            (".5s", Some(500)),
+            ("20ms", Some(20)),
+            ("20.0ms", Some(20)),
+            ("0s", Some(0)),
+            ("5", None),
+            ("", None),
+            ("s", None),
+            (".s", None),
+            ("-1s", None),
+            ("1.0005s", None),
+            ("1e3s", None),
+            ("99999999999999999999s", None),
+        ] {
+            assert_eq!(milliseconds(text), expected, "{text}");
+        }
+    }
+}

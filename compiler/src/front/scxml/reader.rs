@@ -1,0 +1,224 @@
+//! Elements and attributes with their places.
+
+use roxmltree::Node;
+
+use super::{NAMESPACE, SCXML, report};
+use crate::diag::Diags;
+use crate::excerpt::Excerpt;
+use crate::source::{FileId, Span, Spanned, narrow};
+
+/// Deepest nesting that is read. Unit: elements. Why: reading recurses; states end at 64 levels, and content inside
+/// them adds some more.
+pub(super) const MAX_NESTING: usize = 128;
+
+/// What an element is for us, by its namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Space {
+    /// SCXML's, or none.
+    Scxml,
+    /// Ours.
+    Own,
+    /// Somebody else's.
+    Foreign,
+}
+
+/// The text that is read, and where findings go.
+pub(super) struct Reader<'t> {
+    file: FileId,
+    text: &'t str,
+    pub(super) diags: &'t mut Diags,
+}
+
+impl<'t> Reader<'t> {
+    pub(super) fn new(file: FileId, text: &'t str, diags: &'t mut Diags) -> Self {
+        Self { file, text, diags }
+    }
+
+    fn span(&self, range: std::ops::Range<usize>) -> Span {
+        Span {
+            file: self.file,
+            start: narrow(range.start),
+            end: narrow(range.end),
+        }
+    }
+
+    /// The name in an element's opening tag.
+    pub(super) fn tag(&self, node: Node<'_, '_>) -> Span {
+        let start = node.range().start + 1;
+        let rest = self.text.get(start..node.range().end).unwrap_or("");
+        let end = rest
+            .find(|letter: char| letter.is_whitespace() || letter == '/' || letter == '>')
+            .unwrap_or(rest.len());
+        self.span(start..start + end)
+    }
+
+    /// An element's opening tag, or all of it where nothing stands inside.
+    pub(super) fn opening(&self, node: Node<'_, '_>) -> Span {
+        let range = node.range();
+        let end = node
+            .first_child()
+            .map_or(range.end, |inner| inner.range().start);
+        self.span(range.start..end)
+    }
+
+    /// A text between elements, without the white space around it.
+    pub(super) fn text_span(&self, node: Node<'_, '_>) -> Span {
+        let range = node.range();
+        let raw = self.text.get(range.clone()).unwrap_or("");
+        let start = range.start + (raw.len() - raw.trim_start().len());
+        self.span(start..start + raw.trim().len())
+    }
+
+    /// Reports the attributes of SCXML that aren't among `known`, and those of ours that aren't among `own`.
+    pub(super) fn expect_attributes(&mut self, node: Node<'_, '_>, known: &[&str], own: &[&str]) {
+        for attribute in node.attributes() {
+            let allowed = match attribute.namespace() {
+                None => known,
+                Some(NAMESPACE) => own,
+                Some(SCXML) => known,
+                Some(_) => continue,
+            };
+            if !allowed.contains(&attribute.name()) {
+                let place = self.span(attribute.range_qname());
+                self.diags.push(report::unread_attribute(
+                    place,
+                    attribute.name(),
+                    node.tag_name().name(),
+                    allowed,
+                ));
+            }
+        }
+    }
+
+    /// An attribute's value as it means, trimmed.
+    pub(super) fn attribute(&self, node: Node<'_, '_>, name: &str) -> Option<Spanned<String>> {
+        self.excerpt(node, name).map(|excerpt| trimmed(&excerpt))
+    }
+
+    /// An attribute of our namespace.
+    pub(super) fn own_attribute(&self, node: Node<'_, '_>, name: &str) -> Option<Spanned<String>> {
+        let attribute = node.attribute_node((NAMESPACE, name))?;
+        Some(trimmed(&self.decoded(attribute.range_value())))
+    }
+
+    /// An attribute's value with the place of each of its characters.
+    pub(super) fn excerpt(&self, node: Node<'_, '_>, name: &str) -> Option<Excerpt> {
+        let attribute = node.attribute_node(name)?;
+        Some(self.decoded(attribute.range_value()))
+    }
+
+    /// The words of an attribute, which white space parts.
+    pub(super) fn words(&self, node: Node<'_, '_>, name: &str) -> Option<Vec<Spanned<String>>> {
+        self.excerpt(node, name).map(|excerpt| words(&excerpt))
+    }
+
+    /// The attribute, or a finding that it is missing.
+    pub(super) fn required(
+        &mut self,
+        node: Node<'_, '_>,
+        name: &str,
+        of: fn(&Self, Node<'_, '_>, &str) -> Option<Spanned<String>>,
+    ) -> Option<Spanned<String>> {
+        let found = of(self, node, name);
+        match &found {
+            Some(text) if !text.value.is_empty() => return found,
+            Some(text) => self.diags.push(report::bad_attribute::empty(text.span, name)),
+            None => {
+                let tag = self.tag(node);
+                let element = node.tag_name().name();
+                let missing = report::missing_part::attribute(tag, element, name);
+                self.diags.push(missing);
+            }
+        }
+        None
+    }
+
+    /// As [`Self::required`], with the place of each character.
+    pub(super) fn required_excerpt(&mut self, node: Node<'_, '_>, name: &str) -> Option<Excerpt> {
+        self.required(node, name, Self::attribute)?;
+        self.excerpt(node, name)
+    }
+
+    /// The text of a range of the file, with what `&…;` stands for. White space is as XML reads it in attributes.
+    pub(super) fn decoded(&self, range: std::ops::Range<usize>) -> Excerpt {
+        let mut excerpt = Excerpt::new(self.file);
+        let mut at = range.start;
+        while let Some(rest) = self.text.get(at..range.end) {
+            let Some(letter) = rest.chars().next() else {
+                break;
+            };
+            let source = narrow(at);
+            let entity = (letter == '&').then(|| entity(rest)).flatten();
+            if let Some((meant, length)) = entity {
+                excerpt.push(meant.encode_utf8(&mut [0; 4]), source);
+                at += length;
+                continue;
+            }
+            if letter.is_ascii_whitespace() {
+                excerpt.push(" ", source);
+                at += if rest.starts_with("\r\n") { 2 } else { 1 };
+                continue;
+            }
+            // A run of plain letters is one piece.
+            let run = rest
+                .find(|c: char| c == '&' || c.is_ascii_whitespace())
+                .filter(|&run| run > 0)
+                .unwrap_or(if letter == '&' { 1 } else { rest.len() });
+            excerpt.push(rest.get(..run).unwrap_or(""), source);
+            at += run;
+        }
+        excerpt
+    }
+}
+
+/// What stands between two elements, without its white space.
+pub(super) fn trimmed(excerpt: &Excerpt) -> Spanned<String> {
+    let text = excerpt.text();
+    let start = text.len() - text.trim_start().len();
+    let range = start..start + text.trim().len();
+    Spanned::new(text.trim().to_owned(), excerpt.span(range))
+}
+
+fn words(excerpt: &Excerpt) -> Vec<Spanned<String>> {
+    let text = excerpt.text();
+    let mut found = Vec::new();
+    let mut at = 0;
+    for word in text.split(' ') {
+        if !word.is_empty() {
+            let span = excerpt.span(at..at + word.len());
+            found.push(Spanned::new(word.to_owned(), span));
+        }
+        at += word.len() + 1;
+    }
+    found
+}
+
+/// The character that an entity at the start of a text stands for, and the entity's length.
+fn entity(text: &str) -> Option<(char, usize)> {
+    let (name, _) = text.strip_prefix('&')?.split_once(';')?;
+    let meant = match name {
+        "lt" => '<',
+        "gt" => '>',
+        "amp" => '&',
+        "quot" => '"',
+        "apos" => '\'',
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let code = match number.strip_prefix('x') {
+                Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok()?,
+                None => number.parse().ok()?,
+            };
+            char::from_u32(code)?
+        }
+    };
+    Some((meant, name.len() + 2))
+}
+
+/// Whose element it is.
+pub(super) fn space(node: Node<'_, '_>) -> Space {
+    match node.tag_name().namespace() {
+        None | Some(SCXML) => Space::Scxml,
+        Some(NAMESPACE) => Space::Own,
+        Some(_) => Space::Foreign,
+    }
+}

@@ -1,0 +1,329 @@
+//! The elements that make the tree of states.
+
+use roxmltree::Node;
+
+use super::ast::{Data, Document, Initial, Kind, State, Transition, Verdict};
+use super::content;
+use super::reader::{MAX_NESTING, Reader, Space, space};
+use super::report;
+use crate::source::{Span, Spanned};
+
+/// The elements that a state may hold, by what holds it.
+const IN_DOCUMENT: &[&str] = &["state", "parallel", "final", "datamodel"];
+const IN_STATE: &[&str] = &[
+    "onentry",
+    "onexit",
+    "transition",
+    "initial",
+    "state",
+    "parallel",
+    "final",
+    "history",
+    "datamodel",
+];
+const IN_PARALLEL: &[&str] = &[
+    "onentry",
+    "onexit",
+    "transition",
+    "state",
+    "parallel",
+    "history",
+    "datamodel",
+];
+const IN_FINAL: &[&str] = &["onentry", "onexit"];
+const IN_HISTORY: &[&str] = &["transition"];
+
+/// The element `<scxml>`.
+pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Document> {
+    let tag = reader.tag(root);
+    if root.tag_name().name() != "scxml" || space(root) != Space::Scxml {
+        let found = report::misplaced_content::root(tag, root.tag_name().name());
+        reader.diags.push(found);
+        return None;
+    }
+    let known = ["initial", "name", "version", "datamodel", "binding", "exmode"];
+    reader.expect_attributes(root, &known, &[]);
+    let choose = |reader: &mut Reader<'_>, name: &str, choices: &[&str]| {
+        let value = reader.attribute(root, name)?;
+        let chosen = choices.iter().position(|choice| *choice == value.value);
+        if chosen.is_none() {
+            let found = report::bad_attribute::choice(&value, name, choices);
+            reader.diags.push(found);
+        }
+        chosen
+    };
+    choose(reader, "version", &["1.0", "1"]);
+    choose(reader, "binding", &["early"]);
+    let datamodel = choose(reader, "datamodel", &["ecmascript", "statemark", "null"]);
+    let name = reader.attribute(root, "name");
+    let mut body = empty(Kind::State, tag, None);
+    body.initial = initial_attribute(root, reader);
+    children(root, &mut body, IN_DOCUMENT, 0, reader);
+    Some(Document {
+        span: tag,
+        name: name.filter(|name| !name.value.is_empty()),
+        ecmascript: datamodel == Some(0),
+        body,
+    })
+}
+
+fn empty(kind: Kind, tag: Span, id: Option<Spanned<String>>) -> State {
+    State {
+        kind,
+        tag,
+        id,
+        verdict: Verdict::Success,
+        initial: None,
+        entry: Vec::new(),
+        exit: Vec::new(),
+        transitions: Vec::new(),
+        data: Vec::new(),
+        children: Vec::new(),
+    }
+}
+
+fn initial_attribute(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Initial> {
+    let whole = reader.attribute(node, "initial")?;
+    let targets = reader.words(node, "initial").unwrap_or_default();
+    if targets.is_empty() {
+        let found = report::bad_attribute::empty(whole.span, "initial");
+        reader.diags.push(found);
+        return None;
+    }
+    Some(Initial {
+        span: whole.span,
+        targets,
+        content: Vec::new(),
+    })
+}
+
+/// Reads what stands in a state. The texts between elements must be empty.
+fn children(
+    node: Node<'_, '_>,
+    state: &mut State,
+    allowed: &[&str],
+    depth: usize,
+    reader: &mut Reader<'_>,
+) {
+    for child in node.children() {
+        if !content::is_expected(child, node, allowed, reader) {
+            continue;
+        }
+        match child.tag_name().name() {
+            "onentry" => state.entry.push(handler(child, reader)),
+            "onexit" => state.exit.push(handler(child, reader)),
+            "transition" => state.transitions.push(transition(child, state.kind, reader)),
+            "initial" => initial_element(child, state, reader),
+            "datamodel" => datamodel(child, state, reader),
+            name => {
+                if let Some(kind) = kind(name, child, reader) {
+                    let inner = inner_state(child, kind, depth + 1, reader);
+                    state.children.push(inner);
+                }
+            }
+        }
+    }
+}
+
+fn kind(name: &str, node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Kind> {
+    match name {
+        "state" => Some(Kind::State),
+        "parallel" => Some(Kind::Parallel),
+        "final" => Some(Kind::Final),
+        "history" => {
+            let deep = type_of(node, ["shallow", "deep"], reader);
+            Some(Kind::History { deep })
+        }
+        _ => None,
+    }
+}
+
+/// Whether the attribute `type` has the second of two values; the first is the default.
+fn type_of(node: Node<'_, '_>, choices: [&str; 2], reader: &mut Reader<'_>) -> bool {
+    let Some(value) = reader.attribute(node, "type") else {
+        return false;
+    };
+    let chosen = choices.iter().position(|choice| *choice == value.value);
+    if chosen.is_none() {
+        let found = report::bad_attribute::choice(&value, "type", &choices);
+        reader.diags.push(found);
+    }
+    chosen == Some(1)
+}
+
+fn inner_state(node: Node<'_, '_>, kind: Kind, depth: usize, reader: &mut Reader<'_>) -> State {
+    let (known, allowed): (&[&str], _) = match kind {
+        Kind::State => (&["id", "initial"], IN_STATE),
+        Kind::Parallel => (&["id"], IN_PARALLEL),
+        Kind::Final => (&["id"], IN_FINAL),
+        Kind::History { .. } => (&["id", "type"], IN_HISTORY),
+    };
+    let own: &[&str] = if kind == Kind::Final {
+        &["verdict"]
+    } else {
+        &[]
+    };
+    reader.expect_attributes(node, known, own);
+    let tag = reader.tag(node);
+    let id = reader.attribute(node, "id").and_then(|id| {
+        let fault = if id.value.is_empty() {
+            Some(report::bad_attribute::empty(id.span, "id"))
+        } else if id.value.contains(' ') {
+            Some(report::bad_attribute::spaces(&id, "id"))
+        } else {
+            None
+        };
+        match fault {
+            Some(fault) => {
+                reader.diags.push(fault);
+                None
+            }
+            None => Some(id),
+        }
+    });
+    let mut state = empty(kind, tag, id);
+    if let Some(verdict) = reader.own_attribute(node, "verdict") {
+        let choices = ["success", "failure"];
+        match choices.iter().position(|choice| *choice == verdict.value) {
+            Some(1) => state.verdict = Verdict::Failure,
+            Some(_) => {}
+            None => {
+                let found = report::bad_attribute::choice(&verdict, "verdict", &choices);
+                reader.diags.push(found);
+            }
+        }
+    }
+    if kind == Kind::State {
+        state.initial = initial_attribute(node, reader);
+    }
+    if depth > MAX_NESTING {
+        // States nested half as deep are too deep for a table already, which is reported of the machine.
+        return state;
+    }
+    children(node, &mut state, allowed, depth, reader);
+    if let Kind::History { .. } = kind {
+        match state.transitions.len() {
+            0 => {
+                let found = report::missing_part::default_transition(tag);
+                reader.diags.push(found);
+            }
+            1 => {}
+            _ => several_transitions(&state.transitions, "history", reader),
+        }
+    }
+    state
+}
+
+fn several_transitions(transitions: &[Transition], element: &str, reader: &mut Reader<'_>) {
+    for again in transitions.iter().skip(1) {
+        let found = report::misplaced_content::second(again.span, "transition", element);
+        reader.diags.push(found);
+    }
+}
+
+fn handler(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Vec<super::ast::Content> {
+    reader.expect_attributes(node, &[], &[]);
+    content::block(node, 0, reader)
+}
+
+fn transition(node: Node<'_, '_>, of: Kind, reader: &mut Reader<'_>) -> Transition {
+    // A history's default and an initial transition always lead on, and at once.
+    let known: &[&str] = match of {
+        Kind::History { .. } => &["target", "type"],
+        _ => &["event", "cond", "target", "type"],
+    };
+    reader.expect_attributes(node, known, &["exact"]);
+    let events = reader.words(node, "event").map(|events| {
+        if events.is_empty() {
+            let span = reader.attribute(node, "event").map(|event| event.span);
+            let tag = reader.tag(node);
+            let found = report::bad_attribute::empty(span.unwrap_or(tag), "event");
+            reader.diags.push(found);
+        }
+        events
+    });
+    let targets = reader.words(node, "target").unwrap_or_default();
+    if let Some(target) = reader.attribute(node, "target")
+        && targets.is_empty()
+    {
+        let found = report::bad_attribute::empty(target.span, "target");
+        reader.diags.push(found);
+    } else if targets.is_empty() && matches!(of, Kind::History { .. }) {
+        let tag = reader.tag(node);
+        let found = report::missing_part::attribute(tag, "transition", "target");
+        reader.diags.push(found);
+    }
+    let exact = reader.own_attribute(node, "exact");
+    let condition = reader.excerpt(node, "cond").filter(|condition| {
+        let is_empty = condition.text().trim().is_empty();
+        if is_empty {
+            let found = report::bad_attribute::empty(condition.full_span(), "cond");
+            reader.diags.push(found);
+        }
+        !is_empty
+    });
+    Transition {
+        span: reader.opening(node),
+        events,
+        exact: exact.is_some_and(|exact| exact.value == "true"),
+        condition,
+        targets,
+        internal: type_of(node, ["external", "internal"], reader),
+        content: content::block(node, 0, reader),
+    }
+}
+
+/// `<initial>`: a transition that says where a state begins.
+fn initial_element(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_>) {
+    reader.expect_attributes(node, &[], &[]);
+    let tag = reader.tag(node);
+    if state.initial.is_some() {
+        let found = report::misplaced_content::second(tag, "initial", "state");
+        reader.diags.push(found);
+        return;
+    }
+    let mut found = Vec::new();
+    for child in node.children() {
+        if content::is_expected(child, node, &["transition"], reader) {
+            found.push(transition(child, Kind::History { deep: false }, reader));
+        }
+    }
+    if found.len() > 1 {
+        several_transitions(&found, "initial", reader);
+    }
+    match found.into_iter().next() {
+        Some(transition) => {
+            state.initial = Some(Initial {
+                span: transition.span,
+                targets: transition.targets,
+                content: transition.content,
+            });
+        }
+        None => reader
+            .diags
+            .push(report::missing_part::element(tag, "initial", "transition")),
+    }
+}
+
+fn datamodel(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_>) {
+    reader.expect_attributes(node, &[], &[]);
+    for child in node.children() {
+        if !content::is_expected(child, node, &["data"], reader) {
+            continue;
+        }
+        reader.expect_attributes(child, &["id", "expr"], &[]);
+        let id = reader.required(child, "id", Reader::attribute);
+        let mut value = reader.excerpt(child, "expr");
+        for inside in child.children() {
+            if inside.is_text() && value.is_none() {
+                let text = reader.decoded(inside.range());
+                value = Some(text).filter(|text| !text.text().trim().is_empty());
+            } else {
+                content::is_expected(inside, child, &[], reader);
+            }
+        }
+        if let Some(id) = id {
+            state.data.push(Data { id, value });
+        }
+    }
+}
