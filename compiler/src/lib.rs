@@ -37,17 +37,20 @@ pub enum Format {
     Diagram,
     /// A JSON definition alone.
     Definition,
+    /// An SCXML document.
+    Scxml,
 }
 
 impl Format {
-    /// The format that a file's name tells: `.mmd` and `.mermaid` are diagrams, `.json` and `.jsonc` are definitions, all
-    /// else is Markdown.
+    /// The format that a file's name tells: `.mmd` and `.mermaid` are diagrams, `.json` and `.jsonc` are definitions,
+    /// `.scxml` is SCXML, all else is Markdown.
     #[must_use]
     pub fn of_name(name: &str) -> Self {
         let ending = name.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
         match ending.as_str() {
             "mmd" | "mermaid" => Self::Diagram,
             "json" | "jsonc" => Self::Definition,
+            "scxml" => Self::Scxml,
             _ => Self::Markdown,
         }
     }

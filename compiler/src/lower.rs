@@ -29,6 +29,7 @@ mod overlay;
 mod region;
 mod report;
 mod scope;
+pub mod scxml;
 mod spec;
 mod target;
 mod trigger;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::diag::{Diagnostic, Diags};
 use crate::excerpt::Excerpt;
-use crate::front::{definition, markdown, mermaid};
+use crate::front::{definition, markdown, mermaid, scxml};
+use crate::lower::scxml::lower_scxml;
 use crate::lower::{Spec, lower};
 use crate::pass::names::snake;
 use crate::source::{FileId, SourceFile, Sources, Span, Spanned};
@@ -23,16 +24,17 @@ pub(crate) fn compile(sources: &Sources, options: &Options) -> Compiled {
         compiled.found += specs.len();
         let mut seen: BTreeMap<String, Spanned<String>> = BTreeMap::new();
         for (spec, mut diags) in specs {
-            let module = snake(&spec.id.value).0;
+            let id = spec.id();
+            let module = snake(&id.value).0;
             match seen.get(&module) {
-                Some(first) if first.value == spec.id.value => diags.push(
-                    report::duplicate_machine::duplicate_machine(&spec.id, first.span),
-                ),
-                Some(first) => diags.push(report::duplicate_machine::same_module(
-                    &spec.id, first, &module,
-                )),
+                Some(first) if first.value == id.value => {
+                    diags.push(report::duplicate_machine::duplicate_machine(id, first.span))
+                }
+                Some(first) => {
+                    diags.push(report::duplicate_machine::same_module(id, first, &module))
+                }
                 None => {
-                    seen.insert(module, spec.id.clone());
+                    seen.insert(module, id.clone());
                 }
             }
             let (machine, found) = finish(&spec, sources, diags);
@@ -49,14 +51,44 @@ pub(crate) fn compile(sources: &Sources, options: &Options) -> Compiled {
 }
 
 /// Lowers and checks one spec whose front ends found `diags`.
-fn finish(spec: &Spec, sources: &Sources, mut diags: Diags) -> (Option<Valid>, Vec<Diagnostic>) {
-    let machine = lower(spec, sources, &mut diags);
+fn finish(found: &Found, sources: &Sources, mut diags: Diags) -> (Option<Valid>, Vec<Diagnostic>) {
+    let machine = match found {
+        Found::Spec(spec) => lower(spec, sources, &mut diags),
+        Found::Scxml { document, file, id } => lower_scxml(document, *file, id.clone(), &mut diags),
+    };
     let broken = diags.has_errors();
     let valid = valid::check(machine, broken, &mut diags);
     (valid, diags.into_sorted())
 }
 
-type Specs = Vec<(Spec, Diags)>;
+type Specs = Vec<(Found, Diags)>;
+
+/// What a text holds.
+enum Found {
+    /// A diagram, a definition, or both.
+    Spec(Box<Spec>),
+    /// An SCXML document.
+    Scxml {
+        document: Box<scxml::ast::Document>,
+        file: FileId,
+        id: Spanned<String>,
+    },
+}
+
+impl Found {
+    fn id(&self) -> &Spanned<String> {
+        match self {
+            Self::Spec(spec) => &spec.id,
+            Self::Scxml { id, .. } => id,
+        }
+    }
+}
+
+impl From<Spec> for Found {
+    fn from(spec: Spec) -> Self {
+        Self::Spec(Box::new(spec))
+    }
+}
 
 /// The specs of one text, each with what its front ends found; and the findings that belong to none.
 fn read(file: FileId, source: &SourceFile, options: &Options) -> (Specs, Vec<Diagnostic>) {
@@ -65,8 +97,15 @@ fn read(file: FileId, source: &SourceFile, options: &Options) -> (Specs, Vec<Dia
         .unwrap_or_else(|| Format::of_name(source.name()));
     match format {
         Format::Markdown => read_document(file, source),
-        Format::Diagram => (read_diagram(file, source).into_iter().collect(), Vec::new()),
-        Format::Definition => (vec![read_definition(file, source)], Vec::new()),
+        Format::Diagram => {
+            let (spec, diags) = read_diagram(file, source);
+            (vec![(spec.into(), diags)], Vec::new())
+        }
+        Format::Definition => {
+            let (spec, diags) = read_definition(file, source);
+            (vec![(spec.into(), diags)], Vec::new())
+        }
+        Format::Scxml => read_scxml(file, source),
     }
 }
 
@@ -85,7 +124,7 @@ fn read_document(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) 
         });
         // A fence that couldn't be read is no reason to say that there is none.
         if section.definition.is_some() && definition.is_none() && diagram.is_none() {
-            specs.push((unread(file, &section.heading, source), diags));
+            specs.push((unread(file, &section.heading, source).into(), diags));
             continue;
         }
         let id = section
@@ -111,7 +150,8 @@ fn read_document(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) 
                 instructions: section.instructions,
                 headings: section.headings,
                 other_fence: section.other_fence,
-            },
+            }
+            .into(),
             diags,
         ));
     }
@@ -135,7 +175,7 @@ fn unread(file: FileId, heading: &Span, source: &SourceFile) -> Spec {
     }
 }
 
-fn read_diagram(file: FileId, source: &SourceFile) -> Option<(Spec, Diags)> {
+fn read_diagram(file: FileId, source: &SourceFile) -> (Spec, Diags) {
     let mut diags = Diags::new();
     let excerpt = Excerpt::whole(file, source.text());
     let diagram = mermaid::parse_diagram(&excerpt, &mut diags);
@@ -152,7 +192,7 @@ fn read_diagram(file: FileId, source: &SourceFile) -> Option<(Spec, Diags)> {
         headings: Vec::new(),
         other_fence: None,
     };
-    Some((spec, diags))
+    (spec, diags)
 }
 
 fn read_definition(file: FileId, source: &SourceFile) -> (Spec, Diags) {
@@ -178,6 +218,22 @@ fn read_definition(file: FileId, source: &SourceFile) -> (Spec, Diags) {
         other_fence: None,
     };
     (spec, diags)
+}
+
+/// A text that isn't SCXML at all holds no machine; the findings say why.
+fn read_scxml(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) {
+    let mut diags = Diags::new();
+    let Some(document) = scxml::parse_scxml(file, source.text(), &mut diags) else {
+        return (Vec::new(), diags.into_sorted());
+    };
+    let id = document.name.clone();
+    let id = id.unwrap_or_else(|| Spanned::new(default_id(source.name()), document.span));
+    let found = Found::Scxml {
+        document: Box::new(document),
+        file,
+        id,
+    };
+    (vec![(found, diags)], Vec::new())
 }
 
 /// The id of a machine that doesn't say it: the folder's name for `SKILL.md`, else the file's without its endings.

@@ -176,7 +176,7 @@ codes! {
     SM605 "missing-part" Error MissingPart;
     SM606 "bad-attribute" Error BadAttribute;
     SM607 "illegal-targets" Error IllegalTargets;
-    SM608 "unsupported-expression" Error UnsupportedExpression;
+    SM608 "foreign-expression" Error ForeignExpression;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

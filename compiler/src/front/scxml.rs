@@ -21,7 +21,9 @@ use crate::diag::Diags;
 use crate::source::{FileId, Span, narrow};
 use reader::Reader;
 
-pub(crate) use report::{bad_attribute, illegal_targets, missing_part, unsupported_expression};
+pub(crate) use report::{
+    bad_attribute, foreign_expression, illegal_targets, misplaced_content, missing_part,
+};
 
 /// The namespace of what hosts and faces of Statemark add to SCXML.
 pub const NAMESPACE: &str = "https://github.com/statemark/statemark/scxml";
@@ -70,4 +72,9 @@ fn place(file: FileId, text: &str, error: &roxmltree::Error) -> Span {
         start: narrow(start + from),
         end: narrow(start + to),
     }
+}
+
+/// The place of a text, without the white space around it.
+pub(crate) fn place_of(text: &crate::excerpt::Excerpt) -> Span {
+    reader::trimmed(text).span
 }

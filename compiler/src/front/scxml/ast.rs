@@ -5,7 +5,7 @@
 use crate::excerpt::Excerpt;
 use crate::source::{Span, Spanned};
 
-pub use statemark_runtime::Verdict;
+pub use statemark_runtime::{Operator, Verdict};
 
 /// A document: the element `<scxml>`.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +57,8 @@ pub struct State {
     pub transitions: Vec<Transition>,
     /// `<data>`.
     pub data: Vec<Data>,
+    /// `<statemark:guard>`.
+    pub guards: Vec<Guard>,
     /// The states inside, in order.
     pub children: Vec<State>,
 }
@@ -98,6 +100,31 @@ pub struct Data {
     pub id: Spanned<String>,
     /// Its initial value: `expr`, or the text inside.
     pub value: Option<Excerpt>,
+}
+
+/// `<statemark:guard>`: a guard that conditions call by its id.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guard {
+    /// What conditions call it.
+    pub id: Spanned<String>,
+    /// What it is.
+    pub kind: GuardKind,
+}
+
+/// What a declared guard is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GuardKind {
+    /// The host answers: its name, if that isn't the id.
+    Host(Option<Spanned<String>>),
+    /// A field compares with constants, as in a definition.
+    Compare {
+        /// The field.
+        field: Spanned<String>,
+        /// How.
+        operator: Operator,
+        /// With what: a JSON list.
+        constants: Option<Excerpt>,
+    },
 }
 
 /// One element of executable content.

@@ -154,7 +154,9 @@ fn send(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
         found
     });
     if let Some(delay) = delay.filter(|_| internal) {
-        reader.diags.push(report::bad_attribute::delay_inside(&delay));
+        reader
+            .diags
+            .push(report::bad_attribute::delay_inside(&delay));
     }
     let event = reader.required(node, "event", Reader::attribute)?;
     let event = name_of_event(event, reader)?;

@@ -122,7 +122,9 @@ impl<'t> Reader<'t> {
         let found = of(self, node, name);
         match &found {
             Some(text) if !text.value.is_empty() => return found,
-            Some(text) => self.diags.push(report::bad_attribute::empty(text.span, name)),
+            Some(text) => self
+                .diags
+                .push(report::bad_attribute::empty(text.span, name)),
             None => {
                 let tag = self.tag(node);
                 let element = node.tag_name().name();

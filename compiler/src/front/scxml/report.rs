@@ -1,12 +1,12 @@
 //! The messages of this front end: one file a code, named as the code is.
 
 pub(crate) mod bad_attribute;
+pub(crate) mod foreign_expression;
 pub(crate) mod illegal_targets;
 pub(crate) mod misplaced_content;
 pub(crate) mod missing_part;
 mod unread_attribute;
 mod unsupported_element;
-pub(crate) mod unsupported_expression;
 mod xml_syntax;
 
 pub(super) use unread_attribute::unread_attribute;

@@ -2,7 +2,9 @@
 
 use roxmltree::Node;
 
-use super::ast::{Data, Document, Initial, Kind, State, Transition, Verdict};
+use super::ast::{
+    Data, Document, Guard, GuardKind, Initial, Kind, Operator, State, Transition, Verdict,
+};
 use super::content;
 use super::reader::{MAX_NESTING, Reader, Space, space};
 use super::report;
@@ -41,7 +43,14 @@ pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Do
         reader.diags.push(found);
         return None;
     }
-    let known = ["initial", "name", "version", "datamodel", "binding", "exmode"];
+    let known = [
+        "initial",
+        "name",
+        "version",
+        "datamodel",
+        "binding",
+        "exmode",
+    ];
     reader.expect_attributes(root, &known, &[]);
     let choose = |reader: &mut Reader<'_>, name: &str, choices: &[&str]| {
         let value = reader.attribute(root, name)?;
@@ -78,6 +87,7 @@ fn empty(kind: Kind, tag: Span, id: Option<Spanned<String>>) -> State {
         exit: Vec::new(),
         transitions: Vec::new(),
         data: Vec::new(),
+        guards: Vec::new(),
         children: Vec::new(),
     }
 }
@@ -112,7 +122,9 @@ fn children(
         match child.tag_name().name() {
             "onentry" => state.entry.push(handler(child, reader)),
             "onexit" => state.exit.push(handler(child, reader)),
-            "transition" => state.transitions.push(transition(child, state.kind, reader)),
+            "transition" => state
+                .transitions
+                .push(transition(child, state.kind, reader)),
             "initial" => initial_element(child, state, reader),
             "datamodel" => datamodel(child, state, reader),
             name => {
@@ -308,6 +320,11 @@ fn initial_element(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_
 fn datamodel(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_>) {
     reader.expect_attributes(node, &[], &[]);
     for child in node.children() {
+        let is_own = child.is_element() && space(child) == Space::Own;
+        if is_own && child.tag_name().name() == "guard" {
+            state.guards.extend(guard(child, reader));
+            continue;
+        }
         if !content::is_expected(child, node, &["data"], reader) {
             continue;
         }
@@ -326,4 +343,42 @@ fn datamodel(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_>) {
             state.data.push(Data { id, value });
         }
     }
+}
+
+/// `<statemark:guard>`.
+fn guard(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Guard> {
+    reader.expect_attributes(node, &["id", "name", "field", "operator", "value"], &[]);
+    for inside in node.children() {
+        content::is_expected(inside, node, &[], reader);
+    }
+    let id = reader.required(node, "id", Reader::attribute);
+    let name = reader.attribute(node, "name");
+    let Some(word) = reader.attribute(node, "operator") else {
+        return id.map(|id| Guard {
+            id,
+            kind: GuardKind::Host(name),
+        });
+    };
+    let field = reader.required(node, "field", Reader::attribute);
+    let Some(operator) = Operator::from_name(&word.value) else {
+        let names = Operator::ALL.map(Operator::name);
+        let found = report::bad_attribute::choice(&word, "operator", &names);
+        reader.diags.push(found);
+        return None;
+    };
+    let constants = reader.excerpt(node, "value");
+    if constants.is_none() && operator.needs_presence() {
+        let tag = reader.tag(node);
+        let found = report::missing_part::attribute(tag, "guard", "value");
+        reader.diags.push(found);
+        return None;
+    }
+    Some(Guard {
+        id: id?,
+        kind: GuardKind::Compare {
+            field: field?,
+            operator,
+            constants,
+        },
+    })
 }

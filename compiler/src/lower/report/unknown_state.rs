@@ -39,3 +39,18 @@ pub(in crate::lower) fn outside_scope(
             name.value
         ))
 }
+
+/// A list of targets names a state that doesn't exist.
+pub(in crate::lower) fn unknown_target(name: &Spanned<String>, near: Option<&str>) -> Diagnostic {
+    let message = format!("state `{}` doesn't exist", name.value);
+    let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message).label("no such state");
+    match near {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            name.span,
+            near,
+        ),
+        None => diagnostic.help("give a state that id, or name one that exists"),
+    }
+}

@@ -14,13 +14,11 @@ pub(in crate::front::scxml) fn choice(
     name: &str,
     allowed: &[&str],
 ) -> Diagnostic {
-    let found = finding(
-        value.span,
-        format!("`{name}` can't be `{}`", value.value),
-    )
-    .label(format!("may be {}", choices(allowed)));
+    let found = finding(value.span, format!("`{name}` can't be `{}`", value.value))
+        .label(format!("may be {}", choices(allowed)));
     if (name, allowed) == ("target", ["#_internal"].as_slice()) {
-        return found.help("leave it out to send to this machine; what goes elsewhere is the host's");
+        return found
+            .help("leave it out to send to this machine; what goes elsewhere is the host's");
     }
     match nearest(&value.value, allowed.iter().copied()) {
         Some(near) => found.help(format!("did you mean `{near}`?")).fix(
@@ -69,8 +67,8 @@ pub(crate) fn never_done(event: &Spanned<String>) -> Diagnostic {
 
 /// A timer is cancelled that nothing sets.
 pub(crate) fn no_such_send(id: &Spanned<String>, known: Option<&str>) -> Diagnostic {
-    let found = finding(id.span, format!("no `<send>` has the id `{}`", id.value))
-        .label("cancels nothing");
+    let found =
+        finding(id.span, format!("no `<send>` has the id `{}`", id.value)).label("cancels nothing");
     match known {
         Some(near) => found.help(format!("did you mean `{near}`?")).fix(
             Applicability::Unsafe,

@@ -8,7 +8,10 @@ pub(crate) fn together(one: &Spanned<String>, other: &Spanned<String>, within: b
     let found = Diagnostic::new(
         Code::IllegalTargets,
         other.span,
-        format!("`{}` and `{}` can't both be targets", one.value, other.value),
+        format!(
+            "`{}` and `{}` can't both be targets",
+            one.value, other.value
+        ),
     )
     .related(one.span, "the other one");
     if within {

@@ -22,8 +22,8 @@ pub(in crate::front::scxml) fn element(
     around: &str,
     allowed: &[&str],
 ) -> Diagnostic {
-    let found = finding(tag, format!("`<{name}>` can't stand in `<{around}>`"))
-        .label("means nothing here");
+    let found =
+        finding(tag, format!("`<{name}>` can't stand in `<{around}>`")).label("means nothing here");
     if allowed.is_empty() {
         return found.help(format!("`<{around}>` has nothing inside: move it out"));
     }
@@ -53,8 +53,11 @@ pub(in crate::front::scxml) fn behind_else(tag: Span, name: &str) -> Diagnostic 
 
 /// A block of actions that stands behind one that may fail.
 pub(crate) fn second_block(place: Span, element: &str) -> Diagnostic {
-    finding(place, format!("a second `<{element}>` behind one that may fail"))
-        .label("would be skipped with it")
-        .note("SCXML goes on with the next block where one fails; here they are one list")
-        .help("put what may fail last")
+    finding(
+        place,
+        format!("a second `<{element}>` behind one that may fail"),
+    )
+    .label("would be skipped with it")
+    .note("SCXML goes on with the next block where one fails; here they are one list")
+    .help("put what may fail last")
 }

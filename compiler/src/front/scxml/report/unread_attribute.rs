@@ -42,15 +42,16 @@ pub(in crate::front::scxml) fn unread_attribute(
     }
     let finding = finding("no attribute that has a meaning here");
     match nearest(name, known.iter().copied()) {
-        Some(near) => finding
-            .help(format!("did you mean `{near}`?"))
-            .fix(
-                Applicability::Unsafe,
-                format!("write `{near}`"),
-                place,
-                near,
-            ),
+        Some(near) => finding.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            place,
+            near,
+        ),
         None if known.is_empty() => finding.help("remove it"),
-        None => finding.help(format!("remove it; `<{element}>` may have {}", choices(known))),
+        None => finding.help(format!(
+            "remove it; `<{element}>` may have {}",
+            choices(known)
+        )),
     }
 }

@@ -6,8 +6,25 @@ use crate::source::Span;
 
 /// SCXML's elements that are read somewhere.
 const READ: &[&str] = &[
-    "assign", "cancel", "data", "datamodel", "else", "elseif", "final", "history", "if", "initial",
-    "log", "onentry", "onexit", "parallel", "raise", "scxml", "send", "state", "transition",
+    "assign",
+    "cancel",
+    "data",
+    "datamodel",
+    "else",
+    "elseif",
+    "final",
+    "history",
+    "if",
+    "initial",
+    "log",
+    "onentry",
+    "onexit",
+    "parallel",
+    "raise",
+    "scxml",
+    "send",
+    "state",
+    "transition",
 ];
 
 /// SCXML's other elements, with the reason why each isn't read.

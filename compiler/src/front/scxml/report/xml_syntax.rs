@@ -15,7 +15,9 @@ pub(in crate::front::scxml) fn xml_syntax(place: Span, error: &Error) -> Diagnos
         Error::UnexpectedCloseTag(expected, actual, _) => {
             finding(format!("`{actual}` is closed, but `{expected}` is open"))
                 .label(format!("expected `</{expected}>`"))
-                .help(format!("write `</{expected}>`, or close what it is inside of"))
+                .help(format!(
+                    "write `</{expected}>`, or close what it is inside of"
+                ))
         }
         Error::UnclosedRootNode => finding("an element is never closed".to_owned())
             .help("close every element: `<state>` by `</state>`, `<transition/>` by itself"),
@@ -24,14 +26,17 @@ pub(in crate::front::scxml) fn xml_syntax(place: Span, error: &Error) -> Diagnos
         Error::DuplicatedAttribute(name, _) => finding(format!("`{name}` stands twice"))
             .help("an element has each attribute once: remove one of them"),
         Error::UnknownNamespace(prefix, _) => {
-            finding(format!("`{prefix}:` stands for no namespace"))
-                .help(format!("declare it: `xmlns:{prefix}=\"…\"` on the element `scxml`"))
+            finding(format!("`{prefix}:` stands for no namespace")).help(format!(
+                "declare it: `xmlns:{prefix}=\"…\"` on the element `scxml`"
+            ))
         }
         Error::NodesLimitReached => finding("the document has too many elements".to_owned())
             .help("split it into several machines"),
         _ => {
             let said = error.to_string();
-            let what = said.rsplit_once(" at ").map_or(said.as_str(), |(what, _)| what);
+            let what = said
+                .rsplit_once(" at ")
+                .map_or(said.as_str(), |(what, _)| what);
             finding(format!("this isn't XML: {}", what.replace('\'', "`")))
                 .help("mend the XML; nothing behind this place is read until then")
         }

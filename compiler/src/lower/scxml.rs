@@ -1,0 +1,156 @@
+//! SCXML documents become IR.
+//!
+//! SCXML says structure, order and ids itself, so there is no draft: the states are numbered in document order, then
+//! names become handles. What this stage adds is what SCXML leaves to its processor:
+//!
+//! - A descriptor matches every event of which it is a prefix, so a transition gets all such events that the document
+//!   names anywhere as its triggers ([`events`]). `*` also takes names that the machine doesn't have.
+//! - A state without `initial` begins at its first child; one without an id gets one.
+//! - `<send>` is a timer of the host's, also where it doesn't wait: the event comes from outside.
+//! - `<log>` is an action of the host's, with label and expression as they are written.
+//!
+//! Deliberately not here: whether the machine is any good, which the checks of [`crate::valid`] say of every machine.
+
+mod content;
+mod data;
+mod events;
+mod expression;
+mod states;
+mod targets;
+
+use std::collections::BTreeMap;
+
+use super::words::composed;
+use crate::arena::{Arena, Handle};
+use crate::diag::Diags;
+use crate::front::scxml::ast::{self, Document};
+use crate::ir::{Action, Event, Field, HostGuard, Machine, Meta, Parts, State, Timer, Transition};
+use crate::source::{FileId, Span, Spanned};
+
+/// Makes the machine of a document. `id` is the document's name, or what its file is called.
+#[must_use]
+pub fn lower_scxml(
+    document: &Document,
+    file: FileId,
+    id: Spanned<String>,
+    diags: &mut Diags,
+) -> Machine {
+    let nodes = states::flatten(&document.body);
+    let mut lowering = Lowering {
+        document,
+        nodes,
+        ids: Vec::new(),
+        by_id: BTreeMap::new(),
+        data: data::Data::default(),
+        known: events::Known::default(),
+        events: Arena::new(),
+        event_ids: BTreeMap::new(),
+        guards: Arena::new(),
+        fields: Arena::new(),
+        actions: Arena::new(),
+        names: BTreeMap::new(),
+        raises: BTreeMap::new(),
+        timers: Arena::new(),
+        timer_keys: BTreeMap::new(),
+        diags,
+    };
+    lowering.name_states(&id.value);
+    lowering.read_data();
+    lowering.find_events();
+    lowering.add_timers();
+    let (states, transitions) = lowering.make_states();
+    let context = lowering.data.context();
+    Machine {
+        file,
+        span: document.span,
+        id,
+        parts: Parts::default(),
+        title: None,
+        description: None,
+        states,
+        events: lowering.events,
+        transitions,
+        guards: lowering.guards,
+        fields: lowering.fields,
+        actions: lowering.actions,
+        timers: lowering.timers,
+        interrupts: Vec::new(),
+        context,
+        context_schema: None,
+        meta: Meta::new(),
+        direction: None,
+        notes: Vec::new(),
+    }
+}
+
+/// A state of the document with its place in document order.
+#[derive(Clone, Copy, Debug)]
+struct Node<'d> {
+    state: &'d ast::State,
+    parent: Option<Handle<State>>,
+    /// One past its last descendant.
+    end: usize,
+}
+
+/// What is made so far.
+struct Lowering<'d, 'f> {
+    document: &'d Document,
+    /// The states in document order.
+    nodes: Vec<Node<'d>>,
+    /// Their ids, given or made.
+    ids: Vec<Spanned<String>>,
+    by_id: BTreeMap<String, Handle<State>>,
+    data: data::Data,
+    known: events::Known,
+    events: Arena<Event>,
+    event_ids: BTreeMap<String, Handle<Event>>,
+    guards: Arena<HostGuard>,
+    fields: Arena<Field>,
+    actions: Arena<Action>,
+    /// The names of actions, with how many were made of each.
+    names: BTreeMap<String, usize>,
+    /// The actions that raise an event, by event and given name.
+    raises: BTreeMap<(Handle<Event>, Option<String>), Handle<Action>>,
+    timers: Arena<Timer>,
+    /// The timers, by the id of the send and its event.
+    timer_keys: BTreeMap<(Option<String>, String), Handle<Timer>>,
+    diags: &'f mut Diags,
+}
+
+impl<'d> Lowering<'d, '_> {
+    fn node(&self, state: Handle<State>) -> Option<Node<'d>> {
+        self.nodes.get(state.index()).copied()
+    }
+
+    fn id_of(&self, state: Handle<State>) -> &str {
+        self.ids
+            .get(state.index())
+            .map_or("", |id| id.value.as_str())
+    }
+
+    fn place_of(&self, state: Handle<State>) -> Span {
+        self.ids
+            .get(state.index())
+            .map_or(self.document.span, |id| id.span)
+    }
+
+    fn is_within(&self, inner: Handle<State>, outer: Handle<State>) -> bool {
+        let end = self.node(outer).map_or(0, |node| node.end);
+        (outer.index()..end).contains(&inner.index())
+    }
+
+    fn children(&self, state: Handle<State>) -> impl Iterator<Item = Handle<State>> + '_ {
+        self.nodes
+            .iter()
+            .enumerate()
+            .filter(move |(_, node)| node.parent == Some(state))
+            .map(|(index, _)| Handle::at(index))
+    }
+}
+
+/// A name as it is compared: in Unicode's composed form.
+fn plain(name: &Spanned<String>) -> String {
+    composed(&name.value).into_owned()
+}
+
+type Made = (Arena<State>, Arena<Transition>);

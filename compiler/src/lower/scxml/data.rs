@@ -1,0 +1,207 @@
+//! The data of a document: its initial values, and the guards that it declares.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::{Lowering, plain};
+use crate::arena::Handle;
+use crate::excerpt::Excerpt;
+use crate::front::scxml::ast::{self, ContentKind, GuardKind};
+use crate::front::scxml::foreign_expression;
+use crate::ir::{Constant, Field, Guard, HostGuard, Type};
+use crate::source::{Span, Spanned};
+
+/// What the document declares.
+#[derive(Debug, Default)]
+pub(super) struct Data {
+    /// The ids of its data.
+    pub(super) ids: BTreeSet<String>,
+    /// Their initial values.
+    values: Map<String, Value>,
+    /// The first names of the places that something assigns to.
+    assigned: BTreeSet<String>,
+    /// What conditions call a guard.
+    pub(super) guards: BTreeMap<String, Guard>,
+    fields: BTreeMap<String, Handle<Field>>,
+}
+
+impl Data {
+    /// The initial data, if there is any.
+    pub(super) fn context(&self) -> Option<Value> {
+        (!self.values.is_empty()).then(|| Value::Object(self.values.clone()))
+    }
+}
+
+impl Lowering<'_, '_> {
+    /// Reads every `<data>` and `<statemark:guard>`.
+    pub(super) fn read_data(&mut self) {
+        for node in self.nodes.clone() {
+            for data in &node.state.data {
+                let id = plain(&data.id);
+                if let Some(text) = &data.value {
+                    match literal(text.text().trim()) {
+                        Some(Some(value)) => {
+                            self.data.values.insert(id.clone(), value);
+                        }
+                        Some(None) => {}
+                        None => {
+                            let place = crate::front::scxml::place_of(text);
+                            let found = foreign_expression::not_a_literal(place);
+                            self.diags.push(found);
+                        }
+                    }
+                }
+                self.data.ids.insert(id);
+            }
+            let state = node.state;
+            let transitions = state.transitions.iter().map(|it| &it.content);
+            let initial = state.initial.iter().map(|it| &it.content);
+            for block in state
+                .entry
+                .iter()
+                .chain(&state.exit)
+                .chain(initial)
+                .chain(transitions)
+            {
+                note_assigned(block, &mut self.data.assigned);
+            }
+        }
+        for node in self.nodes.clone() {
+            for guard in &node.state.guards {
+                let made = match &guard.kind {
+                    GuardKind::Host(name) => Guard::Ask(self.host_guard(name.as_ref(), &guard.id)),
+                    GuardKind::Compare {
+                        field,
+                        operator,
+                        constants,
+                    } => Guard::Compare {
+                        field: self.field(&plain(field), field.span),
+                        operator: *operator,
+                        constants: constants
+                            .as_ref()
+                            .map_or_else(Vec::new, |text| self.constants(text)),
+                    },
+                };
+                self.data.guards.insert(plain(&guard.id), made);
+            }
+        }
+    }
+
+    fn host_guard(
+        &mut self,
+        name: Option<&Spanned<String>>,
+        id: &Spanned<String>,
+    ) -> Handle<HostGuard> {
+        let name = name.unwrap_or(id);
+        let known = self
+            .guards
+            .iter()
+            .find(|(_, guard)| guard.name == plain(name));
+        if let Some((guard, _)) = known {
+            return guard;
+        }
+        self.guards.append(HostGuard {
+            name: plain(name),
+            text: name.value.clone(),
+            span: id.span,
+        })
+    }
+
+    /// A JSON list of constants.
+    fn constants(&mut self, text: &Excerpt) -> Vec<Constant> {
+        let values = match literal(text.text().trim()) {
+            Some(Some(Value::Array(values))) => values,
+            Some(Some(value)) => vec![value],
+            _ => Vec::new(),
+        };
+        let constants: Option<Vec<Constant>> = values.iter().map(constant).collect();
+        constants
+            .filter(|list| !list.is_empty())
+            .unwrap_or_else(|| {
+                let place = crate::front::scxml::place_of(text);
+                self.diags.push(foreign_expression::not_a_literal(place));
+                Vec::new()
+            })
+    }
+
+    /// The field of a dotted path.
+    pub(super) fn field(&mut self, path: &str, span: Span) -> Handle<Field> {
+        if let Some(&field) = self.data.fields.get(path) {
+            return field;
+        }
+        let mut names = path.split('.');
+        let first = names.next().unwrap_or("");
+        let start = self.data.values.get(first);
+        let value = names.fold(start, |value, name| value?.get(name));
+        let is_fixed = !self.data.assigned.contains(first);
+        let kind = value.filter(|_| is_fixed).map_or(Type::Unknown, type_of);
+        // Nothing takes a value away; a place that is assigned to whole may lose its parts.
+        let present = value.is_some() && (is_fixed || path == first);
+        let field = self.fields.append(Field {
+            path: path.to_owned(),
+            span,
+            kind,
+            present,
+        });
+        self.data.fields.insert(path.to_owned(), field);
+        field
+    }
+}
+
+fn note_assigned(list: &[ast::Content], assigned: &mut BTreeSet<String>) {
+    for content in list {
+        match &content.kind {
+            ContentKind::Assign(all) => assigned.extend(all.iter().map(|assign| {
+                let path = plain(&assign.location);
+                path.split('.').next().unwrap_or("").to_owned()
+            })),
+            ContentKind::If(branches) => {
+                for branch in branches {
+                    note_assigned(&branch.content, assigned);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn type_of(value: &Value) -> Type {
+    match value {
+        Value::Bool(_) => Type::Bool,
+        Value::Number(number) if number.is_f64() => Type::Float,
+        Value::Number(_) => Type::Int,
+        Value::String(_) => Type::Text,
+        Value::Object(_) => Type::Object,
+        Value::Null | Value::Array(_) => Type::Unknown,
+    }
+}
+
+/// A value that may be compared with.
+pub(super) fn constant(value: &Value) -> Option<Constant> {
+    match value {
+        Value::Null => Some(Constant::Null),
+        Value::Bool(value) => Some(Constant::Bool(*value)),
+        Value::Number(number) => number
+            .as_i64()
+            .map(i128::from)
+            .or_else(|| number.as_u64().map(i128::from))
+            .map(Constant::Int)
+            .or_else(|| number.as_f64().map(Constant::Float)),
+        Value::String(text) => Some(Constant::Text(text.clone())),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The value of a literal: JSON, or a text in single quotes. `Some(None)` is ECMAScript's `undefined`.
+fn literal(text: &str) -> Option<Option<Value>> {
+    if text == "undefined" {
+        return Some(None);
+    }
+    if let Ok(value) = serde_json::from_str(text) {
+        return Some(Some(value));
+    }
+    let quoted = text.strip_prefix('\'')?.strip_suffix('\'')?;
+    let is_plain = !quoted.contains(['\'', '\\']);
+    is_plain.then(|| Some(Value::String(quoted.to_owned())))
+}

@@ -1,0 +1,216 @@
+//! Events, and what descriptors match.
+//!
+//! In SCXML `door` matches `door`, `door.open` and whatever else begins with `door.`. Which names there are is known
+//! before the machine runs: those that the document writes anywhere, and the engine's own. So each transition gets the
+//! whole list. Source: SCXML 3.12.1, *Event Descriptors*.
+
+use super::{Lowering, plain};
+use crate::arena::Handle;
+use crate::front::scxml::ast::{self, Content, ContentKind, Kind};
+use crate::front::scxml::bad_attribute;
+use crate::ir::{Event, EventKind, State, StateKind};
+use crate::source::{Span, Spanned};
+
+/// What is raised where an assignment has no value.
+const FAULT: &str = "error.execution";
+
+/// What a face sends in place of a name that the machine doesn't have.
+const UNKNOWN: &str = "error.unknown_event";
+
+/// Begins the names of the events of completion.
+const DONE: &str = "done.state.";
+
+/// The descriptors of a document, and whether it assigns.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    descriptors: Vec<(String, bool)>,
+    assigns: bool,
+}
+
+impl Known {
+    fn is_awaited(&self, event: &str) -> bool {
+        let mut all = self.descriptors.iter();
+        all.any(|(descriptor, exact)| matches(descriptor, *exact, event))
+    }
+}
+
+/// A descriptor without the `.*` that changes nothing.
+fn descriptor(word: &Spanned<String>) -> String {
+    let text = plain(word);
+    let plain = text.strip_suffix(".*").unwrap_or(&text);
+    plain.trim_end_matches('.').to_owned()
+}
+
+/// Whether a descriptor matches an event.
+fn matches(descriptor: &str, exact: bool, event: &str) -> bool {
+    if descriptor == "*" || descriptor == event {
+        return true;
+    }
+    !exact
+        && event
+            .strip_prefix(descriptor)
+            .is_some_and(|rest| rest.starts_with('.'))
+}
+
+impl Lowering<'_, '_> {
+    /// Makes an event of every name that the document writes, in the order of the text, then those of the engine that
+    /// something waits for.
+    pub(super) fn find_events(&mut self) {
+        for node in self.nodes.clone() {
+            let state = node.state;
+            if let Some(initial) = &state.initial {
+                self.mention(&initial.content);
+            }
+            state
+                .entry
+                .iter()
+                .chain(&state.exit)
+                .for_each(|block| self.mention(block));
+            for transition in &state.transitions {
+                for word in transition.events.iter().flatten() {
+                    let name = descriptor(word);
+                    if name != "*" && !name.is_empty() {
+                        self.mention_event(&name, word.span);
+                    }
+                    self.known.descriptors.push((name, transition.exact));
+                }
+                self.mention(&transition.content);
+            }
+        }
+        for index in 0..self.nodes.len() {
+            let state = Handle::at(index);
+            let name = format!("{DONE}{}", self.id_of(state));
+            if self.can_be_done(state) && self.known.is_awaited(&name) {
+                self.add_event(&name, self.place_of(state));
+            }
+        }
+        let span = self.document.span;
+        if self.known.assigns {
+            self.add_event(FAULT, span);
+        }
+        if self.known.descriptors.iter().any(|(name, _)| name == "*") {
+            self.add_event(UNKNOWN, span);
+        }
+    }
+
+    /// Whether a state may be done: a final state stands right inside, or it is parallel.
+    fn can_be_done(&self, state: Handle<State>) -> bool {
+        let Some(node) = self.node(state).filter(|node| node.parent.is_some()) else {
+            return false;
+        };
+        let mut inside = node.state.children.iter();
+        match self.kind(state) {
+            StateKind::Compound => inside.any(|child| child.kind == Kind::Final),
+            StateKind::Parallel => true,
+            _ => false,
+        }
+    }
+
+    fn mention(&mut self, list: &[Content]) {
+        for content in list {
+            match &content.kind {
+                ContentKind::Raise(event) | ContentKind::Send { event, .. } => {
+                    self.mention_event(&plain(event), event.span);
+                }
+                ContentKind::If(branches) => {
+                    for branch in branches {
+                        self.mention(&branch.content);
+                    }
+                }
+                ContentKind::Assign(_) => self.known.assigns = true,
+                ContentKind::Cancel(_) | ContentKind::Log { .. } | ContentKind::Host => {}
+            }
+        }
+    }
+
+    /// An event that the document names. A part of the engine's names (`done`, `done.state`) is no event by itself; that a
+    /// state's completion is waited for that never comes is reported with the transition.
+    fn mention_event(&mut self, name: &str, span: Span) {
+        let is_engines = name == "done.state" || name.starts_with(DONE);
+        let completes = name.strip_prefix(DONE).and_then(|id| self.by_id.get(id));
+        if !is_engines || completes.is_some_and(|&state| self.can_be_done(state)) {
+            self.add_event(name, span);
+        }
+    }
+
+    fn add_event(&mut self, name: &str, span: Span) -> Handle<Event> {
+        if let Some(&event) = self.event_ids.get(name) {
+            return event;
+        }
+        let completed = name.strip_prefix(DONE).and_then(|id| self.by_id.get(id));
+        let kind = match (name, completed) {
+            (FAULT, _) => EventKind::Fault,
+            (UNKNOWN, _) => EventKind::Unknown,
+            (_, Some(&state)) if self.can_be_done(state) => EventKind::Completion(state),
+            _ => EventKind::Named,
+        };
+        let event = self.events.append(Event {
+            id: name.to_owned(),
+            span,
+            kind,
+            title: None,
+            description: None,
+            data: None,
+        });
+        self.event_ids.insert(name.to_owned(), event);
+        event
+    }
+
+    /// The event of a name that was mentioned; one of the engine's that nothing raises is made here.
+    pub(super) fn event(&mut self, name: &Spanned<String>) -> Handle<Event> {
+        self.add_event(&plain(name), name.span)
+    }
+
+    /// The event `done.state.<id>` of a state, if something waits for it.
+    pub(super) fn done_event(&self, id: &str, kind: StateKind) -> Option<Handle<Event>> {
+        if !kind.has_children() {
+            return None;
+        }
+        let event = *self.event_ids.get(&format!("{DONE}{id}"))?;
+        matches!(self.events.at(event).kind, EventKind::Completion(_)).then_some(event)
+    }
+
+    /// The events that trigger a transition, each once, in the order of the machine's events.
+    pub(super) fn triggers(&mut self, transition: &ast::Transition) -> Vec<Handle<Event>> {
+        let mut found = Vec::new();
+        for word in transition.events.iter().flatten() {
+            let name = descriptor(word);
+            let before = found.len();
+            let all = self.events.iter();
+            found.extend(
+                all.filter(|(_, event)| matches(&name, transition.exact, &event.id))
+                    .map(|(event, _)| event),
+            );
+            if found.len() == before && !name.is_empty() {
+                self.diags.push(bad_attribute::never_done(word));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_descriptor_matches_whole_words_in_front() {
+        for (descriptor, exact, event, expected) in [
+            ("door", false, "door", true),
+            ("door", false, "door.open", true),
+            ("door", false, "doors", false),
+            ("door.open", false, "door", false),
+            ("*", false, "door", true),
+            ("door", true, "door.open", false),
+            ("door", true, "door", true),
+        ] {
+            assert_eq!(
+                matches(descriptor, exact, event),
+                expected,
+                "{descriptor} {event}"
+            );
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The tree of states, and their transitions.
+
+use std::ops::Range;
+
+use super::{Lowering, Made, Node, plain};
+use crate::arena::{Arena, Handle};
+use crate::front::scxml::ast::{self, Kind};
+use crate::front::scxml::{misplaced_content, missing_part};
+use crate::ir::{
+    Action, ActionKind, ExpressionKind, Initial, Meta, State, StateKind, Transition, Verdict,
+};
+use crate::lower::report::duplicate_state::duplicate_state;
+use crate::source::Spanned;
+
+/// Every state in document order: a state before those inside.
+pub(super) fn flatten(root: &ast::State) -> Vec<Node<'_>> {
+    let mut nodes = Vec::new();
+    let mut open: Vec<(&ast::State, Option<Handle<State>>)> = vec![(root, None)];
+    while let Some((state, parent)) = open.pop() {
+        let handle = Handle::at(nodes.len());
+        nodes.push(Node {
+            state,
+            parent,
+            end: nodes.len() + 1,
+        });
+        open.extend(
+            state
+                .children
+                .iter()
+                .rev()
+                .map(|child| (child, Some(handle))),
+        );
+    }
+    // Backwards, so that a state knows its end before its parent asks.
+    for index in (0..nodes.len()).rev() {
+        let Some((parent, end)) = nodes.get(index).map(|node| (node.parent, node.end)) else {
+            continue;
+        };
+        if let Some(outer) = parent.and_then(|parent| nodes.get_mut(parent.index())) {
+            outer.end = outer.end.max(end);
+        }
+    }
+    nodes
+}
+
+impl Lowering<'_, '_> {
+    /// Gives each state its id: its own, or one that no other has.
+    pub(super) fn name_states(&mut self, machine: &str) {
+        let mut made = 0_usize;
+        let given: Vec<Option<Spanned<String>>> = self
+            .nodes
+            .iter()
+            .map(|node| {
+                node.state
+                    .id
+                    .as_ref()
+                    .map(|id| id.clone().map(|_| plain(id)))
+            })
+            .collect();
+        for (index, id) in given.iter().enumerate() {
+            let Some(id) = id else { continue };
+            let handle = Handle::at(index);
+            if let Some(&first) = self.by_id.get(&id.value) {
+                let first = given.get(first.index()).and_then(Option::as_ref);
+                let first = first.map_or(id.span, |first| first.span);
+                self.diags.push(duplicate_state(&id.value, id.span, first));
+            } else {
+                self.by_id.insert(id.value.clone(), handle);
+            }
+        }
+        for (index, id) in given.into_iter().enumerate() {
+            let Some(node) = self.nodes.get(index) else {
+                continue;
+            };
+            let id = match id {
+                Some(id) => id,
+                None if index == 0 => Spanned::new(machine.to_owned(), node.state.tag),
+                None => {
+                    let element = match node.state.kind {
+                        Kind::State => "state",
+                        Kind::Parallel => "parallel",
+                        Kind::Final => "final",
+                        Kind::History { .. } => "history",
+                    };
+                    let name = loop {
+                        made += 1;
+                        let name = format!("{element}_{made}");
+                        if !self.by_id.contains_key(&name) {
+                            break name;
+                        }
+                    };
+                    self.by_id.insert(name.clone(), Handle::at(index));
+                    Spanned::new(name, node.state.tag)
+                }
+            };
+            self.ids.push(id);
+        }
+    }
+
+    /// What a state is: one with a region or a child is parallel or compound, one without is atomic.
+    pub(super) fn kind(&self, state: Handle<State>) -> StateKind {
+        let Some(node) = self.node(state) else {
+            return StateKind::Atomic;
+        };
+        let has_states = node
+            .state
+            .children
+            .iter()
+            .any(|child| !matches!(child.kind, Kind::History { .. }));
+        match node.state.kind {
+            Kind::Final => StateKind::Final,
+            Kind::History { deep: true } => StateKind::DeepHistory,
+            Kind::History { deep: false } => StateKind::History,
+            _ if node.parent.is_none() => StateKind::Compound,
+            Kind::Parallel if has_states => StateKind::Parallel,
+            Kind::State if has_states => StateKind::Compound,
+            Kind::State | Kind::Parallel => StateKind::Atomic,
+        }
+    }
+
+    /// Every state with its transitions, names resolved.
+    pub(super) fn make_states(&mut self) -> Made {
+        let mut states = Arena::new();
+        let mut transitions = Arena::new();
+        for index in 0..self.nodes.len() {
+            let handle = Handle::at(index);
+            let Some(node) = self.node(handle) else {
+                continue;
+            };
+            let start = transitions.len();
+            if !matches!(node.state.kind, Kind::History { .. }) {
+                for transition in &node.state.transitions {
+                    let made = self.transition(transition, handle);
+                    transitions.append(made);
+                }
+            }
+            let made = self.state(node, handle, start..transitions.len());
+            states.append(made);
+        }
+        (states, transitions)
+    }
+
+    fn state(&mut self, node: Node<'_>, handle: Handle<State>, range: Range<usize>) -> State {
+        let kind = self.kind(handle);
+        let children: Vec<Handle<State>> = self.children(handle).collect();
+        let only_histories = matches!(kind, StateKind::Atomic | StateKind::Compound)
+            && (!children.is_empty() || handle.index() == 0)
+            && children.iter().all(|&child| self.kind(child).is_history());
+        if only_histories {
+            let element = if handle.index() == 0 {
+                "scxml"
+            } else {
+                "state"
+            };
+            // An empty document is one whose elements were refused, which was said.
+            if !self.diags.has_errors() {
+                self.diags
+                    .push(missing_part::states(node.state.tag, element));
+            }
+        }
+        let initial = self.initial(node, handle, kind);
+        let id = self.id_of(handle).to_owned();
+        State {
+            span: self.place_of(handle),
+            kind,
+            verdict: if kind == StateKind::Final {
+                node.state.verdict
+            } else {
+                Verdict::Success
+            },
+            implied: false,
+            parent: node.parent,
+            end: node.end,
+            initial,
+            entry: self.blocks(&node.state.entry, "onentry", Some(handle)),
+            exit: self.blocks(&node.state.exit, "onexit", None),
+            transitions: range,
+            done: self.done_event(&id, kind),
+            title: None,
+            description: None,
+            instructions: None,
+            while_waiting: Vec::new(),
+            on_max_iterations: None,
+            meta: Meta::new(),
+            children,
+            id,
+        }
+    }
+
+    /// Several handlers of one state are one list, as long as none but the last may fail: SCXML would go on behind it.
+    fn blocks(
+        &mut self,
+        blocks: &[Vec<ast::Content>],
+        element: &str,
+        of: Option<Handle<State>>,
+    ) -> Vec<Handle<Action>> {
+        let mut list = Vec::new();
+        let mut may_fail = false;
+        for block in blocks {
+            if let Some(first) = block.first().filter(|_| may_fail) {
+                let found = misplaced_content::second_block(first.span, element);
+                self.diags.push(found);
+            }
+            let start = self.actions.len();
+            list.extend(self.contents(block, of));
+            may_fail |= (start..self.actions.len())
+                .any(|index| may_fail_at(&self.actions, Handle::at(index)));
+        }
+        list
+    }
+
+    /// Where a state begins; a history's default.
+    fn initial(
+        &mut self,
+        node: Node<'_>,
+        handle: Handle<State>,
+        kind: StateKind,
+    ) -> Option<Initial> {
+        if kind.is_history() {
+            let default = node.state.transitions.first()?;
+            let scope = node.parent?;
+            let targets = self.targets(&default.targets, Some(scope));
+            let actions = self.contents(&default.content, None);
+            return Some(Initial {
+                span: default.span,
+                targets,
+                actions,
+                inferred: false,
+            });
+        }
+        if kind != StateKind::Compound {
+            return None;
+        }
+        if let Some(initial) = &node.state.initial {
+            let targets = self.targets(&initial.targets, Some(handle));
+            let actions = self.contents(&initial.content, None);
+            return Some(Initial {
+                span: initial.span,
+                targets,
+                actions,
+                inferred: false,
+            });
+        }
+        let first = self
+            .children(handle)
+            .find(|&child| !self.kind(child).is_history())?;
+        Some(Initial {
+            span: self.place_of(first),
+            targets: vec![first],
+            actions: Vec::new(),
+            inferred: true,
+        })
+    }
+
+    fn transition(&mut self, transition: &ast::Transition, source: Handle<State>) -> Transition {
+        let targets = self.targets(&transition.targets, None);
+        let inside = targets
+            .iter()
+            .all(|&target| target != source && self.is_within(target, source));
+        let asked = transition.internal && self.kind(source) == StateKind::Compound && inside;
+        let guard = transition
+            .condition
+            .as_ref()
+            .and_then(|condition| self.condition(condition));
+        Transition {
+            span: transition.span,
+            source,
+            triggers: self.triggers(transition),
+            guard,
+            actions: self.contents(&transition.content, None),
+            // Source: SCXML 3.13: such a transition of another source, or to a target outside, is external.
+            internal: asked || transition.targets.is_empty(),
+            targets,
+            implied: false,
+            label: None,
+            description: None,
+            meta: Meta::new(),
+        }
+    }
+}
+
+/// Whether an action may find no value for what it assigns.
+fn may_fail_at(actions: &Arena<Action>, action: Handle<Action>) -> bool {
+    match &actions.at(action).kind {
+        ActionKind::Assign(list) => list
+            .iter()
+            .any(|assign| !matches!(assign.value.kind, ExpressionKind::Constant(_))),
+        _ => false,
+    }
+}

@@ -1,0 +1,78 @@
+//! Lists of targets.
+
+use super::{Lowering, plain};
+use crate::arena::Handle;
+use crate::diag::nearest;
+use crate::front::scxml::illegal_targets;
+use crate::ir::{State, StateKind};
+use crate::lower::report::unknown_state::unknown_target;
+use crate::source::Spanned;
+
+/// Most ids that a mistyped one is compared with. Unit: ids. Why: a document may have 65,534 states, and as many slips.
+const MOST_COMPARED: usize = 2_000;
+
+impl Lowering<'_, '_> {
+    /// The states that a list names. Those that don't exist, lie outside of `scope`, or can't be active with those
+    /// before them are reported and left out.
+    pub(super) fn targets(
+        &mut self,
+        names: &[Spanned<String>],
+        scope: Option<Handle<State>>,
+    ) -> Vec<Handle<State>> {
+        let mut found: Vec<(Handle<State>, &Spanned<String>)> = Vec::new();
+        for name in names {
+            let Some(&state) = self.by_id.get(&plain(name)) else {
+                let known = self.by_id.keys().take(MOST_COMPARED);
+                let near = nearest(&name.value, known.map(String::as_str));
+                self.diags.push(unknown_target(name, near));
+                continue;
+            };
+            let outside = scope.filter(|&scope| state == scope || !self.is_within(state, scope));
+            if let Some(scope) = outside {
+                let around = if scope.index() == 0 {
+                    "scxml"
+                } else {
+                    self.id_of(scope)
+                };
+                let finding = illegal_targets::outside(name, around, self.place_of(state));
+                self.diags.push(finding);
+                continue;
+            }
+            let apart = found
+                .iter()
+                .find(|(other, _)| !self.are_orthogonal(*other, state));
+            if let Some(&(other, earlier)) = apart {
+                let within = self.is_within(state, other) || self.is_within(other, state);
+                let finding = illegal_targets::together(earlier, name, within);
+                self.diags.push(finding);
+                continue;
+            }
+            found.push((state, name));
+        }
+        found.into_iter().map(|(state, _)| state).collect()
+    }
+
+    /// Whether two states stand in different regions of one parallel state.
+    fn are_orthogonal(&self, one: Handle<State>, other: Handle<State>) -> bool {
+        if self.is_within(one, other) || self.is_within(other, one) {
+            return false;
+        }
+        let ancestors = |state| {
+            std::iter::successors(Some(state), |&at| {
+                self.node(at).and_then(|node| node.parent)
+            })
+        };
+        // The states of both lines right below their nearest common ancestor.
+        let below = |from, to| {
+            ancestors(from)
+                .take_while(|&at| !self.is_within(to, at))
+                .last()
+        };
+        let around = ancestors(one).find(|&at| self.is_within(other, at));
+        let is_region =
+            |state: Option<Handle<State>>| state.is_some_and(|at| !self.kind(at).is_history());
+        around.is_some_and(|around| self.kind(around) == StateKind::Parallel)
+            && is_region(below(one, other))
+            && is_region(below(other, one))
+    }
+}
