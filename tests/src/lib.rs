@@ -15,6 +15,8 @@
 #[cfg(test)]
 mod broken;
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod corpus;
 #[cfg(test)]
 mod engines;

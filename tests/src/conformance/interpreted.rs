@@ -1,0 +1,2 @@
+//! The interpreter.
+pub(super) use super::table::run;
