@@ -23,8 +23,8 @@ use statemark_compiler::diag::{Diagnostic, Severity};
 
 use crate::corpus::{assert_spans, compile_text};
 use crate::golden::{compare, root};
-use case::{Case, cases};
-use play::{Script, play};
+use case::cases;
+use play::Script;
 
 /// Names the folder with the tests.
 const FOLDER: &str = "STATEMARK_CONFORMANCE";

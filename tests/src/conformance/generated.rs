@@ -1,7 +1,7 @@
 //! Generated Rust.
-use std::collections::BTreeMap;
-use statemark_compiler::valid::Valid;
 use super::case::Case;
+use statemark_compiler::valid::Valid;
+use std::collections::BTreeMap;
 
 pub(super) fn run(_cases: &[(Case, Valid)]) -> BTreeMap<String, Result<(), String>> {
     BTreeMap::new()

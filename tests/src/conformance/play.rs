@@ -107,7 +107,12 @@ fn expect(
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         names.join(" ")
     };
-    Err(format!("{}: in {}, not in {}", place(), list(&found), list(expected)))
+    Err(format!(
+        "{}: in {}, not in {}",
+        place(),
+        list(&found),
+        list(expected)
+    ))
 }
 
 /// Lets the time of the world pass until a moment.

@@ -55,7 +55,9 @@ pub(super) fn write(
     for (name, deviation) in deviations {
         page.push_str(&format!("- `{name}`: {}\n", deviation.reason));
     }
-    page.push_str("\n## What doesn't apply\n\nBy what stands in the way, with the number of documents:\n\n");
+    page.push_str(
+        "\n## What doesn't apply\n\nBy what stands in the way, with the number of documents:\n\n",
+    );
     for (reason, count) in by_reason(fates) {
         page.push_str(&format!("- {count}: {reason}\n"));
     }
@@ -99,7 +101,9 @@ fn by_engine(fates: &BTreeMap<String, Fate>) -> BTreeMap<&'static str, (usize, u
 fn by_reason(fates: &BTreeMap<String, Fate>) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for fate in fates.values() {
-        let Fate::Refused(reasons) = fate else { continue };
+        let Fate::Refused(reasons) = fate else {
+            continue;
+        };
         for reason in reasons {
             *counts.entry(reason).or_default() += 1;
         }
@@ -117,7 +121,9 @@ fn told(fate: &Fate) -> String {
         Fate::Refused(reasons) => format!("doesn't apply: {}", reasons.join("; ")),
         Fate::Run(results) => {
             let engines = |passed: bool| -> Vec<&str> {
-                let kept = results.iter().filter(|(_, result)| result.is_ok() == passed);
+                let kept = results
+                    .iter()
+                    .filter(|(_, result)| result.is_ok() == passed);
                 kept.map(|(engine, _)| *engine).collect()
             };
             let (passed, failed) = (engines(true), engines(false));

@@ -132,20 +132,20 @@ fn name_of_event(event: Spanned<String>, reader: &mut Reader<'_>) -> Option<Span
 fn send(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
     reader.expect_attributes(node, &["event", "id", "delay", "target", "type"], &["name"]);
     nothing_inside(node, reader);
-    if let Some(kind) = reader.attribute(node, "type")
+    if let Some(kind) = reader.attribute_or_expression(node, "type")
         && !PROCESSORS.contains(&kind.value.trim_end_matches('/'))
     {
         let found = report::bad_attribute::choice(&kind, "type", &PROCESSORS);
         reader.diags.push(found);
     }
-    let target = reader.attribute(node, "target");
+    let target = reader.attribute_or_expression(node, "target");
     let internal = target.as_ref().is_some_and(|to| to.value == "#_internal");
     if let Some(target) = target.filter(|_| !internal) {
         let found = report::bad_attribute::choice(&target, "target", &["#_internal"]);
         reader.diags.push(found);
     }
     let id = reader.attribute(node, "id");
-    let delay = reader.attribute(node, "delay");
+    let delay = reader.attribute_or_expression(node, "delay");
     let milliseconds = delay.as_ref().map_or(Some(0), |delay| {
         let found = milliseconds(&delay.value);
         if found.is_none() {
@@ -158,7 +158,7 @@ fn send(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
             .diags
             .push(report::bad_attribute::delay_inside(&delay));
     }
-    let event = reader.required(node, "event", Reader::attribute)?;
+    let event = reader.required(node, "event", Reader::attribute_or_expression)?;
     let event = name_of_event(event, reader)?;
     if internal {
         return Some(ContentKind::Raise(event));
@@ -189,7 +189,7 @@ fn milliseconds(text: &str) -> Option<u64> {
 fn cancel(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
     reader.expect_attributes(node, &["sendid"], &["name"]);
     nothing_inside(node, reader);
-    let id = reader.required(node, "sendid", Reader::attribute)?;
+    let id = reader.required(node, "sendid", Reader::attribute_or_expression)?;
     Some(ContentKind::Cancel(id))
 }
 

@@ -78,7 +78,11 @@ impl<'t> Reader<'t> {
                 Some(SCXML) => known,
                 Some(_) => continue,
             };
-            if !allowed.contains(&attribute.name()) {
+            let constant = report::plain(attribute.name())
+                .filter(|plain| allowed.contains(plain) && node.attribute(*plain).is_none())
+                .and_then(|_| self.attribute(node, attribute.name()))
+                .and_then(|text| quoted(&text));
+            if constant.is_none() && !allowed.contains(&attribute.name()) {
                 let place = self.span(attribute.range_qname());
                 self.diags.push(report::unread_attribute(
                     place,
@@ -110,6 +114,17 @@ impl<'t> Reader<'t> {
     /// The words of an attribute, which white space parts.
     pub(super) fn words(&self, node: Node<'_, '_>, name: &str) -> Option<Vec<Spanned<String>>> {
         self.excerpt(node, name).map(|excerpt| words(&excerpt))
+    }
+
+    /// An attribute, or its twin that is computed, where that is a text in quotes and so known before.
+    pub(super) fn attribute_or_expression(
+        &self,
+        node: Node<'_, '_>,
+        name: &str,
+    ) -> Option<Spanned<String>> {
+        let computed = report::computed(name).and_then(|twin| self.attribute(node, twin));
+        self.attribute(node, name)
+            .or_else(|| computed.and_then(|text| quoted(&text)))
     }
 
     /// The attribute, or a finding that it is missing.
@@ -179,6 +194,18 @@ pub(super) fn trimmed(excerpt: &Excerpt) -> Spanned<String> {
     let start = text.len() - text.trim_start().len();
     let range = start..start + text.trim().len();
     Spanned::new(text.trim().to_owned(), excerpt.span(range))
+}
+
+/// The text of a literal in quotes.
+fn quoted(text: &Spanned<String>) -> Option<Spanned<String>> {
+    let quote = text
+        .value
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '\'' | '"'))?;
+    let inner = text.value.strip_prefix(quote)?.strip_suffix(quote)?;
+    let is_plain = !inner.contains([quote, '\\']);
+    is_plain.then(|| Spanned::new(inner.to_owned(), text.span))
 }
 
 fn words(excerpt: &Excerpt) -> Vec<Spanned<String>> {

@@ -9,7 +9,7 @@ mod unread_attribute;
 mod unsupported_element;
 mod xml_syntax;
 
-pub(super) use unread_attribute::unread_attribute;
+pub(super) use unread_attribute::{computed, plain, unread_attribute};
 pub(super) use unsupported_element::{element, unsupported_element};
 pub(super) use xml_syntax::xml_syntax;
 

@@ -11,8 +11,19 @@ const COMPUTED: &[(&str, &str)] = &[
     ("typeexpr", "type"),
     ("delayexpr", "delay"),
     ("sendidexpr", "sendid"),
-    ("idlocation", "id"),
 ];
+
+/// The attribute that is computed where the plain one is known before.
+pub(in crate::front::scxml) fn computed(plain: &str) -> Option<&'static str> {
+    let mut pairs = COMPUTED.iter();
+    pairs.find(|pair| pair.1 == plain).map(|pair| pair.0)
+}
+
+/// The attribute that is known before where the other one is computed.
+pub(in crate::front::scxml) fn plain(computed: &str) -> Option<&'static str> {
+    let mut pairs = COMPUTED.iter();
+    pairs.find(|pair| pair.0 == computed).map(|pair| pair.1)
+}
 
 /// An element has an attribute that isn't read.
 pub(in crate::front::scxml) fn unread_attribute(
@@ -29,11 +40,15 @@ pub(in crate::front::scxml) fn unread_attribute(
         )
         .label(why.to_owned())
     };
-    if let Some((_, plain)) = COMPUTED.iter().find(|(computed, _)| *computed == name) {
+    if let Some(plain) = plain(name) {
         return finding("would be computed while the machine runs")
             .help(format!("write `{plain}`, whose value is known before"));
     }
     match name {
+        "idlocation" => {
+            return finding("ids aren't made while the machine runs")
+                .help("write `id`, and cancel by it");
+        }
         "src" => return finding("no other file is read").help("write what it holds here"),
         "namelist" => {
             return finding("events that a machine sends bring no data").help("remove it");
