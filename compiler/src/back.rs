@@ -2,4 +2,5 @@
 
 pub mod mermaid;
 pub mod rust;
+pub mod scxml;
 pub mod table;

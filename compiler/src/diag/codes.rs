@@ -177,6 +177,7 @@ codes! {
     SM606 "bad-attribute" Error BadAttribute;
     SM607 "illegal-targets" Error IllegalTargets;
     SM608 "foreign-expression" Error ForeignExpression;
+    SM609 "idle-cancel" Warning IdleCancel;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

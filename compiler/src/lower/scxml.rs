@@ -50,6 +50,7 @@ pub fn lower_scxml(
         actions: Arena::new(),
         names: BTreeMap::new(),
         raises: BTreeMap::new(),
+        given: BTreeMap::new(),
         timers: Arena::new(),
         timer_keys: BTreeMap::new(),
         diags,
@@ -83,6 +84,11 @@ pub fn lower_scxml(
     }
 }
 
+/// The name that an action gets where the document gives it none, but for a number behind it.
+pub(crate) fn default_name(machine: &Machine, action: &Action) -> String {
+    content::name_of(action, &machine.events, &machine.timers, &machine.fields)
+}
+
 /// A state of the document with its place in document order.
 #[derive(Clone, Copy, Debug)]
 struct Node<'d> {
@@ -111,6 +117,8 @@ struct Lowering<'d, 'f> {
     names: BTreeMap<String, usize>,
     /// The actions that raise an event, by event and given name.
     raises: BTreeMap<(Handle<Event>, Option<String>), Handle<Action>>,
+    /// The actions whose name is given, with what they say.
+    given: BTreeMap<String, (Handle<Action>, String)>,
     timers: Arena<Timer>,
     /// The timers, by the id of the send and its event.
     timer_keys: BTreeMap<(Option<String>, String), Handle<Timer>>,

@@ -16,8 +16,23 @@ pub struct Document {
     pub name: Option<Spanned<String>>,
     /// Whether its expressions are ECMAScript's.
     pub ecmascript: bool,
+    /// Whether its expressions are ours, so that nothing is added that it doesn't say.
+    pub native: bool,
+    /// `<statemark:event>`.
+    pub events: Vec<DeclaredEvent>,
+    /// `<statemark:timer>`: ids, and the events that they would send.
+    pub timers: Vec<(Spanned<String>, Spanned<String>)>,
     /// What stands in it, as in a state.
     pub body: State,
+}
+
+/// `<statemark:event>`: an event that nothing else names, or that hosts can't send.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeclaredEvent {
+    /// Its name.
+    pub name: Spanned<String>,
+    /// Whether only timers send it.
+    pub delayed: bool,
 }
 
 /// What a state is, by its element.
@@ -187,4 +202,41 @@ pub struct Branch {
     pub condition: Option<Excerpt>,
     /// What is done.
     pub content: Vec<Content>,
+}
+
+impl ContentKind {
+    /// What it says, without its places: two elements with one name must say the same.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let list = |list: &[Content]| {
+            let words = list.iter().map(|content| {
+                let name = content.name.as_ref().map_or("", |name| name.value.as_str());
+                format!("{name} {}", content.kind.words())
+            });
+            words.collect::<Vec<_>>().join("; ")
+        };
+        match self {
+            Self::Raise(event) => format!("raise {}", event.value),
+            Self::Send { event, id, delay } => {
+                let id = id.as_ref().map(|id| &id.value);
+                format!("send {} {id:?} {delay}", event.value)
+            }
+            Self::Cancel(id) => format!("cancel {}", id.value),
+            Self::Log { label, text } => format!("log {label:?} {text:?}"),
+            Self::Assign(assigns) => {
+                let words = assigns.iter().map(|assign| {
+                    format!("{} = {}", assign.location.value, assign.value.text().trim())
+                });
+                words.collect::<Vec<_>>().join("; ")
+            }
+            Self::If(branches) => {
+                let words = branches.iter().map(|branch| {
+                    let condition = branch.condition.as_ref().map(|text| text.text().trim());
+                    format!("if {condition:?} {{ {} }}", list(&branch.content))
+                });
+                words.collect::<Vec<_>>().join(" ")
+            }
+            Self::Host => "action".to_owned(),
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod bad_attribute;
 pub(crate) mod foreign_expression;
+pub(crate) mod idle_cancel;
 pub(crate) mod illegal_targets;
 pub(crate) mod misplaced_content;
 pub(crate) mod missing_part;

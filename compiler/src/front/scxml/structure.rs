@@ -3,7 +3,8 @@
 use roxmltree::Node;
 
 use super::ast::{
-    Data, Document, Guard, GuardKind, Initial, Kind, Operator, State, Transition, Verdict,
+    Data, DeclaredEvent, Document, Guard, GuardKind, Initial, Kind, Operator, State, Transition,
+    Verdict,
 };
 use super::content;
 use super::reader::{MAX_NESTING, Reader, Space, space};
@@ -68,12 +69,54 @@ pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Do
     let mut body = empty(Kind::State, tag, None);
     body.initial = initial_attribute(root, reader);
     children(root, &mut body, IN_DOCUMENT, 0, reader);
-    Some(Document {
+    let mut document = Document {
         span: tag,
         name: name.filter(|name| !name.value.is_empty()),
         ecmascript: datamodel == Some(0),
+        native: datamodel == Some(1),
+        events: Vec::new(),
+        timers: Vec::new(),
         body,
-    })
+    };
+    for child in root.children().filter(|&child| is_own_declaration(child)) {
+        declaration(child, &mut document, reader);
+    }
+    Some(document)
+}
+
+/// Whether a child of the document is read with it, not with its states.
+fn is_own_declaration(node: Node<'_, '_>) -> bool {
+    let names = ["event", "timer", "initial"];
+    node.is_element() && space(node) == Space::Own && names.contains(&node.tag_name().name())
+}
+
+/// `<statemark:event>`, `<statemark:timer>` and `<statemark:initial>`.
+fn declaration(node: Node<'_, '_>, document: &mut Document, reader: &mut Reader<'_>) {
+    let name = node.tag_name().name();
+    if name == "initial" {
+        initial_element(node, &mut document.body, reader);
+        return;
+    }
+    for inside in node.children() {
+        content::is_expected(inside, node, &[], reader);
+    }
+    if name == "timer" {
+        reader.expect_attributes(node, &["id", "event"], &[]);
+        let id = reader.required(node, "id", Reader::attribute);
+        let event = reader.required(node, "event", Reader::attribute);
+        document.timers.extend(id.zip(event));
+        return;
+    }
+    reader.expect_attributes(node, &["name", "kind"], &[]);
+    let kind = reader.attribute(node, "kind");
+    if let Some(kind) = kind.as_ref().filter(|kind| kind.value != "delayed") {
+        let found = report::bad_attribute::choice(kind, "kind", &["delayed"]);
+        reader.diags.push(found);
+    }
+    if let Some(name) = reader.required(node, "name", Reader::attribute) {
+        let delayed = kind.is_some();
+        document.events.push(DeclaredEvent { name, delayed });
+    }
 }
 
 fn empty(kind: Kind, tag: Span, id: Option<Spanned<String>>) -> State {
@@ -116,7 +159,8 @@ fn children(
     reader: &mut Reader<'_>,
 ) {
     for child in node.children() {
-        if !content::is_expected(child, node, allowed, reader) {
+        let is_declared = depth == 0 && is_own_declaration(child);
+        if is_declared || !content::is_expected(child, node, allowed, reader) {
             continue;
         }
         match child.tag_name().name() {

@@ -1,12 +1,13 @@
 //! Executable content becomes actions.
 
 use super::{Lowering, plain};
-use crate::arena::Handle;
+use crate::arena::{Arena, Handle};
 use crate::diag::nearest;
 use crate::front::scxml::ast::{Branch, Content, ContentKind};
-use crate::front::scxml::bad_attribute;
+use crate::front::scxml::{bad_attribute, idle_cancel};
 use crate::ir::{
-    Action, ActionKind, Constant, EventKind, Expression, ExpressionKind, Guard, Meta, State, Timer,
+    Action, ActionKind, Constant, Event, Expression, ExpressionKind, Field, Guard, Meta, State,
+    Timer,
 };
 use crate::lower::words::{composed, slug};
 use crate::source::{Span, Spanned};
@@ -28,6 +29,9 @@ impl Lowering<'_, '_> {
             for block in blocks.chain(initial).chain(transitions) {
                 self.find_sends(block);
             }
+        }
+        for (id, event) in &self.document.timers {
+            self.add_timer(event, Some(id));
         }
     }
 
@@ -62,11 +66,7 @@ impl Lowering<'_, '_> {
             name = format!("{wanted}.{count}");
         }
         let handle = self.event(event);
-        let is_delay = key.1.starts_with("after.") && key.0.as_ref() == Some(&key.1);
-        if is_delay && self.events.at(handle).kind == EventKind::Named {
-            // Written by our own back end: an event that only the clock sends.
-            self.events.at_mut(handle).kind = EventKind::Delayed;
-        }
+
         let timer = self.timers.append(Timer {
             name,
             span: event.span,
@@ -96,6 +96,32 @@ impl Lowering<'_, '_> {
         actions: &mut Vec<Handle<Action>>,
     ) {
         let given = content.name.as_ref();
+        if let Some(known) = given.and_then(|name| self.given.get(&plain(name))) {
+            let (action, words) = known.clone();
+            if words == content.kind.words() {
+                actions.push(action);
+            } else if let Some(name) = given {
+                let first = self.actions.at(action).span;
+                let found = bad_attribute::other_of_that_name(name, first);
+                self.diags.push(found);
+            }
+            return;
+        }
+        let before = actions.len();
+        self.new_content(content, of, actions);
+        if let (Some(name), Some(&action)) = (given, actions.get(before)) {
+            self.given
+                .insert(plain(name), (action, content.kind.words()));
+        }
+    }
+
+    fn new_content(
+        &mut self,
+        content: &Content,
+        of: Option<Handle<State>>,
+        actions: &mut Vec<Handle<Action>>,
+    ) {
+        let given = content.name.as_ref();
         match &content.kind {
             ContentKind::Raise(event) => {
                 let handle = self.event(event);
@@ -104,8 +130,7 @@ impl Lowering<'_, '_> {
                     Some(&action) => action,
                     None => {
                         let kind = ActionKind::Raise(handle);
-                        let name = format!("raise_{}", event.value);
-                        let action = self.action(content.span, given, &name, kind);
+                        let action = self.action(content.span, given, kind, None);
                         self.raises.insert(key, action);
                         action
                     }
@@ -122,20 +147,10 @@ impl Lowering<'_, '_> {
                     self.timers.at_mut(timer).of = of;
                 }
                 let kind = ActionKind::Schedule(timer, *delay);
-                let name = format!("send_{}", event.value);
-                actions.push(self.action(content.span, given, &name, kind));
+                actions.push(self.action(content.span, given, kind, None));
             }
             ContentKind::Cancel(id) => self.cancel(content, id, actions),
             ContentKind::Log { label, text } => {
-                let words = label.iter().chain(text).map(String::as_str);
-                let words: Vec<&str> = std::iter::once("log").chain(words).collect();
-                let name: String = slug(&words.join(" ")).chars().take(LONGEST_NAME).collect();
-                let action = self.action(
-                    content.span,
-                    given,
-                    name.trim_end_matches('_'),
-                    ActionKind::Host,
-                );
                 let mut said = Meta::new();
                 let both = [("label", label), ("expr", text)];
                 for (key, value) in both {
@@ -143,9 +158,9 @@ impl Lowering<'_, '_> {
                         said.insert(key.to_owned(), value.clone().into());
                     }
                 }
-                let meta = &mut self.actions.at_mut(action).meta;
+                let mut meta = Meta::new();
                 meta.insert("log".to_owned(), said.into());
-                actions.push(action);
+                actions.push(self.action(content.span, given, ActionKind::Host, Some(meta)));
             }
             ContentKind::Assign(list) => {
                 let made = list
@@ -153,59 +168,43 @@ impl Lowering<'_, '_> {
                     .filter_map(|assign| self.assign(assign))
                     .collect();
                 let kind = ActionKind::Assign(made);
-                let first = list
-                    .first()
-                    .map_or("", |assign| assign.location.value.as_str());
-                let name = format!("assign_{first}");
-                actions.push(self.action(content.span, given, &name, kind));
+                actions.push(self.action(content.span, given, kind, None));
             }
             ContentKind::If(branches) => {
                 actions.extend(self.conditional(content.span, given, branches, of));
             }
             ContentKind::Host => {
-                let Some(name) = given else { return };
-                let name = plain(name);
-                let known = self
-                    .actions
-                    .iter()
-                    .find(|(_, action)| action.name == name && action.kind == ActionKind::Host)
-                    .map(|(action, _)| action);
-                let action = match known {
-                    Some(action) => action,
-                    None => {
-                        let given = Spanned::new(name, content.span);
-                        self.action(content.span, Some(&given), "action", ActionKind::Host)
-                    }
-                };
-                actions.push(action);
+                actions.push(self.action(content.span, given, ActionKind::Host, None));
             }
         }
     }
 
+    /// Makes an action, with a name that no other has.
     fn action(
         &mut self,
         span: Span,
         given: Option<&Spanned<String>>,
-        wanted: &str,
         kind: ActionKind,
+        meta: Option<Meta>,
     ) -> Handle<Action> {
-        let wanted = given.map_or_else(
-            || composed(&wanted.replace(['.', '-', ' '], "_")).into_owned(),
-            plain,
-        );
-        let mut name = wanted.clone();
-        while self.names.contains_key(&name) {
-            let count = self.names.entry(wanted.clone()).or_insert(1);
-            *count += 1;
-            name = format!("{wanted}_{count}");
-        }
-        self.names.insert(name.clone(), 1);
-        self.actions.append(Action {
-            name,
+        let mut action = Action {
+            name: String::new(),
             span,
             kind,
-            meta: Meta::new(),
-        })
+            meta: meta.unwrap_or_default(),
+        };
+        let wanted = given.map_or_else(
+            || name_of(&action, &self.events, &self.timers, &self.fields),
+            plain,
+        );
+        action.name.clone_from(&wanted);
+        while self.names.contains_key(&action.name) {
+            let count = self.names.entry(wanted.clone()).or_insert(1);
+            *count += 1;
+            action.name = format!("{wanted}_{count}");
+        }
+        self.names.insert(action.name.clone(), 1);
+        self.actions.append(action)
     }
 
     /// Every timer that the id was given to.
@@ -226,12 +225,11 @@ impl Lowering<'_, '_> {
             let ids = self.timer_keys.keys().filter_map(|(id, _)| id.as_deref());
             let near = nearest(&id.value, ids).map(str::to_owned);
             self.diags
-                .push(bad_attribute::no_such_send(id, near.as_deref()));
+                .push(idle_cancel::idle_cancel(id, near.as_deref()));
         }
         for timer in timers {
             let kind = ActionKind::Cancel(timer);
-            let name = format!("cancel_{}", id.value);
-            actions.push(self.action(content.span, content.name.as_ref(), &name, kind));
+            actions.push(self.action(content.span, content.name.as_ref(), kind, None));
         }
     }
 
@@ -265,6 +263,42 @@ impl Lowering<'_, '_> {
             then,
             otherwise,
         };
-        Some(self.action(span, given, "if", kind))
+        Some(self.action(span, given, kind, None))
     }
+}
+
+/// The name that an action gets if its author gives none, but for a number.
+pub(super) fn name_of(
+    action: &Action,
+    events: &Arena<Event>,
+    timers: &Arena<Timer>,
+    fields: &Arena<Field>,
+) -> String {
+    let name = match &action.kind {
+        ActionKind::Host => match action.meta.get("log") {
+            Some(log) => {
+                let text = |key: &str| log.get(key).and_then(serde_json::Value::as_str);
+                let words = [Some("log"), text("label"), text("expr")];
+                let words: Vec<&str> = words.into_iter().flatten().collect();
+                let name: String = slug(&words.join(" ")).chars().take(LONGEST_NAME).collect();
+                name.trim_end_matches('_').to_owned()
+            }
+            None => action.name.clone(),
+        },
+        ActionKind::Raise(event) => format!("raise_{}", events.at(*event).id),
+        ActionKind::Schedule(timer, _) => {
+            format!("send_{}", events.at(timers.at(*timer).event).id)
+        }
+        ActionKind::Cancel(timer) => format!("cancel_{}", timers.at(*timer).name),
+        ActionKind::Assign(list) => {
+            let first = list.first();
+            let first = first.map_or("", |assign| fields.at(assign.field).path.as_str());
+            format!("assign_{first}")
+        }
+        ActionKind::If { .. } => "if".to_owned(),
+    };
+    if action.kind == ActionKind::Host {
+        return name;
+    }
+    composed(&name.replace(['.', '-', ' '], "_")).into_owned()
 }

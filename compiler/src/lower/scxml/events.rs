@@ -85,7 +85,16 @@ impl Lowering<'_, '_> {
             }
         }
         let span = self.document.span;
-        if self.known.assigns {
+        for declared in &self.document.events {
+            let event = self.event(&declared.name);
+            if declared.delayed {
+                self.events.at_mut(event).kind = EventKind::Delayed;
+            }
+        }
+        for (_, event) in &self.document.timers {
+            self.event(event);
+        }
+        if self.known.assigns && !self.document.native {
             self.add_event(FAULT, span);
         }
         if self.known.descriptors.iter().any(|(name, _)| name == "*") {

@@ -65,17 +65,13 @@ pub(crate) fn never_done(event: &Spanned<String>) -> Diagnostic {
         .help("name a state that has a `<final>` inside")
 }
 
-/// A timer is cancelled that nothing sets.
-pub(crate) fn no_such_send(id: &Spanned<String>, known: Option<&str>) -> Diagnostic {
-    let found =
-        finding(id.span, format!("no `<send>` has the id `{}`", id.value)).label("cancels nothing");
-    match known {
-        Some(near) => found.help(format!("did you mean `{near}`?")).fix(
-            Applicability::Unsafe,
-            format!("write `{near}`"),
-            id.span,
-            near,
-        ),
-        None => found.help("give the `<send>` that is meant an `id`"),
-    }
+/// Two elements of one name do different things.
+pub(crate) fn other_of_that_name(name: &Spanned<String>, first: Span) -> Diagnostic {
+    finding(
+        name.span,
+        format!("another action is called `{}`", name.value),
+    )
+    .label("does something else")
+    .related(first, "the other one")
+    .help("an action has one name wherever it is done: choose another")
 }

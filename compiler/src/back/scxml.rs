@@ -1,0 +1,303 @@
+//! The machine as an SCXML document.
+//!
+//! One element a line, in document order. Reading what was written ([`crate::front::scxml`]) gives the same machine, as
+//! far as SCXML with our namespace can say it:
+//!
+//! | in the machine | in the document |
+//! |---|---|
+//! | an action of the host's | `<statemark:action name="…"/>`, and `<log>` where it came from one |
+//! | a guard of the host's, a comparison of a field | `<statemark:guard>` in the data model; conditions call its id |
+//! | several fields that one action assigns | `<statemark:assign>` around them |
+//! | a trigger that is only in front of others (`door` beside `door.open`) | `statemark:exact="true"` |
+//! | an event that nothing names, or that only a timer sends | `<statemark:event>` |
+//! | a timer that nothing sets | `<statemark:timer>` |
+//! | actions on the way to the first state | `<statemark:initial>` |
+//! | how a run ends | `statemark:verdict="failure"` |
+//! | the name of an action that is used twice | `statemark:name="…"` |
+//!
+//! Deliberately not here, because SCXML has no place for it: titles, descriptions, instructions, what only hosts read,
+//! schemas, notes, and the `[*]` that an implied state was drawn as.
+
+mod content;
+mod data;
+mod expression;
+mod text;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::arena::Handle;
+use crate::front::scxml::{NAMESPACE, SCXML};
+use crate::ir::{Action, ActionKind, Initial, Machine, State, StateKind, Transition, Verdict};
+use crate::valid::Valid;
+use data::Declared;
+use text::{Tokens, escaped};
+
+/// The document, with a line end behind its last line.
+///
+/// ```
+/// use statemark_compiler::{Options, back, compile, source::Sources};
+///
+/// let mut sources = Sources::new();
+/// sources.add("door.mmd", "stateDiagram-v2\n[*]-->shut\nshut-->open:push\nopen-->shut:pull");
+/// let compiled = compile(&sources, &Options::default());
+/// assert_eq!(
+///     back::scxml::write(&compiled.machines[0]),
+///     r#"<?xml version="1.0" encoding="UTF-8"?>
+/// <scxml xmlns="http://www.w3.org/2005/07/scxml" version="1.0" name="door">
+///   <state id="shut">
+///     <transition event="push" target="open"/>
+///   </state>
+///   <state id="open">
+///     <transition event="pull" target="shut"/>
+///   </state>
+/// </scxml>
+/// "#
+/// );
+/// ```
+#[must_use]
+pub fn write(valid: &Valid) -> String {
+    write_machine(valid)
+}
+
+/// The document of any machine, also of one that the checks refuse.
+#[must_use]
+pub(crate) fn write_machine(machine: &Machine) -> String {
+    let mut writer = Writer {
+        machine,
+        states: Tokens::of(machine.states.iter().map(|(_, state)| state.id.as_str())),
+        events: Tokens::of(machine.events.iter().map(|(_, event)| event.id.as_str())),
+        timers: Tokens::of(machine.timers.iter().map(|(_, timer)| timer.name.as_str())),
+        declared: Declared::of(machine),
+        uses: uses(machine),
+        mentioned: BTreeSet::new(),
+        scheduled: BTreeSet::new(),
+        text: String::new(),
+        depth: 1,
+    };
+    writer.body(machine.root());
+    let body = std::mem::take(&mut writer.text);
+    writer.preamble();
+    let preamble = std::mem::take(&mut writer.text);
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = write!(text, "<scxml xmlns=\"{SCXML}\"");
+    if body.contains("statemark:") || preamble.contains("statemark:") {
+        let _ = write!(text, " xmlns:statemark=\"{NAMESPACE}\"");
+    }
+    let _ = write!(
+        text,
+        " version=\"1.0\" name=\"{}\"",
+        escaped(&machine.id.value)
+    );
+    if !preamble.is_empty() || body.contains(" cond=\"") || body.contains("<assign") {
+        text.push_str(" datamodel=\"statemark\"");
+    }
+    let root = machine.states.at(machine.root());
+    if let Some(initial) = root
+        .initial
+        .as_ref()
+        .filter(|initial| initial.actions.is_empty())
+        && !writer.is_default(machine.root(), initial)
+    {
+        let _ = write!(text, " initial=\"{}\"", writer.names(&initial.targets));
+    }
+    text.push_str(">\n");
+    text + &preamble + &body + "</scxml>\n"
+}
+
+/// How often each action is called.
+fn uses(machine: &Machine) -> Vec<usize> {
+    let mut uses = vec![0; machine.actions.len()];
+    let mut count = |list: &[Handle<Action>]| {
+        for action in list {
+            if let Some(uses) = uses.get_mut(action.index()) {
+                *uses += 1;
+            }
+        }
+    };
+    for (_, state) in machine.states.iter() {
+        count(&state.entry);
+        count(&state.exit);
+        if let Some(initial) = &state.initial {
+            count(&initial.actions);
+        }
+    }
+    for (_, transition) in machine.transitions.iter() {
+        count(&transition.actions);
+    }
+    for (_, action) in machine.actions.iter() {
+        if let ActionKind::If {
+            then, otherwise, ..
+        } = &action.kind
+        {
+            count(then);
+            count(otherwise);
+        }
+    }
+    uses
+}
+
+struct Writer<'m> {
+    machine: &'m Machine,
+    states: Tokens,
+    events: Tokens,
+    timers: Tokens,
+    declared: Declared,
+    uses: Vec<usize>,
+    /// The indexes of the events that the document names so far.
+    mentioned: BTreeSet<usize>,
+    /// The indexes of the timers that it sets.
+    scheduled: BTreeSet<usize>,
+    text: String,
+    depth: usize,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(&"  ".repeat(self.depth));
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// An element: `opening` is `<name attributes` without its end.
+    fn element(&mut self, opening: &str, name: &str, body: impl FnOnce(&mut Self)) {
+        let start = self.text.len();
+        self.line(&format!("{opening}>"));
+        let behind = self.text.len();
+        self.depth += 1;
+        body(self);
+        self.depth -= 1;
+        if self.text.len() == behind {
+            self.text.truncate(start);
+            self.line(&format!("{opening}/>"));
+        } else {
+            self.line(&format!("</{name}>"));
+        }
+    }
+
+    fn names(&self, states: &[Handle<State>]) -> String {
+        let names: Vec<String> = states
+            .iter()
+            .map(|state| escaped(self.states.get(state.index())))
+            .collect();
+        names.join(" ")
+    }
+
+    /// What stands in a state, or in the document.
+    fn body(&mut self, handle: Handle<State>) {
+        let machine = self.machine;
+        let state = machine.states.at(handle);
+        let is_root = handle == machine.root();
+        if let Some(initial) = &state.initial
+            && !initial.actions.is_empty()
+            && !state.kind.is_history()
+        {
+            let name = if is_root {
+                "statemark:initial"
+            } else {
+                "initial"
+            };
+            self.element(&format!("<{name}"), name, |writer| writer.way(initial));
+        }
+        for (name, actions) in [("onentry", &state.entry), ("onexit", &state.exit)] {
+            if !actions.is_empty() {
+                self.element(&format!("<{name}"), name, |writer| writer.actions(actions));
+            }
+        }
+        for (_, transition) in machine.transitions_of(handle) {
+            self.transition(transition);
+        }
+        for &child in &state.children {
+            self.state(child);
+        }
+    }
+
+    /// The transition of an initial state or of a history.
+    fn way(&mut self, initial: &Initial) {
+        let opening = format!("<transition target=\"{}\"", self.names(&initial.targets));
+        self.element(&opening, "transition", |writer| {
+            writer.actions(&initial.actions);
+        });
+    }
+
+    fn state(&mut self, handle: Handle<State>) {
+        let machine = self.machine;
+        let state = machine.states.at(handle);
+        let name = match state.kind {
+            StateKind::Parallel => "parallel",
+            StateKind::Final => "final",
+            StateKind::History | StateKind::DeepHistory => "history",
+            _ => "state",
+        };
+        let mut opening = format!(
+            "<{name} id=\"{}\"",
+            escaped(self.states.get(handle.index()))
+        );
+        if state.kind == StateKind::DeepHistory {
+            opening.push_str(" type=\"deep\"");
+        }
+        if state.verdict == Verdict::Failure {
+            opening.push_str(" statemark:verdict=\"failure\"");
+        }
+        if let Some(initial) = &state.initial {
+            if state.kind.is_history() {
+                self.element(&opening, name, |writer| writer.way(initial));
+                return;
+            }
+            if initial.actions.is_empty() && !self.is_default(handle, initial) {
+                let _ = write!(opening, " initial=\"{}\"", self.names(&initial.targets));
+            }
+        }
+        self.element(&opening, name, |writer| writer.body(handle));
+    }
+
+    /// Whether a state begins where it would if nothing said so: at its first child.
+    fn is_default(&self, state: Handle<State>, initial: &Initial) -> bool {
+        let states = &self.machine.states;
+        let mut children = states.at(state).children.iter();
+        let first = children.find(|&&child| !states.at(child).kind.is_history());
+        initial.targets.as_slice() == first.map_or(&[][..], std::slice::from_ref)
+    }
+
+    fn transition(&mut self, transition: &Transition) {
+        let mut opening = String::from("<transition");
+        if !transition.triggers.is_empty() {
+            self.mentioned
+                .extend(transition.triggers.iter().map(|event| event.index()));
+            let names: Vec<String> = transition
+                .triggers
+                .iter()
+                .map(|event| escaped(self.events.get(event.index())))
+                .collect();
+            let _ = write!(opening, " event=\"{}\"", names.join(" "));
+        }
+        if let Some(guard) = &transition.guard {
+            let _ = write!(opening, " cond=\"{}\"", escaped(&self.guard(&guard.value)));
+        }
+        if !transition.targets.is_empty() {
+            let _ = write!(opening, " target=\"{}\"", self.names(&transition.targets));
+            if transition.internal {
+                opening.push_str(" type=\"internal\"");
+            }
+        }
+        if self.is_exact(transition) {
+            opening.push_str(" statemark:exact=\"true\"");
+        }
+        self.element(&opening, "transition", |writer| {
+            writer.actions(&transition.actions);
+        });
+    }
+
+    /// Whether one of its triggers stands in front of another event, by which it isn't triggered.
+    fn is_exact(&self, transition: &Transition) -> bool {
+        let others = self.machine.events.handles();
+        let mut others = others.filter(|event| !transition.triggers.contains(event));
+        others.any(|other| {
+            let other = self.events.get(other.index());
+            transition.triggers.iter().any(|trigger| {
+                let rest = other.strip_prefix(self.events.get(trigger.index()));
+                rest.is_some_and(|rest| rest.starts_with('.'))
+            })
+        })
+    }
+}

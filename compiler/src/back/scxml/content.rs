@@ -1,0 +1,158 @@
+//! Lists of actions as executable content.
+
+use std::fmt::Write as _;
+
+use super::Writer;
+use super::text::escaped;
+use crate::arena::Handle;
+use crate::ir::{Action, ActionKind};
+use crate::lower::scxml::default_name;
+
+impl Writer<'_> {
+    /// The actions of a list, an element each.
+    pub(super) fn actions(&mut self, list: &[Handle<Action>]) {
+        for &action in list {
+            self.action(action);
+        }
+    }
+
+    fn action(&mut self, handle: Handle<Action>) {
+        let machine = self.machine;
+        let action = machine.actions.at(handle);
+        let named = self.named(handle, action);
+        match &action.kind {
+            ActionKind::Host => self.host(action, &named),
+            ActionKind::Raise(event) => {
+                self.mentioned.insert(event.index());
+                let event = escaped(self.events.get(event.index()));
+                self.line(&format!("<raise event=\"{event}\"{named}/>"));
+            }
+            ActionKind::Schedule(timer, delay) => {
+                self.scheduled.insert(timer.index());
+                let event = machine.timers.at(*timer).event;
+                self.mentioned.insert(event.index());
+                let event = escaped(self.events.get(event.index()));
+                let id = escaped(self.timers.get(timer.index()));
+                let delay = match delay {
+                    0 => String::new(),
+                    milliseconds => format!(" delay=\"{milliseconds}ms\""),
+                };
+                // A timer that has no id of its own got this one.
+                let is_cancelled = machine
+                    .actions
+                    .iter()
+                    .any(|(_, other)| other.kind == ActionKind::Cancel(*timer));
+                let id = if id == format!("send.{event}") && !is_cancelled {
+                    String::new()
+                } else {
+                    format!(" id=\"{id}\"")
+                };
+                self.line(&format!("<send event=\"{event}\"{id}{delay}{named}/>"));
+            }
+            ActionKind::Cancel(timer) => {
+                let id = escaped(self.timers.get(timer.index()));
+                self.line(&format!("<cancel sendid=\"{id}\"{named}/>"));
+            }
+            ActionKind::Assign(list) => {
+                let lines: Vec<String> = list
+                    .iter()
+                    .map(|assign| {
+                        let location = escaped(&machine.fields.at(assign.field).path);
+                        let value = escaped(&self.expression(&assign.value));
+                        format!("<assign location=\"{location}\" expr=\"{value}\"")
+                    })
+                    .collect();
+                if let [only] = lines.as_slice() {
+                    self.line(&format!("{only}{named}/>"));
+                    return;
+                }
+                let opening = format!("<statemark:assign{named}");
+                self.element(&opening, "statemark:assign", |writer| {
+                    for line in lines {
+                        writer.line(&format!("{line}/>"));
+                    }
+                });
+            }
+            ActionKind::If { .. } => self.conditional(action, &named),
+        }
+    }
+
+    /// The attribute that names an action: where its name isn't the one that it would get, or where it is used again.
+    fn named(&self, handle: Handle<Action>, action: &Action) -> String {
+        let uses = self.uses.get(handle.index()).copied().unwrap_or(0);
+        let default = default_name(self.machine, action);
+        let rest = action.name.strip_prefix(&default);
+        let is_default = rest.is_some_and(|rest| {
+            rest.is_empty()
+                || rest
+                    .strip_prefix('_')
+                    .is_some_and(|digits| digits.parse::<usize>().is_ok())
+        });
+        let is_shared = uses > 1 && !matches!(action.kind, ActionKind::Raise(_));
+        if is_default && !is_shared {
+            String::new()
+        } else {
+            format!(" statemark:name=\"{}\"", escaped(&action.name))
+        }
+    }
+
+    fn host(&mut self, action: &Action, named: &str) {
+        let Some(log) = action.meta.get("log") else {
+            let name = escaped(&action.name);
+            self.line(&format!("<statemark:action name=\"{name}\"/>"));
+            return;
+        };
+        let mut line = String::from("<log");
+        for (key, attribute) in [("label", "label"), ("expr", "expr")] {
+            if let Some(text) = log.get(key).and_then(serde_json::Value::as_str) {
+                let _ = write!(line, " {attribute}=\"{}\"", escaped(text));
+            }
+        }
+        self.line(&format!("{line}{named}/>"));
+    }
+
+    /// `<if>`; an `if` that is all that is done otherwise, and that nothing else calls, is its `<elseif>`.
+    fn conditional(&mut self, action: &Action, named: &str) {
+        let mut opening = format!("<if{named}");
+        let mut at = action;
+        let mut is_first = true;
+        while let ActionKind::If {
+            guard,
+            then,
+            otherwise,
+        } = &at.kind
+        {
+            let condition = escaped(&self.guard(guard));
+            if is_first {
+                let _ = write!(opening, " cond=\"{condition}\">");
+                self.line(&opening);
+            } else {
+                self.line(&format!("<elseif cond=\"{condition}\"/>"));
+            }
+            is_first = false;
+            self.depth += 1;
+            self.actions(then);
+            self.depth -= 1;
+            let machine = self.machine;
+            let next = match otherwise.as_slice() {
+                &[only] => Some((only, machine.actions.at(only)))
+                    .filter(|(_, next)| matches!(next.kind, ActionKind::If { .. }))
+                    .filter(|(handle, next)| self.named(*handle, next).is_empty()),
+                _ => None,
+            };
+            match next {
+                Some((_, next)) => at = next,
+                None => {
+                    if !otherwise.is_empty() {
+                        self.line("<else/>");
+                        self.depth += 1;
+                        self.actions(otherwise);
+                        self.depth -= 1;
+                    }
+                    break;
+                }
+            }
+        }
+        self.line("</if>");
+    }
+}

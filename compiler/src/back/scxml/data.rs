@@ -1,0 +1,237 @@
+//! The data model: what the machine begins with, and what conditions call.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Writer;
+use super::text::escaped;
+use crate::arena::Handle;
+use crate::ir::{
+    ActionKind, Constant, EventKind, Expression, ExpressionKind, Field, Guard, HostGuard, Machine,
+};
+
+/// The guards that a document declares.
+#[derive(Debug, Default)]
+pub(super) struct Declared {
+    /// What conditions call each guard of the host's, by index.
+    hosts: BTreeMap<usize, String>,
+    /// What they call each comparison: its field, its operator and its constants, with the id.
+    compared: Vec<(Guard, String)>,
+    /// The names of the data.
+    roots: BTreeSet<String>,
+    taken: BTreeSet<String>,
+}
+
+impl Declared {
+    /// All that a machine's conditions and values need.
+    pub(super) fn of(machine: &Machine) -> Self {
+        let mut declared = Self::default();
+        if let Some(Value::Object(context)) = &machine.context {
+            declared.roots.extend(context.keys().cloned());
+        }
+        for (_, field) in machine.fields.iter() {
+            let root = field.path.split('.').next().unwrap_or("");
+            declared.taken.insert(root.to_owned());
+        }
+        declared.taken.extend(declared.roots.iter().cloned());
+        for (_, transition) in machine.transitions.iter() {
+            if let Some(guard) = &transition.guard {
+                declared.guard(machine, &guard.value);
+            }
+        }
+        for (_, action) in machine.actions.iter() {
+            match &action.kind {
+                ActionKind::If { guard, .. } => declared.guard(machine, guard),
+                ActionKind::Assign(list) => {
+                    for assign in list {
+                        declared.field(machine, assign.field);
+                        declared.expression(machine, &assign.value);
+                    }
+                }
+                _ => {}
+            }
+        }
+        declared
+    }
+
+    fn guard(&mut self, machine: &Machine, guard: &Guard) {
+        match guard {
+            Guard::Ask(host) => self.host(machine, *host),
+            Guard::Compare { field, .. } => {
+                if self.compared(guard).is_none() {
+                    let path = &machine.fields.at(*field).path;
+                    let id = self.free(&format!("when_{path}"));
+                    self.compared.push((guard.clone(), id));
+                }
+            }
+            Guard::All(parts) | Guard::Any(parts) => {
+                for part in parts {
+                    self.guard(machine, part);
+                }
+            }
+            Guard::Not(inner) => self.guard(machine, inner),
+            Guard::Expression(expression) => self.expression(machine, expression),
+        }
+    }
+
+    fn expression(&mut self, machine: &Machine, expression: &Expression) {
+        match &expression.kind {
+            ExpressionKind::Constant(_) | ExpressionKind::InState(_) => {}
+            ExpressionKind::Field(field) | ExpressionKind::Has(field) => {
+                self.field(machine, *field);
+            }
+            ExpressionKind::Ask(host) => self.host(machine, *host),
+            ExpressionKind::Not(inner)
+            | ExpressionKind::Unary(_, inner)
+            | ExpressionKind::Among(inner, _) => self.expression(machine, inner),
+            ExpressionKind::And(parts) | ExpressionKind::Or(parts) => {
+                for part in parts {
+                    self.expression(machine, part);
+                }
+            }
+            ExpressionKind::Binary(_, operands) => {
+                for operand in operands.iter() {
+                    self.expression(machine, operand);
+                }
+            }
+        }
+    }
+
+    fn field(&mut self, machine: &Machine, field: Handle<Field>) {
+        let path = &machine.fields.at(field).path;
+        let root = path.split('.').next().unwrap_or("");
+        if root != "event" {
+            self.roots.insert(root.to_owned());
+        }
+    }
+
+    fn host(&mut self, machine: &Machine, host: Handle<HostGuard>) {
+        if !self.hosts.contains_key(&host.index()) {
+            let id = self.free(&machine.guards.at(host).name);
+            self.hosts.insert(host.index(), id);
+        }
+    }
+
+    /// A name that conditions can hold, and that nothing else has.
+    fn free(&mut self, name: &str) -> String {
+        let mut id: String = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect();
+        let is_word = ["true", "false", "null", "in", "has", "size", "event"];
+        let starts_well = id.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if !starts_well || is_word.contains(&id.as_str()) {
+            id.insert(0, '_');
+        }
+        let mut free = id.clone();
+        let mut count = 1_usize;
+        while !self.taken.insert(free.clone()) {
+            count += 1;
+            free = format!("{id}_{count}");
+        }
+        free
+    }
+
+    /// What conditions call a guard of the host's.
+    pub(super) fn name_of_host(&self, host: Handle<HostGuard>) -> &str {
+        self.hosts.get(&host.index()).map_or("", String::as_str)
+    }
+
+    /// What conditions call a comparison.
+    pub(super) fn compared(&self, guard: &Guard) -> Option<&str> {
+        let mut all = self.compared.iter();
+        all.find(|(other, _)| other == guard)
+            .map(|(_, id)| id.as_str())
+    }
+}
+
+impl Writer<'_> {
+    /// What stands before the states: data, guards, and what nothing else names.
+    pub(super) fn preamble(&mut self) {
+        let declared = std::mem::take(&mut self.declared);
+        if !(declared.roots.is_empty() && declared.hosts.is_empty() && declared.compared.is_empty())
+        {
+            self.line("<datamodel>");
+            self.depth += 1;
+            self.data(&declared);
+            self.depth -= 1;
+            self.line("</datamodel>");
+        }
+        self.declared = declared;
+        let machine = self.machine;
+        for (handle, timer) in machine.timers.iter() {
+            if !self.scheduled.contains(&handle.index()) {
+                self.mentioned.insert(timer.event.index());
+                let id = escaped(self.timers.get(handle.index()));
+                let event = escaped(self.events.get(timer.event.index()));
+                self.line(&format!("<statemark:timer id=\"{id}\" event=\"{event}\"/>"));
+            }
+        }
+        for (handle, event) in machine.events.iter() {
+            let name = escaped(self.events.get(handle.index()));
+            if event.kind == EventKind::Delayed {
+                self.line(&format!(
+                    "<statemark:event name=\"{name}\" kind=\"delayed\"/>"
+                ));
+            } else if !self.mentioned.contains(&handle.index()) {
+                self.line(&format!("<statemark:event name=\"{name}\"/>"));
+            }
+        }
+    }
+
+    fn data(&mut self, declared: &Declared) {
+        let machine = self.machine;
+        let values = machine.context.as_ref().and_then(Value::as_object);
+        for root in &declared.roots {
+            let value = values.and_then(|values| values.get(root));
+            let value = value.map_or_else(String::new, |value| {
+                format!(" expr=\"{}\"", escaped(&value.to_string()))
+            });
+            self.line(&format!("<data id=\"{}\"{value}/>", escaped(root)));
+        }
+        for (index, id) in &declared.hosts {
+            let name = &machine.guards.at(Handle::at(*index)).name;
+            let named = if name == id {
+                String::new()
+            } else {
+                format!(" name=\"{}\"", escaped(name))
+            };
+            self.line(&format!("<statemark:guard id=\"{id}\"{named}/>"));
+        }
+        for (guard, id) in &declared.compared {
+            let Guard::Compare {
+                field,
+                operator,
+                constants,
+            } = guard
+            else {
+                continue;
+            };
+            let path = escaped(&machine.fields.at(*field).path);
+            let list: Vec<Value> = constants.iter().map(json).collect();
+            let value = if list.is_empty() {
+                String::new()
+            } else {
+                format!(" value=\"{}\"", escaped(&Value::from(list).to_string()))
+            };
+            let operator = operator.name();
+            self.line(&format!(
+                "<statemark:guard id=\"{id}\" field=\"{path}\" operator=\"{operator}\"{value}/>"
+            ));
+        }
+    }
+}
+
+fn json(constant: &Constant) -> Value {
+    match constant {
+        Constant::Null => Value::Null,
+        Constant::Bool(value) => (*value).into(),
+        Constant::Int(value) => match i64::try_from(*value) {
+            Ok(small) => small.into(),
+            Err(_) => u64::try_from(*value).unwrap_or(u64::MAX).into(),
+        },
+        Constant::Float(value) => (*value).into(),
+        Constant::Text(text) => text.as_str().into(),
+    }
+}

@@ -1,0 +1,185 @@
+//! Guards and expressions as text, with no more parentheses than they need.
+
+use super::Writer;
+use crate::ir::{BinaryOperator, Constant, Expression, ExpressionKind, Guard, UnaryOperator};
+
+/// How tightly something binds, in the order of the grammar (`front/expression.rs`).
+const OR: u8 = 1;
+const AND: u8 = 2;
+const RELATION: u8 = 3;
+const SUM: u8 = 4;
+const PRODUCT: u8 = 5;
+const UNARY: u8 = 6;
+const MEMBER: u8 = 7;
+
+impl Writer<'_> {
+    /// A guard as a condition.
+    pub(super) fn guard(&self, guard: &Guard) -> String {
+        self.guard_in(guard, 0)
+    }
+
+    fn guard_in(&self, guard: &Guard, around: u8) -> String {
+        match guard {
+            Guard::Ask(host) => self.declared.name_of_host(*host).to_owned(),
+            Guard::Compare { .. } => self.declared.compared(guard).unwrap_or("").to_owned(),
+            Guard::Not(inner) => format!("!{}", self.guard_in(inner, UNARY)),
+            Guard::All(parts) if parts.is_empty() => "true".to_owned(),
+            Guard::Any(parts) if parts.is_empty() => "false".to_owned(),
+            Guard::All(parts) => {
+                let parts = parts.iter().map(|part| self.guard_in(part, AND + 1));
+                joined(parts, " && ", AND, around)
+            }
+            Guard::Any(parts) => {
+                let parts = parts.iter().map(|part| self.guard_in(part, OR + 1));
+                joined(parts, " || ", OR, around)
+            }
+            Guard::Expression(expression) => self.expression_in(expression, around),
+        }
+    }
+
+    /// An expression as a value.
+    pub(super) fn expression(&self, expression: &Expression) -> String {
+        self.expression_in(expression, 0)
+    }
+
+    fn expression_in(&self, expression: &Expression, around: u8) -> String {
+        match &expression.kind {
+            ExpressionKind::Constant(value) => {
+                let text = constant(value);
+                // A sign in front of a number binds less than what calls it.
+                if text.starts_with('-') {
+                    within(text, UNARY, around)
+                } else {
+                    text
+                }
+            }
+            ExpressionKind::Field(field) => self.machine.fields.at(*field).path.clone(),
+            ExpressionKind::Has(field) => format!("has({})", self.machine.fields.at(*field).path),
+            ExpressionKind::InState(state) => {
+                format!("In({})", quoted(self.states.get(state.index())))
+            }
+            ExpressionKind::Ask(host) => self.declared.name_of_host(*host).to_owned(),
+            ExpressionKind::Not(inner) => within(
+                format!("!{}", self.expression_in(inner, UNARY)),
+                UNARY,
+                around,
+            ),
+            ExpressionKind::And(parts) => {
+                let parts = parts.iter().map(|part| self.expression_in(part, AND + 1));
+                joined(parts, " && ", AND, around)
+            }
+            ExpressionKind::Or(parts) => {
+                let parts = parts.iter().map(|part| self.expression_in(part, OR + 1));
+                joined(parts, " || ", OR, around)
+            }
+            ExpressionKind::Unary(UnaryOperator::Negate, inner) => {
+                // `-` in front of a number would be the number's sign.
+                let inner = match &inner.kind {
+                    ExpressionKind::Constant(_) => format!("({})", self.expression_in(inner, 0)),
+                    _ => self.expression_in(inner, MEMBER),
+                };
+                within(format!("-{inner}"), UNARY, around)
+            }
+            ExpressionKind::Unary(call, inner) => {
+                format!("{}({})", call.name(), self.expression_in(inner, 0))
+            }
+            ExpressionKind::Binary(operator, operands) => {
+                let [left, right] = operands.as_ref();
+                self.binary(*operator, left, right, around)
+            }
+            ExpressionKind::Among(inner, constants) => {
+                let list: Vec<String> = constants.iter().map(constant).collect();
+                let text = format!(
+                    "{} in [{}]",
+                    self.expression_in(inner, RELATION + 1),
+                    list.join(", ")
+                );
+                within(text, RELATION, around)
+            }
+        }
+    }
+
+    fn binary(
+        &self,
+        operator: BinaryOperator,
+        left: &Expression,
+        right: &Expression,
+        around: u8,
+    ) -> String {
+        let (sign, level) = match operator {
+            BinaryOperator::Equal => ("==", RELATION),
+            BinaryOperator::NotEqual => ("!=", RELATION),
+            BinaryOperator::Less => ("<", RELATION),
+            BinaryOperator::LessEqual => ("<=", RELATION),
+            BinaryOperator::Greater => (">", RELATION),
+            BinaryOperator::GreaterEqual => (">=", RELATION),
+            BinaryOperator::In => ("in", RELATION),
+            BinaryOperator::Add => ("+", SUM),
+            BinaryOperator::Subtract => ("-", SUM),
+            BinaryOperator::Multiply => ("*", PRODUCT),
+            BinaryOperator::Divide => ("/", PRODUCT),
+            BinaryOperator::Remainder => ("%", PRODUCT),
+            method => {
+                let object = self.expression_in(left, MEMBER);
+                return format!(
+                    "{object}.{}({})",
+                    method.name(),
+                    self.expression_in(right, 0)
+                );
+            }
+        };
+        // Relations don't chain; sums and products lean to the left.
+        let least = if level == RELATION { level + 1 } else { level };
+        let left = self.expression_in(left, least);
+        let right = self.expression_in(right, level + 1);
+        within(format!("{left} {sign} {right}"), level, around)
+    }
+}
+
+/// The text, in parentheses where what is around binds more tightly.
+fn within(text: String, level: u8, around: u8) -> String {
+    if level < around {
+        format!("({text})")
+    } else {
+        text
+    }
+}
+
+fn joined(parts: impl Iterator<Item = String>, sign: &str, level: u8, around: u8) -> String {
+    let parts: Vec<String> = parts.collect();
+    match parts.as_slice() {
+        [only] => only.clone(),
+        _ => within(parts.join(sign), level, around),
+    }
+}
+
+fn constant(constant: &Constant) -> String {
+    match constant {
+        Constant::Null => "null".to_owned(),
+        Constant::Bool(value) => value.to_string(),
+        Constant::Int(value) if i64::try_from(*value).is_ok() => value.to_string(),
+        Constant::Int(value) => format!("{value}u"),
+        Constant::Float(value) => format!("{value:?}"),
+        Constant::Text(text) => quoted(text),
+    }
+}
+
+/// A text in single quotes, so that it can stand in an attribute as it is.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("'");
+    for letter in text.chars() {
+        match letter {
+            '\\' => quoted.push_str("\\\\"),
+            '\'' => quoted.push_str("\\'"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            letter if letter.is_control() => {
+                quoted.push_str(&format!("\\u{:04x}", u32::from(letter)));
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}

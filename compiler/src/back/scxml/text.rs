@@ -1,0 +1,63 @@
+//! Names and texts as XML takes them.
+
+use std::collections::BTreeSet;
+
+/// Names that white space parts in attributes, so that none may hold any: by index, each once.
+#[derive(Debug)]
+pub(super) struct Tokens {
+    names: Vec<String>,
+}
+
+impl Tokens {
+    /// Names as they are, or with `_` for what can't stand in a list.
+    pub(super) fn of<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let mut taken = BTreeSet::new();
+        let token = |name: &str| {
+            let plain: String = name
+                .chars()
+                .map(|letter| match letter {
+                    '*' => '_',
+                    letter if letter.is_whitespace() || letter.is_control() => '_',
+                    letter => letter,
+                })
+                .collect();
+            let plain = plain.trim_end_matches('.');
+            let mut token = if plain.is_empty() {
+                "_".to_owned()
+            } else {
+                plain.to_owned()
+            };
+            while !taken.insert(token.clone()) {
+                token.push('_');
+            }
+            token
+        };
+        Self {
+            names: names.map(token).collect(),
+        }
+    }
+
+    /// The name of an index.
+    pub(super) fn get(&self, index: usize) -> &str {
+        self.names.get(index).map_or("", String::as_str)
+    }
+}
+
+/// A text as the value of an attribute. Characters that XML doesn't have become the sign for such a one.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' | '\r' | '\t' => escaped.push_str(&format!("&#{};", u32::from(letter))),
+            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
+                escaped.push('\u{fffd}');
+            }
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
