@@ -76,7 +76,7 @@ fn every_case_is_told_as_expected() {
         let is_expected = path.extension().is_some_and(|ending| ending == "txt");
         if !is_expected {
             faults.extend(check(path).err());
-        } else if !["md", "json", "jsonc", "mmd"]
+        } else if !["md", "json", "jsonc", "mmd", "scxml"]
             .iter()
             .any(|ending| path.with_extension(ending).exists())
         {

@@ -51,6 +51,7 @@ fn check(code: Code) -> Result<(), String> {
             "markdown" => "page.md",
             "json" => "page.workflow.json",
             "mermaid" => "page.mmd",
+            "xml" => "page.scxml",
             "text" => continue,
             other => return Err(format!("{}: a fence of `{other}`\n", code.id())),
         };
