@@ -27,11 +27,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::arena::Handle;
-use crate::front::scxml::{NAMESPACE, SCXML};
+use crate::front::scxml::{NAMESPACE, SCXML, escaped};
 use crate::ir::{Action, ActionKind, Initial, Machine, State, StateKind, Transition, Verdict};
 use crate::valid::Valid;
 use data::Declared;
-use text::{Tokens, escaped};
+use text::Tokens;
 
 /// The document, with a line end behind its last line.
 ///

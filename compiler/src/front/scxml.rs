@@ -79,3 +79,22 @@ fn place(file: FileId, text: &str, error: &roxmltree::Error) -> Span {
 pub(crate) fn place_of(text: &crate::excerpt::Excerpt) -> Span {
     reader::trimmed(text).span
 }
+
+/// A text as the value of an attribute. Characters that XML doesn't have become the sign for such a one.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' | '\r' | '\t' => escaped.push_str(&format!("&#{};", u32::from(letter))),
+            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
+                escaped.push('\u{fffd}');
+            }
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}

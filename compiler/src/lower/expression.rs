@@ -213,7 +213,7 @@ fn inside_quotes(name: &Spanned<String>, sources: &crate::source::Sources) -> Sp
 }
 
 /// The guard as an expression, or back as it was where a comparison stands in it.
-fn as_expression(guard: Guard, span: Span) -> Result<Expression, Guard> {
+pub(in crate::lower) fn as_expression(guard: Guard, span: Span) -> Result<Expression, Guard> {
     let is_expression = |part: &Guard| !has_comparison(part);
     if !is_expression(&guard) {
         return Err(guard);
@@ -260,7 +260,7 @@ fn converted(guard: Guard, span: Span) -> Expression {
     Expression { span, kind }
 }
 
-fn constant(literal: &Literal) -> Constant {
+pub(in crate::lower) fn constant(literal: &Literal) -> Constant {
     match literal {
         Literal::Null => Constant::Null,
         Literal::Bool(value) => Constant::Bool(*value),

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::Writer;
-use super::text::escaped;
 use crate::arena::Handle;
+use crate::front::scxml::escaped;
 use crate::ir::{Action, ActionKind};
 use crate::lower::scxml::default_name;
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Writer;
-use super::text::escaped;
 use crate::arena::Handle;
+use crate::front::scxml::escaped;
 use crate::ir::{
     ActionKind, Constant, EventKind, Expression, ExpressionKind, Field, Guard, HostGuard, Machine,
 };

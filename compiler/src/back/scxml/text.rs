@@ -42,22 +42,3 @@ impl Tokens {
         self.names.get(index).map_or("", String::as_str)
     }
 }
-
-/// A text as the value of an attribute. Characters that XML doesn't have become the sign for such a one.
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\r' | '\t' => escaped.push_str(&format!("&#{};", u32::from(letter))),
-            letter if letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}') => {
-                escaped.push('\u{fffd}');
-            }
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
-}

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::excerpt::Excerpt;
 use crate::front::mermaid::entity;
 use crate::source::{Sources, Span, Spanned, narrow};
 
@@ -76,6 +77,25 @@ impl Written {
             text: text.value.clone(),
             span: text.span,
             how,
+        }
+    }
+
+    /// A text that stands in its file in pieces.
+    #[must_use]
+    pub fn in_excerpt(excerpt: &Excerpt) -> Self {
+        let span = excerpt.full_span();
+        let place = |at: usize| {
+            let place = excerpt.span(at..at + 1);
+            let within = |end: u32| end.saturating_sub(span.start);
+            (within(place.start), within(place.end))
+        };
+        Self {
+            text: excerpt.text().to_owned(),
+            span,
+            how: How::Pieces {
+                places: (0..excerpt.text().len()).map(place).collect(),
+                in_json: false,
+            },
         }
     }
 

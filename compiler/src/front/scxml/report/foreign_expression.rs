@@ -57,3 +57,10 @@ pub(crate) fn division(place: Span) -> Diagnostic {
         .label("`5 / 2` is 2.5 there, and 2 here")
         .help("write `datamodel=\"statemark\"` if 2 is meant, or have the host compute it")
 }
+
+/// A guard that isn't an expression stands where a value is computed with.
+pub(crate) fn guard_as_value(place: Span) -> Diagnostic {
+    finding(place, "a guard has no value to compare".to_owned())
+        .label("may stand alone, or under `!`, `&&` and `||`")
+        .help("ask it by itself")
+}
