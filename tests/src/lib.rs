@@ -44,6 +44,7 @@ mod round_trip;
 mod rust_output;
 #[cfg(test)]
 mod statewright;
+mod scxml;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]

@@ -61,8 +61,8 @@ pub(crate) enum Command {
                   statemark lint docs/door.md               one file, whatever its name\n  \
                   statemark lint --output-format json       for programs\n  \
                   statemark lint - --stdin-filename a.md    what an editor has not saved yet\n\n\
-                  In a folder, lint looks at Markdown files with a `## STATE-MACHINE` heading, *.workflow.json, and\n\
-                  state diagrams in *.mmd and *.mermaid. It respects .gitignore and .statemarkignore."
+                  In a folder, lint looks at Markdown files with a `## STATE-MACHINE` heading, *.workflow.json, *.scxml,\n\
+                  and state diagrams in *.mmd and *.mermaid. It respects .gitignore and .statemarkignore."
 )]
 pub(crate) struct LintArgs {
     /// Files and folders, or `-` for standard input
@@ -116,7 +116,7 @@ pub(crate) struct BuildArgs {
     /// Folder to write to; it is made if it isn't there
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// What to write: table, rust, mermaid
+    /// What to write: table, rust, mermaid, scxml
     #[arg(
         long,
         value_enum,
@@ -137,6 +137,8 @@ pub(crate) enum Emit {
     Rust,
     /// `ID.mmd`: the canonical diagram.
     Mermaid,
+    /// `ID.scxml`: the canonical SCXML document.
+    Scxml,
 }
 
 /// Show a machine as a person reads it.

@@ -72,9 +72,16 @@ fn walk(folder: &Path, found: &mut Vec<Found>) -> Result<(), Failure> {
 fn may_be_spec(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
-    [".md", ".markdown", ".workflow.json", ".mmd", ".mermaid"]
-        .iter()
-        .any(|ending| name.ends_with(ending))
+    [
+        ".md",
+        ".markdown",
+        ".workflow.json",
+        ".mmd",
+        ".mermaid",
+        ".scxml",
+    ]
+    .iter()
+    .any(|ending| name.ends_with(ending))
 }
 
 /// A path as diagnostics show it: with `/`, without `./` in front.

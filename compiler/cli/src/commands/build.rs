@@ -71,6 +71,7 @@ impl Outputs {
                     let text = back::rust::write_file(valid, &options);
                     ("rs", text.into_bytes())
                 }
+                Emit::Scxml => ("scxml", back::scxml::write(valid).into_bytes()),
                 Emit::Mermaid => ("mmd", back::mermaid::write(valid).into_bytes()),
             };
             let name = format!("{stem}.{ending}");

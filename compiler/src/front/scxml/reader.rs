@@ -96,7 +96,12 @@ impl<'t> Reader<'t> {
 
     /// An attribute's value as it means, trimmed.
     pub(super) fn attribute(&self, node: Node<'_, '_>, name: &str) -> Option<Spanned<String>> {
-        self.excerpt(node, name).map(|excerpt| trimmed(&excerpt))
+        let range = node.attribute_node(name)?.range_value();
+        let mut value = trimmed(&self.decoded(range.clone()));
+        if value.value.is_empty() {
+            value.span = self.span(range);
+        }
+        Some(value)
     }
 
     /// An attribute of our namespace.

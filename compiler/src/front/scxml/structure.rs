@@ -289,10 +289,10 @@ fn transition(node: Node<'_, '_>, of: Kind, reader: &mut Reader<'_>) -> Transiti
         _ => &["event", "cond", "target", "type"],
     };
     reader.expect_attributes(node, known, &["exact"]);
+    let tag = reader.tag(node);
     let events = reader.words(node, "event").map(|events| {
         if events.is_empty() {
             let span = reader.attribute(node, "event").map(|event| event.span);
-            let tag = reader.tag(node);
             let found = report::bad_attribute::empty(span.unwrap_or(tag), "event");
             reader.diags.push(found);
         }
@@ -305,7 +305,6 @@ fn transition(node: Node<'_, '_>, of: Kind, reader: &mut Reader<'_>) -> Transiti
         let found = report::bad_attribute::empty(target.span, "target");
         reader.diags.push(found);
     } else if targets.is_empty() && matches!(of, Kind::History { .. }) {
-        let tag = reader.tag(node);
         let found = report::missing_part::attribute(tag, "transition", "target");
         reader.diags.push(found);
     }
@@ -313,7 +312,8 @@ fn transition(node: Node<'_, '_>, of: Kind, reader: &mut Reader<'_>) -> Transiti
     let condition = reader.excerpt(node, "cond").filter(|condition| {
         let is_empty = condition.text().trim().is_empty();
         if is_empty {
-            let found = report::bad_attribute::empty(condition.full_span(), "cond");
+            let span = reader.attribute(node, "cond").map(|value| value.span);
+            let found = report::bad_attribute::empty(span.unwrap_or(tag), "cond");
             reader.diags.push(found);
         }
         !is_empty

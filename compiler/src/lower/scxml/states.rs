@@ -7,10 +7,11 @@ use crate::arena::{Arena, Handle};
 use crate::front::scxml::ast::{self, Kind};
 use crate::front::scxml::{misplaced_content, missing_part};
 use crate::ir::{
-    Action, ActionKind, ExpressionKind, Initial, Meta, State, StateKind, Transition, Verdict,
+    Action, ActionKind, Constant, Expression, ExpressionKind, Guard, Initial, Meta, State,
+    StateKind, Transition, Verdict,
 };
 use crate::lower::report::duplicate_state::duplicate_state;
-use crate::source::Spanned;
+use crate::source::{Span, Spanned};
 
 /// Every state in document order: a state before those inside.
 pub(super) fn flatten(root: &ast::State) -> Vec<Node<'_>> {
@@ -258,14 +259,22 @@ impl Lowering<'_, '_> {
             .iter()
             .all(|&target| target != source && self.is_within(target, source));
         let asked = transition.internal && self.kind(source) == StateKind::Compound && inside;
+        let triggers = self.triggers(transition);
         let guard = transition
             .condition
             .as_ref()
             .and_then(|condition| self.condition(condition));
+        let is_lost = guard.is_none() && transition.condition.is_some()
+            || triggers.is_empty() && transition.events.is_some();
+        let guard = if is_lost {
+            Some(unread(transition.span))
+        } else {
+            guard
+        };
         Transition {
             span: transition.span,
             source,
-            triggers: self.triggers(transition),
+            triggers,
             guard,
             actions: self.contents(&transition.content, None),
             // Source: SCXML 3.13: such a transition of another source, or to a target outside, is external.
@@ -277,6 +286,13 @@ impl Lowering<'_, '_> {
             meta: Meta::new(),
         }
     }
+}
+
+/// In place of a condition that was refused: one that no other transition has, so that nothing is said of a transition
+/// that nobody wrote.
+fn unread(span: Span) -> Spanned<Guard> {
+    let kind = ExpressionKind::Constant(Constant::Text(format!("unread {}", span.start)));
+    Spanned::new(Guard::Expression(Expression { span, kind }), span)
 }
 
 /// Whether an action may find no value for what it assigns.

@@ -2,7 +2,7 @@
 
 use roxmltree::Error;
 
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Applicability, Code, Diagnostic};
 use crate::source::Span;
 
 /// The XML breaks off at that place. What stands behind it can't be told, so nothing of the document is read.
@@ -23,6 +23,15 @@ pub(in crate::front::scxml) fn xml_syntax(place: Span, error: &Error) -> Diagnos
             .help("close every element: `<state>` by `</state>`, `<transition/>` by itself"),
         Error::NoRootNode => finding("there is no element".to_owned())
             .help("an SCXML document is one element `<scxml>` with states inside"),
+        Error::InvalidChar2(_, b'<', _) => finding("`<` can't stand in an attribute".to_owned())
+            .label("begins an element")
+            .help("write `&lt;`")
+            .fix(Applicability::Safe, "write `&lt;`", place, "&lt;"),
+        Error::MalformedEntityReference(_) | Error::UnknownEntityReference(..) => {
+            finding("`&` can't stand for itself".to_owned())
+                .label("begins an entity, which ends with `;`")
+                .help("write `&amp;`, so `a &amp;&amp; b` for `a && b`")
+        }
         Error::DuplicatedAttribute(name, _) => finding(format!("`{name}` stands twice"))
             .help("an element has each attribute once: remove one of them"),
         Error::UnknownNamespace(prefix, _) => {

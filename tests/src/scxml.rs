@@ -1,0 +1,244 @@
+//! A machine written as SCXML and read back is the same machine, as far as SCXML with our namespace can say it.
+//!
+//! Every spec of the project that compiles is written and read, and so are the documents in `scxml/`, which have what a
+//! spec can't say. Names of actions that the engine carries out are left out of the comparison, as are titles and what
+//! only hosts read.
+
+use std::fs;
+
+use statemark_compiler::arena::Handle;
+use statemark_compiler::back;
+use statemark_compiler::ir::{
+    Action, ActionKind, Constant, Expression, ExpressionKind, Guard, Machine, State,
+};
+use statemark_compiler::valid::Valid;
+
+use crate::corpus::compile_text;
+use crate::golden::{files, outside, root, shown};
+
+/// All that an engine does of a machine, by names.
+pub(crate) fn outline(machine: &Machine) -> String {
+    let mut lines = format!("{}: {:?}\n", machine.id.value, machine.context);
+    let mut events: Vec<String> = machine
+        .events
+        .iter()
+        .map(|(_, event)| match event.kind {
+            statemark_compiler::ir::EventKind::Completion(state) => {
+                format!("{} of {}", event.id, state.index())
+            }
+            kind => format!("{} {kind:?}", event.id),
+        })
+        .collect();
+    events.sort_unstable();
+    let mut timers: Vec<String> = machine
+        .timers
+        .iter()
+        .map(|(_, timer)| {
+            let of = timer.of.map(Handle::index);
+            format!("{} sends {} {of:?}", timer.name, machine.events.at(timer.event).id)
+        })
+        .collect();
+    timers.sort_unstable();
+    lines += &format!("{events:#?}\n{timers:#?}\n");
+    for (handle, state) in machine.states.iter() {
+        let parent = state.parent.map(Handle::index);
+        lines += &format!(
+            "{} {} in {parent:?} {:?} {:?}\n",
+            handle.index(),
+            state.id,
+            state.kind,
+            state.verdict
+        );
+        if let Some(initial) = &state.initial {
+            let targets = indexes(&initial.targets);
+            lines += &format!("  begins at {targets} {}\n", actions(machine, &initial.actions));
+        }
+        lines += &format!("  entry {}\n", actions(machine, &state.entry));
+        lines += &format!("  exit {}\n", actions(machine, &state.exit));
+        for (_, transition) in machine.transitions_of(handle) {
+            let mut events: Vec<&str> = transition
+                .triggers
+                .iter()
+                .map(|&event| machine.events.at(event).id.as_str())
+                .collect();
+            events.sort_unstable();
+            let guard = transition.guard.as_ref();
+            let guard = guard.map_or_else(String::new, |guard| said(machine, &guard.value));
+            lines += &format!(
+                "  {} [{guard}] {} -> {} {}\n",
+                events.join(" "),
+                actions(machine, &transition.actions),
+                indexes(&transition.targets),
+                transition.internal
+            );
+        }
+    }
+    lines
+}
+
+fn indexes(states: &[Handle<State>]) -> String {
+    let indexes: Vec<String> = states.iter().map(|state| state.index().to_string()).collect();
+    indexes.join(" ")
+}
+
+fn actions(machine: &Machine, list: &[Handle<Action>]) -> String {
+    let said: Vec<String> = list.iter().map(|&action| doing(machine, action)).collect();
+    format!("/ {}", said.join(", "))
+}
+
+fn doing(machine: &Machine, action: Handle<Action>) -> String {
+    let action = machine.actions.at(action);
+    let timer = |timer| &machine.timers.at(timer).name;
+    match &action.kind {
+        ActionKind::Host => action.name.clone(),
+        ActionKind::Raise(event) => format!("raise {}", machine.events.at(*event).id),
+        ActionKind::Schedule(of, delay) => format!("schedule {} {delay}", timer(*of)),
+        ActionKind::Cancel(of) => format!("cancel {}", timer(*of)),
+        ActionKind::Assign(list) => {
+            let said = list.iter().map(|assign| {
+                let field = &machine.fields.at(assign.field).path;
+                format!("{field} = {}", value(machine, &assign.value))
+            });
+            format!("({})", said.collect::<Vec<_>>().join(", "))
+        }
+        ActionKind::If {
+            guard,
+            then,
+            otherwise,
+        } => format!(
+            "if {} {{ {} }} else {{ {} }}",
+            said(machine, guard),
+            actions(machine, then),
+            actions(machine, otherwise)
+        ),
+    }
+}
+
+/// A guard by what it asks, however it is put together.
+fn said(machine: &Machine, guard: &Guard) -> String {
+    let list = |parts: &[Guard], sign: &str, empty: &str| match parts {
+        [] => empty.to_owned(),
+        [only] => said(machine, only),
+        _ => {
+            let parts: Vec<String> = parts.iter().map(|part| said(machine, part)).collect();
+            format!("({})", parts.join(sign))
+        }
+    };
+    match guard {
+        Guard::Ask(host) => format!("?{}", machine.guards.at(*host).name),
+        Guard::Compare {
+            field,
+            operator,
+            constants,
+        } => format!("{} {operator:?} {constants:?}", machine.fields.at(*field).path),
+        Guard::All(parts) => list(parts, " && ", "true"),
+        Guard::Any(parts) => list(parts, " || ", "false"),
+        Guard::Not(inner) => format!("!{}", said(machine, inner)),
+        Guard::Expression(expression) => value(machine, expression),
+    }
+}
+
+fn value(machine: &Machine, expression: &Expression) -> String {
+    let list = |parts: &[Expression], sign: &str| {
+        let parts: Vec<String> = parts.iter().map(|part| value(machine, part)).collect();
+        format!("({})", parts.join(sign))
+    };
+    match &expression.kind {
+        ExpressionKind::Constant(Constant::Bool(constant)) => constant.to_string(),
+        ExpressionKind::Constant(constant) => format!("{constant:?}"),
+        ExpressionKind::Field(field) => machine.fields.at(*field).path.clone(),
+        ExpressionKind::Has(field) => format!("has({})", machine.fields.at(*field).path),
+        ExpressionKind::InState(state) => format!("in {}", state.index()),
+        ExpressionKind::Ask(host) => format!("?{}", machine.guards.at(*host).name),
+        ExpressionKind::Not(inner) => format!("!{}", value(machine, inner)),
+        ExpressionKind::And(parts) => list(parts, " && "),
+        ExpressionKind::Or(parts) => list(parts, " || "),
+        ExpressionKind::Unary(operator, inner) => {
+            format!("{operator:?}({})", value(machine, inner))
+        }
+        ExpressionKind::Binary(operator, operands) => {
+            list(operands.as_slice(), &format!(" {operator:?} "))
+        }
+        ExpressionKind::Among(inner, constants) => {
+            format!("({} in {constants:?})", value(machine, inner))
+        }
+    }
+}
+
+/// Writes a machine, reads it back and compares. `Err` says what differs.
+pub(crate) fn round_trip(machine: &Valid) -> Result<(), String> {
+    let written = back::scxml::write(machine);
+    let (_, again) = compile_text("again.scxml", &written);
+    let Some(read) = again.machines.first() else {
+        let told: Vec<&str> = again
+            .diagnostics
+            .iter()
+            .map(|diagnostic| diagnostic.message.as_str())
+            .collect();
+        return Err(format!("{written}\n{told:#?}\n"));
+    };
+    let (before, after) = (outline(machine), outline(read));
+    if before != after {
+        let differs = before.lines().zip(after.lines());
+        let first = differs.into_iter().find(|(one, other)| one != other);
+        return Err(format!("{written}\n{first:?}\n"));
+    }
+    let rewritten = back::scxml::write(read);
+    if rewritten != written {
+        return Err(format!("written again:\n{written}\n{rewritten}\n"));
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_written_as_scxml_reads_back_as_the_same_machine() {
+    let folders = ["examples", "tests/corpus", "tests/engines", "tests/scxml", "skills"];
+    let mut paths: Vec<_> = folders
+        .iter()
+        .flat_map(|folder| files(&root().join(folder)))
+        .collect();
+    paths.extend(outside().iter().flat_map(|folder| files(folder)));
+    let mut compared = 0;
+    let mut faults = String::new();
+    for path in paths {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if !matches!(ending, Some("md" | "mmd" | "json" | "scxml")) {
+            continue;
+        }
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
+        let (_, compiled) = compile_text(&path.display().to_string(), &text);
+        for machine in &compiled.machines {
+            compared += 1;
+            if let Err(fault) = round_trip(machine) {
+                faults += &format!("{}:\n{fault}\n", shown(&path));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+    assert!(compared >= 50, "only {compared} machines were compared");
+}
+
+/// The canonical document of each document in `tests/scxml` stands beside it.
+#[test]
+fn documents_are_written_in_one_way() {
+    let mut faults = String::new();
+    let mut seen = 0;
+    for path in files(&root().join("tests/scxml")) {
+        if path.extension().is_none_or(|ending| ending != "scxml") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("a readable document");
+        let (_, compiled) = compile_text(&shown(&path), &text);
+        let Some(machine) = compiled.machines.first() else {
+            faults += &format!("{}: {:#?}\n", shown(&path), compiled.diagnostics);
+            continue;
+        };
+        let written = back::scxml::write(machine);
+        faults.extend(crate::golden::compare(&path.with_extension("xml"), &written).err());
+        seen += 1;
+    }
+    assert!(faults.is_empty(), "{faults}");
+    assert!(seen >= 3, "only {seen} documents");
+}
