@@ -35,7 +35,11 @@ pub(crate) fn outline(machine: &Machine) -> String {
         .iter()
         .map(|(_, timer)| {
             let of = timer.of.map(Handle::index);
-            format!("{} sends {} {of:?}", timer.name, machine.events.at(timer.event).id)
+            format!(
+                "{} sends {} {of:?}",
+                timer.name,
+                machine.events.at(timer.event).id
+            )
         })
         .collect();
     timers.sort_unstable();
@@ -51,7 +55,10 @@ pub(crate) fn outline(machine: &Machine) -> String {
         );
         if let Some(initial) = &state.initial {
             let targets = indexes(&initial.targets);
-            lines += &format!("  begins at {targets} {}\n", actions(machine, &initial.actions));
+            lines += &format!(
+                "  begins at {targets} {}\n",
+                actions(machine, &initial.actions)
+            );
         }
         lines += &format!("  entry {}\n", actions(machine, &state.entry));
         lines += &format!("  exit {}\n", actions(machine, &state.exit));
@@ -77,7 +84,10 @@ pub(crate) fn outline(machine: &Machine) -> String {
 }
 
 fn indexes(states: &[Handle<State>]) -> String {
-    let indexes: Vec<String> = states.iter().map(|state| state.index().to_string()).collect();
+    let indexes: Vec<String> = states
+        .iter()
+        .map(|state| state.index().to_string())
+        .collect();
     indexes.join(" ")
 }
 
@@ -130,7 +140,10 @@ fn said(machine: &Machine, guard: &Guard) -> String {
             field,
             operator,
             constants,
-        } => format!("{} {operator:?} {constants:?}", machine.fields.at(*field).path),
+        } => format!(
+            "{} {operator:?} {constants:?}",
+            machine.fields.at(*field).path
+        ),
         Guard::All(parts) => list(parts, " && ", "true"),
         Guard::Any(parts) => list(parts, " || ", "false"),
         Guard::Not(inner) => format!("!{}", said(machine, inner)),
@@ -192,7 +205,13 @@ pub(crate) fn round_trip(machine: &Valid) -> Result<(), String> {
 
 #[test]
 fn what_is_written_as_scxml_reads_back_as_the_same_machine() {
-    let folders = ["examples", "tests/corpus", "tests/engines", "tests/scxml", "skills"];
+    let folders = [
+        "examples",
+        "tests/corpus",
+        "tests/engines",
+        "tests/scxml",
+        "skills",
+    ];
     let mut paths: Vec<_> = folders
         .iter()
         .flat_map(|folder| files(&root().join(folder)))
