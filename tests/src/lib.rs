@@ -43,8 +43,9 @@ mod round_trip;
 #[cfg(test)]
 mod rust_output;
 #[cfg(test)]
-mod statewright;
 mod scxml;
+#[cfg(test)]
+mod statewright;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]

@@ -290,6 +290,12 @@ impl Writer<'_> {
 
     /// Whether one of its triggers stands in front of another event, by which it isn't triggered.
     fn is_exact(&self, transition: &Transition) -> bool {
+        // `done` and `error` stand in front of events that a reader adds where something waits for them.
+        let engines = ["done", "done.state", "error"];
+        let mut triggers = transition.triggers.iter();
+        if triggers.any(|trigger| engines.contains(&self.events.get(trigger.index()))) {
+            return true;
+        }
         let others = self.machine.events.handles();
         let mut others = others.filter(|event| !transition.triggers.contains(event));
         others.any(|other| {

@@ -81,10 +81,7 @@ impl Player for OnTable<'_> {
 
     fn elapse(&mut self, timer: usize) -> Result<(), String> {
         let timer = TimerId::new(u16::try_from(timer).expect("an id"));
-        let sent = {
-            let _ = timer;
-            Err::<(), &str>("later")
-        };
+        let sent = self.running.elapse(timer);
         sent.map(|_| ()).map_err(|error| error.to_string())
     }
 

@@ -136,8 +136,8 @@ impl Lowering<'_, '_> {
     /// state's completion is waited for that never comes is reported with the transition.
     fn mention_event(&mut self, name: &str, span: Span) {
         let is_engines = name == "done.state" || name.starts_with(DONE);
-        let completes = name.strip_prefix(DONE).and_then(|id| self.by_id.get(id));
-        if !is_engines || completes.is_some_and(|&state| self.can_be_done(state)) {
+        let completed = name.strip_prefix(DONE).and_then(|id| self.by_id.get(id));
+        if !is_engines || completed.is_some() {
             self.add_event(name, span);
         }
     }
@@ -150,7 +150,8 @@ impl Lowering<'_, '_> {
         let kind = match (name, completed) {
             (FAULT, _) => EventKind::Fault,
             (UNKNOWN, _) => EventKind::Unknown,
-            (_, Some(&state)) if self.can_be_done(state) => EventKind::Completion(state),
+            // Also of one that is never done: the checks say so.
+            (_, Some(&state)) => EventKind::Completion(state),
             _ => EventKind::Named,
         };
         let event = self.events.append(Event {
