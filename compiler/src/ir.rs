@@ -161,7 +161,7 @@ pub enum EventKind {
     Named,
     /// `done.state.<id>`: raised when a child of that state that is final was entered, or when all its regions are done.
     Completion(Handle<State>),
-    /// `after.<id>.<n>`, or a timer's own event: sent by the host's clock, never by its name.
+    /// `after.<id>.<n>`: sent by the host's clock alone, never by its name. Other timers may send events of any kind.
     Delayed,
     /// `error.execution`: raised when an assignment has no value.
     Fault,

@@ -496,22 +496,14 @@ const BROKEN_ROWS: &[(&str, BreakRows)] = &[
         add_history(rows, StateKind::DeepHistory);
         rows.states[5].initial = 4..5;
     }),
-    ("V32-default-too-deep", |rows| {
-        add_history(rows, StateKind::History);
-        rows.states[0].kind = StateKind::Compound;
-        rows.states[6].kind = StateKind::History;
-        rows.states[6].verdict = Verdict::Success;
-        rows.states[6].initial = 1..2;
-        rows.targets[5] = StateId::new(1);
-    }),
     ("V33-same-target-twice", |rows| {
         rows.targets[3] = StateId::new(4);
         rows.transitions[0].targets = 3..5;
         rows.targets[4] = StateId::new(4);
     }),
-    ("V34-timer-sends-what-anybody-may", |rows| {
+    ("V34-timer-completes", |rows| {
         add_timer(rows);
-        rows.timers[0].event = EventId::new(0);
+        rows.timers[0].event = EventId::new(2);
     }),
     ("V35-condition-in-itself", |rows| {
         nest(rows);
@@ -567,7 +559,7 @@ const BROKEN_ROWS: &[(&str, BreakRows)] = &[
 fn add_timer(rows: &mut Sections) {
     rows.timers.push(TimerRow {
         name: TextId::new(12),
-        event: EventId::new(2),
+        event: EventId::new(0),
     });
 }
 

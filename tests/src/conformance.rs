@@ -9,8 +9,6 @@
 //! recommendation doesn't say, `tests/conformance/deviations.json` has the reason, and what must come out instead.
 
 mod case;
-mod generated;
-mod interpreted;
 mod play;
 mod summary;
 mod table;
@@ -58,13 +56,8 @@ fn every_test_that_applies_passes() {
             }
         }
     }
-    let mut generated = generated::run(&apply);
     for (case, machine) in &apply {
-        let mut results = vec![
-            ("table", table::run(machine, &case.script)),
-            ("interpreter", interpreted::run(machine, &case.script)),
-        ];
-        results.extend(generated.remove(&case.name).map(|result| ("Rust", result)));
+        let results = vec![("table", table::run(machine, &case.script))];
         fates.insert(case.name.clone(), Fate::Run(results));
     }
     let written = summary::write(&fates, &deviations);
@@ -126,9 +119,8 @@ fn a_test_passes_or_fails_for_its_reason() {
             ]
         }))
     };
-    for run in [table::run, interpreted::run] {
-        assert_eq!(run(&compiled.machines[0], &script("c")), Ok(()));
-        let fault = run(&compiled.machines[0], &script("b"));
-        assert_eq!(fault, Err("after event 3, `go`: in c, not in b".to_owned()));
-    }
+    let machine = &compiled.machines[0];
+    assert_eq!(table::run(machine, &script("c")), Ok(()));
+    let fault = table::run(machine, &script("b"));
+    assert_eq!(fault, Err("after event 3, `go`: in c, not in b".to_owned()));
 }

@@ -18,7 +18,9 @@ use crate::golden::{files, outside, root, shown};
 
 /// All that an engine does of a machine, by names.
 pub(crate) fn outline(machine: &Machine) -> String {
-    let mut lines = format!("{}: {:?}\n", machine.id.value, machine.context);
+    let context = machine.context.as_ref().map(ToString::to_string);
+    let context = context.filter(|context| context != "{}");
+    let mut lines = format!("{}: {context:?}\n", machine.id.value);
     let mut events: Vec<String> = machine
         .events
         .iter()

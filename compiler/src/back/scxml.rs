@@ -65,9 +65,18 @@ pub fn write(valid: &Valid) -> String {
 pub(crate) fn write_machine(machine: &Machine) -> String {
     let mut writer = Writer {
         machine,
-        states: Tokens::of(machine.states.iter().map(|(_, state)| state.id.as_str())),
-        events: Tokens::of(machine.events.iter().map(|(_, event)| event.id.as_str())),
-        timers: Tokens::of(machine.timers.iter().map(|(_, timer)| timer.name.as_str())),
+        states: Tokens::of(
+            machine.states.iter().map(|(_, state)| state.id.as_str()),
+            false,
+        ),
+        events: Tokens::of(
+            machine.events.iter().map(|(_, event)| event.id.as_str()),
+            true,
+        ),
+        timers: Tokens::of(
+            machine.timers.iter().map(|(_, timer)| timer.name.as_str()),
+            false,
+        ),
         declared: Declared::of(machine),
         uses: uses(machine),
         mentioned: BTreeSet::new(),

@@ -37,9 +37,9 @@
 //! | V29 | no cycle of eventless transitions that are first in line and have no guard: it would never come to rest |
 //! | V30 | a parallel state has a child that isn't a history, and none that is final |
 //! | V31 | a history has no entry and no exit actions and no transitions |
-//! | V32 | a shallow history's default transition leads to children of its parent, a deep one's into it |
+//! | V32 | a history's default transition leads into its parent |
 //! | V33 | several targets of one transition lie in different regions of parallel states |
-//! | V34 | the event that a timer sends is internal |
+//! | V34 | the event that a timer sends isn't the `done` event of a state |
 //! | V35 | what a conditional action does stands before it |
 //! | V36 | what all histories may record is together no longer than the limit |
 //! | V40 | an instruction finds the values that it takes, and the stack of a program isn't deeper than the limit |
@@ -246,7 +246,7 @@ enum FaultKind {
         one: u16,
         other: u16,
     },
-    TimerNamed {
+    TimerCompletes {
         event: u16,
     },
     ConditionBehind {
@@ -328,9 +328,9 @@ impl fmt::Display for FaultKind {
             Self::NoRegion => out.write_str("is parallel, but all its children are histories"),
             Self::HistoryActs => out.write_str("is a history, but has entry actions, exit actions or transitions"),
             Self::NoDefault => out.write_str("is a history, but has no default target"),
-            Self::DefaultOutside { target } => write!(out, "its default target, state {target}, isn't one that it could have recorded"),
+            Self::DefaultOutside { target } => write!(out, "its default target, state {target}, isn't in its parent, or is a history of it"),
             Self::NotApart { one, other } => write!(out, "leads to states {one} and {other}, which aren't in different regions of a parallel state"),
-            Self::TimerNamed { event } => write!(out, "its event, event {event}, isn't internal"),
+            Self::TimerCompletes { event } => write!(out, "its event, event {event}, says that a state is done"),
             Self::ConditionBehind { action } => write!(out, "does action {action}, which doesn't stand before it"),
             Self::StackTooShort { at, takes, depth } => write!(out, "instruction {at} of its program takes {takes} values from a stack of {depth}"),
             Self::StackTooDeep { at, limit } => write!(out, "instruction {at} of its program puts a value on a stack of {limit}, which is the limit"),

@@ -30,7 +30,11 @@ pub(super) fn write(
          This page is written by a test: `UPDATE=1 tests/conformance/run`.\n\n\
          A test applies if the compiler takes its document.\n\
          Every test that applies is run on every engine that is named with it; none is left out for failing.\n\
-         A test that doesn't apply is listed with what the compiler says of its document.\n\n",
+         A test that doesn't apply is listed with what the compiler says of its document.\n\n\
+         Time is the script's: `after` lets it pass, and what is due by then elapses in order, before the event is sent and again behind it.\n\
+         A test without events has all the time that it wants to come to its end.\n\
+         `datamodel=\"ecmascript\"` is taken where every expression means the same in ECMAScript and in our expressions.\n\
+         An event that a document doesn't name is sent as the longest name in front of a dot that it does, else as `error.unknown_event`.\n\n",
     );
     let suites = [("SCION", false), ("W3C", true)];
     page.push_str("| suite | tests | apply | pass on every engine |\n|---|---|---|---|\n");

@@ -9,19 +9,22 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Names as they are, or with `_` for what can't stand in a list.
-    pub(super) fn of<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+    /// Names as they are, or with `_` for what can't stand in a list; where they may be descriptors, also for `*`.
+    pub(super) fn of<'n>(names: impl Iterator<Item = &'n str>, descriptors: bool) -> Self {
         let mut taken = BTreeSet::new();
         let token = |name: &str| {
             let plain: String = name
                 .chars()
                 .map(|letter| match letter {
-                    '*' => '_',
+                    '*' if descriptors => '_',
                     letter if letter.is_whitespace() || letter.is_control() => '_',
                     letter => letter,
                 })
                 .collect();
-            let plain = plain.trim_end_matches('.');
+            let plain = match descriptors {
+                true => plain.trim_end_matches('.'),
+                false => &plain,
+            };
             let mut token = if plain.is_empty() {
                 "_".to_owned()
             } else {

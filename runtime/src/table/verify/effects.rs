@@ -1,12 +1,14 @@
 //! Rules about what actions do: lists of them, conditions in them, and timers.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{Fault, FaultKind, Place, ensure};
+use crate::id::EventId;
 use crate::limits::MAX_CALLS;
 use crate::table::list;
-use crate::table::sections::{ActionKind, EventKind, Sections};
+use crate::table::sections::{ActionKind, Sections};
 
 /// For each action, how many it comes to: itself, and of a conditional one the longer of its two lists. More than the
 /// limit is as good as the limit and one. INVARIANT: V35 refuses conditional actions for which this is too little.
@@ -65,14 +67,15 @@ pub(super) fn v27_calls(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The event that a timer sends is internal: no name sends it.
+/// The event that a timer sends isn't the `done` event of a state, which only the machine raises.
 pub(super) fn v34_timers(sections: &Sections) -> Result<(), Fault> {
+    let done: BTreeSet<EventId> = sections.states.iter().filter_map(|row| row.done).collect();
     for (index, row) in sections.timers.iter().enumerate() {
-        let kind = sections.events.get(row.event.index()).map(|row| row.kind);
-        ensure(kind == Some(EventKind::Internal), || {
+        let completes = done.contains(&row.event);
+        ensure(!completes, || {
             let event = row.event.raw();
             let place = Place::named(sections, "timer", index, Some(row.name));
-            place.fault(FaultKind::TimerNamed { event })
+            place.fault(FaultKind::TimerCompletes { event })
         })?;
     }
     Ok(())

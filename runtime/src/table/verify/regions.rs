@@ -53,8 +53,8 @@ pub(super) fn v31_history(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The default transition of a history leads somewhere: of a shallow one to children of its parent that are no histories,
-/// of a deep one to descendants of it, of which none is a history of the same parent.
+/// The default transition of a history leads somewhere: to descendants of its parent, of which none is a history of that
+/// parent. A shallow one may lead further in than it records. Source: SCXML 3.10.2.
 pub(super) fn v32_default(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate() {
         let Some(parent) = row.parent.filter(|_| row.kind.is_history()) else {
@@ -68,13 +68,8 @@ pub(super) fn v32_default(sections: &Sections) -> Result<(), Fault> {
                 continue;
             };
             let own = other.parent == Some(parent);
-            let legal = match row.kind {
-                StateKind::History => own && !other.kind.is_history(),
-                _ => {
-                    tree::is_descendant(&sections.states, target, parent)
-                        && !(own && other.kind.is_history())
-                }
-            };
+            let legal = tree::is_descendant(&sections.states, target, parent)
+                && !(own && other.kind.is_history());
             ensure(legal, || {
                 let target = target.raw();
                 place().fault(FaultKind::DefaultOutside { target })

@@ -1,2 +1,0 @@
-//! The interpreter.
-pub(super) use super::table::run;
