@@ -41,9 +41,11 @@ const MAX_NODES: u32 = 1 << 20;
 /// Nothing is fetched: a document type definition is refused, and `src` isn't followed.
 #[must_use]
 pub fn parse_scxml(file: FileId, text: &str, diags: &mut Diags) -> Option<ast::Document> {
-    let mut options = ParsingOptions::default();
-    options.allow_dtd = false;
-    options.nodes_limit = MAX_NODES;
+    let options = ParsingOptions {
+        allow_dtd: false,
+        nodes_limit: MAX_NODES,
+        ..ParsingOptions::default()
+    };
     let xml = match Xml::parse_with_options(text, options) {
         Ok(xml) => xml,
         Err(error) => {

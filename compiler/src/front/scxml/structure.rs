@@ -290,13 +290,12 @@ fn transition(node: Node<'_, '_>, of: Kind, reader: &mut Reader<'_>) -> Transiti
     };
     reader.expect_attributes(node, known, &["exact"]);
     let tag = reader.tag(node);
-    let events = reader.words(node, "event").map(|events| {
+    let events = reader.words(node, "event").inspect(|events| {
         if events.is_empty() {
             let span = reader.attribute(node, "event").map(|event| event.span);
             let found = report::bad_attribute::empty(span.unwrap_or(tag), "event");
             reader.diags.push(found);
         }
-        events
     });
     let targets = reader.words(node, "target").unwrap_or_default();
     if let Some(target) = reader.attribute(node, "target")
