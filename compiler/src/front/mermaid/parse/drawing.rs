@@ -86,7 +86,9 @@ impl Parser<'_> {
         self.bump();
         let name = self.peek();
         let keyword = self.span(first.start..first.end);
-        if !matches!(name.kind, Kind::Id | Kind::Star) || !self.same_line(first.start, name.lead) {
+        // Blanks behind `click` swallow the end of its line, so the state may stand on the next one.
+        let is_split = !self.same_line(first.start, name.lead);
+        if !matches!(name.kind, Kind::Id | Kind::Star) {
             let finding = report::syntax_error::name::keyword(keyword, "click");
             return Err(self.broken_at(name, finding));
         }
@@ -95,6 +97,10 @@ impl Parser<'_> {
         let start = rest.start;
         let line = self.trimmed_span(first.start..self.line_range(first.start).end);
         for wanted in [[Kind::Text, Kind::Href], [Kind::Text, Kind::Text]] {
+            if !wanted.contains(&rest.kind) && is_split {
+                let finding = report::syntax_error::name::keyword(keyword, "click");
+                return Err(Self::broken_before(name.start, finding));
+            }
             if !wanted.contains(&rest.kind) {
                 let finding = report::syntax_error::click::incomplete(line);
                 return Err(self.broken_at(rest, finding));
