@@ -13,6 +13,8 @@
 )]
 
 #[cfg(test)]
+mod agreement;
+#[cfg(test)]
 mod broken;
 #[cfg(test)]
 mod conformance;
@@ -31,9 +33,13 @@ mod many;
 #[cfg(test)]
 mod meaning;
 #[cfg(test)]
+mod naive;
+#[cfg(test)]
 mod outside;
 #[cfg(test)]
 mod pages;
+#[cfg(test)]
+mod random;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]

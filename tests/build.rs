@@ -1,0 +1,91 @@
+//! Writes random machines as Rust, for `src/agreement/generated.rs` to compile and run.
+//!
+//! Each comes from a fixed seed, by the generator that the tests use, so that a test makes the same machine again.
+
+#[expect(
+    clippy::indexing_slicing,
+    dead_code,
+    reason = "tests use this module, too, and all of it; where it is wrong, they shall not be built"
+)]
+#[path = "src/random/mod.rs"]
+mod random;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use statemark_compiler::back;
+use statemark_compiler::diag::Diags;
+use statemark_compiler::ir::{ActionKind, Machine};
+use statemark_compiler::valid;
+
+use random::Shape;
+
+/// How many machines are written. Unit: machines. Why: together they compile in some ten seconds.
+const MACHINES: usize = 40;
+
+/// Random guards say things twice, and in more words than they need.
+const ALLOWED: &str = "#[allow(clippy::nonminimal_bool, unused_parens, reason = \"chance\")]";
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/random");
+    let mut code = String::new();
+    let mut list = String::new();
+    let mut count = 0;
+    for seed in 0.. {
+        let machine = random::machine(seed, Shape::plain(seed));
+        let glue = host(seed, &machine);
+        let Some(valid) = valid::check(machine, false, &mut Diags::new()) else {
+            continue;
+        };
+        let mut options = back::rust::Options::default();
+        options.module = Some(format!("random_{seed}"));
+        // Writing to a string can't fail.
+        let _ = writeln!(
+            code,
+            "{ALLOWED}\n{}",
+            back::rust::write_file(&valid, &options)
+        );
+        code.push_str(&glue);
+        let _ = writeln!(list, "    random_{seed} {seed}");
+        count += 1;
+        if count == MACHINES {
+            break;
+        }
+    }
+    let _ = write!(code, "engines! {{\n{list}}}\n");
+    let out = std::env::var_os("OUT_DIR").unwrap_or_default();
+    if let Err(fault) = std::fs::write(Path::new(&out).join("random.rs"), code) {
+        println!("cargo::error=the machines can't be written: {fault}");
+    }
+}
+
+/// The machine's host: guards, actions and fields go to the world, by number.
+fn host(seed: u64, machine: &Machine) -> String {
+    let mut code = format!("impl random_{seed}::Host for World {{\n");
+    for (guard, row) in machine.guards.iter() {
+        let _ = writeln!(
+            code,
+            "fn {}(&self) -> bool {{ World::guard(self, {}) }}",
+            row.name,
+            guard.index()
+        );
+    }
+    for (action, row) in machine.actions.iter() {
+        if row.kind == ActionKind::Host {
+            let _ = writeln!(
+                code,
+                "fn {}(&mut self) {{ self.act({}) }}",
+                row.name,
+                action.index()
+            );
+        }
+    }
+    if !machine.fields.is_empty() {
+        code.push_str(
+            "fn field(&self, path: &str) -> Value<'_> { World::field(self, self.path(path)) }\n",
+        );
+    }
+    code.push_str("}\n");
+    code
+}

@@ -1,0 +1,136 @@
+//! Generated Rust: the modules that the build script wrote, behind the trait of engines.
+
+use statemark_runtime::{EventId, Outcome, Recorder, StateId, StepError, Value};
+
+use super::engine::{Engine, Step, Told, failure};
+use super::world::World;
+use crate::naive::Failure;
+
+/// A generated machine that runs.
+pub(super) struct Generated<M> {
+    machine: M,
+    recorder: Recorder,
+}
+
+impl<M: Module> Generated<M> {
+    /// No engine if the start failed.
+    pub(super) fn start(world: World) -> (Option<Self>, Told) {
+        let mut recorder = Recorder::new();
+        let started = M::start(world, &mut recorder);
+        let outcome = match &started {
+            Ok(machine) if machine.ended() => Ok(Outcome::Ended),
+            Ok(_) => Ok(Outcome::Taken),
+            Err(fault) => Err(failure(fault)),
+        };
+        let record = recorder.finish(None, outcome.unwrap_or(Outcome::Ignored));
+        let engine = started.ok().map(|mut machine| {
+            machine.host().settle();
+            Self { machine, recorder }
+        });
+        (engine, (outcome, record))
+    }
+}
+
+impl<M: Module> Engine for Generated<M> {
+    fn step(&mut self, step: Step) -> Told {
+        let Step::Send(event) = step else {
+            panic!("no timer elapses yet");
+        };
+        let event = EventId::from_index(event).unwrap();
+        let outcome = match self.machine.send(event, &mut self.recorder) {
+            Some(outcome) => outcome.map_err(|fault| failure(&fault)),
+            // Its type has no such event.
+            None if self.machine.ended() => Err(Failure::Ended),
+            None => Err(Failure::NotAnEvent),
+        };
+        self.machine.host().settle();
+        let record = self
+            .recorder
+            .finish(Some(event), outcome.unwrap_or(Outcome::Ignored));
+        (outcome, record)
+    }
+
+    fn leaves(&mut self) -> Vec<usize> {
+        let leaves = self.machine.leaves().into_iter();
+        leaves.map(StateId::index).collect()
+    }
+
+    fn is_ended(&mut self) -> bool {
+        self.machine.ended()
+    }
+
+    fn world(&mut self) -> &mut World {
+        self.machine.host()
+    }
+}
+
+/// What the tests do with a generated machine.
+pub(super) trait Module: Sized {
+    fn start(world: World, recorder: &mut Recorder) -> Result<Self, StepError>;
+    /// None if the module has no such event.
+    fn send(
+        &mut self,
+        event: EventId,
+        recorder: &mut Recorder,
+    ) -> Option<Result<Outcome, StepError>>;
+    fn leaves(&self) -> Vec<StateId>;
+    fn ended(&self) -> bool;
+    fn host(&mut self) -> &mut World;
+}
+
+/// What `new_observed` gives: a machine, or a result where the start can run on.
+trait Started<M> {
+    fn started(self) -> Result<M, StepError>;
+}
+
+impl<M> Started<M> for Result<M, StepError> {
+    fn started(self) -> Self {
+        self
+    }
+}
+
+macro_rules! engines {
+    ($($name:ident $seed:literal)*) => {
+        $(
+            impl Started<$name::Machine<World>> for $name::Machine<World> {
+                fn started(self) -> Result<Self, StepError> {
+                    Ok(self)
+                }
+            }
+
+            impl Module for $name::Machine<World> {
+                fn start(world: World, recorder: &mut Recorder) -> Result<Self, StepError> {
+                    Self::new_observed(world, recorder).started()
+                }
+
+                fn send(
+                    &mut self,
+                    event: EventId,
+                    recorder: &mut Recorder,
+                ) -> Option<Result<Outcome, StepError>> {
+                    let event = $name::Event::ALL.iter().find(|other| other.id() == event)?;
+                    Some(self.send_observed(*event, recorder))
+                }
+
+                fn leaves(&self) -> Vec<StateId> {
+                    vec![self.state().id()]
+                }
+
+                fn ended(&self) -> bool {
+                    self.is_ended()
+                }
+
+                fn host(&mut self) -> &mut World {
+                    self.host_mut()
+                }
+            }
+        )*
+
+        /// Every machine that was written: its seed, and what starts it.
+        pub(super) const WRITTEN: &[(u64, super::Check)] = &[
+            $(($seed, super::check_generated::<$name::Machine<World>>)),*
+        ];
+    };
+}
+
+include!(concat!(env!("OUT_DIR"), "/random.rs"));
