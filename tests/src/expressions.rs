@@ -4,6 +4,8 @@
 //! A failure prints the seed of its expression, and the smallest part of it that still fails; `STATEMARK_SEED` runs that
 //! one alone, `STATEMARK_EXPRESSIONS` sets how many are tried.
 //!
+//! A thousand of them are also read by the compiler, from the same text as `cel` reads.
+//!
 //! Where the two differ on purpose, [`excused`] says so, and a test below has the case and the reason.
 
 mod tree;
@@ -12,8 +14,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cel::{Context, Program, Value as Cel};
+use serde_json::json;
+use statemark_compiler::{Options, back, compile, source::Sources};
 use statemark_runtime::{
-    BinaryOperator, Configuration, Data, Datum, Fault, StateId, Table, evaluate, verify,
+    BinaryOperator, Configuration, Data, Datum, Fault, StateId, Table, decode, evaluate, verify,
 };
 
 use tree::{Chance, Kind, Tree, rows};
@@ -228,6 +232,76 @@ fn smallest_difference(tree: &Tree, context: &Seen) -> Option<String> {
         let ours = ours(&table, 0, &mut our_context(&table, &context.ours));
         Case::new(part.clone()).difference(&ours, context)
     })
+}
+
+/// The table of a machine that the compiler made of the expression's text, and where its program is; none if the
+/// compiler refuses it, because it knows what the fields hold.
+fn compiled(text: &str, kind: Kind) -> Option<(Table, std::ops::Range<u32>)> {
+    let assigned = match kind {
+        Kind::Int => "i",
+        Kind::Float => "x",
+        Kind::Text => "s",
+        _ => "p",
+    };
+    let definition = json!({
+        "id": "machine",
+        "initial": "a",
+        "context": {
+            "p": true, "q": true, "i": 1, "j": 1, "x": 0.5, "y": 0.5, "s": "", "t": "",
+            "l": [], "m": [], "o": { "k": 1, "n": { "k": "" } }
+        },
+        "guards": { "it": if kind == Kind::Bool { text } else { "p" } },
+        "actions": { "does": { "assign": { assigned: if kind == Kind::Bool { "p" } else { text } } } },
+        "states": {
+            "a": { "on": { "GO": { "target": "b", "guard": "it", "actions": ["does"] } } },
+            "b": { "type": "final" }
+        }
+    });
+    let mut sources = Sources::new();
+    sources.add("machine.workflow.json", definition.to_string());
+    let compiled = compile(&sources, &Options::default());
+    let valid = compiled.machines.first()?;
+    let table = verify(decode(&back::table::write(valid)).unwrap()).unwrap();
+    let code = match kind {
+        Kind::Bool => table.sections().transitions[0].guard.clone(),
+        _ => table.sections().assigns[0].value.clone(),
+    };
+    Some((table, code))
+}
+
+#[test]
+fn the_compiler_reads_what_cel_reads() {
+    let only = std::env::var_os("STATEMARK_SEED").map(|_| number("STATEMARK_SEED", 0));
+    let seeds = only.map_or(0..1_000, |seed| seed..seed + 1);
+    let (mut read, mut refused) = (0, 0);
+    for seed in seeds {
+        let kinds = [Kind::Bool, Kind::Bool, Kind::Int, Kind::Float, Kind::Text];
+        let kind = Chance(seed).pick(&kinds);
+        let case = Case::of_seed(seed);
+        let text = case.tree.to_string();
+        let Some((table, code)) = compiled(&text, kind) else {
+            refused += 1;
+            continue;
+        };
+        read += 1;
+        let rest = table.state_named("a").unwrap();
+        let rest = Configuration::from_leaves(&table, &[rest]).unwrap();
+        let mut chance = Chance(!seed);
+        for _ in 0..5 {
+            let ours = chance.context();
+            let theirs = their_context(&ours);
+            let seen = Seen { ours, theirs };
+            let mut data = our_context(&table, &seen.ours);
+            let value = evaluate(&table, &code, &rest, &mut data, &mut ());
+            if let Some(difference) = case.difference(&value, &seen) {
+                panic!("seed {seed}: {difference}");
+            }
+        }
+    }
+    assert!(
+        only.is_some() || read > 2 * refused,
+        "{read} read, {refused} refused"
+    );
 }
 
 /// What both make of an expression in a context with one field, [`FIELD`], or none.
