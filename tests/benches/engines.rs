@@ -14,7 +14,9 @@
 use std::hint::black_box;
 
 use statemark_compiler::{Options, back, compile, source::Sources};
-use statemark_runtime::{ActionId, EventId, GuardId, Outcome, StateId, Table, decode, verify};
+use statemark_runtime::{
+    ActionId, Data, Datum, EventId, GuardId, Outcome, StateId, Table, Value, decode, verify,
+};
 
 statemark::machine!("deep.md");
 statemark::machine!("flat.md");
@@ -156,6 +158,24 @@ macro_rules! cases {
     }};
 }
 
+/// Steps on the table engine with a context of that many fields, of which two are read and one is assigned.
+fn fields(count: usize, rounds: usize) -> u64 {
+    let table = table("fields.md", include_str!("fields.md"));
+    let others = (2..count).map(|at| (format!("field_{at}"), Datum::from("beside")));
+    let own = [("count", Datum::Int(0)), ("mode", Datum::from("run"))];
+    let own = own.map(|(key, value)| (key.to_owned(), value));
+    let data = Data::new(&table, own.into_iter().chain(others).collect());
+    let step = table.event_named("step").unwrap();
+    let events = vec![step; 4096];
+    let mut machine = statemark_runtime::Machine::start(&table, data).unwrap();
+    let taken = drive(black_box(&events), rounds, |event| {
+        machine.send(event) == Ok(Outcome::Taken)
+    });
+    let field = table.field_named("count").unwrap();
+    assert_eq!(machine.host().get(field), Value::Int(i128::from(taken)));
+    taken
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let mut arguments = arguments
@@ -166,6 +186,11 @@ fn main() {
     let machine = arguments.next().unwrap_or("all");
     let kind = arguments.next().unwrap_or("generated");
     let rounds: usize = arguments.next().map_or(1, |text| text.parse().unwrap());
+    for (name, count) in [("fields_50", 50), ("fields_5000", 5_000)] {
+        if machine == name || machine == "all" {
+            black_box(fields(count, rounds));
+        }
+    }
     let kinds = if machine == "all" {
         &["generated", "by_hand", "table"][..]
     } else {
