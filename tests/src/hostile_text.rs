@@ -18,7 +18,7 @@ const MAX_PREFIXED: usize = 3_000;
 const RUST_SHARE: usize = 16;
 
 fn seeds() -> Vec<(String, String)> {
-    let mut all: Vec<_> = ["examples", "tests/corpus", "tests/engines"]
+    let mut all: Vec<_> = ["examples", "tests/corpus", "tests/engines", "tests/wild"]
         .iter()
         .flat_map(|folder| files(&root().join(folder)))
         .collect();

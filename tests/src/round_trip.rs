@@ -10,7 +10,7 @@ use crate::corpus::compile_text;
 use crate::golden::{files, outside, root};
 
 fn specs() -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = ["examples", "tests/corpus", "tests/engines", "skills"]
+    let mut all: Vec<PathBuf> = ["examples", "tests/corpus", "tests/engines", "tests/wild", "skills"]
         .iter()
         .flat_map(|folder| files(&root().join(folder)))
         .collect();
