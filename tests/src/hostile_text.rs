@@ -208,6 +208,35 @@ fn large_texts_are_survived() {
     let section =
         |text: &str| format!("## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n{text}\n```\n");
     let definition = |text: &str| format!("{{\"initial\": \"a\", \"states\": {text}}}");
+    let each =
+        |count: usize, line: &dyn Fn(usize) -> String| -> String { (0..count).map(line).collect() };
+    for text in [
+        // Each choice doubles the ways of the one before it.
+        each(60, &|n| {
+            let next = n + 1;
+            format!("state c{n} <<choice>>\nc{n} --> c{next} : [a{n}]\nc{n} --> c{next} : [else]\n")
+        }) + "[*] --> a\na --> c0 : go\n",
+        each(3_000, &|n| {
+            let next = (n + 1) % 3_000;
+            format!("state c{n} <<choice>>\nc{n} --> c{next} : [a{n}]\n")
+        }),
+        format!(
+            "state a {{\n{}}}\n",
+            each(3_000, &|n| format!("[*] --> s{n}\ns{n} --> [*]\n--\n"))
+        ),
+        "state f <<fork>>\nstate j <<join>>\n[*] --> f\n".to_owned()
+            + &each(3_000, &|n| format!("f --> s{n}\ns{n} --> j\n")),
+        each(200, &|n| {
+            let next = n + 1;
+            format!("state f{n} <<fork>>\nf{n} --> s{n}\nf{n} --> f{next}\ns{n} --> j\n")
+        }) + "state j <<join>>\n",
+        each(2_000, &|n| {
+            format!("state a{n} {{\n[H] --> s{n}\n}}\na{n} --> a{n}[H*] : x\n")
+        }),
+        each(3_000, &|n| format!("[*] --> s{n} : after {n}s\n")),
+    ] {
+        survive("a.mmd", &format!("stateDiagram-v2\n{text}"));
+    }
     for (name, text) in [
         ("a.md", section(&deep("state a {\n", "}\n", 5_000))),
         ("a.md", section(&"a --> b : ".repeat(20_000))),

@@ -10,10 +10,16 @@ use crate::corpus::compile_text;
 use crate::golden::{files, outside, root};
 
 fn specs() -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = ["examples", "tests/corpus", "tests/engines", "tests/wild", "skills"]
-        .iter()
-        .flat_map(|folder| files(&root().join(folder)))
-        .collect();
+    let mut all: Vec<PathBuf> = [
+        "examples",
+        "tests/corpus",
+        "tests/engines",
+        "tests/wild",
+        "skills",
+    ]
+    .iter()
+    .flat_map(|folder| files(&root().join(folder)))
+    .collect();
     if let Some(outside) = outside() {
         all.extend(files(&outside));
     }

@@ -207,13 +207,14 @@ impl Draft {
         id
     }
 
-    /// A new region of a state, behind those that it has. `span`: where it is written.
-    pub(super) fn add_region(&mut self, around: StateIndex, span: Span) -> StateIndex {
-        let count = self
-            .children(around)
-            .filter(|&child| self.get(child).is_region)
-            .count();
-        let wanted = format!("{}_{}", self.get(around).id, count + 1);
+    /// A new region of a state, the so manyth, from 1. `span`: where it is written.
+    pub(super) fn add_region(
+        &mut self,
+        around: StateIndex,
+        number: usize,
+        span: Span,
+    ) -> StateIndex {
+        let wanted = format!("{}_{number}", self.get(around).id);
         let region = self.implied_state(&wanted, span, around, around);
         self.get_mut(region).is_region = true;
         self.get_mut(region).has_body = true;

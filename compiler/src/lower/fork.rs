@@ -23,7 +23,7 @@ use crate::report::machine_too_large::machine_too_large;
 use crate::source::Span;
 
 /// Most forks and joins of one diagram. Unit: pseudo-states. Why: each is followed through the whole diagram.
-const MOST: usize = 512;
+const MOST: usize = 256;
 
 /// Makes parallel states of all forks and joins.
 pub(super) fn settle(draft: &mut Draft, context: &mut Context<'_>) {
@@ -33,7 +33,9 @@ pub(super) fn settle(draft: &mut Draft, context: &mut Context<'_>) {
             .collect()
     };
     let (forks, joins) = (of(Stereotype::Fork, draft), of(Stereotype::Join, draft));
-    if forks.is_empty() && joins.is_empty() {
+    let too_many = draft.transitions.len() > statemark_runtime::MAX_TRANSITIONS;
+    if forks.is_empty() && joins.is_empty() || too_many {
+        // Too many transitions for a table are told of when the machine is checked.
         return;
     }
     if forks.len() + joins.len() > MOST {
@@ -201,18 +203,19 @@ fn block(
     };
     draft.get_mut(fork).kind = Some(Kind::Parallel);
     draft.get_mut(fork).has_body = true;
-    for branch in &branches {
-        add_region(fork, join, branch, draft);
+    for (at, branch) in branches.iter().enumerate() {
+        add_region(fork, at + 1, branch, draft);
     }
+    end_regions(fork, join, draft);
     draft
         .transitions
         .retain(|transition| transition.source != fork);
     complete(fork, join, draft);
 }
 
-/// Moves a branch into a region of its own, whose ends the ways to the join become.
-fn add_region(fork: StateIndex, join: StateIndex, branch: &Branch, draft: &mut Draft) {
-    let region = draft.add_region(fork, branch.way);
+/// Moves a branch into a region of its own.
+fn add_region(fork: StateIndex, number: usize, branch: &Branch, draft: &mut Draft) {
+    let region = draft.add_region(fork, number, branch.way);
     draft
         .get_mut(region)
         .initials
@@ -225,22 +228,18 @@ fn add_region(fork: StateIndex, join: StateIndex, branch: &Branch, draft: &mut D
     for &state in &branch.states {
         draft.get_mut(state).parent = region;
     }
-    end_at(join, region, draft);
 }
 
-/// Leads what leads to a join from inside a region to the end of that region.
-fn end_at(join: StateIndex, region: StateIndex, draft: &mut Draft) {
+/// Leads what leads to a join from inside a parallel state to the ends of its regions.
+fn end_regions(parallel: StateIndex, join: StateIndex, draft: &mut Draft) {
     for index in ways_in(join, draft) {
-        let Some((source, span)) = draft
-            .transitions
-            .get(index)
-            .map(|transition| (transition.source, transition.span))
-        else {
+        let Some(transition) = draft.transitions.get(index) else {
             continue;
         };
-        if !draft.is_within(source, region) {
+        let (source, span) = (transition.source, transition.span);
+        let Some(region) = child_of(parallel, source, draft) else {
             continue;
-        }
+        };
         let end = draft.end_of(region, source, span);
         if let Some(transition) = draft.transitions.get_mut(index) {
             transition.targets = vec![end];
@@ -276,13 +275,7 @@ fn settle_lone_join(join: StateIndex, draft: &mut Draft, context: &mut Context<'
         .map(|transition| (transition.source, transition.span))
         .collect();
     if let Some(parallel) = regions_with(&sources, draft) {
-        let regions: BTreeSet<StateIndex> = sources
-            .iter()
-            .filter_map(|&(source, _)| child_of(parallel, source, draft))
-            .collect();
-        for region in regions {
-            end_at(join, region, draft);
-        }
+        end_regions(parallel, join, draft);
         complete(parallel, join, draft);
         return;
     }

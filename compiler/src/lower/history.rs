@@ -70,9 +70,11 @@ impl Histories {
     /// Leads to the composite itself where its history has nothing to remember, because every state that its body
     /// mentions belongs to another one.
     pub(super) fn drop_idle(&self, draft: &mut Draft) {
+        let children = draft.children_by_state();
         for (&(composite, _), &history) in &self.by_composite {
+            let mut inner = children.get(composite).into_iter().flatten().copied();
             let remembers = |child: StateIndex| draft.get(child).kind != Some(Kind::History);
-            if draft.children(composite).any(remembers) {
+            if inner.any(remembers) {
                 continue;
             }
             for transition in &mut draft.transitions {
@@ -89,6 +91,7 @@ impl Histories {
 
 /// Gives every history its default transition.
 pub(super) fn settle_defaults(draft: &mut Draft, context: &mut Context<'_>) {
+    let children = draft.children_by_state();
     for history in 1..draft.states.len() {
         let state = draft.get(history);
         if state.kind != Some(Kind::History) || state.dropped {
@@ -119,14 +122,15 @@ pub(super) fn settle_defaults(draft: &mut Draft, context: &mut Context<'_>) {
             context.diags.push(diagnostic);
         }
         if kept.is_empty() {
-            kept.extend(inferred(draft, parent));
+            let siblings = children.get(parent).map_or(&[][..], Vec::as_slice);
+            kept.extend(inferred(draft, parent, siblings));
         }
         draft.get_mut(history).initials = kept;
     }
 }
 
 /// Where a composite begins: what its history leads to while nothing is remembered.
-fn inferred(draft: &Draft, parent: StateIndex) -> Option<DraftInitial> {
+fn inferred(draft: &Draft, parent: StateIndex, siblings: &[StateIndex]) -> Option<DraftInitial> {
     let is_history = |state: StateIndex| draft.get(state).kind == Some(Kind::History);
     let begins =
         |initial: &&DraftInitial| !initial.targets.iter().any(|&target| is_history(target));
@@ -136,7 +140,7 @@ fn inferred(draft: &Draft, parent: StateIndex) -> Option<DraftInitial> {
             ..initial.clone()
         });
     }
-    let mut children = draft.children(parent).filter(|&child| !is_history(child));
+    let mut children = siblings.iter().copied().filter(|&child| !is_history(child));
     let targets: Vec<StateIndex> = if draft.get(parent).kind == Some(Kind::Parallel) {
         children.collect()
     } else {

@@ -3,9 +3,9 @@
 //! A composite with several regions is parallel, and each of them a compound state without a name of its own. A part in
 //! which no state stands is none; Mermaid draws an empty box for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::draft::{Draft, StateIndex};
+use super::draft::{Draft, DraftState, StateIndex};
 use super::report;
 use super::words::composed;
 use crate::diag::Diags;
@@ -87,7 +87,7 @@ impl Composites {
             let here = has_states(statements);
             while regions.len() <= position {
                 let span = place(statements).unwrap_or(draft.get(state).span);
-                regions.push(draft.add_region(state, span));
+                regions.push(draft.add_region(state, regions.len() + 1, span));
             }
             let scope = regions.get(position).copied().unwrap_or(state);
             found.push(Part { statements, scope });
@@ -151,11 +151,16 @@ fn tells(statement: &Statement) -> bool {
 
 /// Reports transitions from one region to another of the same parallel state.
 pub(super) fn report_crossings(draft: &Draft, diags: &mut Diags) {
+    let is_parallel = |state: &DraftState| state.kind == Some(Kind::Parallel);
+    if !draft.states.iter().any(is_parallel) {
+        return;
+    }
     for transition in &draft.transitions {
+        let sources: BTreeSet<StateIndex> = draft.ancestry(transition.source).collect();
         for &target in &transition.targets {
             let crossed = draft
-                .ancestry(transition.source)
-                .find(|&around| draft.is_within(target, around))
+                .ancestry(target)
+                .find(|around| sources.contains(around))
                 .filter(|&around| draft.get(around).kind == Some(Kind::Parallel))
                 .filter(|&around| around != transition.source && around != target);
             if let Some(around) = crossed {

@@ -4,8 +4,8 @@
 //! can occur, and no earlier transition of the same state hides it. That finds everything that can happen, and perhaps
 //! more: two states that are never active at once are not told apart.
 //!
-//! What leads on to what is a graph of two nodes for each of *n* states: node *i* is state *i* while it is active, node
-//! *n + i* is state *i* being entered. Around and within a parallel state everything active leads to everything, because
+//! What leads on to what is a graph of three nodes for each of *n* states: node *i* is state *i* while it is active, node
+//! *n + i* is state *i* being entered, node *2n + i* is what the histories of state *i* remember. Around and within a parallel state everything active leads to everything, because
 //! any of its regions may move next.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +24,7 @@ pub(super) fn search(machine: &Machine) -> Reach {
         live: vec![false; machine.transitions.len()],
         open: Vec::new(),
         pending: Vec::new(),
+        perhaps_done: BTreeSet::new(),
         waiting: waiting(machine),
     };
     search.open.push(machine.root());
@@ -52,6 +53,8 @@ struct Search<'m> {
     open: Vec<Handle<State>>,
     /// The states whose transitions must be looked at.
     pending: Vec<Handle<State>>,
+    /// Those of them that wait for a state which has come closer to its end since.
+    perhaps_done: BTreeSet<Handle<State>>,
     /// By state: those with a transition that waits for it to be done.
     waiting: BTreeMap<Handle<State>, Vec<Handle<State>>>,
 }
@@ -71,11 +74,17 @@ fn waiting(machine: &Machine) -> BTreeMap<Handle<State>, Vec<Handle<State>>> {
 impl Search<'_> {
     fn run(&mut self) {
         self.enter_all();
-        while let Some(state) = self.pending.pop() {
-            if self.is_active(state) {
-                self.take_from(state);
-                self.enter_all();
+        loop {
+            while let Some(state) = self.pending.pop() {
+                if self.is_active(state) {
+                    self.take_from(state);
+                    self.enter_all();
+                }
             }
+            if self.perhaps_done.is_empty() {
+                return;
+            }
+            self.pending.extend(std::mem::take(&mut self.perhaps_done));
         }
     }
 
@@ -86,7 +95,7 @@ impl Search<'_> {
         if machine.states.at(state).kind == StateKind::Final {
             for around in machine.ancestry(state) {
                 let waiting = self.waiting.get(&around).into_iter().flatten();
-                self.pending.extend(waiting);
+                self.perhaps_done.extend(waiting);
             }
         }
     }
@@ -168,13 +177,14 @@ impl Search<'_> {
     fn graph(&self) -> Vec<Vec<usize>> {
         let machine = self.machine;
         let count = machine.states.len();
-        let mut next: Vec<Vec<usize>> = vec![Vec::new(); 2 * count];
+        let mut next: Vec<Vec<usize>> = vec![Vec::new(); 3 * count];
         let mut lead = |from: usize, to: usize| {
             if let Some(list) = next.get_mut(from) {
                 list.push(to);
             }
         };
         let mut parallel_until = 0;
+        let mut remembered: BTreeSet<Handle<State>> = BTreeSet::new();
         for (handle, state) in machine.states.iter() {
             let index = handle.index();
             lead(count + index, index);
@@ -197,8 +207,11 @@ impl Search<'_> {
                         .for_each(|region| lead(count + index, count + region.index()));
                 }
                 (StateKind::History | StateKind::DeepHistory, Some(parent)) => {
-                    let inside = parent.index() + 1..machine.states.at(parent).end;
-                    inside.for_each(|inner| lead(count + index, count + inner));
+                    lead(count + index, 2 * count + parent.index());
+                    if remembered.insert(parent) {
+                        let inside = parent.index() + 1..machine.states.at(parent).end;
+                        inside.for_each(|inner| lead(2 * count + parent.index(), count + inner));
+                    }
                 }
                 _ => {}
             }
