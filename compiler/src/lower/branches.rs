@@ -4,6 +4,7 @@
 //! if a path leads there from the fork and one leads on to the join, neither through the fork again; what a branch leads to
 //! beside that lies outside.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::draft::{Draft, DraftTrigger, StateIndex};
@@ -111,8 +112,8 @@ impl Branches {
                 };
                 if draft.get(to).pseudo == Some(Stereotype::Join) {
                     reach.joins.push((to, state, step.transition));
-                } else if !reach.from.contains_key(&to) {
-                    reach.from.insert(to, Some((state, step.transition)));
+                } else if let Entry::Vacant(found) = reach.from.entry(to) {
+                    found.insert(Some((state, step.transition)));
                     open.push_back(to);
                 }
             }
