@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
+use statemark_compiler::arena::Handle;
 use statemark_compiler::back;
-use statemark_compiler::ir::Machine;
+use statemark_compiler::back::mermaid::guard_text;
+use statemark_compiler::ir::{Action, ActionKind, EventKind, Machine, State};
+use statemark_compiler::pass::delay::{delay, is_timers_own};
 
 use crate::corpus::compile_text;
 use crate::golden::{files, outside, root};
@@ -30,39 +33,55 @@ fn specs() -> Vec<PathBuf> {
     all
 }
 
-/// What a diagram can say of a machine: kinds, parents, initial states, and transitions with their labels. States go by
-/// their number, because an id that Mermaid can't write is written as another.
+/// What a diagram can say of a machine: kinds, parents, where states begin, what they do, timers with their delays, and
+/// transitions with their labels. States go by their number, because an id that Mermaid can't write is written as another.
 fn outline(machine: &Machine) -> String {
     let mut lines = String::new();
+    let numbers = |states: &[Handle<State>]| -> Vec<usize> {
+        states.iter().map(|state| state.index()).collect()
+    };
+    let names = |actions: &[Handle<Action>]| -> Vec<&str> {
+        let actions = actions.iter();
+        let own = actions.filter(|&&action| !is_timers_own(machine, action));
+        own.map(|&action| machine.actions.at(action).name.as_str())
+            .collect()
+    };
     for (handle, state) in machine.states.iter().skip(1) {
         let parent = state.parent.map_or(0, |parent| parent.index());
         lines += &format!("{} in {parent} {:?}\n", handle.index(), state.kind);
         if let Some(initial) = &state.initial {
-            lines += &format!(
-                "  begins at {}\n",
-                initial.targets.first().map_or(0, |target| target.index())
-            );
+            let (targets, actions) = (numbers(&initial.targets), names(&initial.actions));
+            lines += &format!("  begins at {targets:?} {actions:?}\n");
         }
-        for action in state.entry.iter().chain(&state.exit) {
-            lines += &format!("  {}\n", machine.actions.at(*action).name);
-        }
+        let (entry, exit) = (names(&state.entry), names(&state.exit));
+        lines += &format!("  {entry:?} {exit:?}\n");
         for (_, transition) in machine.transitions_of(handle) {
-            let events: Vec<&str> = transition
+            let events: Vec<String> = transition
                 .triggers
                 .iter()
-                .map(|&e| machine.events.at(e).id.as_str())
+                .map(|&event| match delay(machine, handle, event) {
+                    Some(milliseconds) => format!("after {milliseconds}ms"),
+                    None => match machine.events.at(event).kind {
+                        EventKind::Completion(state) => format!("{} is done", state.index()),
+                        _ => machine.events.at(event).id.clone(),
+                    },
+                })
                 .collect();
-            let actions: Vec<&str> = transition
-                .actions
-                .iter()
-                .map(|&a| machine.actions.at(a).name.as_str())
-                .collect();
-            let target = transition.target().map_or(0, |target| target.index());
-            let guarded = transition.guard.is_some();
+            let guard = transition.guard.as_ref();
+            let guard = guard.map_or_else(String::new, |guard| guard_text(machine, &guard.value));
+            let (actions, targets) = (names(&transition.actions), numbers(&transition.targets));
             lines += &format!(
-                "  {events:?} {guarded} {actions:?} -> {target} {}\n",
+                "  {events:?} [{guard}] {actions:?} -> {targets:?} {}\n",
                 transition.internal
             );
+        }
+    }
+    for (_, action) in machine.actions.iter() {
+        if let ActionKind::Assign(assigns) = &action.kind {
+            let fields = assigns
+                .iter()
+                .map(|it| machine.fields.at(it.field).path.as_str());
+            lines += &format!("{} {:?}\n", action.name, fields.collect::<Vec<_>>());
         }
     }
     lines

@@ -111,7 +111,7 @@ fn remarks(told: &Told) -> Vec<String> {
     }
     let now = told.at.unwrap_or(0);
     let is_new = |it: &&Waiting| {
-        let starts = |step: &ToldStep| step.actions.iter().any(|action| *action == it.timer);
+        let starts = |step: &ToldStep| step.actions.contains(&it.timer);
         told.steps.iter().any(starts)
     };
     for it in told.waiting.iter().filter(is_new) {
