@@ -174,7 +174,7 @@ impl<'m> Writer<'m> {
     }
 
     /// Where a scope begins. A state further inside is mentioned here, too, but belongs to the body inside, because
-    /// mentions there beat those around; so that it keeps its place among its siblings, those before it are named first.
+    /// mentions there beat those around.
     fn initial(&mut self, scope: Handle<State>) {
         let machine = self.machine;
         let Some(initial) = &machine.states.at(scope).initial else {
@@ -185,17 +185,10 @@ impl<'m> Writer<'m> {
             self.fork("[*]", &label, &initial.targets);
             return;
         };
-        let parent = machine.states.at(target).parent;
         if self.is_star(target) {
             return;
         }
-        if let Some(parent) = parent.filter(|&parent| parent != scope && self.declare) {
-            let siblings = &machine.states.at(parent).children;
-            for &sibling in siblings.iter().take_while(|&&sibling| sibling != target) {
-                let name = self.name(sibling);
-                self.line(&name);
-            }
-        }
+        self.introduce(target);
         let target = self.name(target);
         self.line(&format!("[*] --> {target}{label}"));
     }
@@ -306,9 +299,28 @@ impl<'m> Writer<'m> {
         let target = if self.is_star(target) {
             "[*]".to_owned()
         } else {
+            self.introduce(target);
             self.name(target)
         };
         self.line(&format!("{source} --> {target}{label}"));
+    }
+
+    /// Where names come in order: names the siblings before a state that is about to be mentioned, perhaps outside of its
+    /// body, so that it keeps its place among them.
+    fn introduce(&mut self, state: Handle<State>) {
+        let machine = self.machine;
+        let parent = machine.states.at(state).parent;
+        if !self.declare || self.mentioned.contains_key(&state) {
+            return;
+        }
+        let siblings = parent.map_or(&[][..], |parent| &machine.states.at(parent).children);
+        for &sibling in siblings.iter().take_while(|&&sibling| sibling != state) {
+            let has_name = !self.is_star(sibling) && !is_region(machine, sibling);
+            if has_name && !self.mentioned.contains_key(&sibling) {
+                let name = self.name(sibling);
+                self.line(&name);
+            }
+        }
     }
 
     /// Whether a state is written as `[*]`.
@@ -422,6 +434,10 @@ mod tests {
             (
                 "a --> c : [else]",
                 "stateDiagram-v2\n[*] --> a\na --> b : [ready]\na --> c : [else]\nb --> [*] : end\nc --> [*] : end\n",
+            ),
+            (
+                "fork_1 --> b2",
+                "stateDiagram-v2\n    [*] --> idle\n    idle --> Work[H] : resume\n    idle --> split : begin [ready] / log()\n    idle --> Busy : go\n    state split <<fork>>\n    split --> b2\n    split --> d2\n    state Busy {\n        [*] --> a\n        a --> b2 : next\n        b2 --> [*] : after 90s\n        --\n        [*] --> c\n        c --> d2 : next\n        d2 --> [*]\n        c --> e : skip [n > 3 && m == \"x\"]\n        e --> d2 : after 2m\n    }\n    Busy --> idle : stop\n    Busy --> Work\n    Busy : entry / start()\n    state Work {\n        [*] --> w1\n        w1 --> w2 : step\n        w2 --> w1 : back\n        [H*] --> w2\n    }\n    idle --> Work[H*] : deep\n    Work --> f : fork_it\n    state f <<fork>>\n    state j <<join>>\n    f --> x\n    f --> y\n    x --> j : x_ok\n    y --> y2 : mid\n    y2 --> j\n    j --> idle\n    Work --> check : try\n    state check <<choice>>\n    check --> idle : [ok]\n    check --> [*] : [else]\n",
             ),
             (
                 "a : one#59; #35;2",

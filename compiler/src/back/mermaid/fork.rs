@@ -10,6 +10,9 @@ impl Writer<'_> {
         if targets.is_empty() {
             return;
         }
+        for &target in targets {
+            self.introduce(target);
+        }
         let fork = self.fork_id();
         self.line(&format!("state {fork} <<fork>>"));
         self.line(&format!("{source} --> {fork}{label}"));
