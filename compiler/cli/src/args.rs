@@ -198,6 +198,7 @@ pub(crate) enum Dump {
                         ready {\"steps\": 3}\n  \
                         {\"event\": \"passed\", \"data\": {}}\n  \
                         :guard tests_pass=true\n  \
+                        :wait 30s\n  \
                         :set attempts=2\n\n\
                         Data is merged into the context; that of an ignored event is not kept.\n\
                         A machine may ignore an event: the exit code stays 0. It is 1 if an event was refused,\n\
