@@ -33,12 +33,12 @@ struct Many {
 }
 
 /// Leaves that are no configuration of the table's machine, or a record that no history of it can have made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RestoreError {
     kind: RestoreErrorKind,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RestoreErrorKind {
     Count { leaves: usize },
     NoState { state: StateId },
@@ -80,20 +80,23 @@ impl Configuration {
     ///
     /// They are no legal configuration of the table's machine.
     pub fn from_leaves(table: &Table, leaves: &[StateId]) -> Result<Self, RestoreError> {
-        let configuration = match *leaves {
-            [leaf] if !table.has_regions() => Self { leaf, many: None },
-            _ if !table.has_regions() => {
-                let leaves = leaves.len();
-                return Err(RestoreErrorKind::Count { leaves }.into());
-            }
-            _ => Self::of_chart(table, leaves)?,
-        };
-        configuration.check(table)?;
-        Ok(configuration)
+        Self::of_leaves(table, table.has_regions(), leaves)
     }
 
-    /// The configuration of a machine with regions or history, if it is legal.
-    pub(crate) fn of_chart<C: Chart>(chart: &C, leaves: &[StateId]) -> Result<Self, RestoreError> {
+    /// [`Configuration::from_leaves`] on any chart; `regions` says whether it has parallel states or history.
+    pub(crate) fn of_leaves<C: Chart>(
+        chart: &C,
+        regions: bool,
+        leaves: &[StateId],
+    ) -> Result<Self, RestoreError> {
+        if !regions {
+            let &[leaf] = leaves else {
+                let leaves = leaves.len();
+                return Err(RestoreErrorKind::Count { leaves }.into());
+            };
+            legal::leaf(chart, leaf)?;
+            return Ok(Self { leaf, many: None });
+        }
         let mut leaves = leaves.to_vec();
         leaves.sort_unstable();
         legal::leaves(chart, ROOT, &leaves)?;

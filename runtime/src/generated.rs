@@ -3,13 +3,16 @@
 //! The code that the compiler writes holds the machine; here is what is the same in all of it. Its shape may change with
 //! any version: who writes code by hand uses the crate's root.
 //!
-//! [`Plan`] walks the const tables of a large machine in the order of [`Machine`](crate::Machine)'s steps. Deliberately
+//! [`Plan`] walks the const tables of a large machine in the order of [`Machine`](crate::Machine)'s steps, [`Rows`] those of
+//! a machine with parallel states, history, timers or conditional actions, by the same code. Deliberately
 //! not here: verification. The rows come from the compiler, out of a machine that it has checked; rows that point
 //! nowhere are passed over, so that nothing here panics or loops for ever.
 
 mod expression;
+mod walk;
 
 pub use self::expression::{among, holds, is_true, load, operand};
+pub use self::walk::{Content, Rows, StateRow, TransitionRow, WalkSnapshot};
 pub use crate::words::same_words;
 
 use alloc::collections::VecDeque;
@@ -161,9 +164,24 @@ pub struct RestoreError {
 enum RestoreErrorKind {
     OtherTable,
     NoState { state: StateId },
+    Illegal { fault: crate::RestoreError },
 }
 
 impl RestoreError {
+    /// The snapshot is of a machine with another table.
+    const fn other_table() -> Self {
+        Self {
+            kind: RestoreErrorKind::OtherTable,
+        }
+    }
+
+    /// The machine can't be where the snapshot says.
+    const fn illegal(fault: crate::RestoreError) -> Self {
+        Self {
+            kind: RestoreErrorKind::Illegal { fault },
+        }
+    }
+
     /// The machine can't be in the state of that number.
     #[must_use]
     pub const fn no_state(state: StateId) -> Self {
@@ -181,6 +199,7 @@ impl fmt::Display for RestoreError {
             RestoreErrorKind::NoState { state } => {
                 write!(out, "the machine can't be in state number {}", state.raw())
             }
+            RestoreErrorKind::Illegal { fault } => fault.fmt(out),
         }
     }
 }

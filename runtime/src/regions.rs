@@ -35,7 +35,7 @@ pub(crate) use self::select::select;
 /// What a machine does, in the steps of [`macrostep`]. Each method observes its actions and what they raise.
 ///
 /// A list of actions that fails where the machine can't be told gives an error, which fails the macrostep.
-pub(crate) trait Content {
+pub trait Content {
     /// Whether the transition's guard holds; true for one without.
     fn holds<O: Observer>(
         &mut self,
