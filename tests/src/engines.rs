@@ -13,7 +13,7 @@ use std::path::Path;
 use statemark_compiler::{Options, back, compile, source::Sources};
 use statemark_runtime::{
     ActionId, EventId, FieldId, GuardId, Outcome, Record, Recorder, StateId, StepError, Table,
-    Value, decode, verify,
+    TimerId, Value, decode, verify,
 };
 
 /// Most events of a sequence.
@@ -93,18 +93,30 @@ impl statemark_runtime::Host for Asked<'_> {
     fn field(&self, field: FieldId) -> Value<'_> {
         self.oracle.field(self.table.field_name(field))
     }
+
+    fn schedule(&mut self, timer: TimerId, delay: u64) {
+        let name = self.table.timer_name(timer);
+        self.oracle.done.push(format!("{name} in {delay}"));
+    }
+
+    fn cancel(&mut self, timer: TimerId) {
+        let name = self.table.timer_name(timer);
+        self.oracle.done.push(format!("no {name}"));
+    }
 }
 
 /// What the test does with a generated machine.
 trait Generated: Sized {
     const EVENTS: usize;
+    const TIMERS: usize;
     const TABLE: [u8; 32];
     fn start(oracle: Oracle, recorder: &mut Recorder) -> Result<Self, StepError>;
     fn states() -> BTreeSet<StateId>;
     fn event(index: usize) -> (EventId, &'static str);
     fn send(&mut self, event: usize, recorder: &mut Recorder) -> Result<Outcome, StepError>;
     fn can(&self, event: usize) -> bool;
-    fn state(&self) -> (StateId, bool);
+    fn elapse(&mut self, timer: usize, recorder: &mut Recorder) -> Result<Outcome, StepError>;
+    fn leaves(&self) -> (Vec<StateId>, bool);
     fn host(&mut self) -> &mut Oracle;
     fn again(self) -> Self;
 }
@@ -120,14 +132,89 @@ impl<M> Started<M> for Result<M, StepError> {
     }
 }
 
+/// What differs between the faces of generated machines: one state or several, and timers.
+macro_rules! face {
+    (one $name:ident) => {
+        const TIMERS: usize = 0;
+
+        fn elapse(&mut self, _: usize, _: &mut Recorder) -> Result<Outcome, StepError> {
+            unreachable!("it has no timers")
+        }
+
+        fn leaves(&self) -> (Vec<StateId>, bool) {
+            let state = $name::Machine::state(self);
+            assert_eq!($name::State::from_name(state.name()), Some(state));
+            assert_eq!($name::State::from_id(state.id()), Some(state));
+            (vec![state.id()], self.is_ended())
+        }
+
+        fn again(self) -> Self {
+            let snapshot = self.snapshot();
+            $name::Machine::restore(self.into_host(), snapshot).unwrap()
+        }
+    };
+    (timed $name:ident) => {
+        const TIMERS: usize = $name::Timer::ALL.len();
+
+        fn elapse(&mut self, timer: usize, recorder: &mut Recorder) -> Result<Outcome, StepError> {
+            self.elapse_observed($name::Timer::ALL[timer], recorder)
+        }
+
+        fn leaves(&self) -> (Vec<StateId>, bool) {
+            (vec![$name::Machine::state(self).id()], self.is_ended())
+        }
+
+        fn again(self) -> Self {
+            let snapshot = self.snapshot();
+            $name::Machine::restore(self.into_host(), &snapshot).unwrap()
+        }
+    };
+    (regions $name:ident) => {
+        const TIMERS: usize = 0;
+
+        fn elapse(&mut self, _: usize, _: &mut Recorder) -> Result<Outcome, StepError> {
+            unreachable!("it has no timers")
+        }
+
+        fn leaves(&self) -> (Vec<StateId>, bool) {
+            let states: Vec<_> = self.states().collect();
+            let mut visited = Vec::new();
+            self.configuration().visit(&mut |state| visited.push(state));
+            assert_eq!(states, visited);
+            for &outer in $name::Super::ALL {
+                let inside = states.iter().any(|state| state.is_in(outer));
+                assert_eq!(self.is_in(outer), inside);
+            }
+            let ids = states.iter().map(|state| state.id());
+            (ids.collect(), self.is_ended())
+        }
+
+        fn again(self) -> Self {
+            let snapshot = self.snapshot();
+            $name::Machine::restore(self.into_host(), &snapshot).unwrap()
+        }
+    };
+}
+
 macro_rules! engine {
-    ($name:ident $path:literal $( { $(? $guard:ident)* $(! $action:ident)* $(. $field:ident)? } )?) => {
+    ($face:ident $name:ident $path:literal $( {
+        $(? $guard:ident)* $(! $action:ident)* $(. $field:ident)? $(@ $timer:ident)?
+    } )?) => {
         statemark::machine!($path as $name);
 
         $(impl $name::Host for Oracle {
             $(fn $guard(&self) -> bool { self.guard(stringify!($guard)) })*
             $(fn $action(&mut self) { self.done.push(stringify!($action).to_owned()); })*
             $(fn $field(&self, path: &str) -> Value<'_> { Oracle::field(self, path) })?
+            $(
+                fn schedule(&mut self, timer: $name::$timer, delay: u64) {
+                    self.done.push(format!("{} in {delay}", timer.name()));
+                }
+
+                fn cancel(&mut self, timer: $name::$timer) {
+                    self.done.push(format!("no {}", timer.name()));
+                }
+            )?
         })?
 
         impl Started<$name::Machine<Oracle>> for $name::Machine<Oracle> {
@@ -139,6 +226,8 @@ macro_rules! engine {
         impl Generated for $name::Machine<Oracle> {
             const EVENTS: usize = $name::Event::ALL.len();
             const TABLE: [u8; 32] = $name::TABLE;
+
+            face!($face $name);
 
             fn start(oracle: Oracle, recorder: &mut Recorder) -> Result<Self, StepError> {
                 Self::new_observed(oracle, recorder).started()
@@ -165,20 +254,8 @@ macro_rules! engine {
                 can
             }
 
-            fn state(&self) -> (StateId, bool) {
-                let state = $name::Machine::state(self);
-                assert_eq!($name::State::from_name(state.name()), Some(state));
-                assert_eq!($name::State::from_id(state.id()), Some(state));
-                (state.id(), self.is_ended())
-            }
-
             fn host(&mut self) -> &mut Oracle {
                 self.host_mut()
-            }
-
-            fn again(self) -> Self {
-                let snapshot = self.snapshot();
-                $name::Machine::restore(self.into_host(), snapshot).unwrap()
             }
         }
 
@@ -189,28 +266,30 @@ macro_rules! engine {
     };
 }
 
-engine!(asked "../engines/asked.md" {
+engine!(one asked "../engines/asked.md" {
     ?enough ?partly ?curious ?after_hours ?may_open !give_change !look !say_closed
 });
-engine!(chained "../engines/chained.md" {
+engine!(one chained "../engines/chained.md" {
     ?ok ?broken_for_good ?warm ?restless ?hopeless !note
 });
-engine!(expressions "../engines/expressions.md" { !climb .field });
-engine!(fields "../engines/fields.md" { !climb .field });
-engine!(flat "../engines/flat.md" { !notify !save !log !open_editor !close_editor });
-engine!(large "../engines/large.md" {
+engine!(one expressions "../engines/expressions.md" { !climb .field });
+engine!(one fields "../engines/fields.md" { !climb .field });
+engine!(one flat "../engines/flat.md" { !notify !save !log !open_editor !close_editor });
+engine!(one large "../engines/large.md" {
     ?ready ?signal_green ?express
     !begin_line !whistle !count_stop !open_doors !close_doors !switch_on !switch_off
 });
-engine!(nested "../engines/nested.md" {
+engine!(one nested "../engines/nested.md" {
     !begin_l1 !begin_l2 !say !alpha_in !alpha_out !beta_in !beta_out !rest_in !aside_out
     !l1_in !l1_out !l2_in !l2_out !l3_in !l3_out
 });
-engine!(pure "../engines/pure.md");
-engine!(raised "../engines/raised.md" { ?serious !count_up });
+engine!(one pure "../engines/pure.md");
+engine!(one raised "../engines/raised.md" { ?serious !count_up });
+engine!(regions regions "../engines/regions.md" { !say !work_in !work_out !left_out !lower_in .field });
+engine!(timed timers "../engines/timers.md" { !blink !ring .field @Timer });
 
 /// The specs that are engines above.
-const SPECS: u64 = 9;
+const SPECS: u64 = 11;
 
 #[test]
 fn every_spec_is_run() {
@@ -289,6 +368,16 @@ fn sequence<M: Generated>(table: &Table, name: &str, seed: u64, reached: &mut BT
         by_table.host_mut().oracle.moment = moment;
         by_code.host().moment = moment;
         let chance = mix(seed ^ mix(moment << 32));
+        if M::TIMERS > 0 && chance.is_multiple_of(3) {
+            let index = usize::try_from((chance >> 8) % M::TIMERS as u64).unwrap();
+            let timer = TimerId::from_index(index).unwrap();
+            let by = by_table.elapse_observed(timer, &mut left);
+            assert_eq!(by, by_code.elapse(index, &mut right), "{}", told(moment));
+            let records = [&mut left, &mut right].map(|recorder| recorded(recorder, None));
+            assert_eq!(records[0], records[1], "{}", told(moment));
+            reached.extend(records[0].steps.iter().flat_map(|step| &step.entered));
+            continue;
+        }
         let index = usize::try_from(chance % M::EVENTS as u64).unwrap();
         let (event, event_name) = M::event(index);
         assert_eq!(table.event_named(event_name), Some(event));
@@ -303,9 +392,9 @@ fn sequence<M: Generated>(table: &Table, name: &str, seed: u64, reached: &mut BT
         assert_eq!(by, outcome, "{}: {event_name}", told(moment));
         let records = [&mut left, &mut right].map(|recorder| recorded(recorder, Some((event, by))));
         assert_eq!(records[0], records[1], "{}: {event_name}", told(moment));
-        let (state, ended) = by_code.state();
-        let leaf = by_table.configuration().leaves().next();
-        assert_eq!(leaf, Some(state), "{}: {event_name}", told(moment));
+        let (states, ended) = by_code.leaves();
+        let leaves: Vec<_> = by_table.configuration().leaves().collect();
+        assert_eq!(leaves, states, "{}: {event_name}", told(moment));
         assert_eq!(by_table.is_ended(), ended, "{}: {event_name}", told(moment));
         assert_eq!(
             by_table.host().oracle.done,

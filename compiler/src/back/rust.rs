@@ -5,13 +5,15 @@
 //!
 //! - The step algorithm is flattened: what an event does in a state is written out, in the order of SCXML's appendix D,
 //!   and observed exactly as the table engine's steps are. Large machines are const tables that
-//!   [`statemark_runtime::generated`] walks, so that they compile in linear time.
+//!   [`statemark_runtime::generated`] walks, so that they compile in linear time; so are machines with parallel states,
+//!   history, timers or conditional actions, which it steps by the table engine's own algorithm.
 //! - The code needs `statemark-runtime` and nothing else, has no `unsafe`, and can't panic.
 //! - Ids in it are the indexes of the [IR](crate::ir), so that records of all engines agree.
 //!
 //! Deliberately not here: `serde`. A snapshot is a hash and a number, which hosts keep as they like; typed data of events
 //! and the context come with the data model.
 
+mod active;
 mod docs;
 mod event;
 mod expression;
@@ -23,6 +25,7 @@ mod state;
 mod step;
 mod tables;
 mod typestate;
+mod walk;
 
 use std::fmt::Write as _;
 
@@ -157,19 +160,35 @@ fn table_hash(valid: &Valid, options: &Options) -> [u8; 32] {
 
 /// Everything in the module; `None` for a machine without a state.
 fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
-    let initial = facts.initial()?;
+    let initial = facts.initial();
+    if facts.leaves.is_empty() || (initial.is_none() && !facts.walked) {
+        return None;
+    }
     let runtime: TokenStream = facts.options.runtime.parse().ok()?;
     let hash = table_hash(valid, facts.options).map(Literal::u8_unsuffixed);
-    let states = state::write(facts, initial);
+    let one_leaf = initial.filter(|_| !facts.has_regions);
+    let states = state::write(facts, one_leaf);
     let supers = state::write_supers(facts);
     let events = event::write(facts);
     let host = host::write(facts);
-    let machine = machine::write(facts, initial);
+    let machine = match initial {
+        Some(initial) if !facts.walked => machine::write(facts, initial),
+        _ => walk::write(facts),
+    };
+    let snapshot = if facts.walked {
+        quote!(
+            pub use runtime::generated::{RestoreError, WalkSnapshot as Snapshot};
+        )
+    } else {
+        quote!(
+            pub use runtime::generated::{RestoreError, Snapshot};
+        )
+    };
     let tables = facts.tables.then(|| tables::write(facts));
     let typestate = typestate::write(facts);
     Some(quote! {
         use #runtime as runtime;
-        pub use runtime::generated::{RestoreError, Snapshot};
+        #snapshot
 
         /// The hash of the same machine's table, by which snapshots know where they belong.
         pub const TABLE: [u8; 32] = [#(#hash),*];

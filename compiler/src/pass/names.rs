@@ -156,6 +156,11 @@ fn name_methods(machine: &Machine, names: &mut Names) {
     if !machine.fields.is_empty() {
         space.reserved.push("field");
     }
+    let assigns = |(_, action): (_, &Action)| matches!(action.kind, ActionKind::Assign(_));
+    if !machine.timers.is_empty() || machine.actions.iter().any(assigns) {
+        let own = ["schedule", "cancel", "assign", "begin", "rollback"];
+        space.reserved.extend(own);
+    }
     for (_, guard) in machine.guards.iter() {
         let converted = snake(&guard.name);
         let name = space.claim(names, "guard", &guard.name, guard.span, converted);

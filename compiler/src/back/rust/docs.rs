@@ -81,15 +81,17 @@ fn transitions(facts: &Facts<'_>) -> String {
             .iter()
             .map(|&a| code(&machine.actions.at(a).name))
             .collect();
-        let next = transition
-            .target()
-            .map_or(String::new(), |target| state_code(facts, target));
+        let next: Vec<_> = transition
+            .targets
+            .iter()
+            .map(|&target| state_code(facts, target))
+            .collect();
         let row = [
             state_code(facts, transition.source),
             events.join(", "),
             guard,
             actions.join(", "),
-            next,
+            next.join(", "),
         ];
         text.push_str("| ");
         text.push_str(&row.join(" | "));

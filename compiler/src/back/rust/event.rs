@@ -86,7 +86,7 @@ pub(super) fn trigger_type(facts: &Facts<'_>) -> TokenStream {
 }
 
 fn trigger(facts: &Facts<'_>) -> Option<TokenStream> {
-    if !facts.has_engine_events() {
+    if !facts.has_engine_events() || facts.walked {
         return None;
     }
     let variants = facts

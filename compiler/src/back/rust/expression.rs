@@ -120,6 +120,12 @@ fn guard_may_fail(guard: &Guard) -> bool {
     }
 }
 
+/// The value as one that is kept, in a closure that gives a fault for what has none.
+pub(super) fn kept(facts: &Facts<'_>, expression: &Expression) -> TokenStream {
+    let value = value(facts, expression);
+    quote!((#value).to_datum()?)
+}
+
 /// Whether any guard of the machine asks which states are active.
 pub(super) fn asks_for_states(machine: &Machine) -> bool {
     fn asks(expression: &Expression) -> bool {
@@ -167,6 +173,10 @@ fn path<'m>(facts: &Facts<'m>, field: Handle<Field>) -> &'m str {
 
 /// Whether the state is active.
 fn in_state(facts: &Facts<'_>, state: Handle<State>) -> TokenStream {
+    if facts.walked {
+        let id = number(state.index());
+        return quote!(ROWS.is_active(configuration, runtime::StateId::new(#id)));
+    }
     let name = facts.variant(state);
     if facts.supers.contains(&state) {
         quote!(self.state.is_in(Super::#name))

@@ -8,7 +8,9 @@ use proc_macro2::{Ident, Span};
 
 use super::Options;
 use crate::arena::Handle;
-use crate::ir::{Action, Event, EventKind, Guard, Machine, State, StateKind, Transition};
+use crate::ir::{
+    Action, ActionKind, Event, EventKind, Guard, Machine, State, StateKind, Transition,
+};
 use crate::pass::names::{Names, names};
 
 /// Most states that are written out as `match`. Unit: states. Why: a thousand arms cost the user's compiler more than
@@ -45,6 +47,13 @@ pub(super) struct Facts<'m> {
     pub(super) starts_at_rest: bool,
     /// Whether the machine is written as const tables rather than as `match`.
     pub(super) tables: bool,
+    /// Whether the machine is stepped by the runtime's whole algorithm, because it has parallel states, history, timers,
+    /// assignments or conditional actions. Then it isn't `tables`.
+    pub(super) walked: bool,
+    /// Whether any action assigns.
+    pub(super) assigns: bool,
+    /// Whether it has parallel states or history, so that it may be in several states at once.
+    pub(super) has_regions: bool,
     /// For each leaf, in order: each event with a transition that it may take, in the order of selection.
     /// Empty where `tables`.
     arms: Vec<Vec<Reaction>>,
@@ -88,7 +97,8 @@ impl<'m> Facts<'m> {
         let carries_out = machine
             .actions
             .iter()
-            .any(|(_, action)| action.kind.raised().is_none());
+            .any(|(_, action)| action.kind.raised().is_none())
+            || !machine.timers.is_empty();
         let has_fields = !machine.fields.is_empty();
         let names = names(machine);
         let mut facts = Self {
@@ -112,6 +122,12 @@ impl<'m> Facts<'m> {
             has_raised,
             starts_at_rest: false,
             tables: false,
+            walked: is_walked(machine),
+            assigns: machine
+                .actions
+                .iter()
+                .any(|(_, action)| is_assignment(action)),
+            has_regions: has_regions(machine),
             arms: Vec::new(),
         };
         facts.starts_at_rest = facts.rests_after_start();
@@ -131,7 +147,8 @@ impl<'m> Facts<'m> {
 
     /// Whether a step is nothing but a change of state, so that it can be a `const fn` of state and event.
     pub(super) fn is_pure(&self) -> bool {
-        self.is_flat() && !self.has_guards && !self.runs_on() && self.machine.actions.is_empty()
+        let still = !self.has_guards && !self.runs_on() && self.machine.actions.is_empty();
+        self.is_flat() && !self.walked && still
     }
 
     /// Whether there are events that the machine sends itself beside those of `Event`.
@@ -200,6 +217,9 @@ impl<'m> Facts<'m> {
     fn flatten(&mut self) {
         let mut total = 0;
         let mut arms = Vec::new();
+        if self.walked {
+            return;
+        }
         self.tables = self.machine.states.len() > MAX_WRITTEN_STATES;
         for &leaf in &self.leaves {
             if self.tables {
@@ -248,7 +268,7 @@ impl<'m> Facts<'m> {
                 leaf: None,
             };
         };
-        let domain = self.domain(transition, target);
+        let domain = self.domain(transition);
         let mut entries = Vec::new();
         let leaf = self.enter(domain, target, &mut entries);
         let exits = machine
@@ -274,17 +294,21 @@ impl<'m> Facts<'m> {
         entries
     }
 
-    /// The innermost state that a transition stays inside of.
-    pub(super) fn domain(
-        &self,
-        transition: Handle<Transition>,
-        target: Handle<State>,
-    ) -> Handle<State> {
+    /// The innermost compound state that a transition stays inside of. A history counts as its place in the tree.
+    pub(super) fn domain(&self, transition: Handle<Transition>) -> Handle<State> {
         let machine = self.machine;
-        let &Transition {
-            source, internal, ..
+        let Transition {
+            source,
+            internal,
+            targets,
+            ..
         } = machine.transitions.at(transition);
-        let holds = |state| state != target && machine.is_within(target, state);
+        let (source, internal) = (*source, *internal);
+        let holds = |state| {
+            let compound = machine.states.at(state).kind == StateKind::Compound;
+            let mut targets = targets.iter();
+            compound && targets.all(|&target| state != target && machine.is_within(target, state))
+        };
         let inside = internal && holds(source);
         let mut outwards = machine.ancestry(source).skip(usize::from(!inside));
         outwards
@@ -377,11 +401,27 @@ impl<'m> Facts<'m> {
     }
 }
 
+fn has_regions(machine: &Machine) -> bool {
+    let mut states = machine.states.iter();
+    states.any(|(_, state)| state.kind == StateKind::Parallel || state.kind.is_history())
+}
+
+const fn is_assignment(action: &Action) -> bool {
+    matches!(action.kind, ActionKind::Assign(_))
+}
+
+fn is_walked(machine: &Machine) -> bool {
+    let mut actions = machine.actions.iter();
+    let conditional = actions
+        .any(|(_, action)| is_assignment(action) || matches!(action.kind, ActionKind::If { .. }));
+    has_regions(machine) || conditional || !machine.timers.is_empty()
+}
+
 fn supers(machine: &Machine) -> Vec<Handle<State>> {
-    let compound = |(_, state): &(Handle<State>, &State)| state.kind == StateKind::Compound;
+    let outer = |(_, state): &(Handle<State>, &State)| state.kind.has_children();
     machine
         .named_states()
-        .filter(compound)
+        .filter(outer)
         .map(|(handle, _)| handle)
         .collect()
 }

@@ -62,17 +62,30 @@ impl<'m> Guards<'m> {
             } else {
                 quote!(_observer)
             };
+            let configuration = configuration(facts);
             let text = super::docs::doc(&super::docs::wording(facts, guard));
             quote! {
                 #text
                 #[inline]
                 fn #name<O: runtime::Observer>(&self, #observer: &mut O) -> bool {
+                    #configuration
                     #body
                 }
             }
         });
         quote!(#(#functions)*)
     }
+}
+
+/// What guards of a walked machine ask for states.
+pub(super) fn configuration(facts: &Facts<'_>) -> Option<TokenStream> {
+    let asks = facts.walked && expression::asks_for_states(facts.machine);
+    asks.then(|| {
+        quote! {
+            let configuration = self.configuration;
+            let _ = configuration;
+        }
+    })
 }
 
 /// Whether a guard reads a field, and so may find it absent.
@@ -87,7 +100,7 @@ fn reads(guard: &Guard) -> bool {
 }
 
 /// The guard; questions are asked in the order of the text, and none behind the one that decides.
-fn holds(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
+pub(super) fn holds(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
     expression::holds(guard, answer(facts, guard))
 }
 

@@ -6,7 +6,7 @@ use quote::quote;
 use super::docs;
 use super::facts::Facts;
 use crate::arena::Handle;
-use crate::ir::{Action, State};
+use crate::ir::{Action, ActionKind, State};
 
 /// `Host`, if the machine needs one.
 pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
@@ -25,7 +25,7 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     let actions = machine
         .actions
         .iter()
-        .filter(|(_, action)| action.kind.raised().is_none())
+        .filter(|(_, action)| action.kind == ActionKind::Host)
         .map(|(handle, action)| {
             let name = Ident::new(facts.names.action(handle), Span::call_site());
             let docs = docs::doc(&action_docs(facts, handle, action));
@@ -49,6 +49,31 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             fn field(&self, path: &str) -> runtime::Value<'_>;
         }
     });
+    let timers = (!machine.timers.is_empty()).then(|| {
+        quote! {
+            /// Calls [`Machine::elapse`] with the timer after that many milliseconds, unless it is cancelled before.
+            /// `statemark_runtime::Timers` is a queue for that.
+            fn schedule(&mut self, timer: Timer, delay: u64);
+
+            /// Forgets the timer, however often it waits.
+            fn cancel(&mut self, timer: Timer);
+        }
+    });
+    let assign = facts.assigns.then(|| {
+        quote! {
+            /// Changes a field of the data.
+            fn assign(&mut self, path: &str, value: runtime::Value<'_>);
+        }
+    });
+    let changes = (timers.is_some() || assign.is_some()).then(|| {
+        quote! {
+            /// A macrostep begins: what it does to timers and data is one change.
+            fn begin(&mut self) {}
+
+            /// The macrostep failed: timers and data are to be as they were when it began.
+            fn rollback(&mut self) {}
+        }
+    });
     Some(quote! {
         /// What surrounds the machine: it answers guards and carries out actions.
         ///
@@ -56,6 +81,9 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         pub trait Host {
             #(#guards)*
             #(#actions)*
+            #timers
+            #assign
+            #changes
             #field
         }
     })
@@ -102,9 +130,16 @@ fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> St
     }
     for (_, transition) in facts.machine.transitions.iter() {
         if transition.actions.contains(&handle) {
-            let to = transition
-                .target()
-                .map_or(String::new(), |target| format!(" to {}", id(target)));
+            let targets: Vec<_> = transition
+                .targets
+                .iter()
+                .map(|&target| id(target))
+                .collect();
+            let to = if targets.is_empty() {
+                String::new()
+            } else {
+                format!(" to {}", targets.join(" and "))
+            };
             moments.push(format!("from {}{to}", id(transition.source)));
         }
     }

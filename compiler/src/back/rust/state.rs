@@ -33,7 +33,7 @@ impl Numbering {
 }
 
 /// `State` with everything that can be asked of one.
-pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
+pub(super) fn write(facts: &Facts<'_>, initial: Option<Handle<State>>) -> TokenStream {
     let mut numbering = Numbering::default();
     let variants = facts.leaves.iter().map(|&leaf| {
         let (docs, name) = (docs::state(facts, leaf), facts.variant(leaf));
@@ -45,7 +45,13 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
         .iter()
         .map(|&leaf| facts.variant(leaf))
         .collect();
-    let initial = facts.variant(initial);
+    let initial = initial.map(|initial| {
+        let initial = facts.variant(initial);
+        quote! {
+            /// The state in which the machine begins.
+            pub const INITIAL: Self = Self::#initial;
+        }
+    });
     let lookups = lookups(facts, &facts.leaves, "state");
     let (is_final, is_end, verdict) = (is_final(facts), is_end(facts), verdict(facts));
     let (events, on, inside) = (events(facts), on(facts), inside(facts));
@@ -61,8 +67,7 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
             /// Every state, in the order of the spec.
             pub const ALL: &'static [Self] = &[#(Self::#names),*];
 
-            /// The state in which the machine begins.
-            pub const INITIAL: Self = Self::#initial;
+            #initial
 
             #lookups
             #is_final

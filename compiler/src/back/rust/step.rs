@@ -4,15 +4,17 @@
 //! transitions, raised events) takes a transition in `take` or `eventless` and comes to rest in `settle`. Order and
 //! observations are those of `statemark_runtime`'s `step.rs`, which are SCXML's.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::event::trigger_type;
+use super::expression;
 use super::facts::{Entry, Facts, Reaction, Route};
-use super::guard::Guards;
+use super::guard::{self, Guards};
 use super::state::{number, otherwise};
+use super::walk;
 use crate::arena::Handle;
-use crate::ir::{Action, Event, State, Transition};
+use crate::ir::{Action, ActionKind, Assign, Event, EventKind, State, Transition};
 
 /// Most places in which the body of one transition is written out; a body in more is a function. Unit: leaves.
 /// Why: code grows with the number of transitions, not with that of pairs; a call costs some three instructions.
@@ -410,7 +412,7 @@ fn begin(facts: &Facts<'_>, transition: Handle<Transition>) -> TokenStream {
             }
         }
     } else {
-        quote!(observer.transition(runtime::TransitionId::new(#id));)
+        quote!(observer.microstep(); observer.transition(runtime::TransitionId::new(#id));)
     }
 }
 
@@ -516,12 +518,35 @@ pub(super) fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStrea
     let calls = actions.iter().map(|&action| {
         let id = number(action.index());
         let observed = quote!(observer.action(runtime::ActionId::new(#id)););
-        match facts.machine.actions.at(action).kind.raised() {
-            Some(event) => {
-                let raise = raise(facts, event);
+        match &facts.machine.actions.at(action).kind {
+            ActionKind::Raise(event) => {
+                let raise = raise(facts, *event);
                 quote!(#observed #raise)
             }
-            None => {
+            ActionKind::Schedule(timer, delay) => {
+                let (timer, delay) = (walk::timer(facts, *timer), Literal::u64_unsuffixed(*delay));
+                quote!(self.host.schedule(Timer::#timer, #delay); #observed)
+            }
+            ActionKind::Cancel(timer) => {
+                let timer = walk::timer(facts, *timer);
+                quote!(self.host.cancel(Timer::#timer); #observed)
+            }
+            ActionKind::If {
+                guard,
+                then,
+                otherwise,
+            } => {
+                let holds = guard::holds(facts, guard);
+                let (then, otherwise) = (calls(facts, then), calls(facts, otherwise));
+                let otherwise = (!otherwise.is_empty()).then(|| quote!(else { #otherwise }));
+                quote! {
+                    let holds = #holds;
+                    #observed
+                    if holds { #then } #otherwise
+                }
+            }
+            ActionKind::Assign(assigns) => assign(facts, action, assigns),
+            ActionKind::Host => {
                 let name = Ident::new(facts.names.action(action), Span::call_site());
                 quote!(self.host.#name(); #observed)
             }
@@ -530,7 +555,46 @@ pub(super) fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStrea
     quote!(#(#calls)*)
 }
 
-fn raise(facts: &Facts<'_>, event: Handle<Event>) -> TokenStream {
+/// Assigns fields: all values are found first. Where one has none, the rest of the block is skipped.
+fn assign(facts: &Facts<'_>, action: Handle<Action>, assigns: &[Assign]) -> TokenStream {
+    let id = number(action.index());
+    let values = assigns
+        .iter()
+        .map(|row| expression::kept(facts, &row.value));
+    let places = assigns.iter().enumerate().map(|(at, row)| {
+        let (name, path) = (
+            format_ident!("value_{at}"),
+            &facts.machine.fields.at(row.field).path,
+        );
+        quote!(self.host.assign(#path, #name.value());)
+    });
+    let names = (0..assigns.len()).map(|at| format_ident!("value_{at}"));
+    let mut events = facts.machine.events.iter();
+    let failed = match events.find(|(_, event)| event.kind == EventKind::Fault) {
+        Some((event, _)) => {
+            let raise = raise(facts, event);
+            quote!(#raise return Ok(());)
+        }
+        None => quote!(return Err(runtime::StepError::NoValue(runtime::ActionId::new(#id)));),
+    };
+    quote! {
+        let values = (|| -> Result<_, runtime::Fault> { Ok((#(#values,)*)) })();
+        let Ok((#(#names,)*)) = values else {
+            #failed
+        };
+        #(#places)*
+        observer.action(runtime::ActionId::new(#id));
+    }
+}
+
+pub(super) fn raise(facts: &Facts<'_>, event: Handle<Event>) -> TokenStream {
+    if facts.walked {
+        let id = number(event.index());
+        return quote! {
+            self.queue.push(runtime::EventId::new(#id));
+            observer.raised(runtime::EventId::new(#id));
+        };
+    }
     let trigger = trigger_type(facts);
     let variant = facts.event(event);
     let id = number(event.index());

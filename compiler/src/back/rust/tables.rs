@@ -12,7 +12,7 @@ use quote::quote;
 use super::event::trigger_type;
 use super::expression::asks_for_states;
 use super::facts::{Entry, Facts};
-use super::guard::Guards;
+use super::guard::{self, Guards};
 use super::state::number;
 use super::step;
 use crate::arena::Handle;
@@ -96,7 +96,7 @@ fn plan(facts: &Facts<'_>) -> TokenStream {
     }
     let transitions = machine.transitions.iter().map(|(handle, transition)| {
         let (domain, target) = match transition.target() {
-            Some(target) => (facts.domain(handle, target).index(), target.index()),
+            Some(target) => (facts.domain(handle).index(), target.index()),
             None => (none, none),
         };
         let (domain, target) = (number(domain), number(target));
@@ -141,7 +141,7 @@ fn names(facts: &Facts<'_>) -> TokenStream {
 }
 
 /// What the walk asks.
-fn guarding(facts: &Facts<'_>) -> TokenStream {
+pub(super) fn guarding(facts: &Facts<'_>) -> TokenStream {
     let guards = Guards::new(facts);
     let functions = guards.write(facts);
     let arms = facts
@@ -153,7 +153,14 @@ fn guarding(facts: &Facts<'_>) -> TokenStream {
             Some((transition.index(), quote!(#guard,)))
         });
     let arms = grouped(arms);
-    let state = asks_for_states(facts.machine).then(|| quote!(state: State,));
+    let state = asks_for_states(facts.machine).then(|| {
+        if facts.walked {
+            quote!(configuration: &'h runtime::Configuration,)
+        } else {
+            quote!(state: State,)
+        }
+    });
+    let configuration = guard::configuration(facts);
     quote! {
         /// Answers guards.
         struct Guarding<'h, H> {
@@ -172,6 +179,7 @@ fn guarding(facts: &Facts<'_>) -> TokenStream {
                 observer: &mut O,
             ) -> bool {
                 let _ = &observer;
+                #configuration
                 match transition.raw() {
                     #(#arms)*
                     _ => true,
@@ -183,7 +191,13 @@ fn guarding(facts: &Facts<'_>) -> TokenStream {
 
 /// What answers the guards of `self`.
 pub(super) fn answering(facts: &Facts<'_>) -> TokenStream {
-    let state = asks_for_states(facts.machine).then(|| quote!(state: self.state,));
+    let state = asks_for_states(facts.machine).then(|| {
+        if facts.walked {
+            quote!(configuration: &self.configuration,)
+        } else {
+            quote!(state: self.state,)
+        }
+    });
     quote!(Guarding { host: &self.host, #state })
 }
 
@@ -265,7 +279,7 @@ fn hook(
 }
 
 /// Arms of a `match` over numbers; numbers for which the same is done share one.
-fn grouped(bodies: impl Iterator<Item = (usize, TokenStream)>) -> Vec<TokenStream> {
+pub(super) fn grouped(bodies: impl Iterator<Item = (usize, TokenStream)>) -> Vec<TokenStream> {
     let mut groups: Vec<(TokenStream, Vec<Literal>)> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for (index, body) in bodies {
@@ -296,7 +310,11 @@ fn take(facts: &Facts<'_>) -> TokenStream {
             },
         )
     } else {
-        (None, None, quote!(observer.transition(transition);))
+        (
+            None,
+            None,
+            quote!(observer.microstep(); observer.transition(transition);),
+        )
     };
     let eventless = facts.has_eventless.then(|| {
         quote! {

@@ -15,6 +15,16 @@ const TAKEN: &[&str] = &["new", "host", "host_mut", "into_host"];
 /// Why the states of a machine can't be types.
 pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
     let machine = facts.machine;
+    if facts.walked {
+        let parallel = machine.states.iter().find(|(_, s)| s.kind.is_history());
+        return Some(match (parallel, machine.timers.iter().next()) {
+            (Some((_, state)), _) => format!("`{}` is a history", state.id),
+            (None, Some((_, timer))) => format!("timer `{}` belongs to the host", timer.name),
+            (None, None) => {
+                "an action does one thing or another, or states are parallel".to_owned()
+            }
+        });
+    }
     if let Some(&outer) = facts.supers.first() {
         return Some(format!(
             "state `{}` has states inside",

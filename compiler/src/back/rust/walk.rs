@@ -1,0 +1,536 @@
+//! The machine with parallel states, history, timers or conditional actions: const rows, and what the runtime's algorithm
+//! has done as it walks them.
+//!
+//! The algorithm is [`statemark_runtime::generated::Rows`], which is the table engine's, so that both do the same whatever
+//! is active. Here are the faces around it.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::active;
+use super::docs;
+use super::expression::asks_for_states;
+use super::facts::{Entry, Facts};
+use super::state::number;
+use super::step;
+use super::tables;
+use crate::arena::Handle;
+use crate::ir::{Action, Timer};
+use crate::pass::names::upper_camel;
+
+/// The rows, the callbacks and the machine.
+pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
+    let rows = rows(facts);
+    let timers = timers(facts);
+    let guarding = facts.has_guards.then(|| tables::guarding(facts));
+    let content = content(facts);
+    let machine = machine(facts);
+    let active = facts.has_regions.then(|| active::write(facts));
+    quote!(#timers #active #machine #rows #guarding #content)
+}
+
+/// `ROWS`: the states, what they react to, and where transitions lead.
+fn rows(facts: &Facts<'_>) -> TokenStream {
+    let machine = facts.machine;
+    let none = usize::from(u16::MAX);
+    let targets = |targets: &[Handle<_>]| {
+        let ids = targets.iter().map(|target| number(target.index()));
+        quote!(&[#(runtime::StateId::new(#ids)),*])
+    };
+    let mut triggers = Vec::new();
+    let mut states = Vec::new();
+    for (handle, state) in machine.states.iter() {
+        let kind = Ident::new(&format!("{:?}", state.kind), Span::call_site());
+        let parent = number(state.parent.map_or(none, Handle::index));
+        let end = number(state.end);
+        let initial = state.initial.as_ref();
+        let initial = initial.map_or(&[][..], |initial| &initial.targets);
+        let initial = targets(initial);
+        let first = number(triggers.len());
+        for (transition, row) in machine.transitions_of(handle) {
+            let eventless = row.triggers.is_empty().then_some(none);
+            let events = row.triggers.iter().map(|event| event.index());
+            let transition = number(transition.index());
+            triggers.extend(eventless.into_iter().chain(events).map(|event| {
+                let event = number(event);
+                quote!((#event, #transition))
+            }));
+        }
+        let last = number(triggers.len());
+        states.push(quote! {
+            (runtime::StateKind::#kind, #parent, #end, #initial, #first, #last)
+        });
+    }
+    let transitions = machine.transitions.iter().map(|(handle, transition)| {
+        let source = number(transition.source.index());
+        let domain = if transition.targets.is_empty() {
+            none
+        } else {
+            facts.domain(handle).index()
+        };
+        let (domain, targets) = (number(domain), targets(&transition.targets));
+        quote!((#source, #domain, #targets))
+    });
+    let has_regions = facts.has_regions;
+    quote! {
+        /// The machine as rows.
+        static ROWS: runtime::generated::Rows = runtime::generated::Rows {
+            has_regions: #has_regions,
+            states: &[#(#states),*],
+            triggers: &[#(#triggers),*],
+            transitions: &[#(#transitions),*],
+        };
+    }
+}
+
+/// The identifier of a timer's variant.
+pub(super) fn timer(facts: &Facts<'_>, timer: Handle<Timer>) -> Ident {
+    let mut taken = BTreeSet::new();
+    let mut found = String::new();
+    for (handle, row) in facts.machine.timers.iter() {
+        let (wanted, _) = upper_camel(&row.name);
+        let mut name = wanted.clone();
+        let mut count = 1;
+        while !taken.insert(name.clone()) {
+            count += 1;
+            name = format!("{wanted}{count}");
+        }
+        if handle == timer {
+            found = name;
+            break;
+        }
+    }
+    Ident::new(&found, Span::call_site())
+}
+
+/// `Timer`, if there are timers.
+fn timers(facts: &Facts<'_>) -> Option<TokenStream> {
+    let machine = facts.machine;
+    if machine.timers.is_empty() {
+        return None;
+    }
+    let names: Vec<_> = machine
+        .timers
+        .handles()
+        .map(|it| timer(facts, it))
+        .collect();
+    let texts: Vec<_> = machine
+        .timers
+        .iter()
+        .map(|(_, it)| it.name.as_str())
+        .collect();
+    let events = machine
+        .timers
+        .iter()
+        .map(|(_, it)| number(it.event.index()));
+    let docs = machine.timers.iter().map(|(_, it)| match it.of {
+        Some(state) => docs::doc(&format!(
+            "Runs while the machine is in `{}`.",
+            machine.states.at(state).id
+        )),
+        None => docs::doc(&format!("The timer `{}`.", it.name)),
+    });
+    Some(quote! {
+        /// What the host's clock tells the machine.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u16)]
+        pub enum Timer {
+            #(#docs #names,)*
+        }
+
+        impl Timer {
+            /// Every timer.
+            pub const ALL: &'static [Self] = &[#(Self::#names),*];
+
+            /// Its name in the spec.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    #(Self::#names => #texts,)*
+                }
+            }
+
+            /// Its number in the table of the same machine.
+            #[must_use]
+            pub const fn id(self) -> runtime::TimerId {
+                runtime::TimerId::new(self as u16)
+            }
+
+            /// The number of its event in the table of the same machine.
+            #[must_use]
+            pub const fn event(self) -> runtime::EventId {
+                runtime::EventId::new(match self {
+                    #(Self::#names => #events,)*
+                })
+            }
+        }
+    })
+}
+
+/// `Acts`: what the walk asks and has done.
+fn content(facts: &Facts<'_>) -> TokenStream {
+    let machine = facts.machine;
+    let bound = facts.has_host.then(|| quote!(: Host));
+    let list = |index: usize, actions: &[Handle<Action>]| {
+        let calls = step::calls(facts, actions);
+        (!actions.is_empty()).then(|| (index, quote!({ #calls })))
+    };
+    let states = || machine.states.iter().map(|(h, state)| (h.index(), state));
+    let exits = hook("exit", "StateId", states().map(|(at, s)| list(at, &s.exit)));
+    let entries = hook(
+        "enter",
+        "StateId",
+        states().map(|(at, s)| list(at, &s.entry)),
+    );
+    let begins = machine.states.handles();
+    let begins = begins.map(|h| list(h.index(), facts.entry_actions(Entry::Initial(h))));
+    let begins = hook("begin", "StateId", begins);
+    let acts = machine.transitions.iter();
+    let acts = acts.map(|(h, t)| list(h.index(), &t.actions));
+    let acts = hook("act", "TransitionId", acts);
+    let done = states().filter_map(|(at, state)| {
+        let raise = step::raise(facts, state.done?);
+        Some((at, quote!({ #raise })))
+    });
+    let done = matched(tables::grouped(done));
+    let states = asks_for_states(machine).then(|| quote!(configuration,));
+    let holds = if facts.has_guards {
+        quote! {
+            let _ = configuration;
+            let guards = Guarding { host: &*self.host, #states };
+            runtime::generated::Ask::holds(&guards, transition, observer)
+        }
+    } else {
+        quote! {
+            let _ = (transition, configuration, observer);
+            true
+        }
+    };
+    quote! {
+        /// Answers guards and carries out actions.
+        struct Acts<'h, H> {
+            host: &'h mut H,
+            queue: &'h mut runtime::generated::Queue<runtime::EventId>,
+        }
+
+        impl<H #bound> runtime::generated::Content for Acts<'_, H> {
+            fn holds<O: runtime::Observer>(
+                &mut self,
+                transition: runtime::TransitionId,
+                configuration: &runtime::Configuration,
+                observer: &mut O,
+            ) -> bool {
+                #holds
+            }
+
+            #exits
+            #acts
+            #entries
+            #begins
+
+            fn done<O: runtime::Observer>(&mut self, of: runtime::StateId, observer: &mut O) {
+                let _ = &observer;
+                #done
+            }
+
+            fn next(&mut self) -> Option<runtime::EventId> {
+                self.queue.pop()
+            }
+
+            fn fault(&self) -> Option<runtime::StepError> {
+                self.queue.fault()
+            }
+        }
+    }
+}
+
+/// One callback.
+fn hook(
+    name: &str,
+    id: &str,
+    arms: impl Iterator<Item = Option<(usize, TokenStream)>>,
+) -> TokenStream {
+    let body = matched(tables::grouped(arms.flatten()));
+    let (name, id) = (format_ident!("{name}"), format_ident!("{id}"));
+    quote! {
+        fn #name<O: runtime::Observer>(
+            &mut self,
+            of: runtime::#id,
+            configuration: &runtime::Configuration,
+            observer: &mut O,
+        ) -> Result<(), runtime::StepError> {
+            let _ = (configuration, &observer);
+            #body
+            Ok(())
+        }
+    }
+}
+
+fn matched(arms: Vec<TokenStream>) -> TokenStream {
+    if arms.is_empty() {
+        quote!(let _ = of;)
+    } else {
+        quote! { match of.raw() { #(#arms)* _ => {} } }
+    }
+}
+
+/// `Machine`.
+fn machine(facts: &Facts<'_>) -> TokenStream {
+    let bound = facts.has_host.then(|| quote!(: Host));
+    let default = (!facts.has_host).then(|| quote!(= ()));
+    let needs = if facts.has_host {
+        " The machine with the host that it works for."
+    } else {
+        " The machine with whatever goes with it; it asks nothing of it."
+    };
+    let steps = steps(facts);
+    let can = can(facts);
+    let places = places(facts);
+    quote! {
+        #[doc = #needs]
+        #[derive(Clone, Debug)]
+        pub struct Machine<H #default> {
+            configuration: runtime::Configuration,
+            queue: runtime::generated::Queue<runtime::EventId>,
+            host: H,
+        }
+
+        impl<H #bound> Machine<H> {
+            #steps
+            #can
+
+            /// The events that the machine would take now, in the order of the spec.
+            pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
+                Event::ALL.iter().copied().filter(|&event| self.can(event))
+            }
+        }
+
+        impl<H> Machine<H> {
+            #places
+
+            /// Whether the machine is over. It refuses every event then.
+            #[must_use]
+            pub fn is_ended(&self) -> bool {
+                ROWS.is_ended(&self.configuration)
+            }
+
+            /// The host.
+            #[must_use]
+            pub const fn host(&self) -> &H {
+                &self.host
+            }
+
+            /// The host, to change.
+            #[must_use]
+            pub const fn host_mut(&mut self) -> &mut H {
+                &mut self.host
+            }
+
+            /// Gives the host back.
+            #[must_use]
+            pub fn into_host(self) -> H {
+                self.host
+            }
+
+            /// Where the machine is, and what its histories have recorded, to be kept elsewhere.
+            #[must_use]
+            pub fn snapshot(&self) -> Snapshot {
+                Snapshot::of(TABLE, &self.configuration)
+            }
+
+            /// A machine where another was. Nothing is carried out: it was when the states were reached.
+            ///
+            /// # Errors
+            ///
+            /// The snapshot is of another machine, or of another version of this one.
+            pub fn restore(host: H, snapshot: &Snapshot) -> Result<Self, RestoreError> {
+                let configuration = ROWS.restore(&TABLE, snapshot)?;
+                Ok(Self { configuration, queue: runtime::generated::Queue::new(), host })
+            }
+        }
+    }
+}
+
+/// `new`, `send`, `elapse` and what is behind them.
+fn steps(facts: &Facts<'_>) -> TokenStream {
+    let timers = !facts.machine.timers.is_empty();
+    let changes = timers || facts.assigns;
+    let begin = changes.then(|| quote!(host.begin();));
+    let rollback = changes.then(|| {
+        quote! {
+            if outcome.is_err() {
+                host.rollback();
+            }
+        }
+    });
+    let elapse = timers.then(|| {
+        quote! {
+            /// The time of a timer is over: the machine reacts and comes to rest.
+            ///
+            /// # Errors
+            ///
+            /// As for [`Machine::send`].
+            pub fn elapse(&mut self, timer: Timer) -> Result<runtime::Outcome, runtime::StepError> {
+                self.elapse_observed(timer, &mut ())
+            }
+
+            /// [`Machine::elapse`], watched.
+            ///
+            /// # Errors
+            ///
+            /// As for [`Machine::send`].
+            pub fn elapse_observed<O: runtime::Observer>(
+                &mut self,
+                timer: Timer,
+                observer: &mut O,
+            ) -> Result<runtime::Outcome, runtime::StepError> {
+                self.step(timer.event(), observer)
+            }
+        }
+    });
+    quote! {
+        /// A machine in its initial configuration, its entry actions carried out.
+        ///
+        /// # Errors
+        ///
+        /// The machine doesn't come to rest within the limit of microsteps, or an assignment has no value.
+        pub fn new(host: H) -> Result<Self, runtime::StepError> {
+            Self::new_observed(host, &mut ())
+        }
+
+        /// [`Machine::new`], watched.
+        ///
+        /// # Errors
+        ///
+        /// As for [`Machine::new`].
+        pub fn new_observed<O: runtime::Observer>(
+            mut host: H,
+            observer: &mut O,
+        ) -> Result<Self, runtime::StepError> {
+            let mut queue = runtime::generated::Queue::new();
+            let outcome = {
+                let host = &mut host;
+                #begin
+                let outcome = ROWS.start(&mut Acts { host: &mut *host, queue: &mut queue }, observer);
+                #rollback
+                outcome
+            };
+            let configuration = outcome?;
+            queue.clear();
+            Ok(Self { configuration, queue, host })
+        }
+
+        /// Sends an event: the machine reacts and comes to rest. Each region may take a transition.
+        ///
+        /// # Errors
+        ///
+        /// The machine has ended, or doesn't come to rest. It is then where it was before the event.
+        pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, runtime::StepError> {
+            self.send_observed(event, &mut ())
+        }
+
+        /// [`Machine::send`], watched.
+        ///
+        /// # Errors
+        ///
+        /// As for [`Machine::send`].
+        pub fn send_observed<O: runtime::Observer>(
+            &mut self,
+            event: Event,
+            observer: &mut O,
+        ) -> Result<runtime::Outcome, runtime::StepError> {
+            self.step(event.id(), observer)
+        }
+
+        #elapse
+
+        fn step<O: runtime::Observer>(
+            &mut self,
+            event: runtime::EventId,
+            observer: &mut O,
+        ) -> Result<runtime::Outcome, runtime::StepError> {
+            let Self { configuration, queue, host } = self;
+            #begin
+            let mut acts = Acts { host: &mut *host, queue: &mut *queue };
+            let outcome = ROWS.send(configuration, event, &mut acts, observer);
+            queue.clear();
+            #rollback
+            outcome
+        }
+    }
+}
+
+/// `can`.
+fn can(facts: &Facts<'_>) -> TokenStream {
+    let holds = if facts.has_guards {
+        let guards = tables::answering(facts);
+        quote!(|transition| {
+            let guards = #guards;
+            runtime::generated::Ask::holds(&guards, transition, &mut ())
+        })
+    } else {
+        quote!(|_| true)
+    };
+    quote! {
+        /// Whether the event would be taken now. Guards are asked, nothing is done.
+        #[must_use]
+        pub fn can(&self, event: Event) -> bool {
+            ROWS.can(&self.configuration, event.id(), #holds)
+        }
+    }
+}
+
+/// Where the machine is: `states`, or `state` where there is one at a time.
+fn places(facts: &Facts<'_>) -> TokenStream {
+    let is_in = (!facts.is_flat()).then(|| {
+        quote! {
+            /// Whether the machine is inside that superstate.
+            #[must_use]
+            pub fn is_in(&self, outer: Super) -> bool {
+                ROWS.is_active(&self.configuration, outer.id())
+            }
+        }
+    });
+    let states = quote! {
+        /// The states that the machine is in, one for each region, in the order of the spec.
+        pub fn states(&self) -> impl Iterator<Item = State> + '_ {
+            self.configuration.leaves().filter_map(State::from_id)
+        }
+    };
+    let state = (!facts.has_regions).then(|| {
+        quote! {
+            /// The state that the machine is in.
+            #[must_use]
+            pub fn state(&self) -> State {
+                // INVARIANT: a configuration has a leaf, and each has its variant.
+                self.states().next().unwrap_or(State::INITIAL)
+            }
+        }
+    });
+    let configuration = facts.has_regions.then(|| {
+        quote! {
+            /// What is active, with a choice for each region.
+            #[must_use]
+            pub fn configuration(&self) -> Configuration {
+                Configuration::read(&|id| {
+                    ROWS.is_active(&self.configuration, runtime::StateId::new(id))
+                })
+            }
+        }
+    });
+    quote! {
+        #states
+        #state
+        #configuration
+
+        /// Whether the machine is in that state.
+        #[must_use]
+        pub fn is_at(&self, state: State) -> bool {
+            ROWS.is_active(&self.configuration, state.id())
+        }
+
+        #is_in
+    }
+}
