@@ -101,9 +101,12 @@
 //! # How it steps
 //!
 //! The algorithm is the *Algorithm for SCXML Interpretation* (W3C, State Chart XML, appendix D). An event from outside
-//! makes one *macrostep*: the innermost active state that has an enabled transition for it takes that transition; then
-//! eventless transitions and events raised from inside are taken until there is nothing left to take. What happens in
-//! which order, to the call, is said at [`Observer`].
+//! makes one *macrostep*: in each active region the innermost active state that has an enabled transition for it takes
+//! that transition; then eventless transitions and events raised from inside are taken until there is nothing left to take.
+//! What happens in which order, to the call, is said at [`Observer`].
+//!
+//! Where machines have parallel states a [`Configuration`] has several leaves; where they have history it also keeps what
+//! was active. An assignment without a value raises `error.execution`; a machine that has no such event fails the step.
 //!
 //! The same table, configuration, context and events always give the same [`Record`]s.
 //!
@@ -111,10 +114,13 @@
 //!
 //! - Nothing here panics or loops without end, whoever wrote the bytes. Guards jump forward only; a macrostep that
 //!   doesn't come to rest within a number of microsteps is [`StepError::StepLimit`], one that raises too many events is
-//!   [`StepError::RaiseLimit`], and both leave the configuration as it was.
-//! - A step allocates nothing but the list of raised events, which is kept for the next step.
+//!   [`StepError::RaiseLimit`]. Every error leaves the configuration and what histories have recorded as they were, and a
+//!   host that has timers or a context is told to do the same ([`Host::rollback`]).
+//! - A step of a machine without parallel states and history allocates nothing but the list of raised events, which is
+//!   kept for the next step.
 //!
-//! Deliberately not here: compiling, storing, timers, and the context. The [`Host`] has the context; the machine asks.
+//! Deliberately not here: compiling, storing, and a clock. The [`Host`] has the context and the timers, for which there
+//! are [`Data`] and [`Timers`] ready-made; the machine asks, and is told by [`Machine::elapse`] that a time is over.
 
 #![no_std]
 

@@ -30,14 +30,15 @@ pub const MAX_DEPTH: usize = 64;
 pub const MAX_PROGRAM: usize = 4_096;
 
 /// Most actions in one list: an entry, an exit, a transition, an initial transition. Unit: actions. Why: with
-/// [`MAX_DEPTH`] it bounds what one microstep does: less than 50,000 actions.
+/// [`MAX_DEPTH`] it bounds what one microstep does in one region: less than 50,000 actions. All lists together have no more
+/// than [`MAX_ROWS`], so that no microstep does more, however many regions there are.
 pub const MAX_CALLS: usize = 256;
 
 /// Longest table. Unit: bytes. Why: eight times the longest spec (8 MiB), and far below what offsets of 32 bits reach.
 pub const MAX_TABLE_BYTES: usize = 64 << 20;
 
 /// Most events raised in a macrostep, those that trigger nothing included. Unit: events. Why: bounds the memory and the
-/// time of what the limit on microsteps doesn't count; one microstep can't raise as many, see [`MAX_CALLS`].
+/// time of what the limit on microsteps doesn't count; those beyond it are dropped, and the macrostep fails.
 pub const MAX_RAISED: usize = 1 << 16;
 
 /// Most microsteps in a macrostep unless the host sets another number. Unit: microsteps. Why: longer chains that no

@@ -56,3 +56,4 @@ fn small(fields: &[&str], guards: &[&str]) -> Sections {
     ];
     rows
 }
+mod together;

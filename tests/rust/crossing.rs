@@ -442,6 +442,7 @@ pub mod crossing {
                 State::Green => {
                     match event {
                         Event::Tick if self.host.somebody_waits() => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(2));
                             observer.exited(State::Green.id());
                             observer.entered(State::Yellow.id());
@@ -449,6 +450,7 @@ pub mod crossing {
                             Ok(runtime::Outcome::Taken)
                         }
                         Event::Switch => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(1));
                             observer.exited(State::Green.id());
                             observer.exited(Super::Cars.id());
@@ -462,6 +464,7 @@ pub mod crossing {
                             Ok(runtime::Outcome::Taken)
                         }
                         Event::Fault => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(0));
                             observer.exited(State::Green.id());
                             observer.exited(Super::Cars.id());
@@ -474,6 +477,7 @@ pub mod crossing {
                 State::Yellow => {
                     match event {
                         Event::Switch => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(1));
                             observer.exited(State::Yellow.id());
                             observer.exited(Super::Cars.id());
@@ -487,6 +491,7 @@ pub mod crossing {
                             Ok(runtime::Outcome::Taken)
                         }
                         Event::Fault => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(0));
                             observer.exited(State::Yellow.id());
                             observer.exited(Super::Cars.id());
@@ -499,6 +504,7 @@ pub mod crossing {
                 State::Walk => {
                     match event {
                         Event::Tick => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(4));
                             observer.exited(State::Walk.id());
                             observer.entered(State::Clear.id());
@@ -506,6 +512,7 @@ pub mod crossing {
                             Ok(runtime::Outcome::Taken)
                         }
                         Event::Switch => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(3));
                             observer.exited(State::Walk.id());
                             self.host.people_red();
@@ -519,6 +526,7 @@ pub mod crossing {
                             Ok(runtime::Outcome::Taken)
                         }
                         Event::Fault => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(0));
                             observer.exited(State::Walk.id());
                             self.host.people_red();
@@ -533,6 +541,7 @@ pub mod crossing {
                 State::Clear => {
                     match event {
                         Event::Switch => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(3));
                             observer.exited(State::Clear.id());
                             self.host.people_red();
@@ -546,6 +555,7 @@ pub mod crossing {
                             Ok(runtime::Outcome::Taken)
                         }
                         Event::Fault => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(0));
                             observer.exited(State::Clear.id());
                             self.host.people_red();
@@ -560,6 +570,7 @@ pub mod crossing {
                 State::Flashing => {
                     match event {
                         Event::Repaired => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(5));
                             self.host.stop_flashing();
                             observer.action(runtime::ActionId::new(3));
@@ -575,6 +586,7 @@ pub mod crossing {
                             Ok(runtime::Outcome::Taken)
                         }
                         Event::PowerOff => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(6));
                             self.host.stop_flashing();
                             observer.action(runtime::ActionId::new(3));

@@ -284,6 +284,7 @@ pub mod match_ {
                 State::Self_ => {
                     match event {
                         Event::New => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(0));
                             observer.exited(State::Self_.id());
                             observer.entered(State::Größe.id());
@@ -296,6 +297,7 @@ pub mod match_ {
                 State::Größe => {
                     match event {
                         Event::Return => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(1));
                             observer.exited(State::Größe.id());
                             observer.entered(State::Ok.id());
@@ -303,6 +305,7 @@ pub mod match_ {
                             Ok(runtime::Outcome::Taken)
                         }
                         Event::All => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(1));
                             observer.exited(State::Größe.id());
                             observer.entered(State::Ok.id());
@@ -315,6 +318,7 @@ pub mod match_ {
                 State::Ok => {
                     match event {
                         Event::_2Go => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(2));
                             observer.exited(State::Ok.id());
                             observer.entered(State::Super.id());
@@ -327,6 +331,7 @@ pub mod match_ {
                 State::Super => {
                     match event {
                         Event::Type => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(3));
                             observer.exited(State::Super.id());
                             observer.entered(State::Self_.id());
@@ -334,6 +339,7 @@ pub mod match_ {
                             Ok(runtime::Outcome::Taken)
                         }
                         Event::Host => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(4));
                             observer.exited(State::Super.id());
                             observer.entered(State::SuperEnd.id());

@@ -258,6 +258,7 @@ pub mod turnstile {
                 State::Locked => {
                     match event {
                         Event::Coin => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(0));
                             observer.exited(State::Locked.id());
                             self.host.open_arm();
@@ -267,6 +268,7 @@ pub mod turnstile {
                             Ok(runtime::Outcome::Taken)
                         }
                         Event::Close => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(1));
                             observer.exited(State::Locked.id());
                             observer.entered(State::LockedEnd.id());
@@ -279,6 +281,7 @@ pub mod turnstile {
                 State::Unlocked => {
                     match event {
                         Event::Coin => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(2));
                             observer.exited(State::Unlocked.id());
                             self.host.return_coin();
@@ -288,6 +291,7 @@ pub mod turnstile {
                             Ok(runtime::Outcome::Taken)
                         }
                         Event::Push => {
+                            observer.microstep();
                             observer.transition(runtime::TransitionId::new(3));
                             observer.exited(State::Unlocked.id());
                             self.host.close_arm();

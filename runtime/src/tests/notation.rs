@@ -4,9 +4,10 @@
 //! top to=a initially=log           a state; what it holds is indented; `to` and `initially` are its initial transition
 //!   - on=go|stop if=ready do=log to=b     a transition of the state above it; without `on` it is eventless
 //!   a entry=hello exit=bye
-//!   b final                        or `failure`
+//!   b final                        or `failure`, `parallel`, `history`, `deep` (a deep history)
 //! ```
 //!
+//! `to=a|b` leads to several states. `schedule.x` has the timer `x` send the event `after.x`, `cancel.x` forgets it.
 //! An action `raise.x` raises the event `x`; events `done.…` are internal, and a state has its own if any row names it.
 //! A guard is a name, `!name`, or `field>3` (also `field?` for *exists*).
 
@@ -17,8 +18,8 @@ use core::ops::Range;
 
 use crate::{
     ActionId, ActionKind, ActionRow, Constant, EventId, EventKind, EventRow, FieldId, GuardId,
-    Instruction, Operator, Sections, StateId, StateKind, StateRow, Table, TextId, TransitionRow,
-    Verdict, verify,
+    Instruction, Operator, Sections, StateId, StateKind, StateRow, Table, TextId, TimerId,
+    TimerRow, TransitionRow, Verdict, verify,
 };
 
 /// The table of a machine in the notation.
@@ -86,11 +87,21 @@ impl Reader {
             for (_, other) in &around {
                 let row = &mut self.rows.states[other.index()];
                 row.end = id.raw() + 1;
-                row.kind = StateKind::Compound;
+                if row.kind != StateKind::Parallel {
+                    row.kind = StateKind::Compound;
+                }
             }
+            let kinds = [
+                ("parallel", StateKind::Parallel),
+                ("history", StateKind::History),
+                ("deep", StateKind::DeepHistory),
+            ];
+            let said = kinds.iter().find(|(word, _)| words.contains(word));
             self.rows.states.push(StateRow {
                 name,
-                kind: if last {
+                kind: if let Some(&(_, kind)) = said {
+                    kind
+                } else if last {
                     StateKind::Final
                 } else {
                     StateKind::Atomic
@@ -164,20 +175,41 @@ impl Reader {
         }
     }
 
-    fn targets(&mut self, name: &str) -> Range<u32> {
+    fn targets(&mut self, names: &str) -> Range<u32> {
         let start = u32::try_from(self.rows.targets.len()).unwrap();
-        if name.is_empty() {
-            return start..start;
+        for name in names.split('|').filter(|name| !name.is_empty()) {
+            let mut states = self.rows.states.iter();
+            let state = states.position(|row| self.named(row.name) == name);
+            let state = StateId::from_index(state.expect(name)).unwrap();
+            self.rows.targets.push(state);
         }
-        let state = self
-            .rows
-            .states
-            .iter()
-            .position(|row| self.named(row.name) == name);
-        self.rows
-            .targets
-            .push(StateId::from_index(state.expect(name)).unwrap());
-        start..start + 1
+        start..u32::try_from(self.rows.targets.len()).unwrap()
+    }
+
+    fn timer(&mut self, name: &str) -> TimerId {
+        let mut timers = self.rows.timers.iter();
+        let known = timers.position(|row| self.named(row.name) == name);
+        let index = known.unwrap_or_else(|| {
+            let event = self.event(&format!("after.{name}"));
+            let name = self.text(name);
+            self.rows.timers.push(TimerRow { name, event });
+            self.rows.timers.len() - 1
+        });
+        TimerId::from_index(index).unwrap()
+    }
+
+    /// What the action of that name does.
+    fn kind(&mut self, name: &str) -> ActionKind {
+        if let Some(event) = name.strip_prefix("raise.") {
+            return ActionKind::Raise(self.event(event));
+        }
+        if let Some(timer) = name.strip_prefix("schedule.") {
+            return ActionKind::Schedule(self.timer(timer), 100);
+        }
+        match name.strip_prefix("cancel.") {
+            Some(timer) => ActionKind::Cancel(self.timer(timer)),
+            None => ActionKind::Host,
+        }
     }
 
     fn event(&mut self, name: &str) -> EventId {
@@ -187,7 +219,8 @@ impl Reader {
             .iter()
             .position(|row| self.named(row.name) == name);
         let index = known.unwrap_or_else(|| {
-            let kind = if name.starts_with("done.") {
+            let own = ["done.", "after."];
+            let kind = if own.iter().any(|own| name.starts_with(own)) {
                 EventKind::Internal
             } else {
                 EventKind::Named
@@ -221,8 +254,7 @@ impl Reader {
                 .iter()
                 .position(|row| self.named(row.name) == name);
             let index = known.unwrap_or_else(|| {
-                let raised = name.strip_prefix("raise.").map(|event| self.event(event));
-                let kind = raised.map_or(ActionKind::Host, ActionKind::Raise);
+                let kind = self.kind(name);
                 let name = self.text(name);
                 self.rows.actions.push(ActionRow {
                     name,

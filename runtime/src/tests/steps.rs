@@ -50,7 +50,7 @@ impl Observer for Trace<'_> {
 }
 
 /// Answers every guard `yes` or `no`, by its name; has a field `three`.
-struct ByName<'t>(&'t Table);
+pub(super) struct ByName<'t>(pub(super) &'t Table);
 
 impl Host for ByName<'_> {
     fn guard(&mut self, guard: GuardId) -> bool {
@@ -68,7 +68,7 @@ impl Host for ByName<'_> {
 
 /// Starts the machine, sends the events, and compares what was observed, a line for each.
 #[track_caller]
-fn check(machine: &str, expected: &[(&str, &str)]) {
+pub(super) fn check(machine: &str, expected: &[(&str, &str)]) {
     let table = table(machine);
     let mut trace = Trace {
         table: &table,

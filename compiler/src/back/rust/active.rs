@@ -32,16 +32,17 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
         let said = format!("What is active in `{id}`.");
         write_type(facts, state, &name, &TokenStream::new(), &said)
     });
-    quote! {
-        #outermost
+    let inner = (!facts.is_flat()).then(|| {
+        quote! {
+            /// What may be active inside of each superstate.
+            pub mod active {
+                use super::State;
 
-        /// What may be active inside of each superstate.
-        pub mod active {
-            use super::State;
-
-            #(#inner)*
+                #(#inner)*
+            }
         }
-    }
+    });
+    quote!(#outermost #inner)
 }
 
 /// The children that can be active.

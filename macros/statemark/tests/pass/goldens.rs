@@ -7,6 +7,7 @@ pub mod goldens {
     include!("../../../../tests/rust/crossing.rs");
     include!("../../../../tests/rust/errand.rs");
     include!("../../../../tests/rust/keywords.rs");
+    include!("../../../../tests/rust/kitchen.rs");
     include!("../../../../tests/rust/turnstile.rs");
 }
 
