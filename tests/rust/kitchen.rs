@@ -379,10 +379,10 @@ pub mod kitchen {
         /// Forgets the timer, however often it waits.
         fn cancel(&mut self, timer: Timer);
 
-        /// A macrostep begins: what it does to timers is one change.
+        /// A macrostep begins: what it does to timers and data is one change.
         fn begin(&mut self) {}
 
-        /// The macrostep failed: timers are to be as they were when it began.
+        /// The macrostep failed: timers and data are to be as they were when it began.
         fn rollback(&mut self) {}
     }
 
@@ -550,7 +550,7 @@ pub mod kitchen {
         ///
         /// # Errors
         ///
-        /// The machine doesn't come to rest within the limit of microsteps.
+        /// The machine doesn't come to rest within the limit of microsteps, or an assignment has no value.
         pub fn new(host: H) -> Result<Self, runtime::StepError> {
             Self::new_observed(host, &mut ())
         }
@@ -778,22 +778,20 @@ pub mod kitchen {
         fn holds<O: runtime::Observer>(
             &mut self,
             transition: runtime::TransitionId,
-            _: &runtime::Configuration,
+            configuration: &runtime::Configuration,
             observer: &mut O,
         ) -> bool {
-            {
-                let _ = (transition, observer);
-                true
-            }
+            let _ = (transition, configuration, observer);
+            true
         }
 
         fn exit<O: runtime::Observer>(
             &mut self,
             of: runtime::StateId,
-            _: &runtime::Configuration,
+            configuration: &runtime::Configuration,
             observer: &mut O,
         ) -> Result<(), runtime::StepError> {
-            let _ = &observer;
+            let _ = (configuration, &observer);
             match of.raw() {
                 5 => {
                     self.host.cancel(Timer::AfterHot1);
@@ -807,10 +805,10 @@ pub mod kitchen {
         fn act<O: runtime::Observer>(
             &mut self,
             of: runtime::TransitionId,
-            _: &runtime::Configuration,
+            configuration: &runtime::Configuration,
             observer: &mut O,
         ) -> Result<(), runtime::StepError> {
-            let _ = &observer;
+            let _ = (configuration, &observer);
             let _ = of;
             Ok(())
         }
@@ -818,10 +816,10 @@ pub mod kitchen {
         fn enter<O: runtime::Observer>(
             &mut self,
             of: runtime::StateId,
-            _: &runtime::Configuration,
+            configuration: &runtime::Configuration,
             observer: &mut O,
         ) -> Result<(), runtime::StepError> {
-            let _ = &observer;
+            let _ = (configuration, &observer);
             match of.raw() {
                 5 => {
                     self.host.schedule(Timer::AfterHot1, 600000);
@@ -837,10 +835,10 @@ pub mod kitchen {
         fn begin<O: runtime::Observer>(
             &mut self,
             of: runtime::StateId,
-            _: &runtime::Configuration,
+            configuration: &runtime::Configuration,
             observer: &mut O,
         ) -> Result<(), runtime::StepError> {
-            let _ = &observer;
+            let _ = (configuration, &observer);
             let _ = of;
             Ok(())
         }
