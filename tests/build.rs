@@ -15,7 +15,7 @@ use std::path::Path;
 
 use statemark_compiler::back;
 use statemark_compiler::diag::Diags;
-use statemark_compiler::ir::{ActionKind, Machine};
+use statemark_compiler::ir::{ActionKind, Machine, StateKind};
 use statemark_compiler::valid;
 
 use random::Shape;
@@ -33,8 +33,9 @@ fn main() {
     let mut list = String::new();
     let mut count = 0;
     for seed in 0.. {
-        let machine = random::machine(seed, Shape::plain(seed));
+        let machine = random::machine(seed, Shape::written(seed));
         let glue = host(seed, &machine);
+        let kind = kind(&machine);
         let Some(valid) = valid::check(machine, false, &mut Diags::new()) else {
             continue;
         };
@@ -47,7 +48,7 @@ fn main() {
             back::rust::write_file(&valid, &options)
         );
         code.push_str(&glue);
-        let _ = writeln!(list, "    random_{seed} {seed}");
+        let _ = writeln!(list, "    {kind} random_{seed} {seed}");
         count += 1;
         if count == MACHINES {
             break;
@@ -86,6 +87,48 @@ fn host(seed: u64, machine: &Machine) -> String {
             "fn field(&self, path: &str) -> Value<'_> { World::field(self, self.path(path)) }\n",
         );
     }
+    if !machine.timers.is_empty() {
+        let _ = writeln!(
+            code,
+            "fn schedule(&mut self, timer: random_{seed}::Timer, delay: u64) {{
+                World::schedule(self, timer as usize, delay);
+            }}
+            fn cancel(&mut self, timer: random_{seed}::Timer) {{
+                World::cancel(self, timer as usize);
+            }}"
+        );
+    }
+    if assigns(machine) {
+        code.push_str(
+            "fn assign(&mut self, path: &str, value: Value<'_>) {
+                World::assign(self, self.path(path), datum(value));
+            }",
+        );
+    }
+    if assigns(machine) || !machine.timers.is_empty() {
+        code.push_str(
+            "fn begin(&mut self) { World::begin(self); }
+            fn rollback(&mut self) { World::rollback(self); }",
+        );
+    }
     code.push_str("}\n");
     code
+}
+
+fn assigns(machine: &Machine) -> bool {
+    let mut actions = machine.actions.iter();
+    actions.any(|(_, action)| matches!(action.kind, ActionKind::Assign(_)))
+}
+
+/// What the machine's module shows of where it is, and whether it has timers.
+fn kind(machine: &Machine) -> &'static str {
+    let mut states = machine.states.iter();
+    let regions =
+        states.any(|(_, state)| state.kind == StateKind::Parallel || state.kind.is_history());
+    match (regions, machine.timers.is_empty()) {
+        (false, true) => "one",
+        (false, false) => "one_timed",
+        (true, true) => "regions",
+        (true, false) => "regions_timed",
+    }
 }

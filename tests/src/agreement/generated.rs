@@ -2,19 +2,25 @@
 
 use statemark_runtime::{EventId, Outcome, Recorder, StateId, StepError, Value};
 
+use super::Case;
 use super::engine::{Engine, Step, Told, failure};
-use super::world::World;
+use super::world::{World, datum};
 use crate::naive::Failure;
 
 /// A generated machine that runs.
 pub(super) struct Generated<M> {
     machine: M,
     recorder: Recorder,
+    /// The event of each timer.
+    timers: Vec<EventId>,
 }
 
 impl<M: Module> Generated<M> {
     /// No engine if the start failed.
-    pub(super) fn start(world: World) -> (Option<Self>, Told) {
+    pub(super) fn start(case: &Case) -> (Option<Self>, Told) {
+        let world = World::new(&case.machine, case.seed);
+        let timers = case.machine.timers.iter();
+        let timers = timers.map(|(_, timer)| EventId::from_index(timer.event.index()).unwrap());
         let mut recorder = Recorder::new();
         let started = M::start(world, &mut recorder);
         let outcome = match &started {
@@ -25,7 +31,11 @@ impl<M: Module> Generated<M> {
         let record = recorder.finish(None, outcome.unwrap_or(Outcome::Ignored));
         let engine = started.ok().map(|mut machine| {
             machine.host().settle();
-            Self { machine, recorder }
+            Self {
+                machine,
+                recorder,
+                timers: timers.collect(),
+            }
         });
         (engine, (outcome, record))
     }
@@ -33,11 +43,17 @@ impl<M: Module> Generated<M> {
 
 impl<M: Module> Engine for Generated<M> {
     fn step(&mut self, step: Step) -> Told {
-        let Step::Send(event) = step else {
-            panic!("no timer elapses yet");
+        let (event, outcome) = match step {
+            Step::Send(event) => {
+                let event = EventId::from_index(event).unwrap();
+                (event, self.machine.send(event, &mut self.recorder))
+            }
+            Step::Elapse(timer) => {
+                let outcome = self.machine.elapse(timer, &mut self.recorder);
+                (self.timers[timer], Some(outcome))
+            }
         };
-        let event = EventId::from_index(event).unwrap();
-        let outcome = match self.machine.send(event, &mut self.recorder) {
+        let outcome = match outcome {
             Some(outcome) => outcome.map_err(|fault| failure(&fault)),
             // Its type has no such event.
             None if self.machine.ended() => Err(Failure::Ended),
@@ -73,6 +89,7 @@ pub(super) trait Module: Sized {
         event: EventId,
         recorder: &mut Recorder,
     ) -> Option<Result<Outcome, StepError>>;
+    fn elapse(&mut self, timer: usize, recorder: &mut Recorder) -> Result<Outcome, StepError>;
     fn leaves(&self) -> Vec<StateId>;
     fn ended(&self) -> bool;
     fn host(&mut self) -> &mut World;
@@ -89,8 +106,48 @@ impl<M> Started<M> for Result<M, StepError> {
     }
 }
 
+/// In what the faces of generated machines differ: one state or several, and timers.
+macro_rules! face {
+    (one $name:ident) => {
+        face!(one_leaf $name);
+        face!(timeless $name);
+    };
+    (one_timed $name:ident) => {
+        face!(one_leaf $name);
+        face!(timed $name);
+    };
+    (regions $name:ident) => {
+        face!(leaves $name);
+        face!(timeless $name);
+    };
+    (regions_timed $name:ident) => {
+        face!(leaves $name);
+        face!(timed $name);
+    };
+    (one_leaf $name:ident) => {
+        fn leaves(&self) -> Vec<StateId> {
+            vec![self.state().id()]
+        }
+    };
+    (leaves $name:ident) => {
+        fn leaves(&self) -> Vec<StateId> {
+            self.states().map(|state| state.id()).collect()
+        }
+    };
+    (timed $name:ident) => {
+        fn elapse(&mut self, timer: usize, recorder: &mut Recorder) -> Result<Outcome, StepError> {
+            self.elapse_observed($name::Timer::ALL[timer], recorder)
+        }
+    };
+    (timeless $name:ident) => {
+        fn elapse(&mut self, timer: usize, _: &mut Recorder) -> Result<Outcome, StepError> {
+            panic!("there is no timer {timer}")
+        }
+    };
+}
+
 macro_rules! engines {
-    ($($name:ident $seed:literal)*) => {
+    ($($face:ident $name:ident $seed:literal)*) => {
         $(
             impl Started<$name::Machine<World>> for $name::Machine<World> {
                 fn started(self) -> Result<Self, StepError> {
@@ -112,9 +169,7 @@ macro_rules! engines {
                     Some(self.send_observed(*event, recorder))
                 }
 
-                fn leaves(&self) -> Vec<StateId> {
-                    vec![self.state().id()]
-                }
+                face!($face $name);
 
                 fn ended(&self) -> bool {
                     self.is_ended()

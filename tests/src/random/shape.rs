@@ -50,6 +50,15 @@ impl Shape {
         }
     }
 
+    /// A machine that the build script writes as Rust: some are flattened, some are walked.
+    pub(crate) fn written(seed: u64) -> Self {
+        if seed.is_multiple_of(3) {
+            Self::plain(seed)
+        } else {
+            Self::any(seed)
+        }
+    }
+
     /// Any machine.
     pub(crate) fn any(seed: u64) -> Self {
         let mut chance = Chance::new(seed ^ 0xa11);
