@@ -16,10 +16,29 @@ use crate::ir::{
 
 /// Whether a guard holds, as an expression of type `bool`, from one that may have `?` in it.
 pub(super) fn holds(guard: &Guard, answer: TokenStream) -> TokenStream {
-    if guard_may_fail(guard) {
-        quote!(runtime::generated::holds(|| Ok(#answer)))
-    } else {
+    if !guard_may_fail(guard) {
         answer
+    } else if is_one_test(guard) {
+        // `Ok(a?)` is `a`.
+        let mut tokens: Vec<_> = answer.into_iter().collect();
+        tokens.pop();
+        let test: TokenStream = tokens.into_iter().collect();
+        quote!(runtime::generated::holds(|| #test))
+    } else {
+        quote!(runtime::generated::holds(|| Ok(#answer)))
+    }
+}
+
+/// Whether the guard is nothing but one comparison or test, which ends in `?`.
+fn is_one_test(guard: &Guard) -> bool {
+    match guard {
+        Guard::Expression(expression) => {
+            matches!(&expression.kind, ExpressionKind::Binary(operator, _) if !operator.is_arithmetic())
+        }
+        Guard::All(parts) | Guard::Any(parts) => {
+            matches!(parts.as_slice(), [only] if is_one_test(only))
+        }
+        Guard::Ask(_) | Guard::Compare { .. } | Guard::Not(_) => false,
     }
 }
 
