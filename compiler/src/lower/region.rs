@@ -152,7 +152,8 @@ fn tells(statement: &Statement) -> bool {
 /// Reports transitions from one region to another of the same parallel state.
 pub(super) fn report_crossings(draft: &Draft, diags: &mut Diags) {
     let is_parallel = |state: &DraftState| state.kind == Some(Kind::Parallel);
-    if !draft.states.iter().any(is_parallel) {
+    // Where something is broken, a state may stand in another region than its author means.
+    if diags.has_errors() || !draft.states.iter().any(is_parallel) {
         return;
     }
     for transition in &draft.transitions {
