@@ -175,6 +175,7 @@ codes! {
     SM607 "illegal-targets" Error IllegalTargets;
     SM608 "foreign-expression" Error ForeignExpression;
     SM609 "idle-cancel" Warning IdleCancel;
+    SM610 "always-fails" Warning AlwaysFails;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

@@ -22,8 +22,8 @@ use crate::source::{FileId, Span, narrow};
 use reader::Reader;
 
 pub(crate) use report::{
-    bad_attribute, foreign_expression, idle_cancel, illegal_targets, misplaced_content,
-    missing_part,
+    always_fails, bad_attribute, foreign_expression, idle_cancel, illegal_targets,
+    misplaced_content, missing_part,
 };
 
 /// The namespace of what hosts and faces of Statemark add to SCXML.

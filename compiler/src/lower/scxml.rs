@@ -51,6 +51,7 @@ pub fn lower_scxml(
         names: BTreeMap::new(),
         raises: BTreeMap::new(),
         given: BTreeMap::new(),
+        nesting: 0,
         timers: Arena::new(),
         timer_keys: BTreeMap::new(),
         diags,
@@ -119,6 +120,8 @@ struct Lowering<'d, 'f> {
     raises: BTreeMap<(Handle<Event>, Option<String>), Handle<Action>>,
     /// The actions whose name is given, with what they say.
     given: BTreeMap<String, (Handle<Action>, String)>,
+    /// How many conditional actions are around the one that is made.
+    nesting: usize,
     timers: Arena<Timer>,
     /// The timers, by the id of the send and its event.
     timer_keys: BTreeMap<(Option<String>, String), Handle<Timer>>,

@@ -182,6 +182,8 @@ pub enum ContentKind {
     If(Vec<Branch>),
     /// `<statemark:action>`: what the host makes of its name.
     Host,
+    /// What fails whenever it is done.
+    Failure,
 }
 
 /// One assignment.
@@ -237,6 +239,7 @@ impl ContentKind {
                 words.collect::<Vec<_>>().join(" ")
             }
             Self::Host => "action".to_owned(),
+            Self::Failure => "failure".to_owned(),
         }
     }
 }

@@ -132,17 +132,29 @@ fn name_of_event(event: Spanned<String>, reader: &mut Reader<'_>) -> Option<Span
 fn send(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
     reader.expect_attributes(node, &["event", "id", "delay", "target", "type"], &["name"]);
     nothing_inside(node, reader);
-    if let Some(kind) = reader.attribute_or_expression(node, "type")
-        && !PROCESSORS.contains(&kind.value.trim_end_matches('/'))
-    {
-        let found = report::bad_attribute::choice(&kind, "type", &PROCESSORS);
-        reader.diags.push(found);
-    }
+    let mut fails = false;
+    let kind = reader.attribute_or_expression(node, "type");
+    let kind = kind.filter(|kind| !PROCESSORS.contains(&kind.value.trim_end_matches('/')));
     let target = reader.attribute_or_expression(node, "target");
     let internal = target.as_ref().is_some_and(|to| to.value == "#_internal");
-    if let Some(target) = target.filter(|_| !internal) {
-        let found = report::bad_attribute::choice(&target, "target", &["#_internal"]);
-        reader.diags.push(found);
+    let target = target.filter(|_| !internal);
+    let refused = [
+        ("type", kind, PROCESSORS.as_slice()),
+        ("target", target, ["#_internal"].as_slice()),
+    ];
+    for (name, value, choices) in refused {
+        let Some(value) = value else { continue };
+        // Another processor's place is one that somebody means; anything else isn't a place at all.
+        let is_place = value.value.starts_with("#_") || value.value.contains(':');
+        if is_place || reader.native {
+            let found = report::bad_attribute::choice(&value, name, choices);
+            reader.diags.push(found);
+        } else {
+            fails = true;
+            reader
+                .diags
+                .push(report::always_fails::nowhere(&value, name));
+        }
     }
     let id = reader.attribute(node, "id");
     let delay = reader.attribute_or_expression(node, "delay");
@@ -160,6 +172,9 @@ fn send(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
     }
     let event = reader.required(node, "event", Reader::attribute_or_expression)?;
     let event = name_of_event(event, reader)?;
+    if fails {
+        return Some(ContentKind::Failure);
+    }
     if internal {
         return Some(ContentKind::Raise(event));
     }

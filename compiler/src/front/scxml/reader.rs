@@ -27,11 +27,18 @@ pub(super) struct Reader<'t> {
     file: FileId,
     text: &'t str,
     pub(super) diags: &'t mut Diags,
+    /// Whether expressions are ours, so that what SCXML lets fail is a mistake.
+    pub(super) native: bool,
 }
 
 impl<'t> Reader<'t> {
     pub(super) fn new(file: FileId, text: &'t str, diags: &'t mut Diags) -> Self {
-        Self { file, text, diags }
+        Self {
+            file,
+            text,
+            diags,
+            native: false,
+        }
     }
 
     fn span(&self, range: std::ops::Range<usize>) -> Span {

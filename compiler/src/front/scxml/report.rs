@@ -1,5 +1,6 @@
 //! The messages of this front end: one file a code, named as the code is.
 
+pub(crate) mod always_fails;
 pub(crate) mod bad_attribute;
 pub(crate) mod foreign_expression;
 pub(crate) mod idle_cancel;

@@ -65,6 +65,7 @@ pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Do
     choose(reader, "version", &["1.0", "1"]);
     choose(reader, "binding", &["early"]);
     let datamodel = choose(reader, "datamodel", &["ecmascript", "statemark", "null"]);
+    reader.native = datamodel == Some(1);
     let name = reader.attribute(root, "name");
     let mut body = empty(Kind::State, tag, None);
     body.initial = initial_attribute(root, reader);

@@ -1,13 +1,14 @@
 //! Executable content becomes actions.
 
+use super::events::FAULT;
 use super::{Lowering, plain};
 use crate::arena::{Arena, Handle};
 use crate::diag::nearest;
 use crate::front::scxml::ast::{Branch, Content, ContentKind};
-use crate::front::scxml::{bad_attribute, idle_cancel};
+use crate::front::scxml::{always_fails, bad_attribute, idle_cancel};
 use crate::ir::{
-    Action, ActionKind, Constant, Event, Expression, ExpressionKind, Field, Guard, Meta, State,
-    Timer,
+    Action, ActionKind, Assign, Constant, Event, Expression, ExpressionKind, Field, Guard, Meta,
+    State, Timer, UnaryOperator,
 };
 use crate::lower::words::{composed, slug};
 use crate::source::{Span, Spanned};
@@ -84,9 +85,56 @@ impl Lowering<'_, '_> {
     ) -> Vec<Handle<Action>> {
         let mut actions = Vec::new();
         for content in list {
+            if self.always_fails(content) {
+                // Nothing of the block is done behind it.
+                actions.push(self.failure(content.span));
+                break;
+            }
             self.content(content, of, &mut actions);
         }
         actions
+    }
+
+    /// Whether an element fails whenever it is done: what SCXML says of places and of ways that aren't there.
+    fn always_fails(&mut self, content: &Content) -> bool {
+        match &content.kind {
+            ContentKind::Failure => true,
+            ContentKind::Assign(list) if !self.document.native => {
+                let lost = list
+                    .iter()
+                    .find(|assign| !self.is_declared(&assign.location));
+                if let Some(assign) = lost {
+                    let known = self.data.ids.iter().map(String::as_str);
+                    let found = always_fails::no_location(&assign.location, known);
+                    self.diags.push(found);
+                }
+                lost.is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// An action that raises `error.execution` and ends its block: outside of any condition the raising is enough, since
+    /// nothing is made of what stands behind it; inside, an assignment that has no value ends the lists around it, too.
+    fn failure(&mut self, span: Span) -> Handle<Action> {
+        let fault = self.event(&Spanned::new(FAULT.to_owned(), span));
+        if self.nesting == 0 {
+            let key = (fault, None);
+            if let Some(&action) = self.raises.get(&key) {
+                return action;
+            }
+            let action = self.action(span, None, ActionKind::Raise(fault), None);
+            self.raises.insert(key, action);
+            return action;
+        }
+        let text = ExpressionKind::Constant(Constant::Text("no value".to_owned()));
+        let text = Expression { span, kind: text };
+        let kind = ExpressionKind::Unary(UnaryOperator::Negate, Box::new(text));
+        let assign = Assign {
+            field: self.field("_error", span),
+            value: Expression { span, kind },
+        };
+        self.action(span, None, ActionKind::Assign(vec![assign]), None)
     }
 
     fn content(
@@ -173,6 +221,7 @@ impl Lowering<'_, '_> {
             ContentKind::If(branches) => {
                 actions.extend(self.conditional(content.span, given, branches, of));
             }
+            ContentKind::Failure => {}
             ContentKind::Host => {
                 actions.push(self.action(content.span, given, ActionKind::Host, None));
             }
@@ -249,6 +298,7 @@ impl Lowering<'_, '_> {
                 kind: ExpressionKind::Constant(Constant::Bool(true)),
             }),
         };
+        self.nesting += 1;
         let then = self.contents(&first.content, of);
         let otherwise = match others {
             [] => Vec::new(),
@@ -258,6 +308,7 @@ impl Lowering<'_, '_> {
                 .into_iter()
                 .collect(),
         };
+        self.nesting -= 1;
         let kind = ActionKind::If {
             guard,
             then,

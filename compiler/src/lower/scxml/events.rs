@@ -12,7 +12,7 @@ use crate::ir::{Event, EventKind, State, StateKind};
 use crate::source::{Span, Spanned};
 
 /// What is raised where an assignment has no value.
-const FAULT: &str = "error.execution";
+pub(super) const FAULT: &str = "error.execution";
 
 /// What a face sends in place of a name that the machine doesn't have.
 const UNKNOWN: &str = "error.unknown_event";
@@ -126,7 +126,7 @@ impl Lowering<'_, '_> {
                         self.mention(&branch.content);
                     }
                 }
-                ContentKind::Assign(_) => self.known.assigns = true,
+                ContentKind::Assign(_) | ContentKind::Failure => self.known.assigns = true,
                 ContentKind::Cancel(_) | ContentKind::Log { .. } | ContentKind::Host => {}
             }
         }

@@ -10,7 +10,7 @@ use crate::excerpt::Excerpt;
 use crate::front::expression::ast::{self, BinaryOperator, Kind};
 use crate::front::expression::{Written, parse};
 use crate::front::scxml::{ast as scxml, escaped, foreign_expression};
-use crate::ir::{Assign, Expression, ExpressionKind, Guard, Type};
+use crate::ir::{Assign, Constant, Expression, ExpressionKind, Guard, Type};
 use crate::lower::expression::{as_expression, constant};
 use crate::lower::report::unknown_state::unknown_target;
 use crate::source::{Span, Spanned};
@@ -26,12 +26,7 @@ impl Lowering<'_, '_> {
     /// An assignment; its place must be declared.
     pub(super) fn assign(&mut self, assign: &scxml::Assign) -> Option<Assign> {
         let path = plain(&assign.location);
-        let first = path.split('.').next().unwrap_or("");
-        let names_it = path.split('.').all(|name| {
-            name.starts_with(|c: char| c == '_' || c.is_alphabetic())
-                && name.chars().all(|c| c == '_' || c.is_alphanumeric())
-        });
-        let is_declared = names_it && self.data.ids.contains(first);
+        let is_declared = self.is_declared(&assign.location);
         if !is_declared {
             let found = foreign_expression::no_location(assign.location.span, &path);
             self.diags.push(found);
@@ -43,6 +38,17 @@ impl Lowering<'_, '_> {
             field,
             value: value?,
         })
+    }
+
+    /// Whether a location is a place in the data that the document declares.
+    pub(super) fn is_declared(&self, location: &Spanned<String>) -> bool {
+        let path = plain(location);
+        let is_name = |name: &str| {
+            name.starts_with(|c: char| c == '_' || c.is_alphabetic())
+                && name.chars().all(|c| c == '_' || c.is_alphanumeric())
+        };
+        let first = path.split('.').next().unwrap_or("");
+        path.split('.').all(is_name) && self.data.ids.contains(first)
     }
 
     /// The expression of a text. What is wrong with it is reported, with fixes as the document spells them.
@@ -80,6 +86,10 @@ impl Lowering<'_, '_> {
                 self.expect_truth(&value, span);
                 return Some(Guard::Expression(value));
             }
+            Kind::Literal(literal) if self.document.ecmascript => {
+                let kind = ExpressionKind::Constant(Constant::Bool(is_truthy(literal)));
+                return Some(Guard::Expression(Expression { span, kind }));
+            }
             _ => {
                 let value = self.value(expression)?;
                 self.expect_truth(&value, span);
@@ -93,7 +103,7 @@ impl Lowering<'_, '_> {
     fn expect_truth(&mut self, value: &Expression, span: Span) {
         let is_truth = match &value.kind {
             ExpressionKind::Field(field) => self.fields.at(*field).kind == Type::Bool,
-            ExpressionKind::Constant(value) => matches!(value, crate::ir::Constant::Bool(_)),
+            ExpressionKind::Constant(value) => matches!(value, Constant::Bool(_)),
             ExpressionKind::Unary(..) => false,
             ExpressionKind::Binary(operator, _) => !is_arithmetic(*operator),
             _ => true,
@@ -163,6 +173,18 @@ impl Lowering<'_, '_> {
         let found = foreign_expression::undeclared(span, path, near);
         self.diags.push(found);
         None
+    }
+}
+
+/// What ECMAScript takes a literal for. Source: ECMA-262, *ToBoolean*.
+fn is_truthy(literal: &ast::Literal) -> bool {
+    match literal {
+        ast::Literal::Null => false,
+        ast::Literal::Bool(value) => *value,
+        ast::Literal::Int(value) => *value != 0,
+        ast::Literal::Unsigned(value) => *value != 0,
+        ast::Literal::Float(value) => *value != 0.0,
+        ast::Literal::Text(text) => !text.is_empty(),
     }
 }
 
