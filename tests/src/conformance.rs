@@ -9,6 +9,7 @@
 //! recommendation doesn't say, `tests/conformance/deviations.json` has the reason, and what must come out instead.
 
 mod case;
+mod interpreted;
 mod play;
 mod summary;
 mod table;
@@ -57,7 +58,10 @@ fn every_test_that_applies_passes() {
         }
     }
     for (case, machine) in &apply {
-        let results = vec![("table", table::run(machine, &case.script))];
+        let results = vec![
+            ("table", table::run(machine, &case.script)),
+            ("interpreter", interpreted::run(machine, &case.script)),
+        ];
         fates.insert(case.name.clone(), Fate::Run(results));
     }
     let written = summary::write(&fates, &deviations);
@@ -120,7 +124,9 @@ fn a_test_passes_or_fails_for_its_reason() {
         }))
     };
     let machine = &compiled.machines[0];
-    assert_eq!(table::run(machine, &script("c")), Ok(()));
-    let fault = table::run(machine, &script("b"));
-    assert_eq!(fault, Err("after event 3, `go`: in c, not in b".to_owned()));
+    for run in [table::run, interpreted::run] {
+        assert_eq!(run(machine, &script("c")), Ok(()));
+        let fault = run(machine, &script("b"));
+        assert_eq!(fault, Err("after event 3, `go`: in c, not in b".to_owned()));
+    }
 }

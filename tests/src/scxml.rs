@@ -8,13 +8,15 @@ use std::fs;
 
 use statemark_compiler::arena::Handle;
 use statemark_compiler::back;
+use statemark_compiler::diag::Diags;
 use statemark_compiler::ir::{
     Action, ActionKind, Constant, Expression, ExpressionKind, Guard, Machine, State,
 };
-use statemark_compiler::valid::Valid;
+use statemark_compiler::valid::{self, Valid};
 
 use crate::corpus::compile_text;
 use crate::golden::{files, outside, root, shown};
+use crate::random::{self, Shape};
 
 /// All that an engine does of a machine, by names.
 pub(crate) fn outline(machine: &Machine) -> String {
@@ -239,6 +241,33 @@ fn what_is_written_as_scxml_reads_back_as_the_same_machine() {
     }
     assert!(faults.is_empty(), "{faults}");
     assert!(compared >= 50, "only {compared} machines were compared");
+}
+
+/// How many random machines of each shape are written and read.
+const RANDOM: u64 = 300;
+
+#[test]
+fn random_machines_read_back_as_they_are() {
+    let shapes = [Shape::plain, Shape::any];
+    let mut faults = String::new();
+    let mut compared = 0;
+    for (kind, shape) in shapes.iter().enumerate() {
+        for seed in 0..RANDOM {
+            let machine = random::machine(seed, shape(seed));
+            let Some(valid) = valid::check(machine, false, &mut Diags::new()) else {
+                continue;
+            };
+            compared += 1;
+            if let Err(fault) = round_trip(&valid) {
+                faults += &format!("shape {kind}, seed {seed}:\n{fault}\n");
+            }
+        }
+        if !faults.is_empty() {
+            break;
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+    assert!(compared >= RANDOM, "only {compared} machines were compared");
 }
 
 /// The canonical document of each document in `tests/scxml` stands beside it.

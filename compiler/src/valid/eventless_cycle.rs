@@ -2,7 +2,7 @@
 
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
-use crate::ir::{Machine, State, StateKind, Transition};
+use crate::ir::{ActionKind, Machine, State, StateKind, Transition};
 
 /// Reports cycles of eventless transitions without a guard: the machine would never come to rest.
 ///
@@ -35,16 +35,33 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
 }
 
 /// The eventless transition without a guard that is taken in a leaf, and the leaf where it ends.
+///
+/// None if it assigns and one with a guard comes before it: such a transition counts, and the guard ends it.
 fn step(machine: &Machine, leaf: Handle<State>) -> Option<(&Transition, Handle<State>)> {
     let is_parallel = |state| machine.states.at(state).kind == StateKind::Parallel;
     if machine.ancestry(leaf).any(is_parallel) {
         return None;
     }
-    let transition = machine
-        .ancestry(leaf)
-        .flat_map(|state| machine.transitions_of(state))
-        .map(|(_, transition)| transition)
-        .find(|transition| transition.triggers.is_empty() && transition.guard.is_none())?;
+    let eventless = || {
+        machine
+            .ancestry(leaf)
+            .flat_map(|state| machine.transitions_of(state))
+            .map(|(_, transition)| transition)
+            .filter(|transition| transition.triggers.is_empty())
+    };
+    let transition = eventless().find(|transition| transition.guard.is_none())?;
+    let mut actions = transition.actions.iter();
+    let counts = actions.any(|&action| {
+        let kind = &machine.actions.at(action).kind;
+        matches!(kind, ActionKind::Assign(_) | ActionKind::If { .. })
+    });
+    if counts
+        && eventless()
+            .next()
+            .is_some_and(|first| first.guard.is_some())
+    {
+        return None;
+    }
     let next = match transition.targets.as_slice() {
         &[target] => machine.default_leaf(target)?,
         [] => leaf,
