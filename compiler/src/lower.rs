@@ -33,6 +33,7 @@ pub mod scxml;
 mod spec;
 mod target;
 mod trigger;
+mod types;
 mod wildcard;
 mod wording;
 pub mod words;
@@ -87,7 +88,10 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
         interrupts = self::interrupts(spec, &draft, &mut context);
     }
     add_instructions(spec, &mut draft, &mut context);
-    finish::finish(spec, draft, interrupts, &drawn)
+    let comparisons = std::mem::take(&mut draft.comparisons);
+    let mut machine = finish::finish(spec, draft, interrupts, &drawn);
+    types::settle(&mut machine, comparisons.into_values(), &mut context);
+    machine
 }
 
 /// The guard as its author wrote it in a label, if the label has one.

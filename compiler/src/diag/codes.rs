@@ -165,6 +165,8 @@ codes! {
     SM512 "unknown-field" Error UnknownField;
     SM513 "mistyped-expression" Error MistypedExpression;
     SM514 "bad-assignment" Error BadAssignment;
+    SM515 "division-by-zero" Error DivisionByZero;
+    SM516 "untyped-field" Hint UntypedField;
     // 6: SCXML, 601 to 619.
     SM601 "xml-syntax" Error XmlSyntax;
     SM602 "unsupported-element" Error UnsupportedElement;

@@ -40,6 +40,8 @@ pub(super) struct Draft {
     guards_by_name: BTreeMap<String, Handle<HostGuard>>,
     /// How many comparisons, names and connectives all guards have together.
     pub(super) guard_parts: usize,
+    /// The comparisons `{field, op, value}`, by the place of their field.
+    pub(super) comparisons: BTreeMap<Span, Comparison>,
     /// The fields that guards read.
     pub(super) fields: Arena<Field>,
     fields_by_path: BTreeMap<String, Handle<Field>>,
@@ -48,6 +50,14 @@ pub(super) struct Draft {
     actions_by_name: BTreeMap<String, Handle<Action>>,
     /// The timers. Their states go by their index here; `finish` puts the handles in.
     pub(super) timers: Arena<Timer>,
+}
+
+/// A comparison of a field with constants, as the definition has it.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    pub(super) field: Handle<Field>,
+    pub(super) operator: crate::ir::Operator,
+    pub(super) constants: Vec<Spanned<crate::ir::Constant>>,
 }
 
 /// A state in the making.

@@ -3,7 +3,7 @@
 //! A text is the name of a declared guard, else a name alone (a field that is declared, or a question to the host), else
 //! what [`read`] makes of it: an expression, or prose, which is a question to the host.
 
-use super::draft::Draft;
+use super::draft::{Comparison, Draft};
 use super::report;
 use super::spec::Context;
 use super::words::{is_identifier, slug};
@@ -316,14 +316,25 @@ impl<'r, 'c> Resolver<'r, 'c> {
             } => {
                 let constants = values
                     .iter()
-                    .map(|value| constant(&value.value))
-                    .collect::<Option<_>>()?;
-                let field = self.draft.intern_field(&field.value, field.span);
-                Some(Guard::Compare {
+                    .map(|value| Some(Spanned::new(constant(&value.value)?, value.span)))
+                    .collect::<Option<Vec<_>>>()?;
+                let path = field;
+                let field = self.draft.intern_field(&path.value, path.span);
+                let guard = Guard::Compare {
+                    field,
+                    operator: operator.value,
+                    constants: constants.iter().map(|it| it.value.clone()).collect(),
+                };
+                let comparison = Comparison {
                     field,
                     operator: operator.value,
                     constants,
-                })
+                };
+                self.draft
+                    .comparisons
+                    .entry(path.span)
+                    .or_insert(comparison);
+                Some(guard)
             }
             ast::Guard::All(parts) => Some(Guard::All(self.list(parts))),
             ast::Guard::Any(parts) => Some(Guard::Any(self.list(parts))),

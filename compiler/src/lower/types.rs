@@ -1,0 +1,224 @@
+//! Types: what fields hold, and whether expressions fit together.
+//!
+//! A field's type is what the context's schema says, else what the initial context or the data of events shows, else what
+//! its use tells; [`Type::Unknown`] fits everything. Runs on the finished machine, where every transition has its events:
+//! `event.x` is a field of the data of those that trigger the transition.
+//!
+//! Deliberately not here: whether a condition can ever hold.
+
+mod check;
+mod infer;
+mod kind;
+
+use super::draft::Comparison;
+use super::fields::{Known, add_properties, of_schema};
+use super::report::{mistyped_expression, unknown_field, untyped_field};
+use super::spec::Context;
+use crate::arena::Handle;
+use crate::diag::{Diags, nearest};
+use crate::ir::{ActionKind, Event, Expression, Field, Guard, Machine, Type};
+use crate::source::Span;
+use check::Check;
+
+/// Gives fields their types, and reports what doesn't fit.
+pub(super) fn settle(
+    machine: &mut Machine,
+    comparisons: impl Iterator<Item = Comparison>,
+    context: &mut Context<'_>,
+) {
+    let comparisons: Vec<Comparison> = comparisons.collect();
+    let declared = declare(machine, context);
+    infer::infer(machine, &declared, &comparisons);
+    let mut check = Check::new(machine);
+    for (_, transition) in machine.transitions.iter() {
+        if let Some(guard) = &transition.guard {
+            check.events = Some(transition.triggers.clone());
+            check.guard(&guard.value);
+        }
+    }
+    for (handle, action) in machine.actions.iter() {
+        match &action.kind {
+            ActionKind::Assign(assigns) => {
+                check.events = callers(machine, handle);
+                assigns.iter().for_each(|assign| check.assign(assign));
+            }
+            ActionKind::If { guard, .. } => {
+                check.events = callers(machine, handle);
+                check.guard(guard);
+            }
+            ActionKind::Host
+            | ActionKind::Raise(_)
+            | ActionKind::Schedule(..)
+            | ActionKind::Cancel(_) => {}
+        }
+    }
+    for comparison in &comparisons {
+        check.comparison(comparison);
+    }
+    let findings = check.findings;
+    context.diags.append(findings);
+    hint(machine, &declared, context.diags);
+}
+
+/// Gives fields the types that are declared; says which are.
+fn declare(machine: &mut Machine, context: &Context<'_>) -> Vec<bool> {
+    let handles: Vec<Handle<Field>> = machine.fields.handles().collect();
+    let mut declared = Vec::with_capacity(handles.len());
+    for field in handles {
+        let path = machine.fields.at(field).path.clone();
+        let known = match path.strip_prefix("event.") {
+            Some(path) => of_events(machine, path, None),
+            None => context.fields.of_context(&path),
+        };
+        declared.push(matches!(known, Known::Declared { .. }));
+        if let Known::Declared { kind, present } = known {
+            let field = machine.fields.at_mut(field);
+            field.kind = kind;
+            field.present = present;
+        }
+    }
+    declared
+}
+
+/// What the data of these events says of a path; of all events that have data, if `None`.
+fn of_events(machine: &Machine, path: &str, events: Option<&[Handle<Event>]>) -> Known {
+    let all = machine
+        .events
+        .iter()
+        .filter(|(handle, event)| match events {
+            Some(events) => events.contains(handle),
+            None => event.data.is_some(),
+        });
+    let known = all.map(|(_, event)| match &event.data {
+        Some(data) => of_schema(data, path),
+        None => Known::Open,
+    });
+    let join = |one, two| match (one, two) {
+        (
+            Known::Declared { kind, present },
+            Known::Declared {
+                kind: other,
+                present: too,
+            },
+        ) => Known::Declared {
+            kind: super::fields::join(kind, other),
+            present: present && too,
+        },
+        (Known::Missing, Known::Missing) => Known::Missing,
+        // Where one event has it and another hasn't, it may be there.
+        (Known::Declared { kind, .. }, Known::Missing)
+        | (Known::Missing, Known::Declared { kind, .. }) => Known::Declared {
+            kind,
+            present: false,
+        },
+        _ => Known::Open,
+    };
+    known.reduce(join).unwrap_or(Known::Open)
+}
+
+/// The events in whose transitions an action runs; `None` where it may run at any event.
+fn callers(machine: &Machine, action: Handle<crate::ir::Action>) -> Option<Vec<Handle<Event>>> {
+    let elsewhere = machine.states.iter().any(|(_, state)| {
+        let initial = state.initial.iter().flat_map(|initial| &initial.actions);
+        let mut all = state.entry.iter().chain(&state.exit).chain(initial);
+        all.any(|&other| other == action)
+    });
+    let branches = machine.actions.iter().any(|(_, other)| match &other.kind {
+        ActionKind::If {
+            then, otherwise, ..
+        } => then.contains(&action) || otherwise.contains(&action),
+        _ => false,
+    });
+    if elsewhere || branches {
+        return None;
+    }
+    let mut events = Vec::new();
+    for (_, transition) in machine.transitions.iter() {
+        if transition.actions.contains(&action) {
+            if transition.triggers.is_empty() {
+                return None;
+            }
+            events.extend(transition.triggers.iter().copied());
+        }
+    }
+    Some(events)
+}
+
+/// One hint for all fields of whose type nothing is known.
+fn hint(machine: &Machine, declared: &[bool], diags: &mut Diags) {
+    let mut read = infer::Reads::default();
+    for (_, transition) in machine.transitions.iter() {
+        if let Some(guard) = &transition.guard {
+            read.guard(&guard.value);
+        }
+    }
+    for (_, action) in machine.actions.iter() {
+        if let ActionKind::Assign(assigns) = &action.kind {
+            assigns
+                .iter()
+                .for_each(|assign| read.expression(&assign.value));
+        }
+    }
+    let untyped: Vec<&Field> = machine
+        .fields
+        .iter()
+        .filter(|(handle, field)| {
+            field.kind == Type::Unknown
+                && declared.get(handle.index()) == Some(&false)
+                && read.fields.contains(handle)
+        })
+        .map(|(_, field)| field)
+        .collect();
+    if let Some(first) = untyped.first() {
+        let names: Vec<&str> = untyped.iter().map(|field| field.path.as_str()).collect();
+        diags.push(untyped_field::untyped_field(&names, first.span));
+    }
+}
+
+impl Check<'_> {
+    /// What the field holds where it is read; reports a field that none of the events has.
+    fn known_data(&mut self, path: &str, span: Span) {
+        let Some(events) = self.events.clone().filter(|events| !events.is_empty()) else {
+            return;
+        };
+        if of_events(self.machine, path, Some(&events)) != Known::Missing {
+            return;
+        }
+        let mut names = Vec::new();
+        for &event in &events {
+            if let Some(data) = &self.machine.events.at(event).data {
+                add_properties("", data, &mut names);
+            }
+        }
+        let ids: Vec<&str> = events
+            .iter()
+            .map(|&event| self.machine.events.at(event).id.as_str())
+            .collect();
+        let near = nearest(path, names.iter().map(String::as_str));
+        let finding =
+            unknown_field::unknown_data(path, span, &crate::diag::quoted_list(&ids), near);
+        self.tell(finding);
+    }
+}
+
+/// What a guard's expression is: for those who only want to know whether it can be true.
+fn truth(check: &mut Check<'_>, expression: &Expression) {
+    let found = check.expression(expression);
+    if !kind::may_be(&found, &Type::Bool) {
+        let finding = mistyped_expression::guard(expression.span, &kind::words(&found));
+        check.tell(finding);
+    }
+}
+
+impl Check<'_> {
+    fn guard(&mut self, guard: &Guard) {
+        match guard {
+            Guard::Expression(expression) => truth(self, expression),
+            Guard::All(parts) | Guard::Any(parts) => {
+                parts.iter().for_each(|part| self.guard(part));
+            }
+            Guard::Not(inner) => self.guard(inner),
+            Guard::Ask(_) | Guard::Compare { .. } => {}
+        }
+    }
+}
