@@ -11,6 +11,7 @@ mod boundary;
 mod branches;
 mod choice;
 mod decision;
+mod context;
 mod declarations;
 mod definition;
 mod delay;
@@ -91,6 +92,7 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
     let comparisons = std::mem::take(&mut draft.comparisons);
     let mut machine = finish::finish(spec, draft, interrupts, &drawn);
     types::settle(&mut machine, comparisons.into_values(), &mut context);
+    context::check(&context.fields, context.diags);
     machine
 }
 

@@ -167,6 +167,7 @@ codes! {
     SM514 "bad-assignment" Error BadAssignment;
     SM515 "division-by-zero" Error DivisionByZero;
     SM516 "untyped-field" Hint UntypedField;
+    SM517 "context-mismatch" Error ContextMismatch;
     // 6: SCXML, 601 to 619.
     SM601 "xml-syntax" Error XmlSyntax;
     SM602 "unsupported-element" Error UnsupportedElement;

@@ -12,7 +12,7 @@ use super::target::find_one;
 use crate::arena::Handle;
 use crate::diag::nearest;
 use crate::front::definition::ast::Named;
-use crate::front::expression::ast::{self, Kind, Literal};
+use crate::front::expression::ast::{self, BinaryOperator, Kind, Literal};
 use crate::front::expression::{Written, parse};
 use crate::ir::{Assign, Constant, Expression, ExpressionKind, Field, Guard, State};
 use crate::source::{Span, Spanned};
@@ -91,6 +91,7 @@ impl<'c> Resolver<'_, 'c> {
             }
             Kind::Binary(operator, operands) => {
                 let [left, right] = operands.as_ref();
+                self.refuse_unsigned(*operator, [left, right]);
                 let (left, right) = (self.value(left), self.value(right));
                 ExpressionKind::Binary(*operator, Box::new([left?, right?]))
             }
@@ -100,6 +101,21 @@ impl<'c> Resolver<'_, 'c> {
             }
         };
         Some(Expression { span, kind })
+    }
+
+    /// Reports integers with a `u` that are computed with: CEL has no operator for them and others.
+    fn refuse_unsigned(&mut self, operator: BinaryOperator, operands: [&ast::Expression; 2]) {
+        use BinaryOperator as Op;
+        let computes = matches!(
+            operator,
+            Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Remainder
+        );
+        for operand in operands {
+            if computes && matches!(operand.kind, Kind::Literal(Literal::Unsigned(_))) {
+                let finding = mistyped_expression::unsigned(operator.name(), operand.span);
+                self.context.diags.push(finding);
+            }
+        }
     }
 
     /// A guard where a value is asked for: `(a && b) == c`.
@@ -190,6 +206,17 @@ pub(super) fn assignments<'c>(
     draft: &mut Draft,
     context: &mut super::spec::Context<'c>,
 ) -> Vec<Assign> {
+    for inner in fields {
+        let outer = fields.iter().find(|outer| {
+            let rest = inner.name.value.strip_prefix(&outer.name.value);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+        });
+        if let Some(outer) = outer {
+            let (name, span) = (&inner.name.value, inner.name.span);
+            let finding = bad_assignment::overlapping(name, &outer.name.value, span);
+            context.diags.push(finding);
+        }
+    }
     let mut resolver = Resolver::new(draft, context);
     fields
         .iter()

@@ -129,13 +129,29 @@ fn split_slash(
     let at = if inner.starts_with("/ ") {
         0
     } else {
-        inner.find(" / ")? + 1
+        slash_outside_brackets(inner)?
     } + range.start;
     Some((
         trim(text, range.start..at),
         at..at + 1,
         trim(text, at + 1..range.end),
     ))
+}
+
+/// Where the first ` / ` is that doesn't stand in a guard, where it divides.
+fn slash_outside_brackets(text: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let slash = from + text.get(from..)?.find(" / ")? + 1;
+        let closed = opening_bracket(text, &(from..slash)).and_then(|open| {
+            let length = closing_bracket(text.get(open..)?)?;
+            Some(open + length)
+        });
+        match closed {
+            Some(end) if end > slash => from = end,
+            _ => return Some(slash),
+        }
+    }
 }
 
 /// The names behind a slash, if each item is an action.
@@ -368,6 +384,7 @@ mod tests {
             ),
             ("[user's turn]", "- [user's turn]"),
             ("load timeout / error", "\"load timeout / error\" slash"),
+            ("go [a / 2 > b] / act()", "go [a / 2 > b] /act"),
             ("a / b", "\"a / b\" slash"),
             ("a / count [b]", "\"a / count\" [b] slash late"),
             ("/ stop() [b]", "\"/ stop()\" [b] slash late"),

@@ -8,6 +8,7 @@ pub(super) mod broken_choice;
 pub(super) mod broken_fork;
 pub(super) mod broken_label;
 pub(super) mod completion_without_final;
+pub(super) mod context_mismatch;
 pub(super) mod contradictory_type;
 pub(super) mod crossing_regions;
 pub(super) mod dead_end;

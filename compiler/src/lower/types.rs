@@ -19,6 +19,7 @@ use crate::diag::{Diags, nearest};
 use crate::ir::{ActionKind, Event, Expression, Field, Guard, Machine, Type};
 use crate::source::Span;
 use check::Check;
+pub(super) use kind::{assignable, words};
 
 /// Gives fields their types, and reports what doesn't fit.
 pub(super) fn settle(
@@ -201,19 +202,19 @@ impl Check<'_> {
     }
 }
 
-/// What a guard's expression is: for those who only want to know whether it can be true.
-fn truth(check: &mut Check<'_>, expression: &Expression) {
-    let found = check.expression(expression);
-    if !kind::may_be(&found, &Type::Bool) {
-        let finding = mistyped_expression::guard(expression.span, &kind::words(&found));
-        check.tell(finding);
-    }
-}
-
 impl Check<'_> {
+    /// Checks an expression that is to be true or false.
+    fn truth(&mut self, expression: &Expression) {
+        let found = self.expression(expression);
+        if !kind::may_be(&found, &Type::Bool) {
+            let finding = mistyped_expression::guard(expression.span, &words(&found));
+            self.tell(finding);
+        }
+    }
+
     fn guard(&mut self, guard: &Guard) {
         match guard {
-            Guard::Expression(expression) => truth(self, expression),
+            Guard::Expression(expression) => self.truth(expression),
             Guard::All(parts) | Guard::Any(parts) => {
                 parts.iter().for_each(|part| self.guard(part));
             }

@@ -2,12 +2,14 @@
 
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
-use crate::ir::{ActionKind, Machine, State, StateKind, Transition};
+use crate::ir::{Machine, State, StateKind, Transition};
 
-/// Reports cycles of eventless transitions without a guard: the machine would never come to rest.
+/// Reports cycles of eventless transitions without a guard that are first in line: the machine would never come to rest.
 ///
-/// In each leaf at most one such transition counts, the innermost first one, so the leaves form chains. Within a parallel
-/// state other regions may move, too, so nothing is claimed there, nor of what history remembers.
+/// In each leaf at most one such transition counts, the innermost first one, so the leaves form chains. Where one with a
+/// guard is asked before it, an action on the way round may change what that guard sees, and the host's answer may change
+/// anyway: nothing is certain then, and the bound on steps covers it. Within a parallel state other regions may move,
+/// too, so nothing is claimed there, nor of what history remembers.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     let mut seen: Vec<u32> = vec![0; machine.states.len()];
     let mut round = 0_u32;
@@ -34,34 +36,20 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     }
 }
 
-/// The eventless transition without a guard that is taken in a leaf, and the leaf where it ends.
-///
-/// None if it assigns and one with a guard comes before it: such a transition counts, and the guard ends it.
+/// The eventless transition that is taken in a leaf whatever anybody says, and the leaf where it ends.
 fn step(machine: &Machine, leaf: Handle<State>) -> Option<(&Transition, Handle<State>)> {
     let is_parallel = |state| machine.states.at(state).kind == StateKind::Parallel;
-    if machine.ancestry(leaf).any(is_parallel) {
+    let row = machine.states.at(leaf);
+    let has_ended = row.kind == StateKind::Final && row.parent == Some(machine.root());
+    if has_ended || machine.ancestry(leaf).any(is_parallel) {
         return None;
     }
-    let eventless = || {
-        machine
-            .ancestry(leaf)
-            .flat_map(|state| machine.transitions_of(state))
-            .map(|(_, transition)| transition)
-            .filter(|transition| transition.triggers.is_empty())
-    };
-    let transition = eventless().find(|transition| transition.guard.is_none())?;
-    let mut actions = transition.actions.iter();
-    let counts = actions.any(|&action| {
-        let kind = &machine.actions.at(action).kind;
-        matches!(kind, ActionKind::Assign(_) | ActionKind::If { .. })
-    });
-    if counts
-        && eventless()
-            .next()
-            .is_some_and(|first| first.guard.is_some())
-    {
-        return None;
-    }
+    let transition = machine
+        .ancestry(leaf)
+        .flat_map(|state| machine.transitions_of(state))
+        .map(|(_, transition)| transition)
+        .find(|transition| transition.triggers.is_empty())
+        .filter(|transition| transition.guard.is_none())?;
     let next = match transition.targets.as_slice() {
         &[target] => machine.default_leaf(target)?,
         [] => leaf,
@@ -86,4 +74,33 @@ fn cycle(machine: &Machine, path: &[(Handle<State>, &Transition)]) -> Diagnostic
         diagnostic = diagnostic.related(transition.span, "then this one");
     }
     diagnostic
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diag::Code;
+    use crate::source::Sources;
+    use crate::{Options, compile};
+
+    #[test]
+    fn only_a_certain_circle_is_refused() {
+        for (expected, diagram) in [
+            (true, "a --> b : [else]\nb --> a : [else]"),
+            // A guard stands before it, and what it reads may change on the way round.
+            (
+                false,
+                "a --> c : [x > 3]\na --> b : [else]\nb --> a : [else]",
+            ),
+            (false, "a --> c : [over]\na --> a : [else]"),
+            (true, "a --> b : [else]\nb --> a : [else]\na --> c : go"),
+        ] {
+            let mut sources = Sources::new();
+            let text = format!("stateDiagram-v2\n[*] --> a\n{diagram}\nc --> [*] : done\n");
+            sources.add("spec.mmd", text);
+            let compiled = compile(&sources, &Options::default());
+            let mut all = compiled.diagnostics.iter();
+            let found = all.any(|diagnostic| diagnostic.code == Code::EventlessCycle);
+            assert_eq!(found, expected, "{diagram}");
+        }
+    }
 }

@@ -27,13 +27,16 @@ pub(in crate::lower) fn wrong_kind(
     found: &str,
     span: Span,
 ) -> Diagnostic {
-    Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         Code::BadAssignment,
         span,
         format!("`{field}` holds {wanted}, found {found}"),
     )
-    .label(format!("is {found}"))
-    .help("change the value, or what the context or its schema says of the field")
+    .label(format!("is {found}"));
+    if (wanted, found) == ("a float", "an integer") {
+        return diagnostic.help("write it with a fraction: `1.0`");
+    }
+    diagnostic.help("change the value, or what the context or its schema says of the field")
 }
 
 /// A field and one inside it, in one action.

@@ -70,10 +70,14 @@ pub(in crate::lower) fn operands(
             .help("write the integer with a fraction: `2.0`");
     }
     match operator {
-        Op::Contains if left_word == "a list" => diagnostic.help("write `value in list`"),
+        Op::Contains if left_word.starts_with("a list") => diagnostic.help("write `value in list`"),
         Op::In => diagnostic.help("`in` looks into a list, or for a key of an object"),
         Op::Add => diagnostic.note("`+` adds two numbers of one kind, or joins two texts"),
-        _ => diagnostic.note("values of different types have no order and are never equal"),
+        Op::Equal | Op::NotEqual => diagnostic.note("values of different types are never equal"),
+        Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => {
+            diagnostic.note("two numbers have an order, and two texts")
+        }
+        _ => diagnostic,
     }
 }
 
@@ -104,4 +108,15 @@ pub(in crate::lower) fn comparison(
     .label(format!("is {found}"))
     .note("a comparison of different types is never true")
     .help("change the value, or what the context or its schema says of the field")
+}
+
+/// `5u + x`.
+pub(in crate::lower) fn unsigned(sign: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::MistypedExpression,
+        span,
+        format!("`{sign}` can't be used on an integer with a `u`"),
+    )
+    .label("can be compared, not computed with")
+    .help("write it without the `u`")
 }

@@ -11,7 +11,7 @@ use crate::ir::{
 };
 use crate::lower::draft::Comparison;
 use crate::lower::report::{bad_assignment, division_by_zero, mistyped_expression};
-use crate::source::Span;
+use crate::source::{Span, Spanned};
 
 /// Walks over expressions, and reports what doesn't fit.
 pub(super) struct Check<'m> {
@@ -113,6 +113,7 @@ impl<'m> Check<'m> {
             let sign = operator.name();
             let finding = mistyped_expression::operand(inner.span, sign, wanted, &words(&found));
             self.tell(finding);
+            return Type::Unknown;
         }
         gives
     }
@@ -182,13 +183,21 @@ impl<'m> Check<'m> {
     pub(super) fn comparison(&mut self, comparison: &Comparison) {
         let field = self.machine.fields.at(comparison.field);
         let kind = plain(&field.kind);
+        // A list may hold more than the field does, as long as one of its values can be met.
+        let is_list = comparison.operator == Operator::In;
+        let can_meet =
+            |constant: &Spanned<Constant>| comparable(&field.kind, &of_constant(&constant.value));
+        if is_list && comparison.constants.iter().any(can_meet) {
+            return;
+        }
         for constant in &comparison.constants {
             let found = of_constant(&constant.value);
+            // A constant that the operator itself has no use for was reported where it was read.
             let fits = match comparison.operator {
                 Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte => {
-                    may_be(kind, &Type::Number)
+                    may_be(kind, &Type::Number) || !is_number(&found)
                 }
-                Operator::Contains => may_be(kind, &Type::Text),
+                Operator::Contains => may_be(kind, &Type::Text) || found != Type::Text,
                 _ => comparable(&field.kind, &found),
             };
             if !fits {

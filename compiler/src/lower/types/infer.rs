@@ -77,6 +77,7 @@ impl Uses<'_> {
             let kinds = constants.map(|constant| loose(&of_constant(&constant.value)));
             let told = match comparison.operator {
                 Operator::Contains => Type::Text,
+                Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte => Type::Number,
                 _ => kinds.reduce(join).unwrap_or_default(),
             };
             self.tell(comparison.field, told);

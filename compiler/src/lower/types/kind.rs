@@ -36,7 +36,7 @@ pub(super) fn comparable(one: &Type, two: &Type) -> bool {
 }
 
 /// Whether a field of one type may be assigned a value of another.
-pub(super) fn assignable(field: &Type, value: &Type) -> bool {
+pub(in crate::lower) fn assignable(field: &Type, value: &Type) -> bool {
     match (field, value) {
         (Type::Unknown, _) | (_, Type::Unknown) => true,
         (Type::Nullable(_), Type::Nullable(inner)) if **inner == Type::Unknown => true,
@@ -57,7 +57,7 @@ pub(super) fn of_constant(constant: &Constant) -> Type {
 }
 
 /// A type in words.
-pub(super) fn words(kind: &Type) -> String {
+pub(in crate::lower) fn words(kind: &Type) -> String {
     let word = match kind {
         Type::Unknown => "a value",
         Type::Bool => "a truth value",
@@ -65,7 +65,14 @@ pub(super) fn words(kind: &Type) -> String {
         Type::Float => "a float",
         Type::Number => "a number",
         Type::Text => "a text",
-        Type::List(_) => "a list",
+        Type::List(items) => match plain(items) {
+            Type::Bool => "a list of truth values",
+            Type::Int => "a list of integers",
+            Type::Float => "a list of floats",
+            Type::Number => "a list of numbers",
+            Type::Text => "a list of texts",
+            _ => "a list",
+        },
         Type::Object => "an object",
         Type::Nullable(inner) if **inner == Type::Unknown => "`null`",
         Type::Nullable(inner) => return format!("{} or `null`", words(inner)),

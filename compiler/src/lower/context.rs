@@ -1,0 +1,120 @@
+//! The initial context against its schema.
+//!
+//! What is checked is what types are read from: `type`, `nullable`, `enum`, `const`, `required`, `properties`, `items`,
+//! and `additionalProperties` where it is `false`. What a schema says otherwise is the host's to check.
+
+use serde_json::Value;
+
+use super::fields::{Fields, kind, kind_of};
+use super::report::context_mismatch;
+use super::types::{assignable, words};
+use crate::diag::Diags;
+use crate::front::definition::ast::Definition;
+use crate::ir::Type;
+use crate::source::Span;
+
+/// Reports what of the initial context the schema doesn't allow.
+pub(super) fn check(fields: &Fields<'_>, diags: &mut Diags) {
+    let (Some(schema), Some(definition)) = (fields.schema(), fields.definition()) else {
+        return;
+    };
+    let Some(context) = &definition.context else {
+        return;
+    };
+    let mut check = Check { definition, diags };
+    check.value("", false, schema, &context.value, context.span);
+}
+
+struct Check<'c> {
+    definition: &'c Definition,
+    diags: &'c mut Diags,
+}
+
+impl Check<'_> {
+    /// Recursion is bounded: the definition's nesting was limited.
+    fn value(&mut self, path: &str, is_item: bool, schema: &Value, value: &Value, around: Span) {
+        let places = &self.definition.context_places;
+        let span = places.get(path).copied().unwrap_or(around);
+        let wanted = kind(schema);
+        if !fits(&wanted, value) {
+            let found = words(&kind_of(value));
+            let finding =
+                context_mismatch::wrong_kind(path, is_item, &words(&wanted), &found, span);
+            self.diags.push(finding);
+            return;
+        }
+        let values = schema.get("enum").and_then(Value::as_array);
+        let constant = schema.get("const").map(std::slice::from_ref);
+        if let Some(values) = values.map(Vec::as_slice).or(constant)
+            && !values.contains(value)
+        {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            self.diags
+                .push(context_mismatch::not_among(path, &values, span));
+            return;
+        }
+        match value {
+            Value::Object(object) => self.object(path, schema, object, span),
+            Value::Array(items) => {
+                if let Some(schema) = schema.get("items") {
+                    for item in items {
+                        self.value(path, true, schema, item, span);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn object(
+        &mut self,
+        path: &str,
+        schema: &Value,
+        object: &serde_json::Map<String, Value>,
+        span: Span,
+    ) {
+        let dotted = |name: &str| {
+            if path.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{path}.{name}")
+            }
+        };
+        let required = schema.get("required").and_then(Value::as_array);
+        for name in required.into_iter().flatten().filter_map(Value::as_str) {
+            if !object.contains_key(name) {
+                let opening = Span {
+                    end: span.start + 1,
+                    ..span
+                };
+                self.diags
+                    .push(context_mismatch::missing(&dotted(name), opening));
+            }
+        }
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        for (name, value) in object {
+            let path = dotted(name);
+            match properties.and_then(|properties| properties.get(name)) {
+                Some(schema) => self.value(&path, false, schema, value, span),
+                None if is_closed => {
+                    let places = &self.definition.context_places;
+                    let span = places.get(&path).copied().unwrap_or(span);
+                    self.diags.push(context_mismatch::undeclared(&path, span));
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// Whether a value is of a type. What is inside a list is looked at on its own.
+fn fits(wanted: &Type, value: &Value) -> bool {
+    match (wanted, value) {
+        (Type::Nullable(_), Value::Null) => true,
+        (Type::Nullable(inner), value) => **inner != Type::Unknown && fits(inner, value),
+        (Type::List(_), Value::Array(_)) => true,
+        (Type::Float, Value::Number(_)) => true,
+        (wanted, value) => assignable(wanted, &kind_of(value)),
+    }
+}
