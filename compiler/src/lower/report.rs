@@ -46,7 +46,6 @@ pub(super) mod unknown_instructions;
 pub(super) mod unknown_state;
 pub(super) mod unread_label;
 pub(super) mod unread_part;
-pub(super) mod unsupported_construct;
 pub(super) mod untyped_field;
 pub(super) mod unused_declaration;
 pub(super) mod zero_delay;
