@@ -66,14 +66,12 @@ impl<'m> Check<'m> {
             }
             ExpressionKind::Among(inner, constants) => {
                 let found = self.expression(inner);
-                for constant in constants {
-                    let item = of_constant(constant);
-                    if !comparable(&found, &item) {
-                        let wanted = words(&found);
-                        let finding =
-                            mistyped_expression::item(span, inner.span, &wanted, &words(&item));
-                        self.tell(finding);
-                    }
+                // A list may hold more than can be met, as long as one of its values can.
+                let can_meet = |constant| comparable(&found, &of_constant(constant));
+                if let Some(first) = constants.first().filter(|_| !constants.iter().any(can_meet)) {
+                    let (wanted, item) = (words(&found), words(&of_constant(first)));
+                    let finding = mistyped_expression::item(span, inner.span, &wanted, &item);
+                    self.tell(finding);
                 }
                 Type::Bool
             }
