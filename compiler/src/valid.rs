@@ -20,6 +20,7 @@ mod shadowed_transition;
 mod similar_name;
 mod unbounded_raise;
 mod unreachable_state;
+mod useless_history;
 
 use crate::diag::Diags;
 use crate::ir::Machine;
@@ -74,6 +75,7 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
         never_completes::check(&machine, &reach, &mut found);
         overridden_transition::check(&machine, &reach, &mut found);
         unbounded_raise::check(&machine, &reach, &mut found);
+        useless_history::check(&machine, &mut found);
     }
     diags.append(found);
     (!broken).then_some(Valid { machine })

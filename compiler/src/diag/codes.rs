@@ -147,6 +147,7 @@ codes! {
     SM330 "misplaced-history" Error MisplacedHistory;
     SM331 "twin-history" Warning TwinHistory;
     SM332 "plain-history" Hint PlainHistory;
+    SM333 "useless-history" Warning UselessHistory;
     SM340 "broken-branches" Error BrokenBranches;
     SM341 "contradictory-type" Error ContradictoryType;
     SM342 "targets-in-one-region" Error TargetsInOneRegion;
