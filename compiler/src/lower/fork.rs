@@ -206,11 +206,38 @@ fn block(
     for (at, branch) in branches.iter().enumerate() {
         add_region(fork, at + 1, branch, draft);
     }
+    refuse_strays(fork, join, draft, context);
     end_regions(fork, join, draft);
     draft
         .transitions
         .retain(|transition| transition.source != fork);
     complete(fork, join, draft);
+}
+
+/// Refuses what leads to a join from elsewhere than its branches, and takes it out.
+fn refuse_strays(fork: StateIndex, join: StateIndex, draft: &mut Draft, context: &mut Context<'_>) {
+    let is_stray = |transition: &DraftTransition, draft: &Draft| {
+        transition.targets.contains(&join) && !draft.is_within(transition.source, fork)
+    };
+    let drawn = draft.transitions.iter();
+    let mut ways: Vec<Span> = drawn
+        .filter(|transition| is_stray(transition, draft))
+        .map(|transition| transition.span)
+        .collect();
+    let mut transitions = std::mem::take(&mut draft.transitions);
+    transitions.retain(|transition| !is_stray(transition, draft));
+    draft.transitions = transitions;
+    for initial in draft.states.iter_mut().flat_map(|it| &mut it.initials) {
+        if initial.targets.contains(&join) {
+            initial.targets = vec![fork];
+            ways.push(initial.span);
+        }
+    }
+    let ids = (draft.get(fork).id.as_str(), draft.get(join).id.as_str());
+    for way in ways {
+        let diagnostic = report::broken_fork::from_outside(ids, way, draft.get(fork).span);
+        context.diags.push(diagnostic);
+    }
 }
 
 /// Moves a branch into a region of its own.

@@ -104,6 +104,21 @@ pub(in crate::lower) fn no_fork(id: &str, span: Span, ways: &[Span]) -> Diagnost
     ))
 }
 
+/// A way to the join from where the fork doesn't lead.
+pub(in crate::lower) fn from_outside(
+    (fork, join): (&str, &str),
+    way: Span,
+    forked: Span,
+) -> Diagnostic {
+    let message = format!("this leads to the join `{join}` from outside of its branches");
+    Diagnostic::new(Code::BrokenFork, way, message)
+        .label(format!("no branch of `{fork}` comes here"))
+        .related(forked, "the branches begin here")
+        .help(format!(
+            "lead here from a branch, or lead to the state behind `{join}` instead"
+        ))
+}
+
 /// The last step of a path, with the steps before it beside it.
 fn along(message: String, path: &Path, label: &str) -> Diagnostic {
     let mut diagnostic = Diagnostic::new(Code::BrokenFork, path.last(), message).label(label);
