@@ -4,7 +4,6 @@
 
 #[expect(
     clippy::indexing_slicing,
-    dead_code,
     reason = "tests use this module, too, and all of it; where it is wrong, they shall not be built"
 )]
 #[path = "src/random/mod.rs"]

@@ -10,8 +10,8 @@
 mod boundary;
 mod branches;
 mod choice;
-mod decision;
 mod context;
+mod decision;
 mod declarations;
 mod definition;
 mod delay;

@@ -8,6 +8,9 @@
 ///     served
 ///     [*] --> closed
 ///     closed --> cooking : open
+///     raw
+///     hot
+///     ready
 ///     closed --> soup[H] : reopen
 ///     state cooking {
 ///         [*] --> soup

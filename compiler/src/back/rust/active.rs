@@ -121,7 +121,9 @@ fn compound(
         };
         let id = number(child.index());
         // One of them is active where the state is, so the last needs no question.
-        read.extend(if at + 1 == children.len() {
+        read.extend(if children.len() == 1 {
+            quote!(let _ = is_active; #value)
+        } else if at + 1 == children.len() {
             quote!({ #value })
         } else {
             quote!(if is_active(#id) { #value } else)

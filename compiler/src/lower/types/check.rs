@@ -68,7 +68,10 @@ impl<'m> Check<'m> {
                 let found = self.expression(inner);
                 // A list may hold more than can be met, as long as one of its values can.
                 let can_meet = |constant| comparable(&found, &of_constant(constant));
-                if let Some(first) = constants.first().filter(|_| !constants.iter().any(can_meet)) {
+                if let Some(first) = constants
+                    .first()
+                    .filter(|_| !constants.iter().any(can_meet))
+                {
                     let (wanted, item) = (words(&found), words(&of_constant(first)));
                     let finding = mistyped_expression::item(span, inner.span, &wanted, &item);
                     self.tell(finding);
