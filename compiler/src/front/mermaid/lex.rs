@@ -304,7 +304,9 @@ impl<'t> Lexer<'t> {
 
     /// Makes an id of a match, cut in front of `%%` as Mermaid does since 11.15; one that begins with `%%` is nothing.
     fn id(&mut self, kind: Kind, matched: &str, rest: &str) -> Option<Token> {
-        match matched.find("%%") {
+        // Looking for one byte is quicker, and nearly every id is without.
+        let cut = matched.find('%').and_then(|_| matched.find("%%"));
+        match cut {
             None => self.take(kind, rest),
             Some(0) => self.skip(rest),
             Some(cut) => self.take_until(kind, self.at + cut),

@@ -18,6 +18,7 @@ mod recover;
 mod stray;
 mod unexpected;
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use super::ast::{Body, Diagram, Statement, StatementKind};
@@ -117,6 +118,8 @@ struct Parser<'a> {
     glued_brace: Option<Range<usize>>,
     too_deep: bool,
     line_starts: Vec<usize>,
+    /// The line that was asked for last.
+    last_line: Cell<usize>,
     strays: Strays,
     bare: Vec<Bare>,
     diags: &'a mut Diags,
@@ -141,6 +144,7 @@ impl<'a> Parser<'a> {
             glued_brace: None,
             too_deep: false,
             line_starts: std::iter::once(0).chain(starts).collect(),
+            last_line: Cell::new(0),
             strays: Strays::default(),
             bare: Vec::new(),
             diags,

@@ -95,6 +95,9 @@ impl Work {
 
 /// The `\r` of each `\r\n`.
 fn carriage_returns(text: &str) -> Vec<Range<usize>> {
+    if !text.contains('\r') {
+        return Vec::new();
+    }
     text.match_indices("\r\n")
         .map(|(at, _)| at..at + 1)
         .collect()
@@ -204,6 +207,9 @@ fn directive(input: &str) -> Option<&str> {
 /// Lines that are a comment and nothing else, with the blank lines in front of them: `/^\s*%%(?!{)[^\n]+\n?/gm`.
 pub(super) fn comments(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    if !text.contains("%%") {
+        return found;
+    }
     let mut from = 0;
     loop {
         let rest = text.get(from..).unwrap_or("");

@@ -46,21 +46,33 @@ impl Line {
 
     /// Reads the rest of the line from an offset on.
     pub(super) fn read(text: &str, at: usize) -> Self {
-        let rest = text.get(at..).unwrap_or("");
-        let length = rest.find(rule::is_line_end).unwrap_or(rest.len());
         let mut line = Self {
             start: at,
-            end: at + length.max(1),
+            end: at + 1,
             ..Self::default()
         };
-        for (offset, byte) in rest.bytes().take(length).enumerate() {
+        let rest = text.get(at..).unwrap_or("");
+        let bytes = rest.as_bytes();
+        for (offset, &byte) in bytes.iter().enumerate() {
             let here = at + offset;
+            let next = || bytes.get(offset + 1).copied();
             match byte {
-                b'd' | b'D' => line.note_direction(text, here),
-                b'<' | b'[' => line.note_stereotype(text, here),
+                b'd' | b'D' if matches!(next(), Some(b'i' | b'I')) => {
+                    line.note_direction(text, here);
+                }
+                b'<' | b'[' if next() == Some(byte) => line.note_stereotype(text, here),
                 b'{' => line.brace = Some(here),
+                b'\n' | b'\r' => return line,
+                // The line ends that only JavaScript knows begin so.
+                0xe2 if rest
+                    .get(offset..)
+                    .is_some_and(|it| it.starts_with(rule::is_line_end)) =>
+                {
+                    return line;
+                }
                 _ => {}
             }
+            line.end = here + 1;
         }
         line
     }

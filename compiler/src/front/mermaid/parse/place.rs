@@ -67,9 +67,20 @@ impl<'a> Parser<'a> {
 
     /// The line that holds an offset, from 0.
     pub(super) fn line_of(&self, at: usize) -> usize {
-        self.line_starts
-            .partition_point(|&start| start <= at)
-            .saturating_sub(1)
+        // Nearly every question is about the line of the last one, or the next.
+        let last = self.last_line.get();
+        for line in [last, last + 1] {
+            let start = self.line_starts.get(line).copied();
+            let next = self.line_starts.get(line + 1).copied();
+            if start.is_some_and(|start| start <= at) && next.is_none_or(|next| at < next) {
+                self.last_line.set(line);
+                return line;
+            }
+        }
+        let behind = self.line_starts.partition_point(|&start| start <= at);
+        let line = behind.saturating_sub(1);
+        self.last_line.set(line);
+        line
     }
 
     /// The line that holds an offset, without its end.

@@ -115,6 +115,9 @@ impl Parser<'_> {
         if !entries.iter().all(|(what, _)| is_plain(what)) {
             return false;
         }
+        if !report::stray_words::may_hold_foreign_arrow(self.slice(first.start..last.end)) {
+            return false;
+        }
         let line = self.raw(first.start..last.end);
         let Some(arrow) = report::stray_words::foreign_arrow(&line) else {
             return false;
