@@ -4,4 +4,7 @@ home=$target/mermaid
 mkdir -p "$home"
 home=$(cd "$home" && pwd)
 cp tests/mermaid/*.mjs tests/mermaid/package.json "$home"
-[ -d "$home/node_modules/mermaid" ] || (cd "$home" && npm install --no-audit --no-fund --silent)
+# What was installed last, all of it: neither an install that broke off nor another version will do.
+if ! cmp -s "$home/package.json" "$home/node_modules/.installed.json"; then
+  (cd "$home" && npm install --no-audit --no-fund --silent && cp package.json node_modules/.installed.json)
+fi
