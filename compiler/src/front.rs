@@ -7,3 +7,4 @@ pub mod expression;
 pub mod markdown;
 pub mod mermaid;
 pub mod scxml;
+mod yaml;

@@ -11,7 +11,7 @@ export function explained({ ours, theirs }, kind) {
   if (kind === 'another model' && withoutMarkup(ours) === withoutMarkup(theirs)) return 'HTML in a label that a browser repairs';
   // The two libraries for YAML disagree on tags, recursive aliases and indents.
   if (kind === 'only Mermaid refuses' && / \(\d+:\d+\)\n/.test(theirs.error)) return 'YAML that only one library reads';
-  if (kind === 'only Statemark refuses' && ours.error.endsWith('front matter is not YAML')) return 'YAML that only one library reads';
+  if (kind === 'only Statemark refuses' && ours.error.includes('front matter is not YAML')) return 'YAML that only one library reads';
   return null;
 }
 

@@ -85,11 +85,12 @@ pub fn is_state_diagram(text: &str) -> bool {
 fn front_matter(prepared: &Prepared, diags: &mut Diags) -> Option<Spanned<String>> {
     let found = prepared.front_matter.as_ref()?;
     let excerpt = &prepared.with_front_matter;
-    match front_matter::read(excerpt.text(), found) {
+    match front_matter::read(excerpt, found) {
         Ok(title) => title.map(|title| Spanned::new(title.text, excerpt.span(title.range))),
-        Err(reason) => {
-            let span = excerpt.span(found.yaml.clone());
-            diags.push(report::broken_diagram_front_matter::not_yaml(span, &reason));
+        Err((place, trouble)) => {
+            diags.push(report::broken_diagram_front_matter::not_yaml(
+                place, &trouble,
+            ));
             None
         }
     }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::document::Document;
 use super::{outline, report};
 use crate::diag::Diags;
+use crate::front::yaml::{Trouble, bytes_of};
 use crate::source::{FileId, Spanned};
 
 /// The bytes of the YAML in the front matter, if there is any, and where the document proper begins.
@@ -70,41 +71,12 @@ pub(super) fn read(
             document.description = description.map(spanned);
         }
         Err(error) => {
-            let at = error
-                .location()
-                .map_or_else(|| outline::span(file, &(range.start..range.start)), place);
-            let words = error.without_snippet().to_string();
-            diags.push(report::unread_front_matter(at, &words));
+            let trouble = Trouble::of(yaml, &error);
+            let at = range.start + trouble.range.start..range.start + trouble.range.end;
+            diags.push(report::unread_front_matter(
+                outline::span(file, &at),
+                &trouble,
+            ));
         }
     }
-}
-
-/// The bytes that a place of the YAML reader covers, on character boundaries; it may know them only in characters.
-fn bytes_of(yaml: &str, span: serde_saphyr::Span) -> Range<usize> {
-    let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
-    let by_characters = |count: usize| {
-        yaml.char_indices()
-            .nth(count)
-            .map_or(yaml.len(), |(at, _)| at)
-    };
-    let (start, end) = match (span.byte_offset(), span.byte_len()) {
-        (Some(start), Some(length)) => {
-            (number(start), number(start).saturating_add(number(length)))
-        }
-        _ => {
-            let start = number(span.offset());
-            let end = start.saturating_add(number(span.len()));
-            (by_characters(start), by_characters(end))
-        }
-    };
-    let whole = |mut at: usize| {
-        while !yaml.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let start = whole(start.min(yaml.len()));
-    let end = whole(end.min(yaml.len())).max(start);
-    let kept = yaml.get(start..end).unwrap_or_default().trim_end().len();
-    start..start + kept
 }

@@ -8,6 +8,9 @@ mod yaml;
 use std::ops::Range;
 
 use super::lex::rule::is_space;
+use crate::excerpt::Excerpt;
+use crate::front::yaml::Trouble;
+use crate::source::Span;
 use yaml::Yaml;
 
 /// Front matter and what it holds. Ranges are of the text that was searched.
@@ -72,32 +75,25 @@ fn closing(text: &str, indent: &str, from: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Reads the YAML: its title, or what is wrong with it.
-pub(super) fn read(text: &str, found: &FrontMatter) -> Result<Option<Title>, String> {
-    let yaml = text.get(found.yaml.clone()).unwrap_or("");
-    let dedented: String = yaml
-        .split_inclusive('\n')
-        .map(|line| {
-            let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
-            line.get(blanks.min(found.indent)..).unwrap_or(line)
-        })
-        .collect();
-    if dedented.trim().is_empty() {
+/// Reads the YAML: its title, or where and what is wrong with it.
+pub(super) fn read(
+    excerpt: &Excerpt,
+    found: &FrontMatter,
+) -> Result<Option<Title>, (Span, Trouble)> {
+    let yaml = excerpt.text().get(found.yaml.clone()).unwrap_or("");
+    let dedented = dedented(excerpt, found);
+    let text = dedented.text();
+    if text.trim().is_empty() {
         return Ok(None);
     }
-    let first = dedented.lines().find(|line| !line.trim().is_empty());
-    if first.is_some_and(|line| line.starts_with('\t')) {
-        return Err("a tab can't indent a line".to_owned());
-    }
-    if first.is_some_and(|line| line.trim_end() == ":" || line.starts_with(": ")) {
-        return Err("a key is missing in front of the colon".to_owned());
+    let wrong = |trouble: Trouble| (dedented.span(trouble.range.clone()), trouble);
+    if let Some(trouble) = wrong_start(text) {
+        return Err(wrong(trouble));
     }
     let policy = serde_saphyr::options::NonFiniteFloatPolicy::PassThrough;
     let options = serde_saphyr::options! { non_finite_float_policy: policy };
-    let value: Yaml = serde_saphyr::from_str_with_options(&dedented, options).map_err(|error| {
-        let message = error.to_string();
-        message.lines().next().unwrap_or("").to_owned()
-    })?;
+    let value: Yaml = serde_saphyr::from_str_with_options(text, options)
+        .map_err(|error| wrong(Trouble::of(text, &error)))?;
     let Some(title) = value.title() else {
         return Ok(None);
     };
@@ -105,6 +101,44 @@ pub(super) fn read(text: &str, found: &FrontMatter) -> Result<Option<Title>, Str
         text: title,
         range: title_range(yaml, found.yaml.start),
     }))
+}
+
+/// The YAML without the indent that its lines share with the fences.
+fn dedented(excerpt: &Excerpt, found: &FrontMatter) -> Excerpt {
+    let yaml = excerpt.slice(found.yaml.clone());
+    let mut at = 0;
+    let mut blanks = Vec::new();
+    for line in yaml.text().split_inclusive('\n') {
+        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
+        blanks.push(at..at + indent.min(found.indent));
+        at += line.len();
+    }
+    yaml.without(&blanks)
+}
+
+/// What js-yaml refuses of a first line and the library here doesn't.
+fn wrong_start(text: &str) -> Option<Trouble> {
+    let mut at = 0;
+    let first = text.split_inclusive('\n').find(|line| {
+        let is_blank = line.trim().is_empty();
+        at += if is_blank { line.len() } else { 0 };
+        !is_blank
+    })?;
+    let (reason, help) = if first.starts_with('\t') {
+        ("a tab can't indent a line", "indent with blanks")
+    } else if first.trim_end() == ":" || first.starts_with(": ") {
+        (
+            "a key is missing in front of the colon",
+            "write a key on each line: `title: …`",
+        )
+    } else {
+        return None;
+    };
+    Some(Trouble {
+        range: at..at + 1,
+        reason: reason.to_owned(),
+        help,
+    })
 }
 
 /// Where the title's value stands; the whole YAML where its line isn't plain.

@@ -1,6 +1,7 @@
 //! `SM109` `broken-diagram-front-matter`: the `---` block of a diagram can't be read, and Mermaid draws nothing.
 
 use crate::diag::{Code, Diagnostic};
+use crate::front::yaml::Trouble;
 use crate::source::Span;
 
 /// The code's only use.
@@ -25,6 +26,11 @@ pub(in crate::front::mermaid) fn not_first(fence: Span) -> Diagnostic {
 }
 
 /// YAML that is none.
-pub(in crate::front::mermaid) fn not_yaml(yaml: Span, reason: &str) -> Diagnostic {
-    broken(yaml, "the diagram's front matter is not YAML").note(reason.trim().to_owned())
+pub(in crate::front::mermaid) fn not_yaml(place: Span, trouble: &Trouble) -> Diagnostic {
+    broken(
+        place,
+        format!("the diagram's front matter is not YAML: {}", trouble.reason),
+    )
+    .note("Mermaid draws nothing of a diagram whose front matter it can't read")
+    .help(trouble.help)
 }

@@ -119,7 +119,7 @@ fn front_matter() {
     check_whole(
         "---\ntitle: [x\n---\nstateDiagram\na --> b",
         "a -> b",
-        &["2:1 SM109 the diagram's front matter is not YAML"],
+        &["2:8 SM109 the diagram's front matter is not YAML: `[` isn't closed"],
     );
     check_whole(
         "---\ntitle: x\nstateDiagram\na --> b",
