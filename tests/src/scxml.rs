@@ -75,12 +75,13 @@ pub(crate) fn outline(machine: &Machine) -> String {
             events.sort_unstable();
             let guard = transition.guard.as_ref();
             let guard = guard.map_or_else(String::new, |guard| said(machine, &guard.value));
+            // The root is never left, so that there internal and external are one.
+            let internal = transition.internal && handle != machine.root();
             lines += &format!(
-                "  {} [{guard}] {} -> {} {}\n",
+                "  {} [{guard}] {} -> {} {internal}\n",
                 events.join(" "),
                 actions(machine, &transition.actions),
                 indexes(&transition.targets),
-                transition.internal
             );
         }
     }
@@ -130,14 +131,31 @@ fn doing(machine: &Machine, action: Handle<Action>) -> String {
 
 /// A guard by what it asks, however it is put together.
 fn said(machine: &Machine, guard: &Guard) -> String {
-    let list = |parts: &[Guard], sign: &str, empty: &str| match parts {
-        [] => empty.to_owned(),
-        [only] => said(machine, only),
+    said_in(machine, guard, "")
+}
+
+/// Parts between `&&` or `||`. Inside a list of the same sign they are parts of that: both mean the same.
+fn list<P>(parts: &[P], sign: &str, around: &str, said: impl Fn(&P, &str) -> String) -> String {
+    match parts {
+        [] if sign == AND => "true".to_owned(),
+        [] => "false".to_owned(),
+        [only] => said(only, around),
         _ => {
-            let parts: Vec<String> = parts.iter().map(|part| said(machine, part)).collect();
-            format!("({})", parts.join(sign))
+            let parts: Vec<String> = parts.iter().map(|part| said(part, sign)).collect();
+            let joined = parts.join(sign);
+            if sign == around {
+                joined
+            } else {
+                format!("({joined})")
+            }
         }
-    };
+    }
+}
+
+const AND: &str = " && ";
+const OR: &str = " || ";
+
+fn said_in(machine: &Machine, guard: &Guard, around: &str) -> String {
     match guard {
         Guard::Ask(host) => format!("?{}", machine.guards.at(*host).name),
         Guard::Compare {
@@ -148,18 +166,22 @@ fn said(machine: &Machine, guard: &Guard) -> String {
             "{} {operator:?} {constants:?}",
             machine.fields.at(*field).path
         ),
-        Guard::All(parts) => list(parts, " && ", "true"),
-        Guard::Any(parts) => list(parts, " || ", "false"),
+        Guard::All(parts) => list(parts, AND, around, |part, around| {
+            said_in(machine, part, around)
+        }),
+        Guard::Any(parts) => list(parts, OR, around, |part, around| {
+            said_in(machine, part, around)
+        }),
         Guard::Not(inner) => format!("!{}", said(machine, inner)),
-        Guard::Expression(expression) => value(machine, expression),
+        Guard::Expression(expression) => value_in(machine, expression, around),
     }
 }
 
 fn value(machine: &Machine, expression: &Expression) -> String {
-    let list = |parts: &[Expression], sign: &str| {
-        let parts: Vec<String> = parts.iter().map(|part| value(machine, part)).collect();
-        format!("({})", parts.join(sign))
-    };
+    value_in(machine, expression, "")
+}
+
+fn value_in(machine: &Machine, expression: &Expression, around: &str) -> String {
     match &expression.kind {
         ExpressionKind::Constant(Constant::Bool(constant)) => constant.to_string(),
         ExpressionKind::Constant(constant) => format!("{constant:?}"),
@@ -168,13 +190,19 @@ fn value(machine: &Machine, expression: &Expression) -> String {
         ExpressionKind::InState(state) => format!("in {}", state.index()),
         ExpressionKind::Ask(host) => format!("?{}", machine.guards.at(*host).name),
         ExpressionKind::Not(inner) => format!("!{}", value(machine, inner)),
-        ExpressionKind::And(parts) => list(parts, " && "),
-        ExpressionKind::Or(parts) => list(parts, " || "),
+        ExpressionKind::And(parts) => list(parts, AND, around, |part, around| {
+            value_in(machine, part, around)
+        }),
+        ExpressionKind::Or(parts) => list(parts, OR, around, |part, around| {
+            value_in(machine, part, around)
+        }),
         ExpressionKind::Unary(operator, inner) => {
             format!("{operator:?}({})", value(machine, inner))
         }
         ExpressionKind::Binary(operator, operands) => {
-            list(operands.as_slice(), &format!(" {operator:?} "))
+            let [left, right] = operands.as_ref();
+            let (left, right) = (value(machine, left), value(machine, right));
+            format!("({left} {operator:?} {right})")
         }
         ExpressionKind::Among(inner, constants) => {
             format!("({} in {constants:?})", value(machine, inner))

@@ -12,11 +12,17 @@
 //! | an event that nothing names, or that only a timer sends | `<statemark:event>` |
 //! | a timer that nothing sets | `<statemark:timer>` |
 //! | actions on the way to the first state | `<statemark:initial>` |
+//! | a transition of the machine itself | a copy at the end of each state in `<scxml>`, with `statemark:root="1"` and so on |
 //! | how a run ends | `statemark:verdict="failure"` |
 //! | the name of an action that is used twice | `statemark:name="…"` |
 //!
 //! Deliberately not here, because SCXML has no place for it: titles, descriptions, instructions, what only hosts read,
-//! schemas, notes, and the `[*]` that an implied state was drawn as.
+//! schemas, notes, and the `[*]` that an implied state was drawn as. Nor what the root does on entry and exit: it is
+//! neither entered nor left, and no table has such actions.
+//!
+//! SCXML has no `<transition>` in `<scxml>`. A copy in every state there means the same: one of those states is active,
+//! what stands inside it comes first, and the copies lie in front of nothing but the root. Copies are external, since
+//! nothing lies between such a state and the root; final states end the machine and need none.
 
 mod content;
 mod data;
@@ -213,8 +219,15 @@ impl Writer<'_> {
                 self.element(&format!("<{name}"), name, |writer| writer.actions(actions));
             }
         }
-        for (_, transition) in machine.transitions_of(handle) {
-            self.transition(transition);
+        if !is_root {
+            for (_, transition) in machine.transitions_of(handle) {
+                self.transition(transition, None);
+            }
+        }
+        if state.parent == Some(machine.root()) && state.kind != StateKind::Final {
+            for (index, (_, transition)) in machine.transitions_of(machine.root()).enumerate() {
+                self.transition(transition, Some(index + 1));
+            }
         }
         for &child in &state.children {
             self.state(child);
@@ -268,7 +281,8 @@ impl Writer<'_> {
         initial.targets.as_slice() == first.map_or(&[][..], std::slice::from_ref)
     }
 
-    fn transition(&mut self, transition: &Transition) {
+    /// A transition, or a copy of the root's with that number.
+    fn transition(&mut self, transition: &Transition, of_root: Option<usize>) {
         let mut opening = String::from("<transition");
         if !transition.triggers.is_empty() {
             self.mentioned
@@ -285,12 +299,15 @@ impl Writer<'_> {
         }
         if !transition.targets.is_empty() {
             let _ = write!(opening, " target=\"{}\"", self.names(&transition.targets));
-            if transition.internal {
+            if transition.internal && of_root.is_none() {
                 opening.push_str(" type=\"internal\"");
             }
         }
         if self.is_exact(transition) {
             opening.push_str(" statemark:exact=\"true\"");
+        }
+        if let Some(number) = of_root {
+            let _ = write!(opening, " statemark:root=\"{number}\"");
         }
         self.element(&opening, "transition", |writer| {
             writer.actions(&transition.actions);

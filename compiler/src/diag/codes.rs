@@ -106,6 +106,17 @@ codes! {
     SM134 "kept-parenthesis" Warning KeptParenthesis;
     SM135 "broken-label" Error BrokenLabel;
     SM136 "unread-part" Error UnreadPart;
+    // 1, from 150: SCXML.
+    SM151 "xml-syntax" Error XmlSyntax;
+    SM152 "unsupported-element" Error UnsupportedElement;
+    SM153 "unread-attribute" Error UnreadAttribute;
+    SM154 "misplaced-content" Error MisplacedContent;
+    SM155 "missing-part" Error MissingPart;
+    SM156 "bad-attribute" Error BadAttribute;
+    SM157 "illegal-targets" Error IllegalTargets;
+    SM158 "foreign-expression" Error ForeignExpression;
+    SM159 "idle-cancel" Warning IdleCancel;
+    SM160 "always-fails" Warning AlwaysFails;
     // 2: names.
     SM201 "unknown-state" Error UnknownState;
     SM202 "unknown-guard" Error UnknownGuard;
@@ -169,17 +180,6 @@ codes! {
     SM515 "division-by-zero" Error DivisionByZero;
     SM516 "untyped-field" Hint UntypedField;
     SM517 "context-mismatch" Error ContextMismatch;
-    // 6: SCXML, 601 to 619.
-    SM601 "xml-syntax" Error XmlSyntax;
-    SM602 "unsupported-element" Error UnsupportedElement;
-    SM603 "unread-attribute" Error UnreadAttribute;
-    SM604 "misplaced-content" Error MisplacedContent;
-    SM605 "missing-part" Error MissingPart;
-    SM606 "bad-attribute" Error BadAttribute;
-    SM607 "illegal-targets" Error IllegalTargets;
-    SM608 "foreign-expression" Error ForeignExpression;
-    SM609 "idle-cancel" Warning IdleCancel;
-    SM610 "always-fails" Warning AlwaysFails;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

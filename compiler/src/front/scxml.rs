@@ -13,6 +13,7 @@ pub mod ast;
 mod content;
 mod reader;
 mod report;
+mod root;
 mod structure;
 
 use roxmltree::{Document as Xml, ParsingOptions};

@@ -25,14 +25,12 @@ impl Writer<'_> {
             Guard::Not(inner) => format!("!{}", self.guard_in(inner, UNARY)),
             Guard::All(parts) if parts.is_empty() => "true".to_owned(),
             Guard::Any(parts) if parts.is_empty() => "false".to_owned(),
-            Guard::All(parts) => {
-                let parts = parts.iter().map(|part| self.guard_in(part, AND + 1));
-                joined(parts, " && ", AND, around)
-            }
-            Guard::Any(parts) => {
-                let parts = parts.iter().map(|part| self.guard_in(part, OR + 1));
-                joined(parts, " || ", OR, around)
-            }
+            Guard::All(parts) => joined(parts, AND, around, |part, level| {
+                self.guard_in(part, level)
+            }),
+            Guard::Any(parts) => joined(parts, OR, around, |part, level| {
+                self.guard_in(part, level)
+            }),
             Guard::Expression(expression) => self.expression_in(expression, around),
         }
     }
@@ -64,14 +62,12 @@ impl Writer<'_> {
                 UNARY,
                 around,
             ),
-            ExpressionKind::And(parts) => {
-                let parts = parts.iter().map(|part| self.expression_in(part, AND + 1));
-                joined(parts, " && ", AND, around)
-            }
-            ExpressionKind::Or(parts) => {
-                let parts = parts.iter().map(|part| self.expression_in(part, OR + 1));
-                joined(parts, " || ", OR, around)
-            }
+            ExpressionKind::And(parts) => joined(parts, AND, around, |part, level| {
+                self.expression_in(part, level)
+            }),
+            ExpressionKind::Or(parts) => joined(parts, OR, around, |part, level| {
+                self.expression_in(part, level)
+            }),
             ExpressionKind::Unary(UnaryOperator::Negate, inner) => {
                 // `-` in front of a number would be the number's sign.
                 let inner = match &inner.kind {
@@ -145,12 +141,15 @@ fn within(text: String, level: u8, around: u8) -> String {
     }
 }
 
-fn joined(parts: impl Iterator<Item = String>, sign: &str, level: u8, around: u8) -> String {
-    let parts: Vec<String> = parts.collect();
-    match parts.as_slice() {
-        [only] => only.clone(),
-        _ => within(parts.join(sign), level, around),
+/// Parts between `&&` or `||`. A list of the same sign inside needs no parentheses: both are asked from left to right, and
+/// a reader makes one list of them.
+fn joined<P>(parts: &[P], level: u8, around: u8, said: impl Fn(&P, u8) -> String) -> String {
+    if let [only] = parts {
+        return said(only, around);
     }
+    let sign = if level == AND { " && " } else { " || " };
+    let parts: Vec<String> = parts.iter().map(|part| said(part, level)).collect();
+    within(parts.join(sign), level, around)
 }
 
 fn constant(constant: &Constant) -> String {

@@ -98,6 +98,8 @@ pub struct Transition {
     pub events: Option<Vec<Spanned<String>>>,
     /// Whether a descriptor matches its own name alone, which SCXML has no way to say.
     pub exact: bool,
+    /// Of a copy of one of the root's transitions: which.
+    pub of_root: Option<Spanned<String>>,
     /// Its condition.
     pub condition: Option<Excerpt>,
     /// The states that it leads to; none if it only acts.
@@ -204,6 +206,30 @@ pub struct Branch {
     pub condition: Option<Excerpt>,
     /// What is done.
     pub content: Vec<Content>,
+}
+
+impl Transition {
+    /// What it says, without its places: copies must say the same.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let names = |names: &[Spanned<String>]| {
+            let names: Vec<&str> = names.iter().map(|name| name.value.as_str()).collect();
+            names.join(" ")
+        };
+        let events = self.events.as_deref().map(names);
+        let condition = self.condition.as_ref().map(|text| text.text().trim());
+        let targets = names(&self.targets);
+        let content = ContentKind::If(vec![Branch {
+            span: self.span,
+            condition: None,
+            content: self.content.clone(),
+        }]);
+        let (exact, internal) = (self.exact, self.internal);
+        format!(
+            "{events:?} {exact} {condition:?} {targets} {internal} {}",
+            content.words()
+        )
+    }
 }
 
 impl ContentKind {

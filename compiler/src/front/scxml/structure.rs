@@ -8,7 +8,7 @@ use super::ast::{
 };
 use super::content;
 use super::reader::{MAX_NESTING, Reader, Space, space};
-use super::report;
+use super::{report, root};
 use crate::source::{Span, Spanned};
 
 /// The elements that a state may hold, by what holds it.
@@ -70,6 +70,7 @@ pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Do
     let mut body = empty(Kind::State, tag, None);
     body.initial = initial_attribute(root, reader);
     children(root, &mut body, IN_DOCUMENT, 0, reader);
+    root::collect(&mut body, reader);
     let mut document = Document {
         span: tag,
         name: name.filter(|name| !name.value.is_empty()),
@@ -169,7 +170,7 @@ fn children(
             "onexit" => state.exit.push(handler(child, reader)),
             "transition" => state
                 .transitions
-                .push(transition(child, state.kind, reader)),
+                .push(transition(child, state.kind, depth == 1, reader)),
             "initial" => initial_element(child, state, reader),
             "datamodel" => datamodel(child, state, reader),
             name => {
@@ -283,13 +284,25 @@ fn handler(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Vec<super::ast::Conte
     content::block(node, 0, reader)
 }
 
-fn transition(node: Node<'_, '_>, of: Kind, reader: &mut Reader<'_>) -> Transition {
+/// `is_outermost`: whether its state stands in the document itself, where it may be a copy of the root's.
+fn transition(
+    node: Node<'_, '_>,
+    of: Kind,
+    is_outermost: bool,
+    reader: &mut Reader<'_>,
+) -> Transition {
     // A history's default and an initial transition always lead on, and at once.
     let known: &[&str] = match of {
         Kind::History { .. } => &["target", "type"],
         _ => &["event", "cond", "target", "type"],
     };
-    reader.expect_attributes(node, known, &["exact"]);
+    let may_be_copy = is_outermost && !matches!(of, Kind::History { .. });
+    let own: &[&str] = if may_be_copy {
+        &["exact", "root"]
+    } else {
+        &["exact"]
+    };
+    reader.expect_attributes(node, known, own);
     let tag = reader.tag(node);
     let events = reader.words(node, "event").inspect(|events| {
         if events.is_empty() {
@@ -322,6 +335,7 @@ fn transition(node: Node<'_, '_>, of: Kind, reader: &mut Reader<'_>) -> Transiti
         span: reader.opening(node),
         events,
         exact: exact.is_some_and(|exact| exact.value == "true"),
+        of_root: reader.own_attribute(node, "root").filter(|_| may_be_copy),
         condition,
         targets,
         internal: type_of(node, ["external", "internal"], reader),
@@ -341,7 +355,7 @@ fn initial_element(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_
     let mut found = Vec::new();
     for child in node.children() {
         if content::is_expected(child, node, &["transition"], reader) {
-            found.push(transition(child, Kind::History { deep: false }, reader));
+            found.push(transition(child, Kind::History { deep: false }, false, reader));
         }
     }
     if found.len() > 1 {

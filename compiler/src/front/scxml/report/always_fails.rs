@@ -1,4 +1,4 @@
-//! SM610: an action that SCXML lets fail whenever it is done.
+//! SM160: an action that SCXML lets fail whenever it is done.
 
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::source::{Span, Spanned};

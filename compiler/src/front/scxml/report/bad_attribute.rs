@@ -1,4 +1,4 @@
-//! SM606: an attribute's value that can't be.
+//! SM156: an attribute's value that can't be.
 
 use super::choices;
 use crate::diag::{Applicability, Code, Diagnostic, nearest};
@@ -74,4 +74,52 @@ pub(crate) fn other_of_that_name(name: &Spanned<String>, first: Span) -> Diagnos
     .label("does something else")
     .related(first, "the other one")
     .help("an action has one name wherever it is done: choose another")
+}
+
+/// What can be done about copies that make no transition of the root.
+const OF_ROOT: &str = "give each state in `<scxml>` that isn't final the same copies, behind its own transitions, or remove the attribute";
+
+/// Two copies of a transition of the root say different things.
+pub(in crate::front::scxml) fn copies_differ(place: Span, first: Span) -> Diagnostic {
+    let message = "this copy of a transition of the root isn't like the first".to_owned();
+    finding(place, message)
+        .related(first, "the first copy is here")
+        .help(OF_ROOT)
+}
+
+/// A state lacks a copy that another has.
+pub(in crate::front::scxml) fn copy_missing(state: Span, first: Span) -> Diagnostic {
+    let message = "a copy of a transition of the root is missing in this state".to_owned();
+    finding(state, message)
+        .related(first, "the first copy is here")
+        .help(OF_ROOT)
+}
+
+/// A state has a copy that the first state doesn't have.
+pub(in crate::front::scxml) fn copy_alone(place: Span) -> Diagnostic {
+    let message = "this copy of a transition of the root is missing in the first state".to_owned();
+    finding(place, message).help(OF_ROOT)
+}
+
+/// Copies are numbered in their order.
+pub(in crate::front::scxml) fn copy_number(mark: &Spanned<String>, expected: usize) -> Diagnostic {
+    let message = format!("`statemark:root` can't be `{}` here", mark.value);
+    let expected = expected.to_string();
+    finding(mark.span, message)
+        .label("copies of the root's transitions are numbered from 1")
+        .help(format!("write `{expected}`"))
+        .fix(
+            Applicability::Unsafe,
+            format!("write `{expected}`"),
+            mark.span,
+            &expected,
+        )
+}
+
+/// A copy in front of a state's own transitions would be taken before those.
+pub(in crate::front::scxml) fn copy_in_front(place: Span) -> Diagnostic {
+    let message = "a copy of a transition of the root stands in front of the state's own".to_owned();
+    finding(place, message)
+        .label("would be taken before those")
+        .help(OF_ROOT)
 }

@@ -1,4 +1,4 @@
-//! SM608: an expression that means something else, or nothing, here.
+//! SM158: an expression that means something else, or nothing, here.
 
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::source::Span;

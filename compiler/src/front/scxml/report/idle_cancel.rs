@@ -1,4 +1,4 @@
-//! SM609: a `<cancel>` of what nothing sends.
+//! SM159: a `<cancel>` of what nothing sends.
 
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::source::Spanned;

@@ -1,4 +1,4 @@
-//! SM607: targets that can't all be entered.
+//! SM157: targets that can't all be entered.
 
 use crate::diag::{Code, Diagnostic};
 use crate::source::{Span, Spanned};

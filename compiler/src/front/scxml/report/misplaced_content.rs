@@ -1,4 +1,4 @@
-//! SM604: an element, or a text, where it means nothing.
+//! SM154: an element, or a text, where it means nothing.
 
 use super::choices;
 use crate::diag::{Code, Diagnostic};

@@ -1,4 +1,4 @@
-//! SM605: an element without what gives it a meaning.
+//! SM155: an element without what gives it a meaning.
 
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;

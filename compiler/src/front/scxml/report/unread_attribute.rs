@@ -1,4 +1,4 @@
-//! SM603: an attribute that would be lost.
+//! SM153: an attribute that would be lost.
 
 use super::choices;
 use crate::diag::{Applicability, Code, Diagnostic, nearest};

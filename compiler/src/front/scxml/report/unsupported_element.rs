@@ -1,4 +1,4 @@
-//! SM602: an element that would be lost.
+//! SM152: an element that would be lost.
 
 use super::misplaced_content;
 use crate::diag::{Code, Diagnostic, nearest};

@@ -1,4 +1,4 @@
-//! SM601: a text that isn't XML.
+//! SM151: a text that isn't XML.
 
 use roxmltree::Error;
 
