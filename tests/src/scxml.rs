@@ -10,7 +10,7 @@ use statemark_compiler::arena::Handle;
 use statemark_compiler::back;
 use statemark_compiler::diag::Diags;
 use statemark_compiler::ir::{
-    Action, ActionKind, Constant, Expression, ExpressionKind, Guard, Machine, State,
+    Action, ActionKind, Constant, Expression, ExpressionKind, Guard, Machine, State, StateKind,
 };
 use statemark_compiler::valid::{self, Valid};
 
@@ -75,8 +75,9 @@ pub(crate) fn outline(machine: &Machine) -> String {
             events.sort_unstable();
             let guard = transition.guard.as_ref();
             let guard = guard.map_or_else(String::new, |guard| said(machine, &guard.value));
-            // The root is never left, so that there internal and external are one.
-            let internal = transition.internal && handle != machine.root();
+            // The root is never left, and a transition with targets is internal only of a compound state.
+            let is_compound = state.kind == StateKind::Compound && handle != machine.root();
+            let internal = transition.internal && is_compound;
             lines += &format!(
                 "  {} [{guard}] {} -> {} {internal}\n",
                 events.join(" "),

@@ -69,6 +69,7 @@ pub fn write(valid: &Valid) -> String {
 /// The document of any machine, also of one that the checks refuse.
 #[must_use]
 pub(crate) fn write_machine(machine: &Machine) -> String {
+    let uses = uses(machine);
     let mut writer = Writer {
         machine,
         states: Tokens::of(
@@ -83,8 +84,8 @@ pub(crate) fn write_machine(machine: &Machine) -> String {
             machine.timers.iter().map(|(_, timer)| timer.name.as_str()),
             false,
         ),
-        declared: Declared::of(machine),
-        uses: uses(machine),
+        declared: Declared::of(machine, &uses),
+        uses,
         mentioned: BTreeSet::new(),
         scheduled: BTreeSet::new(),
         text: String::new(),
@@ -120,36 +121,42 @@ pub(crate) fn write_machine(machine: &Machine) -> String {
     text + &preamble + &body + "</scxml>\n"
 }
 
-/// How often each action is called.
+/// How often each action is called; one that only unused ones call isn't.
 fn uses(machine: &Machine) -> Vec<usize> {
     let mut uses = vec![0; machine.actions.len()];
-    let mut count = |list: &[Handle<Action>]| {
-        for action in list {
-            if let Some(uses) = uses.get_mut(action.index()) {
-                *uses += 1;
-            }
-        }
-    };
     for (_, state) in machine.states.iter() {
-        count(&state.entry);
-        count(&state.exit);
+        count(&mut uses, &state.entry);
+        count(&mut uses, &state.exit);
         if let Some(initial) = &state.initial {
-            count(&initial.actions);
+            count(&mut uses, &initial.actions);
         }
     }
     for (_, transition) in machine.transitions.iter() {
-        count(&transition.actions);
+        count(&mut uses, &transition.actions);
     }
-    for (_, action) in machine.actions.iter() {
+    // Backwards: what an action calls stands before it.
+    let mut actions: Vec<_> = machine.actions.iter().collect();
+    actions.reverse();
+    for (handle, action) in actions {
+        let is_used = uses.get(handle.index()).is_some_and(|&uses| uses > 0);
         if let ActionKind::If {
             then, otherwise, ..
         } = &action.kind
+            && is_used
         {
-            count(then);
-            count(otherwise);
+            count(&mut uses, then);
+            count(&mut uses, otherwise);
         }
     }
     uses
+}
+
+fn count(uses: &mut [usize], list: &[Handle<Action>]) {
+    for action in list {
+        if let Some(uses) = uses.get_mut(action.index()) {
+            *uses += 1;
+        }
+    }
 }
 
 struct Writer<'m> {
@@ -287,11 +294,13 @@ impl Writer<'_> {
         if !transition.triggers.is_empty() {
             self.mentioned
                 .extend(transition.triggers.iter().map(|event| event.index()));
-            let names: Vec<String> = transition
+            let mut names: Vec<String> = transition
                 .triggers
                 .iter()
                 .map(|event| escaped(self.events.get(event.index())))
                 .collect();
+            // In an order that a reader can't change: events are numbered as the text names them.
+            names.sort_unstable();
             let _ = write!(opening, " event=\"{}\"", names.join(" "));
         }
         if let Some(guard) = &transition.guard {
@@ -299,7 +308,9 @@ impl Writer<'_> {
         }
         if !transition.targets.is_empty() {
             let _ = write!(opening, " target=\"{}\"", self.names(&transition.targets));
-            if transition.internal && of_root.is_none() {
+            // Elsewhere it says nothing: a transition is internal only of a compound state.
+            let source = self.machine.states.at(transition.source).kind;
+            if transition.internal && of_root.is_none() && source == StateKind::Compound {
                 opening.push_str(" type=\"internal\"");
             }
         }

@@ -61,6 +61,7 @@ pub fn lower_scxml(
     lowering.find_events();
     lowering.add_timers();
     let (states, transitions) = lowering.make_states();
+    lowering.find_delays(&states);
     let context = lowering.data.context();
     Machine {
         file,

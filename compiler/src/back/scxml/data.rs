@@ -25,7 +25,7 @@ pub(super) struct Declared {
 
 impl Declared {
     /// All that a machine's conditions and values need.
-    pub(super) fn of(machine: &Machine) -> Self {
+    pub(super) fn of(machine: &Machine, uses: &[usize]) -> Self {
         let mut declared = Self::default();
         if let Some(Value::Object(context)) = &machine.context {
             declared.roots.extend(context.keys().cloned());
@@ -40,7 +40,10 @@ impl Declared {
                 declared.guard(machine, &guard.value);
             }
         }
-        for (_, action) in machine.actions.iter() {
+        for (handle, action) in machine.actions.iter() {
+            if uses.get(handle.index()).is_none_or(|&uses| uses == 0) {
+                continue;
+            }
             match &action.kind {
                 ActionKind::If { guard, .. } => declared.guard(machine, guard),
                 ActionKind::Assign(list) => {
@@ -52,17 +55,16 @@ impl Declared {
                 _ => {}
             }
         }
+        declared.name_guards(machine);
         declared
     }
 
     fn guard(&mut self, machine: &Machine, guard: &Guard) {
         match guard {
             Guard::Ask(host) => self.host(machine, *host),
-            Guard::Compare { field, .. } => {
+            Guard::Compare { .. } => {
                 if self.compared(guard).is_none() {
-                    let path = &machine.fields.at(*field).path;
-                    let id = self.free(&format!("when_{path}"));
-                    self.compared.push((guard.clone(), id));
+                    self.compared.push((guard.clone(), String::new()));
                 }
             }
             Guard::All(parts) | Guard::Any(parts) => {
@@ -107,10 +109,35 @@ impl Declared {
     }
 
     fn host(&mut self, machine: &Machine, host: Handle<HostGuard>) {
-        if !self.hosts.contains_key(&host.index()) {
-            let id = self.free(&machine.guards.at(host).name);
-            self.hosts.insert(host.index(), id);
+        self.hosts.entry(host.index()).or_default();
+    }
+
+    /// Gives each guard its id: in an order that a reader can't change, which meets them in another.
+    fn name_guards(&mut self, machine: &Machine) {
+        let hosts: Vec<usize> = self.hosts.keys().copied().collect();
+        for host in hosts {
+            let id = self.free(&machine.guards.at(Handle::at(host)).name);
+            self.hosts.insert(host, id);
         }
+        let mut compared = std::mem::take(&mut self.compared);
+        compared.sort_by_cached_key(|(guard, _)| match guard {
+            Guard::Compare {
+                field,
+                operator,
+                constants,
+            } => (
+                machine.fields.at(*field).path.clone(),
+                operator.name(),
+                format!("{constants:?}"),
+            ),
+            _ => <(String, &str, String)>::default(),
+        });
+        for (guard, id) in &mut compared {
+            if let Guard::Compare { field, .. } = guard {
+                *id = self.free(&format!("when_{}", machine.fields.at(*field).path));
+            }
+        }
+        self.compared = compared;
     }
 
     /// A name that conditions can hold, and that nothing else has.
@@ -168,15 +195,21 @@ impl Writer<'_> {
                 self.line(&format!("<statemark:timer id=\"{id}\" event=\"{event}\"/>"));
             }
         }
+        let mut events: Vec<String> = Vec::new();
         for (handle, event) in machine.events.iter() {
             let name = escaped(self.events.get(handle.index()));
             if event.kind == EventKind::Delayed {
-                self.line(&format!(
+                events.push(format!(
                     "<statemark:event name=\"{name}\" kind=\"delayed\"/>"
                 ));
             } else if !self.mentioned.contains(&handle.index()) {
-                self.line(&format!("<statemark:event name=\"{name}\"/>"));
+                events.push(format!("<statemark:event name=\"{name}\"/>"));
             }
+        }
+        // As the triggers of a transition, in an order that a reader can't change.
+        events.sort_unstable();
+        for line in events {
+            self.line(&line);
         }
     }
 
@@ -210,7 +243,7 @@ impl Writer<'_> {
             };
             let path = escaped(&machine.fields.at(*field).path);
             let list: Vec<Value> = constants.iter().map(json).collect();
-            let value = if list.is_empty() {
+            let value = if !operator.needs_presence() {
                 String::new()
             } else {
                 format!(" value=\"{}\"", escaped(&Value::from(list).to_string()))

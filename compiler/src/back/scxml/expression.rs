@@ -25,12 +25,12 @@ impl Writer<'_> {
             Guard::Not(inner) => format!("!{}", self.guard_in(inner, UNARY)),
             Guard::All(parts) if parts.is_empty() => "true".to_owned(),
             Guard::Any(parts) if parts.is_empty() => "false".to_owned(),
-            Guard::All(parts) => joined(parts, AND, around, |part, level| {
-                self.guard_in(part, level)
-            }),
-            Guard::Any(parts) => joined(parts, OR, around, |part, level| {
-                self.guard_in(part, level)
-            }),
+            Guard::All(parts) => {
+                joined(parts, AND, around, |part, level| self.guard_in(part, level))
+            }
+            Guard::Any(parts) => {
+                joined(parts, OR, around, |part, level| self.guard_in(part, level))
+            }
             Guard::Expression(expression) => self.expression_in(expression, around),
         }
     }

@@ -168,9 +168,11 @@ fn children(
         match child.tag_name().name() {
             "onentry" => state.entry.push(handler(child, reader)),
             "onexit" => state.exit.push(handler(child, reader)),
-            "transition" => state
-                .transitions
-                .push(transition(child, state.kind, depth == 1, reader)),
+            "transition" => {
+                state
+                    .transitions
+                    .push(transition(child, state.kind, depth == 1, reader))
+            }
             "initial" => initial_element(child, state, reader),
             "datamodel" => datamodel(child, state, reader),
             name => {
@@ -355,7 +357,12 @@ fn initial_element(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_
     let mut found = Vec::new();
     for child in node.children() {
         if content::is_expected(child, node, &["transition"], reader) {
-            found.push(transition(child, Kind::History { deep: false }, false, reader));
+            found.push(transition(
+                child,
+                Kind::History { deep: false },
+                false,
+                reader,
+            ));
         }
     }
     if found.len() > 1 {

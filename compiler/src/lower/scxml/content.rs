@@ -77,12 +77,25 @@ impl Lowering<'_, '_> {
         self.timer_keys.insert(key, timer);
     }
 
-    /// The actions of a block, in order. `of` is the state on whose entry they are done.
-    pub(super) fn contents(
-        &mut self,
-        list: &[Content],
-        of: Option<Handle<State>>,
-    ) -> Vec<Handle<Action>> {
+    /// A timer called `after.<state>.1` or so, which that state sets on its entry, is a delay of the state's.
+    pub(super) fn find_delays(&mut self, states: &Arena<State>) {
+        for (handle, state) in states.iter() {
+            for &action in &state.entry {
+                let ActionKind::Schedule(timer, _) = self.actions.at(action).kind else {
+                    continue;
+                };
+                let timer = self.timers.at_mut(timer);
+                let name = timer.name.strip_prefix("after.");
+                let number = name.and_then(|name| name.strip_prefix(&state.id)?.strip_prefix('.'));
+                if number.is_some_and(|number| number.parse::<usize>().is_ok()) {
+                    timer.of = Some(handle);
+                }
+            }
+        }
+    }
+
+    /// The actions of a block, in order.
+    pub(super) fn contents(&mut self, list: &[Content]) -> Vec<Handle<Action>> {
         let mut actions = Vec::new();
         for content in list {
             if self.always_fails(content) {
@@ -90,7 +103,7 @@ impl Lowering<'_, '_> {
                 actions.push(self.failure(content.span));
                 break;
             }
-            self.content(content, of, &mut actions);
+            self.content(content, &mut actions);
         }
         actions
     }
@@ -137,12 +150,7 @@ impl Lowering<'_, '_> {
         self.action(span, None, ActionKind::Assign(vec![assign]), None)
     }
 
-    fn content(
-        &mut self,
-        content: &Content,
-        of: Option<Handle<State>>,
-        actions: &mut Vec<Handle<Action>>,
-    ) {
+    fn content(&mut self, content: &Content, actions: &mut Vec<Handle<Action>>) {
         let given = content.name.as_ref();
         if let Some(known) = given.and_then(|name| self.given.get(&plain(name))) {
             let (action, words) = known.clone();
@@ -156,19 +164,14 @@ impl Lowering<'_, '_> {
             return;
         }
         let before = actions.len();
-        self.new_content(content, of, actions);
+        self.new_content(content, actions);
         if let (Some(name), Some(&action)) = (given, actions.get(before)) {
             self.given
                 .insert(plain(name), (action, content.kind.words()));
         }
     }
 
-    fn new_content(
-        &mut self,
-        content: &Content,
-        of: Option<Handle<State>>,
-        actions: &mut Vec<Handle<Action>>,
-    ) {
+    fn new_content(&mut self, content: &Content, actions: &mut Vec<Handle<Action>>) {
         let given = content.name.as_ref();
         match &content.kind {
             ContentKind::Raise(event) => {
@@ -190,10 +193,6 @@ impl Lowering<'_, '_> {
                 let Some(&timer) = self.timer_keys.get(&key) else {
                     return;
                 };
-                let is_delay = self.timers.at(timer).name.starts_with("after.");
-                if of.is_some() && is_delay {
-                    self.timers.at_mut(timer).of = of;
-                }
                 let kind = ActionKind::Schedule(timer, *delay);
                 actions.push(self.action(content.span, given, kind, None));
             }
@@ -219,7 +218,7 @@ impl Lowering<'_, '_> {
                 actions.push(self.action(content.span, given, kind, None));
             }
             ContentKind::If(branches) => {
-                actions.extend(self.conditional(content.span, given, branches, of));
+                actions.extend(self.conditional(content.span, given, branches));
             }
             ContentKind::Failure => {}
             ContentKind::Host => {
@@ -288,7 +287,6 @@ impl Lowering<'_, '_> {
         span: Span,
         given: Option<&Spanned<String>>,
         branches: &[Branch],
-        of: Option<Handle<State>>,
     ) -> Option<Handle<Action>> {
         let (first, others) = branches.split_first()?;
         let guard = match &first.condition {
@@ -299,12 +297,12 @@ impl Lowering<'_, '_> {
             }),
         };
         self.nesting += 1;
-        let then = self.contents(&first.content, of);
+        let then = self.contents(&first.content);
         let otherwise = match others {
             [] => Vec::new(),
-            [last] if last.condition.is_none() => self.contents(&last.content, of),
+            [last] if last.condition.is_none() => self.contents(&last.content),
             [next, ..] => self
-                .conditional(next.span, None, others, of)
+                .conditional(next.span, None, others)
                 .into_iter()
                 .collect(),
         };

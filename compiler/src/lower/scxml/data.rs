@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{Lowering, plain};
 use crate::arena::Handle;
 use crate::excerpt::Excerpt;
-use crate::front::scxml::ast::{self, ContentKind, GuardKind};
+use crate::front::scxml::ast::{self, ContentKind, GuardKind, Operator};
 use crate::front::scxml::foreign_expression;
 use crate::ir::{Constant, Field, Guard, HostGuard, Type};
 use crate::source::{Span, Spanned};
@@ -80,7 +80,7 @@ impl Lowering<'_, '_> {
                         operator: *operator,
                         constants: constants
                             .as_ref()
-                            .map_or_else(Vec::new, |text| self.constants(text)),
+                            .map_or_else(Vec::new, |text| self.constants(text, *operator)),
                     },
                 };
                 self.data.guards.insert(plain(&guard.id), made);
@@ -108,8 +108,8 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// A JSON list of constants.
-    fn constants(&mut self, text: &Excerpt) -> Vec<Constant> {
+    /// A JSON list of constants. Only a list that is searched may be empty.
+    fn constants(&mut self, text: &Excerpt, operator: Operator) -> Vec<Constant> {
         let values = match literal(text.text().trim()) {
             Some(Some(Value::Array(values))) => values,
             Some(Some(value)) => vec![value],
@@ -117,7 +117,7 @@ impl Lowering<'_, '_> {
         };
         let constants: Option<Vec<Constant>> = values.iter().map(constant).collect();
         constants
-            .filter(|list| !list.is_empty())
+            .filter(|list| !list.is_empty() || operator == Operator::In)
             .unwrap_or_else(|| {
                 let place = crate::front::scxml::place_of(text);
                 self.diags.push(foreign_expression::not_a_literal(place));

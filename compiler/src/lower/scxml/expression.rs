@@ -118,7 +118,10 @@ impl Lowering<'_, '_> {
         let span = expression.span;
         let kind = match &expression.kind {
             Kind::Literal(literal) => ExpressionKind::Constant(constant(literal)),
-            Kind::Name(name) => ExpressionKind::Field(self.named(name, span)?),
+            Kind::Name(name) => match self.data.guards.get(name) {
+                Some(Guard::Ask(host)) => ExpressionKind::Ask(*host),
+                _ => ExpressionKind::Field(self.named(name, span)?),
+            },
             Kind::Has(name) => ExpressionKind::Has(self.named(&name.value, name.span)?),
             Kind::InState(name) => {
                 let Some(&state) = self.by_id.get(&plain(name)) else {
@@ -165,7 +168,7 @@ impl Lowering<'_, '_> {
         if is_event || self.data.ids.contains(first) {
             return Some(self.field(path, span));
         }
-        if let Some(Guard::Compare { .. } | Guard::Ask(_)) = self.data.guards.get(path) {
+        if self.data.guards.contains_key(path) {
             self.diags.push(foreign_expression::guard_as_value(span));
             return None;
         }

@@ -173,8 +173,8 @@ impl Lowering<'_, '_> {
             parent: node.parent,
             end: node.end,
             initial,
-            entry: self.blocks(&node.state.entry, "onentry", Some(handle)),
-            exit: self.blocks(&node.state.exit, "onexit", None),
+            entry: self.blocks(&node.state.entry, "onentry"),
+            exit: self.blocks(&node.state.exit, "onexit"),
             transitions: range,
             done: self.done_event(&id, kind),
             title: None,
@@ -189,12 +189,7 @@ impl Lowering<'_, '_> {
     }
 
     /// Several handlers of one state are one list, as long as none but the last may fail: SCXML would go on behind it.
-    fn blocks(
-        &mut self,
-        blocks: &[Vec<ast::Content>],
-        element: &str,
-        of: Option<Handle<State>>,
-    ) -> Vec<Handle<Action>> {
+    fn blocks(&mut self, blocks: &[Vec<ast::Content>], element: &str) -> Vec<Handle<Action>> {
         let mut list = Vec::new();
         let mut may_fail = false;
         for block in blocks {
@@ -203,7 +198,7 @@ impl Lowering<'_, '_> {
                 self.diags.push(found);
             }
             let start = self.actions.len();
-            list.extend(self.contents(block, of));
+            list.extend(self.contents(block));
             may_fail |= (start..self.actions.len())
                 .any(|index| may_fail_at(&self.actions, Handle::at(index)));
         }
@@ -221,7 +216,7 @@ impl Lowering<'_, '_> {
             let default = node.state.transitions.first()?;
             let scope = node.parent?;
             let targets = self.targets(&default.targets, Some(scope));
-            let actions = self.contents(&default.content, None);
+            let actions = self.contents(&default.content);
             return Some(Initial {
                 span: default.span,
                 targets,
@@ -234,7 +229,7 @@ impl Lowering<'_, '_> {
         }
         if let Some(initial) = &node.state.initial {
             let targets = self.targets(&initial.targets, Some(handle));
-            let actions = self.contents(&initial.content, None);
+            let actions = self.contents(&initial.content);
             return Some(Initial {
                 span: initial.span,
                 targets,
@@ -276,7 +271,7 @@ impl Lowering<'_, '_> {
             source,
             triggers,
             guard,
-            actions: self.contents(&transition.content, None),
+            actions: self.contents(&transition.content),
             // Source: SCXML 3.13: such a transition of another source, or to a target outside, is external.
             internal: asked || transition.targets.is_empty(),
             targets,

@@ -83,7 +83,8 @@ const OF_ROOT: &str = "give each state in `<scxml>` that isn't final the same co
 pub(in crate::front::scxml) fn copies_differ(place: Span, first: Span) -> Diagnostic {
     let message = "this copy of a transition of the root isn't like the first".to_owned();
     finding(place, message)
-        .related(first, "the first copy is here")
+        .label("does something else")
+        .related(first, "the first copy")
         .help(OF_ROOT)
 }
 
@@ -91,14 +92,17 @@ pub(in crate::front::scxml) fn copies_differ(place: Span, first: Span) -> Diagno
 pub(in crate::front::scxml) fn copy_missing(state: Span, first: Span) -> Diagnostic {
     let message = "a copy of a transition of the root is missing in this state".to_owned();
     finding(state, message)
-        .related(first, "the first copy is here")
+        .label("would do nothing then")
+        .related(first, "the first copy")
         .help(OF_ROOT)
 }
 
 /// A state has a copy that the first state doesn't have.
 pub(in crate::front::scxml) fn copy_alone(place: Span) -> Diagnostic {
     let message = "this copy of a transition of the root is missing in the first state".to_owned();
-    finding(place, message).help(OF_ROOT)
+    finding(place, message)
+        .label("the first state would do nothing then")
+        .help(OF_ROOT)
 }
 
 /// Copies are numbered in their order.
@@ -118,7 +122,8 @@ pub(in crate::front::scxml) fn copy_number(mark: &Spanned<String>, expected: usi
 
 /// A copy in front of a state's own transitions would be taken before those.
 pub(in crate::front::scxml) fn copy_in_front(place: Span) -> Diagnostic {
-    let message = "a copy of a transition of the root stands in front of the state's own".to_owned();
+    let message =
+        "a copy of a transition of the root stands in front of the state's own".to_owned();
     finding(place, message)
         .label("would be taken before those")
         .help(OF_ROOT)
