@@ -11,6 +11,7 @@ use crate::golden::{files, root, shown};
 /// A crate may use only what stands left of it.
 const ORDER: [&str; 7] = [
     "statemark-runtime",
+    "statemark-store",
     "statemark-compiler",
     "statemark-cli",
     "statemark-macros",

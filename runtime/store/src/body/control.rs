@@ -1,0 +1,122 @@
+//! What is done to a run from outside.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::step::StepRecord;
+use crate::hash::Hash;
+
+/// A run stands still, or goes on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Paused {
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A run was given up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cancelled {
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A run was closed from outside, as what it had come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Closed {
+    /// Whether what it had come to counts as a success.
+    pub success: bool,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A person set the state of a run by hand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Forced {
+    /// The state asked for.
+    pub to: String,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What it did.
+    pub step: StepRecord,
+}
+
+/// What a rewind takes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// What the journal says.
+    State,
+    /// The files.
+    Workspace,
+    /// Both.
+    Both,
+}
+
+/// What came before was taken back: the fold skips what lies between.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rewound {
+    /// The last record that still counts.
+    pub to: u64,
+    /// What was taken back.
+    pub scope: Scope,
+    /// The keys of effects that had left and can't be taken back: crossed nevertheless.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crossed: Vec<String>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A run goes on under another table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Migrated {
+    /// The table before.
+    pub from: Hash,
+    /// The table from now on.
+    pub to: Hash,
+    /// States that have another name now.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mapping: BTreeMap<String, String>,
+    /// The active leaves, by their new names.
+    pub leaves: Vec<String>,
+    /// What histories have recorded, by the new names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub history: BTreeMap<String, Vec<String>>,
+}
+
+/// A working copy was saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointTaken {
+    /// Its name, unique in the run.
+    pub name: String,
+    /// The repository's folder.
+    pub repository: String,
+    /// The commit that holds it.
+    pub commit: String,
+    /// The tree of the commit.
+    pub tree: String,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A working copy is being put back, or was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointRestored {
+    /// The checkpoint's name.
+    pub name: String,
+    /// The commit.
+    pub commit: String,
+    /// The tree that the working copy must have afterwards.
+    pub tree: String,
+    /// Whether it is done and was compared; before that it is only meant to be.
+    pub done: bool,
+    /// The checkpoint of what was there before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+}

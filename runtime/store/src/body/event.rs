@@ -1,0 +1,174 @@
+//! The beginning of a run, the events that it took, and what was refused.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::step::StepRecord;
+use crate::hash::Hash;
+use crate::id::RunId;
+
+/// A run began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// The workflow's id.
+    pub workflow: String,
+    /// The hash of the table that it runs under.
+    pub table: Hash,
+    /// What it was given.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub input: Value,
+    /// The context that it begins with: the spec's, with the input's fields merged in.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub context: Map<String, Value>,
+    /// What starting did.
+    pub step: StepRecord,
+    /// The project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The client's session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// A name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The run that this one works for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+}
+
+/// A run began as a copy of another's first records.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Forked {
+    /// The other run.
+    pub from: RunId,
+    /// Its last record that counts here, too.
+    pub at: u64,
+    /// Fields of the context that are different from here on.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub input: Map<String, Value>,
+    /// Whether it begins without artifacts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drop_artifacts: bool,
+}
+
+/// What a run works for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The run.
+    pub run: RunId,
+    /// Its state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The unit of work in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+/// An event was taken, or found nothing to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its name.
+    pub event: String,
+    /// The data that came with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+    /// Why it was sent, if nobody asked for it by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// What it did.
+    pub step: StepRecord,
+}
+
+/// Why an event was sent that nobody asked for by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "by")]
+pub enum Cause {
+    /// A timer was due.
+    Timer {
+        /// Its name.
+        timer: String,
+    },
+    /// A request was approved, denied, sent back or has expired.
+    Request {
+        /// Its id.
+        request: String,
+    },
+    /// A step was reported on that wasn't active.
+    Advance {
+        /// The step.
+        step: String,
+        /// The events of the other transitions that lead there, which agree with the one taken.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
+    },
+    /// A limit was reached.
+    Limit {
+        /// Which.
+        limit: String,
+        /// In which state.
+        state: String,
+    },
+    /// A file was changed that an interrupt waits for.
+    Interrupt {
+        /// The interrupt.
+        interrupt: String,
+        /// The file.
+        path: String,
+    },
+    /// A child run ended.
+    Child {
+        /// The child.
+        run: RunId,
+    },
+    /// The event's name isn't the machine's: `safe_next` caught it.
+    SafeNext {
+        /// What was sent.
+        sent: String,
+    },
+}
+
+/// Something was asked for and refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Refused {
+    /// What was asked for.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// Why, for programs.
+    pub code: String,
+    /// Why, for people.
+    pub reason: String,
+    /// The events that are legal instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub legal: Vec<String>,
+}
+
+/// What was refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "what")]
+pub enum Subject {
+    /// An event.
+    Event {
+        /// Its name.
+        name: String,
+        /// Its data.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        data: Option<Value>,
+    },
+    /// A report on a step.
+    Step {
+        /// The step.
+        name: String,
+        /// The status reported.
+        status: String,
+    },
+    /// A call of a tool.
+    Tool {
+        /// Its name.
+        name: String,
+    },
+    /// Anything else that is done to a run.
+    Operation {
+        /// Its name.
+        name: String,
+    },
+}

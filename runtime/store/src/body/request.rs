@@ -1,0 +1,109 @@
+//! Questions to people, and their answers.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What kind of answer is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestKind {
+    /// Leave to take a transition.
+    Approval,
+    /// Yes or no.
+    Confirm,
+    /// One of several choices.
+    Select,
+    /// A text.
+    Text,
+    /// JSON, by a schema.
+    Json,
+    /// Approve, or send back with comments.
+    Review,
+}
+
+/// Somebody is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Opened {
+    /// The request's id, unique in the store.
+    pub request: String,
+    /// What kind of answer is wanted.
+    pub kind: RequestKind,
+    /// The question.
+    pub prompt: String,
+    /// What can be chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// What the answer must be like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+    /// Whatever else there is to look at.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub details: Value,
+    /// The event that waits for an approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<Waiting>,
+    /// The states in which it was opened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<String>,
+    /// Who may answer; everybody but the asker if it names nobody.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvers: Vec<String>,
+    /// Whether other events wait for it. Approvals always do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocking: bool,
+    /// When it expires. Unit: milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<u64>,
+}
+
+/// An event that waits for an approval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Its name.
+    pub event: String,
+    /// Its data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+    /// The transitions that it would have taken, by their numbers in the table.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transitions: Vec<u16>,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    /// Yes.
+    Approved,
+    /// No.
+    Denied,
+    /// There is an answer.
+    Answered,
+    /// A review sent it back with comments.
+    SentBack,
+    /// Nobody answered in time.
+    Expired,
+    /// The asker took it back, or what it was about is over.
+    Withdrawn,
+}
+
+/// A request is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resolved {
+    /// The request's id.
+    pub request: String,
+    /// How.
+    pub resolution: Resolution,
+    /// The answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    /// What was said about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    /// Whether somebody passed on what a person had said.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub relayed: bool,
+    /// Whether it came through a channel that the asker's own client controls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub elicited: bool,
+}

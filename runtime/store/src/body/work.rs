@@ -1,0 +1,238 @@
+//! What is reported of the work in a run.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::hash::Hash;
+use crate::id::RunId;
+
+/// How a step is getting on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepStatus {
+    /// Nobody works on it.
+    NotStarted,
+    /// Somebody does.
+    Running,
+    /// It waits for something.
+    Waiting,
+    /// It is done.
+    Completed,
+    /// It has failed.
+    Failed,
+    /// It was left out.
+    Skipped,
+}
+
+impl StepStatus {
+    /// Every status.
+    pub const ALL: [Self; 6] = [
+        Self::NotStarted,
+        Self::Running,
+        Self::Waiting,
+        Self::Completed,
+        Self::Failed,
+        Self::Skipped,
+    ];
+
+    /// Its name in journals and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotStarted => "not_started",
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// How a step is getting on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// The state, or `agent:state`.
+    pub step: String,
+    /// The unit of work in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// How.
+    pub status: StepStatus,
+    /// In words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Whatever else there is to say.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub data: Value,
+    /// Whether no machine says that there is such a step.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
+}
+
+/// How long work is getting on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// In words.
+    pub message: String,
+    /// How much of it is done, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done: Option<f64>,
+}
+
+/// Something that was said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// By whom: `user`, `assistant`, `stderr`, …
+    pub role: String,
+    /// What.
+    pub text: String,
+}
+
+/// What was said of a call of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolVerdict {
+    /// It ran.
+    Allowed,
+    /// It didn't.
+    Denied,
+    /// It ran and failed.
+    Failed,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// What was said of it.
+    pub verdict: ToolVerdict,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What tells this call from others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// How long it took. Unit: milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub milliseconds: Option<u64>,
+    /// The hash of its arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Hash>,
+    /// How much it returned. Unit: bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<u64>,
+    /// The files that it changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+}
+
+/// What became of an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectStatus {
+    /// Somebody is about to carry it out.
+    Intended,
+    /// It was carried out.
+    Succeeded,
+    /// It failed, and did nothing.
+    Failed,
+    /// Nobody knows.
+    Unknown,
+    /// It was carried out, and taken back.
+    Compensated,
+}
+
+/// What became of an effect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// `<run>:<seq>:<n>`.
+    pub key: String,
+    /// The action's name.
+    pub name: String,
+    /// What.
+    pub status: EffectStatus,
+    /// Whatever else there is to say.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub detail: Value,
+}
+
+/// What an attempt has cost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// Money. Unit: millionths of a US dollar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u64>,
+    /// By which model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// A run under this one began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChildStarted {
+    /// Its id.
+    pub run: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// The state that it works for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The unit of work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+}
+
+/// A run under this one ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChildEnded {
+    /// Its id.
+    pub run: RunId,
+    /// Whether it was a success.
+    pub success: bool,
+}
+
+/// Steps of somebody else's making, to be shown under one of the run's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subflow {
+    /// The state that they stand under.
+    pub parent: String,
+    /// A name for them.
+    pub name: String,
+    /// The steps, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<String>,
+    /// The steps as a diagram.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagram: Option<String>,
+}
+
+/// A remark on the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// In words.
+    pub text: String,
+    /// Whatever else there is to say.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub data: Value,
+}
+
+/// A remark on a document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Annotation {
+    /// The document: an artifact's name or an id of the client's.
+    pub document: String,
+    /// In words.
+    pub text: String,
+    /// The remark that this one answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Whatever else there is to say.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub data: Value,
+}

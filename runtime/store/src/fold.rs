@@ -1,0 +1,354 @@
+//! What a journal says: the state of a run, as a pure fold over its records.
+//!
+//! Whoever asks what is active, what is waited for or what a step has come to asks the fold, so that every face gives the
+//! same answer. [`RunState::apply`] takes the records in order; the state says up to which one it goes.
+//!
+//! A `run.rewound` takes back what lies between: [`Live`] knows which records count, and a fold that meets one has to begin
+//! again without the others. [`read`] does that.
+
+mod live;
+mod record;
+mod status;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use live::Live;
+pub use status::{Status, WaitingFor};
+
+use crate::body::{
+    Artifact, CheckpointTaken, EffectStatus, Opened, Parent, Resolved, Started, StepStatus,
+    Subflow, Usage,
+};
+use crate::hash::Hash;
+use crate::id::RunId;
+use crate::record::Record;
+use crate::store::{MAX_PAGE, PendingTimer, Store, StoreError, Summary};
+
+/// The state of a run after its first records.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunState {
+    /// The last record that it goes up to.
+    pub seq: u64,
+    /// When the first record was written. Unit: milliseconds since 1970.
+    pub created: u64,
+    /// When the last one was.
+    pub updated: u64,
+    /// The workflow's id.
+    pub workflow: String,
+    /// The table that it runs under.
+    pub table: Option<Hash>,
+    /// What it was given.
+    pub input: Value,
+    /// The project.
+    pub project: Option<String>,
+    /// The client's session.
+    pub session: Option<String>,
+    /// A name for people.
+    pub title: Option<String>,
+    /// The run that it works for.
+    pub parent: Option<Parent>,
+    /// The runs that it was forked from, with the record: the last is the nearest.
+    pub forked: Vec<(RunId, u64)>,
+
+    /// The active leaves, in document order.
+    pub leaves: Vec<String>,
+    /// What histories have recorded.
+    pub history: BTreeMap<String, Vec<String>>,
+    /// If the machine has ended: whether that is a success.
+    pub ended: Option<bool>,
+    /// The machine's data.
+    pub context: Map<String, Value>,
+    /// How many macrosteps have taken a transition.
+    pub transitions: u64,
+    /// By state: how often it was entered, and what was done in the visit that goes on or was the last.
+    pub visits: BTreeMap<String, Visit>,
+
+    /// By state, then by unit (empty for the state itself): what was reported.
+    pub steps: BTreeMap<String, BTreeMap<String, StepState>>,
+    /// By id: all that was asked.
+    pub requests: BTreeMap<String, Request>,
+    /// By name: the revisions, in order.
+    pub artifacts: BTreeMap<String, Vec<Revision>>,
+    /// The timers that are still to come, in the order of their times.
+    pub timers: Vec<PendingTimer>,
+    /// By key: the effects, and what became of them.
+    pub effects: BTreeMap<String, EffectState>,
+    /// By name: the saved working copies.
+    pub checkpoints: BTreeMap<String, CheckpointTaken>,
+    /// By id: the runs under this one.
+    pub children: BTreeMap<String, Child>,
+    /// Steps of somebody else's making, by the state that they stand under.
+    pub subflows: BTreeMap<String, Vec<Subflow>>,
+    /// What it has cost.
+    pub usage: Usage,
+
+    /// Whether it stands still, and why.
+    pub paused: Option<String>,
+    /// Whether it was given up, and why.
+    pub cancelled: Option<String>,
+    /// Whether it was closed from outside, and whether that is a success.
+    pub closed: Option<bool>,
+    /// The rewinds: their own place, and the last record that counted then. They stay visible for ever.
+    pub rewinds: Vec<(u64, u64)>,
+    /// The states that were set by hand: when, and which.
+    pub forced: Vec<(u64, String)>,
+    /// How many kinds of record this version doesn't know.
+    pub unknown: u64,
+}
+
+/// What was done in a state.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Visit {
+    /// How often it was entered.
+    pub count: u64,
+    /// The record that entered it last.
+    pub entered: u64,
+    /// When.
+    pub since: u64,
+    /// The record that left it last, if it isn't active.
+    pub left: Option<u64>,
+    /// The calls of tools that were allowed in this visit.
+    pub iterations: u64,
+    /// The files that were changed in this visit.
+    pub files: std::collections::BTreeSet<String>,
+    /// What tools returned in this visit. Unit: bytes.
+    pub bytes: u64,
+}
+
+/// What was reported of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepState {
+    /// How it is getting on.
+    pub status: StepStatus,
+    /// In words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Whatever else was said.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub data: Value,
+    /// The record that said so.
+    pub seq: u64,
+    /// When.
+    pub time: u64,
+    /// Whether no machine says that there is such a step.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
+}
+
+/// Something that was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// The question.
+    pub opened: Opened,
+    /// The record that asked.
+    pub seq: u64,
+    /// When.
+    pub time: u64,
+    /// Who asked.
+    pub asker: crate::actor::Actor,
+    /// The answer, who gave it, and when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<(Resolved, crate::actor::Actor, u64)>,
+}
+
+/// A revision of an artifact, and the record that made it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revision {
+    /// The revision.
+    pub artifact: Artifact,
+    /// The record.
+    pub seq: u64,
+    /// When.
+    pub time: u64,
+}
+
+/// An effect, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EffectState {
+    /// The action's name.
+    pub name: String,
+    /// The record of the step that it belongs to.
+    pub seq: u64,
+    /// What became of it; none while nobody has touched it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<EffectStatus>,
+}
+
+/// A run under this one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Child {
+    /// Its workflow.
+    pub workflow: String,
+    /// The state that it works for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The unit of work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// If it has ended: whether that is a success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<bool>,
+}
+
+impl RunState {
+    /// Takes the next record. Those that [`Live`] skips aren't given to it.
+    ///
+    /// # Errors
+    ///
+    /// The record's body can't be read; the state is as it was.
+    pub fn apply(&mut self, record: &Record) -> Result<(), serde_json::Error> {
+        let body = record.read()?;
+        self.seq = record.seq;
+        self.updated = record.time;
+        if self.created == 0 {
+            self.created = record.time;
+        }
+        record::apply(self, record, body);
+        Ok(())
+    }
+
+    /// What lists show of it.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let open = self.requests.iter();
+        let open = open.filter(|(_, request)| request.resolved.is_none());
+        Summary {
+            workflow: self.workflow.clone(),
+            status: self.status().name().to_owned(),
+            project: self.project.clone(),
+            session: self.session.clone(),
+            title: self.title.clone(),
+            parent: self.parent.as_ref().map(|parent| parent.run.clone()),
+            leaves: self.leaves.clone(),
+            requests: open.map(|(id, _)| id.clone()).collect(),
+        }
+    }
+
+    /// The requests that nobody has answered, in the order of asking.
+    #[must_use]
+    pub fn open_requests(&self) -> Vec<&Request> {
+        let mut open: Vec<&Request> = self
+            .requests
+            .values()
+            .filter(|request| request.resolved.is_none())
+            .collect();
+        open.sort_by_key(|request| request.seq);
+        open
+    }
+
+    fn begin(&mut self, started: Started) {
+        self.workflow = started.workflow;
+        self.table = Some(started.table);
+        self.input = started.input;
+        self.context = started.context;
+        self.project = started.project;
+        self.session = started.session;
+        self.title = started.title;
+        self.parent = started.parent;
+    }
+}
+
+/// Reads the state of a run up to a record, or to its end; the fold that the store keeps is the beginning if it can be.
+///
+/// # Errors
+///
+/// The store's; [`StoreError::Corrupt`] for a record that can't be read.
+pub fn read(store: &dyn Store, run: &RunId, upto: Option<u64>) -> Result<RunState, StoreError> {
+    if let Some((seq, bytes)) = store.fold(run)?
+        && upto.is_none_or(|upto| seq <= upto)
+        && let Ok(state) = serde_json::from_slice::<RunState>(&bytes)
+        && state.seq == seq
+        && let Some(state) = continued(store, run, state, upto)?
+    {
+        return Ok(state);
+    }
+    read_anew(store, run, upto)
+}
+
+/// The state with the records behind it, unless one of them takes some of it back.
+fn continued(
+    store: &dyn Store,
+    run: &RunId,
+    mut state: RunState,
+    upto: Option<u64>,
+) -> Result<Option<RunState>, StoreError> {
+    let mut rewinds = false;
+    each(store, run, state.seq, upto, |record| {
+        rewinds |= Live::is_rewind(record).is_some();
+        if rewinds {
+            return Ok(());
+        }
+        state
+            .apply(record)
+            .map_err(|error| unreadable(run, record, &error))
+    })?;
+    Ok((!rewinds).then_some(state))
+}
+
+/// The state from the first record on. No fold that was kept is asked.
+///
+/// # Errors
+///
+/// As for [`read`].
+pub fn read_anew(
+    store: &dyn Store,
+    run: &RunId,
+    upto: Option<u64>,
+) -> Result<RunState, StoreError> {
+    let mut live = Live::default();
+    each(store, run, 0, upto, |record| {
+        live.push(record);
+        Ok(())
+    })?;
+    let mut state = RunState::default();
+    each(store, run, 0, upto, |record| {
+        if live.counts(record.seq) {
+            state
+                .apply(record)
+                .map_err(|error| unreadable(run, record, &error))?;
+        }
+        Ok(())
+    })?;
+    Ok(state)
+}
+
+fn unreadable(run: &RunId, record: &Record, error: &serde_json::Error) -> StoreError {
+    StoreError::Corrupt {
+        run: Some(run.clone()),
+        seq: Some(record.seq),
+        what: format!("`{}` can't be read: {error}", record.kind),
+    }
+}
+
+/// Calls a function with each record after one, in order, a page at a time.
+///
+/// # Errors
+///
+/// The store's, and the function's.
+pub fn each(
+    store: &dyn Store,
+    run: &RunId,
+    after: u64,
+    upto: Option<u64>,
+    mut call: impl FnMut(&Record) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let mut after = after;
+    loop {
+        let page = store.records(run, after, MAX_PAGE)?;
+        for record in &page {
+            if upto.is_some_and(|upto| record.seq > upto) {
+                return Ok(());
+            }
+            call(record)?;
+            after = record.seq;
+        }
+        if page.len() < MAX_PAGE {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What a run has come to.
+
+use serde::Serialize;
+
+use super::RunState;
+use crate::body::{RequestKind, StepStatus};
+
+/// What a run has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It can go on.
+    Running,
+    /// It waits for something that isn't its driver's to do.
+    Waiting,
+    /// Somebody has paused it.
+    Paused,
+    /// It has ended well.
+    Completed,
+    /// It has ended badly.
+    Failed,
+    /// It was given up.
+    Cancelled,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Self; 6] = [
+        Self::Running,
+        Self::Waiting,
+        Self::Paused,
+        Self::Completed,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether nothing more will happen.
+    #[must_use]
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// What a run waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "for")]
+pub enum WaitingFor {
+    /// Leave to take a transition.
+    Approval {
+        /// The request.
+        request: String,
+    },
+    /// The answer to a question.
+    Question {
+        /// The request.
+        request: String,
+    },
+    /// Something outside that its step waits for.
+    Step {
+        /// The step.
+        step: String,
+    },
+    /// A child run.
+    Child {
+        /// Its id.
+        run: String,
+    },
+}
+
+impl RunState {
+    /// What it has come to.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        if self.cancelled.is_some() {
+            return Status::Cancelled;
+        }
+        match self.ended.or(self.closed) {
+            Some(true) => return Status::Completed,
+            Some(false) => return Status::Failed,
+            None => {}
+        }
+        if self.paused.is_some() {
+            Status::Paused
+        } else if self.waiting_for().is_empty() {
+            Status::Running
+        } else {
+            Status::Waiting
+        }
+    }
+
+    /// Everything that it waits for.
+    #[must_use]
+    pub fn waiting_for(&self) -> Vec<WaitingFor> {
+        let mut all = Vec::new();
+        for request in self.open_requests() {
+            let id = request.opened.request.clone();
+            if request.opened.kind == RequestKind::Approval {
+                all.push(WaitingFor::Approval { request: id });
+            } else if request.opened.blocking {
+                all.push(WaitingFor::Question { request: id });
+            }
+        }
+        for (step, units) in &self.steps {
+            let waits = units
+                .get("")
+                .is_some_and(|it| it.status == StepStatus::Waiting);
+            if waits && self.is_active(step) {
+                all.push(WaitingFor::Step { step: step.clone() });
+            }
+        }
+        for (run, child) in &self.children {
+            let step = child.step.as_deref();
+            if child.ended.is_none() && step.is_some_and(|step| self.is_active(step)) {
+                all.push(WaitingFor::Child { run: run.clone() });
+            }
+        }
+        all
+    }
+
+    /// Whether a state is active: it was entered, and not left since.
+    #[must_use]
+    pub fn is_active(&self, state: &str) -> bool {
+        self.visits
+            .get(state)
+            .is_some_and(|visit| visit.count > 0 && visit.left.is_none())
+    }
+}

@@ -1,0 +1,360 @@
+//! A store in memory: for tests and examples, and what the others are compared with.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::clock::Clock;
+use crate::hash::Hash;
+use crate::id::{Key, RunId};
+use crate::record::{Record, chain};
+use crate::store::{
+    Append, Appended, Cursor, Due, Expect, Fence, Head, Hint, Lease, MAX_PAGE, Page, PendingTimer,
+    Query, Seen, Store, StoreError, Watermark,
+};
+
+/// A store in memory.
+pub struct MemoryStore {
+    clock: Box<dyn Clock>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    runs: BTreeMap<RunId, Run>,
+    blobs: BTreeMap<Hash, Vec<u8>>,
+    /// Counts appends, for watchers.
+    version: u64,
+}
+
+struct Run {
+    head: Head,
+    /// Its own records; those of a fork's parent stay there.
+    records: Vec<Record>,
+    keys: BTreeMap<Key, Seen>,
+    fence: u64,
+    lease: Option<Lease>,
+    timers: BTreeMap<PendingTimer, Option<u64>>,
+    fold: Option<(u64, Vec<u8>)>,
+    version: u64,
+}
+
+impl MemoryStore {
+    /// An empty store, whose leases and claims go by that clock.
+    #[must_use]
+    pub fn new(clock: impl Clock + 'static) -> Self {
+        Self {
+            clock: Box::new(clock),
+            inner: Mutex::default(),
+        }
+    }
+
+    /// A panic of another thread leaves nothing half-changed: each change is prepared before it is made.
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn no_run(run: &RunId) -> StoreError {
+    StoreError::NotFound {
+        what: format!("run `{run}`"),
+    }
+}
+
+impl Inner {
+    fn run(&self, run: &RunId) -> Result<&Run, StoreError> {
+        self.runs.get(run).ok_or_else(|| no_run(run))
+    }
+
+    fn run_mut(&mut self, run: &RunId) -> Result<&mut Run, StoreError> {
+        self.runs.get_mut(run).ok_or_else(|| no_run(run))
+    }
+
+    fn record(&self, run: &RunId, seq: u64) -> Option<&Record> {
+        let found = self.runs.get(run)?;
+        match &found.head.forked {
+            Some((parent, at)) if seq <= *at => self.record(parent, seq),
+            forked => {
+                let before = forked.as_ref().map_or(0, |(_, at)| *at);
+                let index = seq.checked_sub(before)?.checked_sub(1)?;
+                found.records.get(usize::try_from(index).ok()?)
+            }
+        }
+    }
+
+    fn append(
+        &mut self,
+        append: &Append,
+        start: (u64, Hash),
+        forked: Option<(RunId, u64)>,
+    ) -> Result<Appended, StoreError> {
+        append.check()?;
+        if let Some(done) = self.replayed(append)? {
+            return Ok(done);
+        }
+        let (after, last) = match (append.expect, self.runs.get(&append.run)) {
+            (Expect::NoRun, None) => start,
+            (Expect::Any, Some(run)) => (run.head.seq, run.head.hash),
+            (Expect::At(seq), Some(run)) if run.head.seq == seq => (seq, run.head.hash),
+            (_, found) => {
+                let actual = found.map_or(0, |run| run.head.seq);
+                return Err(StoreError::Conflict { actual });
+            }
+        };
+        let newest = self.runs.get(&append.run).map_or(0, |run| run.fence);
+        if append.fence.is_some_and(|fence| fence.0 != newest) {
+            let newest = Fence(newest);
+            return Err(StoreError::Fenced { newest });
+        }
+        let key = append.key.as_ref();
+        let (records, hash) = chain(&append.records, key.map(|key| &key.0), after, last);
+        let (first, seq) = (after + 1, after + records.len() as u64);
+        let time = |record: Option<&Record>| record.map_or(0, |record| record.time);
+        let (created, updated) = (time(records.first()), time(records.last()));
+        self.version += 1;
+        let version = self.version;
+        let run = self.runs.entry(append.run.clone()).or_insert_with(|| Run {
+            head: Head {
+                run: append.run.clone(),
+                seq,
+                hash,
+                created,
+                updated,
+                forked,
+                summary: append.summary.clone(),
+            },
+            records: Vec::new(),
+            keys: BTreeMap::new(),
+            fence: 0,
+            lease: None,
+            timers: BTreeMap::new(),
+            fold: None,
+            version,
+        });
+        run.version = version;
+        run.head.seq = seq;
+        run.head.hash = hash;
+        run.head.updated = updated;
+        run.head.summary = append.summary.clone();
+        run.records.extend(records);
+        if let Some(timers) = &append.timers {
+            let claimed = std::mem::take(&mut run.timers);
+            let keep = |timer: &PendingTimer| claimed.get(timer).copied().flatten();
+            run.timers = timers.iter().map(|it| (it.clone(), keep(it))).collect();
+        }
+        if let Some((key, request)) = &append.key {
+            let (request, last) = (*request, seq);
+            let seen = Seen {
+                request,
+                first,
+                last,
+            };
+            run.keys.insert(key.clone(), seen);
+        }
+        Ok(Appended::Done { first, last: seq })
+    }
+
+    /// What the same request has done before.
+    fn replayed(&self, append: &Append) -> Result<Option<Appended>, StoreError> {
+        let Some((key, request)) = &append.key else {
+            return Ok(None);
+        };
+        let run = self.runs.get(&append.run);
+        match run.and_then(|run| run.keys.get(key)) {
+            Some(seen) if seen.request == *request => Ok(Some(Appended::Replayed {
+                first: seen.first,
+                last: seen.last,
+            })),
+            Some(_) => Err(StoreError::KeyReused { key: key.clone() }),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Store for MemoryStore {
+    fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+        self.lock().append(append, (0, Hash::ZERO), None)
+    }
+
+    fn head(&self, run: &RunId) -> Result<Head, StoreError> {
+        Ok(self.lock().run(run)?.head.clone())
+    }
+
+    fn records(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+        let inner = self.lock();
+        let last = inner.run(run)?.head.seq;
+        let first = after.saturating_add(1);
+        let seqs = (first..=last).take(limit.min(MAX_PAGE));
+        Ok(seqs
+            .filter_map(|seq| inner.record(run, seq).cloned())
+            .collect())
+    }
+
+    fn seen(&self, run: &RunId, key: &Key) -> Result<Option<Seen>, StoreError> {
+        let inner = self.lock();
+        Ok(inner
+            .runs
+            .get(run)
+            .and_then(|run| run.keys.get(key))
+            .copied())
+    }
+
+    fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        let inner = self.lock();
+        let place = |head: &Head| Cursor {
+            updated: head.updated,
+            run: head.run.clone(),
+        };
+        let heads = inner.runs.values().map(|run| &run.head);
+        let mut found: Vec<&Head> = heads
+            .filter(|head| query.matches(head))
+            .filter(|head| {
+                query
+                    .after
+                    .as_ref()
+                    .is_none_or(|after| place(head) < *after)
+            })
+            .collect();
+        found.sort_by_key(|head| std::cmp::Reverse(place(head)));
+        let limit = query.limit.clamp(1, MAX_PAGE);
+        let more = found.len() > limit;
+        found.truncate(limit);
+        Ok(Page {
+            next: found.last().filter(|_| more).map(|head| place(head)),
+            heads: found.into_iter().cloned().collect(),
+        })
+    }
+
+    fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError> {
+        let mut inner = self.lock();
+        inner.run(from)?;
+        let Some(last) = inner.record(from, at).map(Record::hash) else {
+            let what = format!("record {at} in run `{from}`");
+            return Err(StoreError::NotFound { what });
+        };
+        let forked = Some((from.clone(), at));
+        inner.append(append, (at, last), forked)
+    }
+
+    fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, StoreError> {
+        let now = self.clock.now();
+        let mut inner = self.lock();
+        let found = inner.run_mut(run)?;
+        match &found.lease {
+            Some(lease) if lease.owner != owner && lease.until > now => {
+                let by = lease.owner.clone();
+                return Err(StoreError::Busy { by });
+            }
+            Some(lease) if lease.owner == owner && lease.until > now => {}
+            _ => found.fence += 1,
+        }
+        let lease = Lease {
+            run: run.clone(),
+            owner: owner.to_owned(),
+            fence: Fence(found.fence),
+            until: now.saturating_add(milliseconds),
+        };
+        found.lease = Some(lease.clone());
+        Ok(lease)
+    }
+
+    fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        let mut inner = self.lock();
+        let found = inner.run_mut(&lease.run)?;
+        let is_held = |held: &Lease| held.fence == lease.fence && held.owner == lease.owner;
+        if found.lease.as_ref().is_some_and(is_held) {
+            found.lease = None;
+        }
+        Ok(())
+    }
+
+    fn due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<Due>, StoreError> {
+        let clock = self.clock.now();
+        let mut inner = self.lock();
+        let mut due: Vec<Due> = Vec::new();
+        for (id, run) in &inner.runs {
+            let timers = run.timers.iter().filter(|(timer, claimed)| {
+                timer.due <= now && claimed.is_none_or(|until| until <= clock)
+            });
+            due.extend(timers.map(|(timer, _)| Due {
+                run: id.clone(),
+                timer: timer.clone(),
+            }));
+        }
+        due.sort_by(|one, other| (&one.timer, &one.run).cmp(&(&other.timer, &other.run)));
+        due.truncate(limit);
+        for claimed in &due {
+            let run = inner.run_mut(&claimed.run)?;
+            let until = Some(clock.saturating_add(claim));
+            run.timers.insert(claimed.timer.clone(), until);
+        }
+        Ok(due)
+    }
+
+    fn next_due(&self) -> Result<Option<u64>, StoreError> {
+        let clock = self.clock.now();
+        let inner = self.lock();
+        let timers = inner.runs.values().flat_map(|run| &run.timers);
+        let free = timers.filter(|(_, claimed)| claimed.is_none_or(|until| until <= clock));
+        Ok(free.map(|(timer, _)| timer.due).min())
+    }
+
+    fn changes(&self, since: &Watermark) -> Result<(Watermark, Vec<Hint>), StoreError> {
+        let inner = self.lock();
+        let changed: BTreeSet<(u64, &RunId, u64)> = inner
+            .runs
+            .iter()
+            .filter(|(_, run)| run.version > since.0)
+            .map(|(id, run)| (run.version, id, run.head.seq))
+            .collect();
+        let hints = changed.into_iter().map(|(_, run, seq)| Hint {
+            run: run.clone(),
+            seq,
+        });
+        Ok((Watermark(inner.version), hints.collect()))
+    }
+
+    fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {
+        let hash = Hash::of(bytes);
+        let mut inner = self.lock();
+        inner.blobs.entry(hash).or_insert_with(|| bytes.to_vec());
+        Ok(hash)
+    }
+
+    fn blob(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {
+        let inner = self.lock();
+        inner
+            .blobs
+            .get(hash)
+            .cloned()
+            .ok_or_else(|| StoreError::NotFound {
+                what: format!("blob {hash}"),
+            })
+    }
+
+    fn put_fold(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
+        self.lock().run_mut(run)?.fold = Some((seq, fold.to_vec()));
+        Ok(())
+    }
+
+    fn fold(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+        Ok(self.lock().run(run)?.fold.clone())
+    }
+
+    fn remove(&self, run: &RunId) -> Result<(), StoreError> {
+        let mut inner = self.lock();
+        inner.run(run)?;
+        let is_child = |head: &Head| {
+            head.forked
+                .as_ref()
+                .is_some_and(|(parent, _)| parent == run)
+        };
+        let mut runs = inner.runs.values();
+        if let Some(child) = runs.find(|other| is_child(&other.head)) {
+            let what = format!("run `{}` is a fork of `{run}`", child.head.run);
+            return Err(StoreError::Invalid { what });
+        }
+        inner.runs.remove(run);
+        inner.version += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! Runs: what can be done to them, each as one append.
+//!
+//! Every operation reads the run, decides by a pure function what its records shall be, and appends them on the condition
+//! that nobody else has written since; if somebody has, it reads and decides again. So no lock is held while anybody
+//! thinks, and whatever was acknowledged is in the journal.
+
+mod change;
+mod legal;
+mod send;
+mod start;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use change::{Change, Order, Written};
+pub use legal::Legal;
+pub use send::{Send, Sent};
+pub use start::Start;
+
+use crate::clock::Clock;
+use crate::fold::{self, RunState};
+use crate::hash::Hash;
+use crate::id::RunId;
+use crate::step::CannotStep;
+use crate::store::{Head, Store, StoreError};
+use crate::workflow::{Workflow, WorkflowError, Workflows};
+
+/// The runs of a store.
+pub struct Runs {
+    store: Arc<dyn Store>,
+    workflows: Arc<dyn Workflows>,
+    clock: Arc<dyn Clock>,
+    /// The tables that runs go on under, by hash.
+    tables: Mutex<BTreeMap<Hash, Arc<Workflow>>>,
+}
+
+/// A run as it is now.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// Its id.
+    pub run: RunId,
+    /// The end of its journal.
+    pub head: Head,
+    /// What the journal says.
+    pub state: RunState,
+    /// What it runs.
+    pub workflow: Arc<Workflow>,
+}
+
+/// Why nothing could be done. What a run refuses is no error; its journal has it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The store's.
+    Store(StoreError),
+    /// No spec has such a workflow.
+    UnknownWorkflow {
+        /// Its id.
+        id: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// The table that a run goes on under can't be used.
+    Table(WorkflowError),
+    /// The machine couldn't be moved.
+    Step(CannotStep),
+    /// The request itself makes no sense.
+    Invalid {
+        /// Why, and how to mend it.
+        what: String,
+    },
+    /// Others wrote so often that there was no place in between.
+    Crowded {
+        /// How often it was tried.
+        tries: u32,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(out),
+            Self::UnknownWorkflow { id, known } if known.is_empty() => {
+                write!(out, "there is no workflow `{id}`; no spec was found")
+            }
+            Self::UnknownWorkflow { id, known } => {
+                write!(
+                    out,
+                    "there is no workflow `{id}`; there are {}",
+                    list(known)
+                )
+            }
+            Self::Table(error) => write!(out, "the run's table can't be used: {error}"),
+            Self::Step(error) => error.fmt(out),
+            Self::Invalid { what } => out.write_str(what),
+            Self::Crowded { tries } => write!(
+                out,
+                "others wrote to this run {tries} times while this was being decided; try again"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<StoreError> for RunError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<CannotStep> for RunError {
+    fn from(error: CannotStep) -> Self {
+        Self::Step(error)
+    }
+}
+
+/// Names in backticks, with commas between them.
+pub(crate) fn list(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+impl Runs {
+    /// The runs of a store, of these workflows, by that clock.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn Store>,
+        workflows: Arc<dyn Workflows>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            store,
+            workflows,
+            clock,
+            tables: Mutex::default(),
+        }
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The workflows that runs can be started of.
+    #[must_use]
+    pub fn workflows(&self) -> &dyn Workflows {
+        &*self.workflows
+    }
+
+    /// The time. Unit: milliseconds since 1970.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    /// A run as it is now.
+    ///
+    /// # Errors
+    ///
+    /// There is no such run, or its journal or table can't be read.
+    pub fn load(&self, run: &RunId) -> Result<Loaded, RunError> {
+        let head = self.store.head(run)?;
+        let state = fold::read(&*self.store, run, Some(head.seq))?;
+        let table = state.table.ok_or_else(|| StoreError::Corrupt {
+            run: Some(run.clone()),
+            seq: Some(1),
+            what: "the journal doesn't begin with `run.started`".to_owned(),
+        })?;
+        Ok(Loaded {
+            workflow: self.workflow_of(&table)?,
+            run: run.clone(),
+            head,
+            state,
+        })
+    }
+
+    /// The workflow with this table, from the store if no spec has it any more.
+    ///
+    /// # Errors
+    ///
+    /// The store doesn't have it, or it can't be used.
+    pub fn workflow_of(&self, table: &Hash) -> Result<Arc<Workflow>, RunError> {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = tables.get(table) {
+            return Ok(Arc::clone(found));
+        }
+        let bytes = self.store.blob(table)?;
+        let workflow = Workflow::from_bytes(bytes).map_err(RunError::Table)?;
+        let workflow = Arc::new(workflow);
+        tables.insert(*table, Arc::clone(&workflow));
+        Ok(workflow)
+    }
+
+    fn workflow_named(&self, id: &str) -> Result<Arc<Workflow>, RunError> {
+        self.workflows
+            .find(id)
+            .ok_or_else(|| RunError::UnknownWorkflow {
+                id: id.to_owned(),
+                known: self.workflows.ids(),
+            })
+    }
+}

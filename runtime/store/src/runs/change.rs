@@ -1,0 +1,223 @@
+//! The one way in which a run is changed.
+
+use serde::Serialize;
+
+use super::{Loaded, RunError, Runs};
+use crate::actor::Actor;
+use crate::body::Body;
+use crate::fold::{self, Live, RunState};
+use crate::hash::Hash;
+use crate::id::{Key, RunId};
+use crate::record::{NewRecord, Record, chain};
+use crate::store::{Append, Appended, Expect, Fence, StoreError};
+
+/// How often something is decided again because others have written. Why: with eight busy writers the worst case of
+/// thousands of tries was nine.
+const TRIES: u32 = 64;
+
+/// After how many records a fold is kept. Unit: records. Why: folding as many takes less than a millisecond.
+const FOLD_EVERY: u64 = 256;
+
+/// Who wants something done, and on what condition.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The run.
+    pub run: RunId,
+    /// Who.
+    pub actor: Actor,
+    /// The same key with the same request gives the first answer again.
+    pub key: Option<Key>,
+    /// The record that the run must end with; else it has gone on, and the order is refused.
+    pub expected: Option<u64>,
+    /// The lease under which it is done.
+    pub fence: Option<Fence>,
+}
+
+impl Order {
+    /// An order without conditions.
+    #[must_use]
+    pub const fn new(run: RunId, actor: Actor) -> Self {
+        Self {
+            run,
+            actor,
+            key: None,
+            expected: None,
+            fence: None,
+        }
+    }
+}
+
+/// What shall be written.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    /// The records, in order; nothing is written if there is none.
+    pub bodies: Vec<Body>,
+}
+
+/// What was written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The records of the order: new ones, or those of the first time.
+    pub records: Vec<Record>,
+    /// Whether it was done before.
+    pub replayed: bool,
+    /// The run as it is now.
+    pub loaded: Loaded,
+}
+
+impl Runs {
+    /// Changes a run: what shall be written is decided by a pure function of how it is now.
+    ///
+    /// `request` is what tells this order from others under the same key: its operation and all that it was given.
+    ///
+    /// # Errors
+    ///
+    /// The store's; those of `decide`; [`StoreError::Conflict`] if the run isn't at the record that the order expects.
+    pub fn change(
+        &self,
+        order: &Order,
+        request: &impl Serialize,
+        mut decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
+    ) -> Result<Written, RunError> {
+        let digest = digest(request);
+        if let Some(written) = self.replayed(order, digest)? {
+            return Ok(written);
+        }
+        for _ in 0..TRIES {
+            let loaded = self.load(&order.run)?;
+            let actual = loaded.head.seq;
+            if order.expected.is_some_and(|expected| expected != actual) {
+                return Err(StoreError::Conflict { actual }.into());
+            }
+            let now = self.now().max(loaded.state.updated);
+            let change = decide(&loaded, now)?;
+            if change.bodies.is_empty() {
+                return Ok(Written {
+                    records: Vec::new(),
+                    replayed: false,
+                    loaded,
+                });
+            }
+            match self.write(order, digest, loaded, &change, now) {
+                Err(RunError::Store(StoreError::Conflict { .. })) => {}
+                written => return written,
+            }
+        }
+        Err(RunError::Crowded { tries: TRIES })
+    }
+
+    fn write(
+        &self,
+        order: &Order,
+        digest: Hash,
+        loaded: Loaded,
+        change: &Change,
+        now: u64,
+    ) -> Result<Written, RunError> {
+        let new = |body: &Body| NewRecord::new(now, &order.actor, body);
+        let new: Vec<NewRecord> = change.bodies.iter().map(new).collect();
+        let (records, hash) = chain(&new, order.key.as_ref(), loaded.head.seq, loaded.head.hash);
+        let state = self.after(&loaded, &records)?;
+        let summary = state.summary();
+        let append = Append {
+            run: order.run.clone(),
+            expect: Expect::At(loaded.head.seq),
+            key: order.key.clone().map(|key| (key, digest)),
+            fence: order.fence,
+            records: new,
+            summary: summary.clone(),
+            timers: (state.timers != loaded.state.timers).then(|| state.timers.clone()),
+        };
+        match self.store.append(&append)? {
+            Appended::Done { last, .. } => {
+                let mut head = loaded.head;
+                let before = head.seq / FOLD_EVERY;
+                head.seq = last;
+                head.hash = hash;
+                head.updated = now;
+                head.summary = summary;
+                let table = state.table.unwrap_or(loaded.workflow.hash());
+                let loaded = Loaded {
+                    workflow: self.workflow_of(&table)?,
+                    run: order.run.clone(),
+                    head,
+                    state,
+                };
+                if last / FOLD_EVERY > before {
+                    self.keep_fold(&loaded)?;
+                }
+                Ok(Written {
+                    records,
+                    replayed: false,
+                    loaded,
+                })
+            }
+            Appended::Replayed { first, last } => self.written_before(order, first, last),
+        }
+    }
+
+    /// The state with the new records behind it.
+    fn after(&self, loaded: &Loaded, records: &[Record]) -> Result<RunState, RunError> {
+        let mut state = loaded.state.clone();
+        for record in records {
+            if let Some(to) = Live::is_rewind(record) {
+                state = fold::read_anew(&*self.store, &loaded.run, Some(to))?;
+                state.rewinds.clone_from(&loaded.state.rewinds);
+            }
+            state.apply(record).map_err(|error| StoreError::Invalid {
+                what: format!("a record of `{}` can't be read back: {error}", record.kind),
+            })?;
+        }
+        Ok(state)
+    }
+
+    /// Keeps the fold of a run, so that reading it needn't begin at its first record.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn keep_fold(&self, loaded: &Loaded) -> Result<(), RunError> {
+        let fold = serde_json::to_vec(&loaded.state).map_err(|error| StoreError::Invalid {
+            what: format!("the fold can't be written: {error}"),
+        })?;
+        self.store.put_fold(&loaded.run, loaded.head.seq, &fold)?;
+        Ok(())
+    }
+
+    /// What the order has done before, if it has.
+    fn replayed(&self, order: &Order, digest: Hash) -> Result<Option<Written>, RunError> {
+        let Some(key) = &order.key else {
+            return Ok(None);
+        };
+        match self.store.seen(&order.run, key)? {
+            None => Ok(None),
+            Some(seen) if seen.request == digest => {
+                self.written_before(order, seen.first, seen.last).map(Some)
+            }
+            Some(_) => Err(StoreError::KeyReused { key: key.clone() }.into()),
+        }
+    }
+
+    /// The answer of the first time, and the run as it is now.
+    pub(super) fn written_before(
+        &self,
+        order: &Order,
+        first: u64,
+        last: u64,
+    ) -> Result<Written, RunError> {
+        let count = usize::try_from(last.saturating_sub(first)).unwrap_or(usize::MAX);
+        let after = first.saturating_sub(1);
+        let limit = count.saturating_add(1);
+        Ok(Written {
+            records: self.store.records(&order.run, after, limit)?,
+            replayed: true,
+            loaded: self.load(&order.run)?,
+        })
+    }
+}
+
+/// What tells a request from others.
+pub(super) fn digest(request: &impl Serialize) -> Hash {
+    // INVARIANT: requests are plain data.
+    Hash::of(&serde_json::to_vec(request).unwrap_or_default())
+}

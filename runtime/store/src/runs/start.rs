@@ -1,0 +1,128 @@
+//! A run begins.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::change::digest;
+use super::{Loaded, Order, RunError, Runs, Written};
+use crate::body::{Body, Parent, Started};
+use crate::fold::RunState;
+use crate::hash::Hash;
+use crate::record::{NewRecord, chain};
+use crate::step::{Moment, Move, Stepper};
+use crate::store::{Append, Appended, Expect, Head};
+
+/// What a run is started with.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Start {
+    /// The workflow's id.
+    pub workflow: String,
+    /// Merged into the context that the spec begins with, if it is an object.
+    pub input: Value,
+    /// The project.
+    pub project: Option<String>,
+    /// The client's session.
+    pub session: Option<String>,
+    /// A name for people.
+    pub title: Option<String>,
+    /// The run that it works for.
+    pub parent: Option<Parent>,
+}
+
+impl Runs {
+    /// Starts a run. The same order with the same key is answered as the first time.
+    ///
+    /// # Errors
+    ///
+    /// There is no such workflow; the machine doesn't come to rest; [`StoreError::Conflict`](crate::StoreError) if there
+    /// is a run of that id already.
+    pub fn start(&self, order: &Order, start: &Start) -> Result<Written, RunError> {
+        let digest = digest(start);
+        if let Some(key) = &order.key
+            && let Some(seen) = self.store.seen(&order.run, key)?
+            && seen.request == digest
+        {
+            return self.written_before(order, seen.first, seen.last);
+        }
+        let workflow = self.workflow_named(&start.workflow)?;
+        self.store.put_blob(workflow.bytes())?;
+        let context = context(&workflow, &start.input)?;
+        let now = self.now();
+        let moment = Moment {
+            run: &order.run,
+            seq: 1,
+            now,
+        };
+        let mut stepper = Stepper::fresh(&workflow, &context)?;
+        let (_, step) = stepper.step(Move::Start, None, moment)?;
+        let body = Body::Started(Started {
+            workflow: start.workflow.clone(),
+            table: workflow.hash(),
+            input: start.input.clone(),
+            context,
+            step,
+            project: start.project.clone(),
+            session: start.session.clone(),
+            title: start.title.clone(),
+            parent: start.parent.clone(),
+        });
+        let new = vec![NewRecord::new(now, &order.actor, &body)];
+        let (records, hash) = chain(&new, order.key.as_ref(), 0, Hash::ZERO);
+        let mut state = RunState::default();
+        for record in &records {
+            state.apply(record).map_err(|error| RunError::Invalid {
+                what: format!("the first record can't be read back: {error}"),
+            })?;
+        }
+        let append = Append {
+            run: order.run.clone(),
+            expect: Expect::NoRun,
+            key: order.key.clone().map(|key| (key, digest)),
+            fence: None,
+            records: new,
+            summary: state.summary(),
+            timers: Some(state.timers.clone()),
+        };
+        if let Appended::Replayed { first, last } = self.store.append(&append)? {
+            return self.written_before(order, first, last);
+        }
+        let head = Head {
+            run: order.run.clone(),
+            seq: 1,
+            hash,
+            created: now,
+            updated: now,
+            forked: None,
+            summary: append.summary,
+        };
+        let loaded = Loaded {
+            run: order.run.clone(),
+            head,
+            state,
+            workflow,
+        };
+        Ok(Written {
+            records,
+            replayed: false,
+            loaded,
+        })
+    }
+}
+
+/// The context that a run begins with: the spec's, with the input's fields over it.
+fn context(
+    workflow: &crate::workflow::Workflow,
+    input: &Value,
+) -> Result<Map<String, Value>, RunError> {
+    let initial = workflow.meta().get("context").and_then(Value::as_object);
+    let mut context = initial.cloned().unwrap_or_default();
+    match input {
+        Value::Object(fields) => context.extend(fields.clone()),
+        Value::Null => {}
+        other => {
+            let what = format!("the input of a run is an object, not `{other}`");
+            return Err(RunError::Invalid { what });
+        }
+    }
+    Ok(context)
+}

@@ -1,0 +1,166 @@
+//! What runs run: a verified table, and what its metadata says to a host.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+use statemark_runtime::{
+    DecodeError, EventId, StateId, Table, TransitionId, VerifyError, decode, verify,
+};
+
+use crate::hash::Hash;
+
+/// A machine that runs can be started of.
+#[derive(Debug)]
+pub struct Workflow {
+    table: Table,
+    hash: Hash,
+    bytes: Vec<u8>,
+    machine: Value,
+    states: Vec<Value>,
+    events: Vec<Value>,
+    transitions: Vec<Value>,
+}
+
+/// Bytes that are no workflow.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum WorkflowError {
+    /// They are no table.
+    Decode(DecodeError),
+    /// The table isn't sound.
+    Verify(VerifyError),
+    /// Its metadata isn't JSON.
+    Metadata(serde_json::Error),
+}
+
+impl fmt::Display for WorkflowError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Decode(error) => error.fmt(out),
+            Self::Verify(error) => error.fmt(out),
+            Self::Metadata(error) => write!(out, "the table's metadata isn't JSON: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for WorkflowError {}
+
+impl Workflow {
+    /// Reads a table.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no sound table.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, WorkflowError> {
+        let sections = decode(&bytes).map_err(WorkflowError::Decode)?;
+        let table = verify(sections).map_err(WorkflowError::Verify)?;
+        let text = |id| table.text(id);
+        let read = |text: Option<&str>| match text {
+            Some(text) => serde_json::from_str(text).map_err(WorkflowError::Metadata),
+            None => Ok(Value::Null),
+        };
+        let rows = table.sections();
+        let all = |ids: Vec<Option<&str>>| ids.into_iter().map(read).collect::<Result<Vec<_>, _>>();
+        let states = all(rows
+            .states
+            .iter()
+            .map(|row| row.metadata.map(text))
+            .collect())?;
+        let events = all(rows
+            .events
+            .iter()
+            .map(|row| row.metadata.map(text))
+            .collect())?;
+        let transitions = rows.transitions.iter().map(|row| row.metadata.map(text));
+        let transitions = all(transitions.collect())?;
+        let machine = read(table.metadata())?;
+        Ok(Self {
+            hash: Hash::of(&bytes),
+            table,
+            bytes,
+            machine,
+            states,
+            events,
+            transitions,
+        })
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        self.table.name()
+    }
+
+    /// The table.
+    #[must_use]
+    pub const fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The table's bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Their hash.
+    #[must_use]
+    pub const fn hash(&self) -> Hash {
+        self.hash
+    }
+
+    /// What the definition says of the machine; an object or null.
+    #[must_use]
+    pub const fn meta(&self) -> &Value {
+        &self.machine
+    }
+
+    /// What it says of a state.
+    #[must_use]
+    pub fn state_meta(&self, state: StateId) -> &Value {
+        self.states.get(state.index()).unwrap_or(&Value::Null)
+    }
+
+    /// What it says of an event.
+    #[must_use]
+    pub fn event_meta(&self, event: EventId) -> &Value {
+        self.events.get(event.index()).unwrap_or(&Value::Null)
+    }
+
+    /// What it says of a transition.
+    #[must_use]
+    pub fn transition_meta(&self, transition: TransitionId) -> &Value {
+        self.transitions
+            .get(transition.index())
+            .unwrap_or(&Value::Null)
+    }
+
+    /// The states that a person sees, in document order: all but the root and those that the compiler made up.
+    pub fn visible_states(&self) -> impl Iterator<Item = (StateId, &str)> {
+        self.table.states().skip(1).filter_map(|(id, _)| {
+            let implied = self.state_meta(id).get("implied") == Some(&Value::Bool(true));
+            (!implied).then(|| (id, self.table.state_name(id)))
+        })
+    }
+}
+
+/// Where workflows come from: specs that the caller has compiled.
+pub trait Workflows: Send + Sync {
+    /// The workflow of that id.
+    fn find(&self, id: &str) -> Option<Arc<Workflow>>;
+
+    /// The ids of all workflows, sorted.
+    fn ids(&self) -> Vec<String>;
+}
+
+/// A few workflows at hand.
+impl Workflows for std::collections::BTreeMap<String, Arc<Workflow>> {
+    fn find(&self, id: &str) -> Option<Arc<Workflow>> {
+        self.get(id).cloned()
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.keys().cloned().collect()
+    }
+}

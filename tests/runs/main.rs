@@ -1,0 +1,5 @@
+//! Durable runs, through the crate that drives them.
+
+mod golden;
+mod harness;
+mod transcripts;
