@@ -9,7 +9,7 @@ use statemark_compiler::diag::Code;
 use crate::golden::{files, root, shown};
 
 /// A crate may use only what stands left of it.
-const ORDER: [&str; 7] = [
+const ORDER: [&str; 8] = [
     "statemark-runtime",
     "statemark-store",
     "statemark-compiler",
