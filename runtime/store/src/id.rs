@@ -104,6 +104,15 @@ name! {
 }
 
 impl RunId {
+    /// A new id that says what it is a run of: `ship-4f1c9a07`. Two may be alike, seldom.
+    #[must_use]
+    pub fn of_workflow(workflow: &str) -> Self {
+        let digits = uuid::Uuid::now_v7().simple().to_string();
+        let end: String = digits.chars().skip(24).collect();
+        let id: String = workflow.chars().take(MAX_NAME / 2).collect();
+        Self(format!("{id}-{end}"))
+    }
+
     /// An id that no other run has: a UUID of version 7, so that ids sort by the time when they were made.
     #[must_use]
     pub fn random() -> Self {

@@ -32,6 +32,8 @@ mod memory;
 mod record;
 mod step;
 mod store;
+mod tell;
+mod view;
 mod workflow;
 
 pub use actor::{Actor, Role};
@@ -48,4 +50,5 @@ pub use store::{
     Append, Appended, Cursor, Due, Expect, Fence, Head, Hint, Lease, MAX_BODY, MAX_PAGE, Page,
     PendingTimer, Query, Seen, Store, StoreError, Summary, Watermark,
 };
+pub use view::{ActiveState, RunView, StepView};
 pub use workflow::{Workflow, WorkflowError, Workflows};

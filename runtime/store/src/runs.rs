@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use change::{Change, Order, Written};
-pub use legal::Legal;
+pub use legal::{Fact, Legal};
 pub use send::{Send, Sent};
 pub use start::Start;
 

@@ -1,0 +1,136 @@
+//! Records in a line each, for people.
+
+use crate::body::{Body, Cause, Resolution, Stage, StepStatus, Subject};
+use crate::record::Record;
+use crate::runs::list;
+
+impl Record {
+    /// What the record says, in a line; a body that can't be read says so.
+    #[must_use]
+    pub fn told(&self) -> String {
+        match self.read() {
+            Ok(body) => told(body),
+            Err(error) => format!("can't be read: {error}"),
+        }
+    }
+}
+
+fn told(body: Body) -> String {
+    match body {
+        Body::Started(it) => format!("began `{}` in {}", it.workflow, list(&it.step.leaves)),
+        Body::Forked(it) => format!("forked from `{}` at record {}", it.from, it.at),
+        Body::Event(it) => {
+            let cause = it.cause.map(|cause| because(&cause)).unwrap_or_default();
+            let mut text = format!("`{}`{cause} → {}", it.event, list(&it.step.leaves));
+            if let Some(success) = it.step.ended {
+                text += if success {
+                    ", ended"
+                } else {
+                    ", ended in failure"
+                };
+            }
+            text
+        }
+        Body::Refused(it) => format!("{} refused: {}", subject(&it.subject), it.reason),
+        Body::Step(it) => {
+            let unit = it.unit.map(|unit| format!(" ({unit})")).unwrap_or_default();
+            let words = it
+                .message
+                .map(|text| format!(": {text}"))
+                .unwrap_or_default();
+            format!("`{}`{unit} is {}{words}", it.step, status(it.status))
+        }
+        Body::Progress(it) => it.message,
+        Body::Message(it) => format!("{}: {}", it.role, it.text),
+        Body::Tool(it) => {
+            let reason = it.reason.map(|why| format!(": {why}")).unwrap_or_default();
+            format!("`{}` {:?}{reason}", it.name, it.verdict).to_lowercase()
+        }
+        Body::Opened(it) => format!("asks `{}`: {}", it.request, it.prompt),
+        Body::Resolved(it) => {
+            let words = it
+                .comment
+                .map(|text| format!(": {text}"))
+                .unwrap_or_default();
+            format!("`{}` {}{words}", it.request, resolution(it.resolution))
+        }
+        Body::Artifact(it) => {
+            let stage = match it.stage {
+                Stage::Draft => "draft",
+                Stage::Final => "final",
+                Stage::Discarded => "discarded",
+            };
+            format!("artifact `{}`, revision {}, {stage}", it.name, it.revision)
+        }
+        Body::CheckpointTaken(it) => format!("checkpoint `{}` of {}", it.name, it.repository),
+        Body::CheckpointRestored(it) if it.done => format!("checkpoint `{}` restored", it.name),
+        Body::CheckpointRestored(it) => format!("about to restore checkpoint `{}`", it.name),
+        Body::Effect(it) => format!("effect `{}` {:?} ({})", it.name, it.status, it.key),
+        Body::Paused(it) => with("paused", it.reason.as_ref()),
+        Body::Continued(it) => with("goes on", it.reason.as_ref()),
+        Body::Cancelled(it) => with("cancelled", it.reason.as_ref()),
+        Body::Forced(it) => with(&format!("forced to `{}`", it.to), it.reason.as_ref()),
+        Body::Rewound(it) => with(&format!("back to record {}", it.to), it.reason.as_ref()),
+        Body::Migrated(it) => format!("goes on under table {}", it.to),
+        Body::Closed(it) => {
+            let outcome = if it.success { "completed" } else { "failed" };
+            with(&format!("closed as {outcome}"), it.reason.as_ref())
+        }
+        Body::Usage(it) => format!("{} tokens in, {} out", it.input_tokens, it.output_tokens),
+        Body::ChildStarted(it) => format!("child `{}` began `{}`", it.run, it.workflow),
+        Body::ChildEnded(it) => {
+            let outcome = if it.success { "well" } else { "badly" };
+            format!("child `{}` ended {outcome}", it.run)
+        }
+        Body::Subflow(it) => format!("steps of `{}` under `{}`", it.name, it.parent),
+        Body::Note(it) => it.text,
+        Body::Annotation(it) => format!("on `{}`: {}", it.document, it.text),
+        Body::Unknown { kind, v, .. } => format!("`{kind}` in version {v}, unknown here"),
+    }
+}
+
+fn with(what: &str, reason: Option<&String>) -> String {
+    match reason {
+        Some(reason) => format!("{what}: {reason}"),
+        None => what.to_owned(),
+    }
+}
+
+fn because(cause: &Cause) -> String {
+    match cause {
+        Cause::Timer { .. } => " by its timer".to_owned(),
+        Cause::Request { request } => format!(" by request `{request}`"),
+        Cause::Advance { step, .. } => format!(" by a report on `{step}`"),
+        Cause::Limit { limit, state } => format!(" by `{limit}` of `{state}`"),
+        Cause::Interrupt { interrupt, path } => format!(" by interrupt `{interrupt}` ({path})"),
+        Cause::Child { run } => format!(" by child `{run}`"),
+        Cause::SafeNext { sent } => format!(" for `{sent}`, which the machine doesn't have"),
+    }
+}
+
+fn subject(subject: &Subject) -> String {
+    match subject {
+        Subject::Event { name, .. } => format!("event `{name}`"),
+        Subject::Step { name, status } => format!("`{name}` as {status}"),
+        Subject::Tool { name } => format!("tool `{name}`"),
+        Subject::Operation { name } => format!("`{name}`"),
+    }
+}
+
+const fn status(status: StepStatus) -> &'static str {
+    match status {
+        StepStatus::NotStarted => "not started",
+        other => other.name(),
+    }
+}
+
+const fn resolution(resolution: Resolution) -> &'static str {
+    match resolution {
+        Resolution::Approved => "approved",
+        Resolution::Denied => "denied",
+        Resolution::Answered => "answered",
+        Resolution::SentBack => "sent back",
+        Resolution::Expired => "expired",
+        Resolution::Withdrawn => "withdrawn",
+    }
+}
