@@ -169,6 +169,14 @@ pub enum EventKind {
     Unknown,
 }
 
+impl EventKind {
+    /// Whether hosts send it by its name.
+    #[must_use]
+    pub const fn is_sendable(self) -> bool {
+        matches!(self, Self::Named | Self::Unknown)
+    }
+}
+
 /// One transition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transition {

@@ -9,8 +9,10 @@
 //! recommendation doesn't say, `tests/conformance/deviations.json` has the reason, and what must come out instead.
 
 mod case;
+mod generated;
 mod interpreted;
 mod play;
+mod script;
 mod summary;
 mod table;
 mod world;
@@ -24,6 +26,8 @@ use crate::corpus::{assert_spans, compile_text};
 use crate::golden::{compare, root};
 use case::cases;
 use play::Script;
+use statemark_compiler::ir::Machine;
+use statemark_compiler::valid::Valid;
 
 /// Names the folder with the tests.
 const FOLDER: &str = "STATEMARK_CONFORMANCE";
@@ -51,15 +55,26 @@ fn every_test_that_applies_passes() {
         let (sources, compiled) = compile_text(&format!("{}.scxml", case.name), &case.text);
         assert_spans(&sources, &compiled.diagnostics);
         match compiled.machines.into_iter().next() {
-            Some(machine) => apply.push((case, machine)),
+            Some(machine) => {
+                script::resolve(&mut case.script, &machine);
+                apply.push((case, machine));
+            }
             None => {
                 fates.insert(case.name, Fate::Refused(reasons(&compiled.diagnostics)));
             }
         }
     }
-    for (case, machine) in &apply {
+    // With one whose script is wrong, so that it is seen that generated machines can fail.
+    let (machine, wrong) = example("b");
+    let all = apply.iter().map(|(case, machine)| (machine, &case.script));
+    let all: Vec<_> = all.chain([(&machine, &wrong)]).collect();
+    let generated = generated::run_all(&all);
+    let fault = "after event 3, `go`: in c, not in b".to_owned();
+    assert_eq!(generated.last(), Some(&Err(fault)));
+    for ((case, machine), generated) in apply.iter().zip(generated) {
         let results = vec![
             ("table", table::run(machine, &case.script)),
+            ("generated Rust", generated),
             ("interpreter", interpreted::run(machine, &case.script)),
         ];
         fates.insert(case.name.clone(), Fate::Run(results));
@@ -68,6 +83,12 @@ fn every_test_that_applies_passes() {
     let mut faults: String = summary::failures(&fates);
     faults.extend(compare(&root().join("tests/conformance.md"), &written).err());
     assert!(faults.is_empty(), "{faults}");
+}
+
+/// The data that a machine begins with, as JSON.
+fn context(machine: &Machine) -> String {
+    let context = machine.context.as_ref().map(ToString::to_string);
+    context.unwrap_or_else(|| "{}".to_owned())
 }
 
 /// What the errors among the findings say, each once.
@@ -94,15 +115,14 @@ fn deviations() -> BTreeMap<String, Deviation> {
     let object = list.as_object().expect("an object");
     let read = |(name, value): (&String, &serde_json::Value)| {
         let reason = value["reason"].as_str().expect("a reason").to_owned();
-        let script = Script::read(&value["script"]);
+        let script = script::read(&value["script"]);
         (name.clone(), Deviation { reason, script })
     };
     object.iter().map(read).collect()
 }
 
-/// One case of each kind, so that the way through is tested where the folder isn't there.
-#[test]
-fn a_test_passes_or_fails_for_its_reason() {
+/// A small machine with a script that ends in `last`; the right one is `c`.
+fn example(last: &str) -> (Valid, Script) {
     let text = r#"<scxml xmlns="http://www.w3.org/2005/07/scxml" version="1.0">
         <state id="a"><transition event="go" target="b"/></state>
         <state id="b">
@@ -113,20 +133,27 @@ fn a_test_passes_or_fails_for_its_reason() {
     </scxml>"#;
     let (_, compiled) = compile_text("case.scxml", text);
     assert_eq!(compiled.machines.len(), 1, "{:#?}", compiled.diagnostics);
-    let script = |last: &str| {
-        Script::read(&serde_json::json!({
-            "initialConfiguration": ["a"],
-            "events": [
-                { "event": { "name": "go" }, "nextConfiguration": ["b"] },
-                { "after": 999, "event": { "name": "go" }, "nextConfiguration": ["b"] },
-                { "after": 1, "event": { "name": "go" }, "nextConfiguration": [last] },
-            ]
-        }))
-    };
-    let machine = &compiled.machines[0];
+    let mut script = script::read(&serde_json::json!({
+        "initialConfiguration": ["a"],
+        "events": [
+            { "event": { "name": "go" }, "nextConfiguration": ["b"] },
+            { "after": 999, "event": { "name": "go" }, "nextConfiguration": ["b"] },
+            { "after": 1, "event": { "name": "go" }, "nextConfiguration": [last] },
+        ]
+    }));
+    let machine = compiled.machines.into_iter().next().expect("a machine");
+    script::resolve(&mut script, &machine);
+    (machine, script)
+}
+
+/// So that the way through is tested where the folder isn't there.
+#[test]
+fn a_test_passes_or_fails_for_its_reason() {
     for run in [table::run, interpreted::run] {
-        assert_eq!(run(machine, &script("c")), Ok(()));
-        let fault = run(machine, &script("b"));
+        let (machine, script) = example("c");
+        assert_eq!(run(&machine, &script), Ok(()));
+        let (machine, script) = example("b");
+        let fault = run(&machine, &script);
         assert_eq!(fault, Err("after event 3, `go`: in c, not in b".to_owned()));
     }
 }

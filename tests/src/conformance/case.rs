@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::play::Script;
+use super::script::read;
 use crate::golden::files;
 
 /// The folder of the W3C's tests.
@@ -36,7 +37,7 @@ pub(super) fn cases(folder: &Path) -> Vec<Case> {
         cases.push(Case {
             name: name.to_owned(),
             text: fs::read_to_string(&path).expect("a document"),
-            script: Script::read(&script),
+            script: read(&script),
         });
     }
     assert!(cases.len() > 300, "only {} tests are there", cases.len());

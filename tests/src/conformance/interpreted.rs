@@ -7,6 +7,7 @@ use statemark_compiler::ir::{Action, Field, HostGuard, Machine, Timer};
 use statemark_compiler::valid::Valid;
 use statemark_runtime::{self as runtime, DEFAULT_STEP_LIMIT, Outcome, Record};
 
+use super::context;
 use super::play::{Player, Script, play};
 use super::world::World;
 use crate::naive::{Datum, Failure, Host, Interpreter};
@@ -15,12 +16,12 @@ use crate::naive::{Datum, Failure, Host, Interpreter};
 pub(super) fn run(machine: &Valid, script: &Script) -> Result<(), String> {
     let surroundings = Surroundings {
         machine,
-        world: World::new(machine),
+        world: World::of_json(&context(machine)),
     };
     let (running, told) = Interpreter::interpret(machine, surroundings, DEFAULT_STEP_LIMIT);
     outcome(told).map_err(|error| format!("the start fails: {error}"))?;
     let mut player = Interpreted { machine, running };
-    play(&mut player, machine, script)
+    play(&mut player, script)
 }
 
 fn outcome(told: (Result<Outcome, Failure>, Record)) -> Result<(), String> {

@@ -1,10 +1,8 @@
 //! A script, and the playing of it on any engine.
+//!
+//! Knows no compiler: generated machines are played by this file in a crate of their own.
 
 use std::collections::BTreeSet;
-
-use serde_json::Value;
-use statemark_compiler::arena::Handle;
-use statemark_compiler::ir::{Event, EventKind, Machine};
 
 use super::world::World;
 
@@ -24,29 +22,10 @@ pub(super) struct Sent {
     pub(super) after: u64,
     /// Its name.
     pub(super) name: String,
+    /// The index of the event that its name means in the machine; none if it means none.
+    pub(super) event: Option<usize>,
     /// The leaves behind it.
     pub(super) next: BTreeSet<String>,
-}
-
-impl Script {
-    /// Reads SCION's format.
-    pub(super) fn read(value: &Value) -> Self {
-        let names = |value: &Value| {
-            let list = value.as_array().into_iter().flatten();
-            list.filter_map(|name| name.as_str().map(str::to_owned))
-                .collect()
-        };
-        let event = |value: &Value| Sent {
-            after: value["after"].as_u64().unwrap_or(0),
-            name: value["event"]["name"].as_str().unwrap_or("").to_owned(),
-            next: names(&value["nextConfiguration"]),
-        };
-        let events = value["events"].as_array().into_iter().flatten();
-        Self {
-            initial: names(&value["initialConfiguration"]),
-            events: events.map(event).collect(),
-        }
-    }
 }
 
 /// An engine with a machine that runs.
@@ -67,11 +46,7 @@ pub(super) trait Player {
 const MOST_AT_ONCE: usize = 10_000;
 
 /// Plays the script. The error says where something else happened than it wants.
-pub(super) fn play(
-    player: &mut impl Player,
-    machine: &Machine,
-    script: &Script,
-) -> Result<(), String> {
+pub(super) fn play(player: &mut impl Player, script: &Script) -> Result<(), String> {
     // A test without events has all the time it wants to come to its end; another looks before anything is due.
     if script.events.is_empty() {
         elapse_until(player, u64::MAX)?;
@@ -81,9 +56,9 @@ pub(super) fn play(
         let until = player.world().now() + sent.after;
         elapse_until(player, until)?;
         if !player.is_ended()
-            && let Some(event) = event(machine, &sent.name)
+            && let Some(event) = sent.event
         {
-            player.send(event.index())?;
+            player.send(event)?;
         }
         let now = player.world().now();
         elapse_until(player, now)?;
@@ -128,24 +103,4 @@ fn elapse_until(player: &mut impl Player, until: u64) -> Result<(), String> {
     }
     player.world().pass(until);
     Ok(())
-}
-
-/// The event that a name from outside means: its own, else the longest that the machine has in front of a dot, which
-/// the same descriptors match, else the one for unknown names.
-fn event(machine: &Machine, name: &str) -> Option<Handle<Event>> {
-    let mut wanted = Some(name);
-    while let Some(prefix) = wanted {
-        let sendable = |event: &Handle<Event>| {
-            let kind = machine.events.at(*event).kind;
-            matches!(kind, EventKind::Named | EventKind::Unknown)
-        };
-        if let Some(event) = machine.event_named(prefix).filter(sendable) {
-            return Some(event);
-        }
-        wanted = prefix.rsplit_once('.').map(|(front, _)| front);
-    }
-    let mut events = machine.events.iter();
-    events
-        .find(|(_, event)| event.kind == EventKind::Unknown)
-        .map(|(event, _)| event)
 }

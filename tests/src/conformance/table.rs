@@ -6,6 +6,7 @@ use statemark_compiler::back;
 use statemark_compiler::valid::Valid;
 use statemark_runtime::{EventId, FieldId, Host, Table, TimerId, Value, decode, verify};
 
+use super::context;
 use super::play::{Player, Script, play};
 use super::world::World;
 
@@ -15,12 +16,12 @@ pub(super) fn run(machine: &Valid, script: &Script) -> Result<(), String> {
     let table = verify(sections).map_err(|error| error.to_string())?;
     let surroundings = Surroundings {
         table: &table,
-        world: World::new(machine),
+        world: World::of_json(&context(machine)),
     };
     let machine_on_table = statemark_runtime::Machine::start(&table, surroundings);
     let running = machine_on_table.map_err(|error| format!("the start fails: {error}"))?;
     let mut player = OnTable { running };
-    play(&mut player, machine, script)
+    play(&mut player, script)
 }
 
 struct Surroundings<'t> {

@@ -1,8 +1,9 @@
 //! What surrounds a machine in a test: its data and a clock that is told what time it is.
+//!
+//! Knows no compiler, as [`super::play`].
 
 use std::collections::BTreeMap;
 
-use statemark_compiler::ir::Machine;
 use statemark_runtime::Datum;
 
 /// Data and timers of one run.
@@ -17,13 +18,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// At the beginning.
-    pub(crate) fn new(machine: &Machine) -> Self {
-        let context = machine.context.as_ref().map(ToString::to_string);
-        Self::of_json(context.as_deref().unwrap_or("{}"))
-    }
-
-    /// At the beginning, with data as JSON.
+    /// At the beginning, with data in JSON.
     pub(crate) fn of_json(context: &str) -> Self {
         Self {
             data: Datum::from_json(context).expect("a context"),

@@ -174,13 +174,16 @@ pub(super) fn event(facts: &Facts<'_>, handle: Handle<Event>) -> TokenStream {
     let event = &facts.machine.events.at(handle);
     let mut text = match &event.title {
         Some(title) => sentence(&one_line(title)),
+        None if event.kind == EventKind::Unknown => {
+            "What is sent in place of a name that is no event's.".to_owned()
+        }
         None => format!("The event `{}`.", event.id),
     };
     if let Some(description) = &event.description {
         text.push_str("\n\n");
         text.push_str(description.trim());
     }
-    debug_assert_eq!(event.kind, EventKind::Named);
+    debug_assert!(event.kind.is_sendable(), "{}", event.id);
     doc(&text)
 }
 

@@ -248,7 +248,7 @@ impl<'m> Facts<'m> {
         let mut events: Vec<_> = self
             .chain(leaf)
             .filter_map(|(event, _)| event)
-            .filter(|&event| self.machine.events.at(event).kind == EventKind::Named)
+            .filter(|&event| self.machine.events.at(event).kind.is_sendable())
             .collect();
         events.sort_unstable();
         events.dedup();
@@ -427,11 +427,10 @@ fn supers(machine: &Machine) -> Vec<Handle<State>> {
 }
 
 fn events(machine: &Machine) -> Vec<Handle<Event>> {
-    let named = |(_, event): &(Handle<Event>, &Event)| event.kind == EventKind::Named;
     machine
         .events
         .iter()
-        .filter(named)
+        .filter(|(_, event)| event.kind.is_sendable())
         .map(|(handle, _)| handle)
         .collect()
 }

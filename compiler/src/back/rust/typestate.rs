@@ -193,7 +193,7 @@ fn methods(facts: &Facts<'_>, leaf: Handle<State>, generics: &Generics) -> Optio
             continue;
         };
         seen.push(event);
-        if facts.machine.events.at(event).kind != EventKind::Named {
+        if !facts.machine.events.at(event).kind.is_sendable() {
             continue;
         }
         let mut name = snake(&facts.machine.events.at(event).id).0;
