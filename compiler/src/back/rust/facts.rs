@@ -8,9 +8,7 @@ use proc_macro2::{Ident, Span};
 
 use super::Options;
 use crate::arena::Handle;
-use crate::ir::{
-    Action, ActionKind, Event, EventKind, Guard, Machine, State, StateKind, Transition,
-};
+use crate::ir::{Action, ActionKind, Event, Guard, Machine, State, StateKind, Transition};
 use crate::pass::names::{Names, names};
 
 /// Most states that are written out as `match`. Unit: states. Why: a thousand arms cost the user's compiler more than

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::docs;
 use super::facts::{Entry, Facts};
 use crate::arena::Handle;
-use crate::ir::{Action, Event, EventKind, State, Transition};
+use crate::ir::{Action, Event, State, Transition};
 use crate::pass::names::snake;
 
 /// Methods that every machine has, so that no event may be called so.

@@ -61,7 +61,7 @@ impl Declared {
 
     fn guard(&mut self, machine: &Machine, guard: &Guard) {
         match guard {
-            Guard::Ask(host) => self.host(machine, *host),
+            Guard::Ask(host) => self.host(*host),
             Guard::Compare { .. } => {
                 if self.compared(guard).is_none() {
                     self.compared.push((guard.clone(), String::new()));
@@ -83,7 +83,7 @@ impl Declared {
             ExpressionKind::Field(field) | ExpressionKind::Has(field) => {
                 self.field(machine, *field);
             }
-            ExpressionKind::Ask(host) => self.host(machine, *host),
+            ExpressionKind::Ask(host) => self.host(*host),
             ExpressionKind::Not(inner)
             | ExpressionKind::Unary(_, inner)
             | ExpressionKind::Among(inner, _) => self.expression(machine, inner),
@@ -108,7 +108,7 @@ impl Declared {
         }
     }
 
-    fn host(&mut self, machine: &Machine, host: Handle<HostGuard>) {
+    fn host(&mut self, host: Handle<HostGuard>) {
         self.hosts.entry(host.index()).or_default();
     }
 
