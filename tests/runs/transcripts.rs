@@ -8,6 +8,7 @@
 //! > send go {"n": 1}                an event, with data
 //! > wait 10s                        lets time pass; what is due is taken
 //! > state                           where it is
+//! > why go                          why that event would be taken or not; or why it stands where it does
 //! > records                         the kinds of its records, and what they say in short
 //! ```
 
@@ -16,7 +17,7 @@ use std::fs;
 
 use serde_json::Value;
 use statemark_store::runs::Sent;
-use statemark_store::{Body, RunError, Send, Start, Written, fold};
+use statemark_store::{Body, Call, RunError, Send, Start, Written, fold};
 
 use crate::golden::root;
 use crate::harness::Bench;
@@ -89,6 +90,7 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         }
         "state" => state(bench),
         "records" => records(bench),
+        "why" => why(bench, rest),
         other => panic!("no such line: {other}"),
     }
 }
@@ -131,6 +133,28 @@ fn state(bench: &Bench) -> Result<String, RunError> {
     // Whoever folds from the first record on comes to the same.
     let anew = fold::read_anew(bench.runs.store(), &loaded.run, None)?;
     assert_eq!(anew, loaded.state);
+    Ok(text)
+}
+
+/// Why it stands where it does. An event that is proposed must be one that would be
+/// taken.
+fn why(bench: &Bench, event: &str) -> Result<String, RunError> {
+    let loaded = bench.runs.load(&RUN.parse().unwrap())?;
+    let why = loaded.why((!event.is_empty()).then_some(event))?;
+    let mut text = String::new();
+    for reason in why.reasons {
+        let _ = write!(text, "{}: {}", reason.code, reason.text);
+        if let Some(next) = &reason.next {
+            let _ = write!(text, " ({})", serde_json::to_string(next).unwrap());
+        }
+        text.push('\n');
+        if let Some(Call::Send { event, fields }) = &reason.next
+            && fields.is_empty()
+        {
+            let legal = loaded.legal()?;
+            assert!(legal.iter().any(|it| it.enabled && it.event == *event));
+        }
+    }
     Ok(text)
 }
 

@@ -34,6 +34,7 @@ mod step;
 mod store;
 mod tell;
 mod view;
+mod why;
 mod workflow;
 
 pub use actor::{Actor, Role};
@@ -51,4 +52,5 @@ pub use store::{
     PendingTimer, Query, Seen, Store, StoreError, Summary, Watermark,
 };
 pub use view::{ActiveState, RunView, StepView};
+pub use why::{Call, Reason, Why};
 pub use workflow::{Workflow, WorkflowError, Workflows};

@@ -119,7 +119,8 @@ impl<'w> Stepper<'w> {
         })
     }
 
-    /// What could be taken next, if an event came with that data. Guards are asked, nothing is done.
+    /// What could be taken next, if an event came with that data. Guards are asked, nothing is done; the data can be read
+    /// until the next call.
     ///
     /// # Errors
     ///
@@ -128,12 +129,11 @@ impl<'w> Stepper<'w> {
         let Place::Running(machine) = &mut self.place else {
             return Ok(Vec::new());
         };
+        machine.host_mut().data.rollback();
         if let Some(data) = data {
             machine.host_mut().data.receive(datum(data)?);
         }
-        let candidates = machine.candidates();
-        machine.host_mut().data.rollback();
-        Ok(candidates)
+        Ok(machine.candidates())
     }
 
     /// The machine, if it has begun.

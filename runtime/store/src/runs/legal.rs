@@ -50,8 +50,17 @@ impl Loaded {
     ///
     /// The state isn't one of the workflow's machine.
     pub fn legal(&self) -> Result<Vec<Legal>, RunError> {
+        self.legal_with(None)
+    }
+
+    /// What could be taken next, if the event came with that data.
+    ///
+    /// # Errors
+    ///
+    /// The state isn't one of the workflow's machine; the data can't be kept by one.
+    pub fn legal_with(&self, data: Option<&Value>) -> Result<Vec<Legal>, RunError> {
         let mut stepper = Stepper::restored(&self.workflow, &self.state)?;
-        let candidates = stepper.candidates(None)?;
+        let candidates = stepper.candidates(data)?;
         let told = candidates.iter().map(|it| self.told(it, &stepper));
         Ok(told.collect())
     }

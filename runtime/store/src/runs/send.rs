@@ -85,7 +85,8 @@ fn sent(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunError> {
     };
     match stepper.step(Move::Event(event), send.data.as_ref(), moment) {
         Ok((Outcome::Ignored, _)) => {
-            let reason = not_taken(loaded, send, &legal);
+            let with_data = loaded.legal_with(send.data.as_ref())?;
+            let reason = not_taken(loaded, send, &with_data);
             Ok(refused(send, &legal, "not_taken", reason))
         }
         Ok((_, step)) => Ok(Body::Event(Event {
