@@ -2,4 +2,5 @@
 
 mod golden;
 mod harness;
+mod stores;
 mod transcripts;

@@ -29,6 +29,13 @@ impl Role {
             Self::System => "system",
         }
     }
+
+    /// The role with this name, if there is one.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::Observer, Self::Agent, Self::Person, Self::System];
+        all.into_iter().find(|role| role.name() == name)
+    }
 }
 
 /// Who did something, as far as is known.

@@ -30,6 +30,7 @@ mod hash;
 mod id;
 mod memory;
 mod record;
+mod sqlite;
 mod step;
 mod store;
 mod tell;
@@ -46,10 +47,11 @@ pub use id::{Key, MAX_NAME, NameError, RunId};
 pub use memory::MemoryStore;
 pub use record::{NewRecord, Record, chain};
 pub use runs::{Change, Legal, Loaded, Order, RunError, Runs, Send, Sent, Start, Written};
+pub use sqlite::SqliteStore;
 pub use step::{CannotStep, Moment, Move, RunHost, Stepper};
 pub use store::{
-    Append, Appended, Cursor, Due, Expect, Fence, Head, Hint, Lease, MAX_BODY, MAX_PAGE, Page,
-    PendingTimer, Query, Seen, Store, StoreError, Summary, Watermark,
+    Append, Appended, Cursor, Due, Expect, Fence, Head, Hint, Lease, MAX_BODY, MAX_PAGE, MAX_TIME,
+    Page, PendingTimer, Query, Seen, Store, StoreError, Summary, Watermark,
 };
 pub use view::{ActiveState, RunView, StepView};
 pub use why::{Call, Reason, Why};

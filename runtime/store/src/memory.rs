@@ -87,11 +87,11 @@ impl Inner {
         start: (u64, Hash),
         forked: Option<(RunId, u64)>,
     ) -> Result<Appended, StoreError> {
-        append.check()?;
         if let Some(done) = self.replayed(append)? {
             return Ok(done);
         }
-        let (after, last) = match (append.expect, self.runs.get(&append.run)) {
+        let expect = forked.as_ref().map_or(append.expect, |_| Expect::NoRun);
+        let (after, last) = match (expect, self.runs.get(&append.run)) {
             (Expect::NoRun, None) => start,
             (Expect::Any, Some(run)) => (run.head.seq, run.head.hash),
             (Expect::At(seq), Some(run)) if run.head.seq == seq => (seq, run.head.hash),
@@ -172,6 +172,7 @@ impl Inner {
 
 impl Store for MemoryStore {
     fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+        append.check()?;
         self.lock().append(append, (0, Hash::ZERO), None)
     }
 
@@ -225,6 +226,7 @@ impl Store for MemoryStore {
     }
 
     fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError> {
+        append.check()?;
         let mut inner = self.lock();
         inner.run(from)?;
         let Some(last) = inner.record(from, at).map(Record::hash) else {

@@ -360,7 +360,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     ///
     /// [`StoreError::NotFound`] for the run or the record; else as [`Store::append`], which it is with
-    /// [`Expect::NoRun`].
+    /// [`Expect::NoRun`], whatever the append expects.
     fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError>;
 
     /// Gets or prolongs the lease of a run.
@@ -438,12 +438,15 @@ pub trait Store: Send + Sync {
 /// Most bytes of a record's body. Unit: bytes. Why: what is larger is a blob's, so that a journal can be read quickly.
 pub const MAX_BODY: usize = 1 << 20;
 
+/// Latest time of a record. Unit: milliseconds since 1970. Why: databases have signed numbers.
+pub const MAX_TIME: u64 = i64::MAX.unsigned_abs();
+
 impl Append {
     /// Whether it can be made at all.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Invalid`]: it has no record, or one that is too large.
+    /// [`StoreError::Invalid`]: it has no record, or one that is too large or too late.
     pub fn check(&self) -> Result<(), StoreError> {
         if self.records.is_empty() {
             let what = "an append without a record".to_owned();
@@ -454,6 +457,11 @@ impl Append {
                 let bytes = record.body.len();
                 let kind = &record.kind;
                 let what = format!("a record of {bytes} bytes (`{kind}`); most are {MAX_BODY}");
+                return Err(StoreError::Invalid { what });
+            }
+            if record.time > MAX_TIME {
+                let time = record.time;
+                let what = format!("a record at {time}; the latest time is {MAX_TIME}");
                 return Err(StoreError::Invalid { what });
             }
         }

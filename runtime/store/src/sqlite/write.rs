@@ -1,0 +1,337 @@
+//! What is written, within a transaction that others have begun.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, params};
+
+use super::fault::Doing as _;
+use super::read::{self, no_run, one, rows};
+use super::row::{self, get, hash, int, number};
+use crate::hash::Hash;
+use crate::id::RunId;
+use crate::record::{Record, chain};
+use crate::store::{Append, Appended, Due, Expect, Fence, Lease, PendingTimer, StoreError};
+
+fn run_sql(
+    connection: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+) -> Result<usize, StoreError> {
+    let mut statement = connection.prepare_cached(sql).doing("writing")?;
+    statement.execute(params).doing("writing")
+}
+
+/// The end of a run, and the newest token of its lease.
+struct End {
+    seq: u64,
+    hash: Hash,
+    fence: u64,
+}
+
+fn end(connection: &Connection, run: &RunId) -> Result<Option<End>, StoreError> {
+    let sql = "SELECT seq, hash, fence FROM runs WHERE run = ?1";
+    one(connection, sql, [run.as_str()], |row| {
+        Ok(End {
+            seq: number(row, 0)?,
+            hash: hash(row, 1)?,
+            fence: number(row, 2)?,
+        })
+    })
+}
+
+/// Puts records behind a run, or behind a record of another run that it begins with.
+pub(super) fn append(
+    connection: &Connection,
+    append: &Append,
+    fork: Option<(&RunId, u64)>,
+) -> Result<Appended, StoreError> {
+    let start = match fork {
+        Some((from, at)) => (at, hash_at(connection, from, at)?),
+        None => (0, Hash::ZERO),
+    };
+    if let Some(done) = replayed(connection, append)? {
+        return Ok(done);
+    }
+    let expect = fork.map_or(append.expect, |_| Expect::NoRun);
+    let end = end(connection, &append.run)?;
+    let (after, last) = match (expect, &end) {
+        (Expect::NoRun, None) => start,
+        (Expect::Any, Some(end)) => (end.seq, end.hash),
+        (Expect::At(seq), Some(end)) if end.seq == seq => (seq, end.hash),
+        (_, found) => {
+            let actual = found.as_ref().map_or(0, |end| end.seq);
+            return Err(StoreError::Conflict { actual });
+        }
+    };
+    let newest = end.as_ref().map_or(0, |end| end.fence);
+    if append.fence.is_some_and(|fence| fence.0 != newest) {
+        let newest = Fence(newest);
+        return Err(StoreError::Fenced { newest });
+    }
+    let key = append.key.as_ref();
+    let (records, hash) = chain(&append.records, key.map(|key| &key.0), after, last);
+    let (first, seq) = (after + 1, after + records.len() as u64);
+    for record in &records {
+        put_record(connection, &append.run, record)?;
+    }
+    if let Some((key, request)) = key {
+        let sql = "INSERT INTO keys (run, key, request, first_seq, last_seq)
+                   VALUES (?1, ?2, ?3, ?4, ?5)";
+        let run = append.run.as_str();
+        let row = params![run, key.as_str(), request.bytes(), int(first), int(seq)];
+        run_sql(connection, sql, row)?;
+    }
+    put_head(connection, append, fork, end.is_none(), &records, &hash)?;
+    if let Some(timers) = &append.timers {
+        put_timers(connection, &append.run, timers)?;
+    }
+    Ok(Appended::Done { first, last: seq })
+}
+
+/// The hash of a record.
+fn hash_at(connection: &Connection, run: &RunId, seq: u64) -> Result<Hash, StoreError> {
+    let end = end(connection, run)?.ok_or_else(|| no_run(run))?;
+    let before = seq.checked_sub(1).filter(|_| seq <= end.seq);
+    let found = match before {
+        Some(before) => read::records(connection, run, before, 1)?,
+        None => Vec::new(),
+    };
+    found
+        .first()
+        .map(Record::hash)
+        .ok_or_else(|| StoreError::NotFound {
+            what: format!("record {seq} in run `{run}`"),
+        })
+}
+
+/// What the same request has done before.
+fn replayed(connection: &Connection, append: &Append) -> Result<Option<Appended>, StoreError> {
+    let Some((key, request)) = &append.key else {
+        return Ok(None);
+    };
+    match read::seen(connection, &append.run, key)? {
+        Some(seen) if seen.request == *request => Ok(Some(Appended::Replayed {
+            first: seen.first,
+            last: seen.last,
+        })),
+        Some(_) => Err(StoreError::KeyReused { key: key.clone() }),
+        None => Ok(None),
+    }
+}
+
+fn put_record(connection: &Connection, run: &RunId, record: &Record) -> Result<(), StoreError> {
+    let sql = "INSERT INTO records (run, seq, time, kind, v, role, name, session, key, body, prev)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    let row = params![
+        run.as_str(),
+        int(record.seq),
+        int(record.time),
+        record.kind,
+        record.v,
+        record.actor.role.name(),
+        record.actor.name,
+        record.actor.session,
+        record.key.as_ref().map(|key| key.as_str()),
+        record.body,
+        record.prev.bytes(),
+    ];
+    run_sql(connection, sql, row)?;
+    Ok(())
+}
+
+/// What lists show from now on.
+fn put_head(
+    connection: &Connection,
+    append: &Append,
+    fork: Option<(&RunId, u64)>,
+    is_new: bool,
+    records: &[Record],
+    hash: &Hash,
+) -> Result<(), StoreError> {
+    let (Some(first), Some(last)) = (records.first(), records.last()) else {
+        return Ok(());
+    };
+    let summary = &append.summary;
+    let json = serde_json::to_string(summary).map_err(|error| StoreError::Invalid {
+        what: format!("the summary can't be written: {error}"),
+    })?;
+    let version = next_version(connection)?;
+    let run = append.run.as_str();
+    let parent = summary.parent.as_ref().map(RunId::as_str);
+    if is_new {
+        let sql = "INSERT INTO runs
+            (run, seq, hash, created, updated, workflow, status, project, parent, summary, version,
+             forked_run, forked_seq, fence, lease_owner, lease_until)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, NULL, 0)";
+        let row = params![
+            run,
+            int(last.seq),
+            hash.bytes(),
+            int(first.time),
+            int(last.time),
+            summary.workflow,
+            summary.status,
+            summary.project,
+            parent,
+            json,
+            version,
+            fork.map(|(from, _)| from.as_str()),
+            fork.map(|(_, at)| int(at)),
+        ];
+        run_sql(connection, sql, row)?;
+        return Ok(());
+    }
+    let sql = "UPDATE runs SET seq = ?2, hash = ?3, updated = ?4, workflow = ?5, status = ?6,
+        project = ?7, parent = ?8, summary = ?9, version = ?10 WHERE run = ?1";
+    let row = params![
+        run,
+        int(last.seq),
+        hash.bytes(),
+        int(last.time),
+        summary.workflow,
+        summary.status,
+        summary.project,
+        parent,
+        json,
+        version,
+    ];
+    run_sql(connection, sql, row)?;
+    Ok(())
+}
+
+/// Counts a change of the store.
+fn next_version(connection: &Connection) -> Result<i64, StoreError> {
+    let sql = "UPDATE counts SET value = value + 1 WHERE name = 'version' RETURNING value";
+    one(connection, sql, [], |row| get(row, 0))?
+        .ok_or_else(|| super::fault::damaged("the count of changes is gone"))
+}
+
+/// Makes the timers of a run these. Those that somebody has claimed stay claimed.
+fn put_timers(
+    connection: &Connection,
+    run: &RunId,
+    timers: &[PendingTimer],
+) -> Result<(), StoreError> {
+    let sql = "SELECT due, name, seq FROM timers WHERE run = ?1";
+    let found: BTreeSet<PendingTimer> =
+        rows(connection, sql, [run.as_str()], |row| read::timer(row, 0))?
+            .into_iter()
+            .collect();
+    let wanted: BTreeSet<PendingTimer> = timers.iter().cloned().map(storable).collect();
+    for timer in found.difference(&wanted) {
+        let sql = "DELETE FROM timers WHERE run = ?1 AND due = ?2 AND name = ?3 AND seq = ?4";
+        let row = params![run.as_str(), int(timer.due), timer.name, int(timer.seq)];
+        run_sql(connection, sql, row)?;
+    }
+    for timer in wanted.difference(&found) {
+        let sql = "INSERT INTO timers (run, due, name, seq, claimed) VALUES (?1, ?2, ?3, ?4, 0)";
+        let row = params![run.as_str(), int(timer.due), timer.name, int(timer.seq)];
+        run_sql(connection, sql, row)?;
+    }
+    Ok(())
+}
+
+/// The timer as it stands in a row.
+fn storable(timer: PendingTimer) -> PendingTimer {
+    PendingTimer {
+        due: int(timer.due).unsigned_abs(),
+        ..timer
+    }
+}
+
+/// Gives timers to whoever asked, until then.
+pub(super) fn claim(connection: &Connection, due: &[Due], until: u64) -> Result<(), StoreError> {
+    let sql = "UPDATE timers SET claimed = ?5
+               WHERE run = ?1 AND due = ?2 AND name = ?3 AND seq = ?4";
+    for Due { run, timer } in due {
+        let row = params![
+            run.as_str(),
+            int(timer.due),
+            timer.name,
+            int(timer.seq),
+            int(until)
+        ];
+        run_sql(connection, sql, row)?;
+    }
+    Ok(())
+}
+
+pub(super) fn lease(
+    connection: &Connection,
+    run: &RunId,
+    owner: &str,
+    milliseconds: u64,
+    now: u64,
+) -> Result<Lease, StoreError> {
+    let sql = "SELECT fence, lease_owner, lease_until FROM runs WHERE run = ?1";
+    let found = one(connection, sql, [run.as_str()], |row| {
+        Ok((
+            number(row, 0)?,
+            get::<Option<String>>(row, 1)?,
+            number(row, 2)?,
+        ))
+    })?;
+    let (fence, holder, until) = found.ok_or_else(|| no_run(run))?;
+    let fence = match holder.filter(|_| until > now) {
+        Some(by) if by != owner => return Err(StoreError::Busy { by }),
+        Some(_) => fence,
+        None => fence + 1,
+    };
+    let until = now.saturating_add(milliseconds);
+    let sql = "UPDATE runs SET fence = ?2, lease_owner = ?3, lease_until = ?4 WHERE run = ?1";
+    let row = params![run.as_str(), int(fence), owner, int(until)];
+    run_sql(connection, sql, row)?;
+    Ok(Lease {
+        run: run.clone(),
+        owner: owner.to_owned(),
+        fence: Fence(fence),
+        until,
+    })
+}
+
+pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), StoreError> {
+    let run = lease.run.as_str();
+    end(connection, &lease.run)?.ok_or_else(|| no_run(&lease.run))?;
+    let sql = "UPDATE runs SET lease_owner = NULL, lease_until = 0
+               WHERE run = ?1 AND fence = ?2 AND lease_owner = ?3";
+    run_sql(
+        connection,
+        sql,
+        params![run, int(lease.fence.0), lease.owner],
+    )?;
+    Ok(())
+}
+
+pub(super) fn blob(connection: &Connection, hash: &Hash, bytes: &[u8]) -> Result<(), StoreError> {
+    let sql = "INSERT INTO blobs (hash, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    run_sql(connection, sql, params![hash.bytes(), bytes])?;
+    Ok(())
+}
+
+pub(super) fn fold(
+    connection: &Connection,
+    run: &RunId,
+    seq: u64,
+    bytes: &[u8],
+) -> Result<(), StoreError> {
+    end(connection, run)?.ok_or_else(|| no_run(run))?;
+    let sql = "INSERT INTO folds (run, seq, bytes) VALUES (?1, ?2, ?3)
+               ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, bytes = excluded.bytes";
+    run_sql(connection, sql, params![run.as_str(), int(seq), bytes])?;
+    Ok(())
+}
+
+pub(super) fn remove(connection: &Connection, run: &RunId) -> Result<(), StoreError> {
+    end(connection, run)?.ok_or_else(|| no_run(run))?;
+    let sql = "SELECT run FROM runs WHERE forked_run = ?1 ORDER BY run LIMIT 1";
+    if let Some(fork) = one(connection, sql, [run.as_str()], |row| row::run(row, 0))? {
+        let what = format!("run `{fork}` is a fork of `{run}`");
+        return Err(StoreError::Invalid { what });
+    }
+    for table in ["records", "keys", "timers", "folds", "runs"] {
+        let sql = format!("DELETE FROM {table} WHERE run = ?1");
+        run_sql(connection, &sql, [run.as_str()])?;
+    }
+    next_version(connection)?;
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! What keeping blobs and folds, and removing runs, promise.
+
+use statemark_store::{Expect, Hash, ManualClock, Store};
+
+use super::{Promise, begun, is_lost, key, notes, run, texts, timer, under};
+use crate::harness::BEGIN;
+
+pub(super) const PROMISES: &[Promise] = &[
+    ("a blob comes back under its hash", blobs),
+    ("a blob that nobody put is not found", unknown_blob),
+    ("one fold is kept for each run", folds),
+    ("a run is removed with all that it has", removed),
+    ("a removed run's name is free", name_is_free),
+];
+
+fn blobs(store: &dyn Store, _: &ManualClock) {
+    let large: Vec<u8> = (0..3_000_000_u32).map(|it| it.to_le_bytes()[1]).collect();
+    let blobs: [&[u8]; 4] = [b"", b"\0", b"some bytes \xff\xfe", &large];
+    for bytes in blobs {
+        let hash = store.put_blob(bytes).unwrap();
+        assert_eq!(hash, Hash::of(bytes));
+        assert_eq!(store.put_blob(bytes).unwrap(), hash, "twice");
+    }
+    for bytes in blobs {
+        assert_eq!(store.blob(&Hash::of(bytes)).unwrap(), bytes);
+    }
+}
+
+fn unknown_blob(store: &dyn Store, _: &ManualClock) {
+    assert!(is_lost(&store.blob(&Hash::of(b"nobody"))));
+}
+
+fn folds(store: &dyn Store, _: &ManualClock) {
+    begun(store, "a", 3);
+    begun(store, "b", 3);
+    assert_eq!(store.fold(&run("a")).unwrap(), None);
+    store.put_fold(&run("a"), 2, b"two").unwrap();
+    store.put_fold(&run("a"), 3, b"three").unwrap();
+    assert_eq!(store.fold(&run("a")).unwrap(), Some((3, b"three".to_vec())));
+    assert_eq!(store.fold(&run("b")).unwrap(), None);
+    store.append(&notes("a", Expect::Any, &["x"])).unwrap();
+    assert_eq!(store.fold(&run("a")).unwrap(), Some((3, b"three".to_vec())));
+}
+
+fn removed(store: &dyn Store, _: &ManualClock) {
+    begun(store, "b", 1);
+    let mut append = under(notes("a", Expect::NoRun, &["x"]), "k", "r");
+    append.timers = Some(vec![timer(BEGIN, "t", 1)]);
+    store.append(&append).unwrap();
+    store.put_fold(&run("a"), 1, b"fold").unwrap();
+    store.remove(&run("a")).unwrap();
+    assert!(is_lost(&store.head(&run("a"))));
+    assert!(is_lost(&store.records(&run("a"), 0, 1)));
+    assert!(is_lost(&store.fold(&run("a"))));
+    assert!(is_lost(&store.remove(&run("a"))));
+    assert_eq!(store.seen(&run("a"), &key("k")).unwrap(), None);
+    assert_eq!(store.next_due().unwrap(), None);
+    assert_eq!(store.due(BEGIN, 9, 1).unwrap(), []);
+    assert_eq!(texts(store, "b"), ["1"]);
+}
+
+fn name_is_free(store: &dyn Store, _: &ManualClock) {
+    let append = under(notes("a", Expect::NoRun, &["x"]), "k", "r");
+    store.append(&append).unwrap();
+    store.put_fold(&run("a"), 1, b"fold").unwrap();
+    store.remove(&run("a")).unwrap();
+    begun(store, "a", 2);
+    assert_eq!(texts(store, "a"), ["1", "2"]);
+    assert_eq!(store.fold(&run("a")).unwrap(), None);
+    assert_eq!(store.seen(&run("a"), &key("k")).unwrap(), None);
+}

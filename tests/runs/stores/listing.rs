@@ -1,0 +1,193 @@
+//! What lists and watchers are promised.
+
+use statemark_store::{Cursor, Expect, Hint, MAX_PAGE, ManualClock, Query, Store, Watermark};
+
+use super::{Promise, begun, note, notes, run};
+use crate::harness::BEGIN;
+
+pub(super) const PROMISES: &[Promise] = &[
+    ("the newest change comes first", newest_first),
+    ("each filter filters", filters),
+    ("pages of a list join", pages),
+    ("a limit is kept", limits),
+    ("each change is told", told),
+    ("a change after a removal is told", told_after_removal),
+];
+
+fn ids(store: &dyn Store, query: &Query) -> Vec<String> {
+    let page = store.list(query).unwrap();
+    let ids = page.heads.iter().map(|head| head.run.as_str().to_owned());
+    ids.collect()
+}
+
+fn ten() -> Query {
+    Query {
+        limit: 10,
+        ..Query::default()
+    }
+}
+
+fn newest_first(store: &dyn Store, _: &ManualClock) {
+    assert_eq!(ids(store, &ten()), [""; 0]);
+    for (id, time) in [("a", 3), ("b", 1), ("c", 2), ("d", 2)] {
+        let mut append = notes(id, Expect::NoRun, &["x"]);
+        append.records[0].time = time;
+        store.append(&append).unwrap();
+    }
+    assert_eq!(ids(store, &ten()), ["a", "d", "c", "b"]);
+    let mut append = notes("b", Expect::Any, &[]);
+    append.records = vec![note(4, "first"), note(9, "last")];
+    store.append(&append).unwrap();
+    assert_eq!(ids(store, &ten()), ["b", "a", "d", "c"]);
+    let page = store.list(&ten()).unwrap();
+    assert_eq!(page.next, None);
+    assert_eq!(page.heads[0], store.head(&run("b")).unwrap());
+    assert_eq!((page.heads[0].created, page.heads[0].updated), (1, 9));
+}
+
+fn filters(store: &dyn Store, _: &ManualClock) {
+    let some = |text: &str| Some(text.to_owned());
+    for (id, status, workflow, project, parent) in [
+        ("a1", "running", "order", None, None),
+        ("a2", "waiting", "order", some("p"), None),
+        ("b1", "waiting", "ship", some("p"), Some("a1")),
+        ("b2", "failed", "ship", some("q"), Some("a2")),
+    ] {
+        let mut append = notes(id, Expect::NoRun, &["x"]);
+        append.summary.status = status.to_owned();
+        append.summary.workflow = workflow.to_owned();
+        append.summary.project = project;
+        append.summary.parent = parent.map(run);
+        store.append(&append).unwrap();
+    }
+    let with = |change: fn(&mut Query)| {
+        let mut query = ten();
+        change(&mut query);
+        ids(store, &query)
+    };
+    assert_eq!(with(|_| ()), ["b2", "b1", "a2", "a1"]);
+    assert_eq!(
+        with(|it| it.statuses = vec!["waiting".into()]),
+        ["b1", "a2"]
+    );
+    let two = |it: &mut Query| it.statuses = vec!["running".into(), "failed".into()];
+    assert_eq!(with(two), ["b2", "a1"]);
+    assert_eq!(with(|it| it.workflow = Some("ship".into())), ["b2", "b1"]);
+    assert_eq!(with(|it| it.project = Some("p".into())), ["b1", "a2"]);
+    assert_eq!(with(|it| it.parent = Some(run("a1"))), ["b1"]);
+    assert_eq!(with(|it| it.prefix = Some("b".into())), ["b2", "b1"]);
+    assert_eq!(with(|it| it.prefix = Some("a2".into())), ["a2"]);
+    for nothing in ["%", "_1", "A", "a22", "a\0"] {
+        let query = Query {
+            prefix: Some(nothing.to_owned()),
+            ..ten()
+        };
+        assert_eq!(ids(store, &query), [""; 0], "{nothing}");
+    }
+    assert_eq!(with(|it| it.prefix = Some(String::new())).len(), 4);
+    let all = |it: &mut Query| {
+        it.statuses = vec!["waiting".into()];
+        it.workflow = Some("ship".into());
+        it.project = Some("p".into());
+        it.parent = Some(run("a1"));
+        it.prefix = Some("b".into());
+    };
+    assert_eq!(with(all), ["b1"]);
+    // What was, isn't found.
+    store.append(&notes("b1", Expect::Any, &["x"])).unwrap();
+    assert_eq!(with(|it| it.statuses = vec!["waiting".into()]), ["a2"]);
+    assert_eq!(with(|it| it.parent = Some(run("a1"))), [""; 0]);
+}
+
+fn pages(store: &dyn Store, _: &ManualClock) {
+    for number in 0..25 {
+        let id = format!("r{number:02}");
+        let mut append = notes(&id, Expect::NoRun, &["x"]);
+        // Several at the same moment, so that the id must decide.
+        append.records[0].time = BEGIN + number / 4;
+        store.append(&append).unwrap();
+    }
+    let whole = ids(
+        store,
+        &Query {
+            limit: 100,
+            ..ten()
+        },
+    );
+    assert_eq!(whole.len(), 25);
+    for limit in [1, 3, 5, 24, 25] {
+        let mut joined: Vec<String> = Vec::new();
+        let mut after: Option<Cursor> = None;
+        loop {
+            let query = Query {
+                limit,
+                after: after.clone(),
+                ..Query::default()
+            };
+            let page = store.list(&query).unwrap();
+            assert!(page.heads.len() <= limit && !page.heads.is_empty());
+            joined.extend(page.heads.iter().map(|head| head.run.to_string()));
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
+            }
+        }
+        assert_eq!(joined, whole, "pages of {limit}");
+    }
+}
+
+fn limits(store: &dyn Store, _: &ManualClock) {
+    for id in 0..3 {
+        begun(store, &format!("r{id}"), 1);
+    }
+    assert_eq!(ids(store, &Query::default()).len(), 1, "at least one");
+    for number in 3..=MAX_PAGE {
+        begun(store, &format!("r{number}"), 1);
+    }
+    let query = Query {
+        limit: usize::MAX,
+        ..Query::default()
+    };
+    let page = store.list(&query).unwrap();
+    assert_eq!(page.heads.len(), MAX_PAGE);
+    let query = Query {
+        after: page.next,
+        ..query
+    };
+    assert_eq!(store.list(&query).unwrap().heads.len(), 1);
+}
+
+fn told(store: &dyn Store, _: &ManualClock) {
+    let (start, none) = store.changes(&Watermark::default()).unwrap();
+    assert_eq!(none, []);
+    begun(store, "a", 1);
+    begun(store, "b", 2);
+    let hint = |id: &str, seq| Hint { run: run(id), seq };
+    let (mark, hints) = store.changes(&start).unwrap();
+    assert_eq!(hints, [hint("a", 1), hint("b", 2)]);
+    assert_eq!(store.changes(&mark).unwrap(), (mark.clone(), Vec::new()));
+    store.append(&notes("a", Expect::Any, &["x", "y"])).unwrap();
+    store
+        .fork(&run("b"), 1, &notes("c", Expect::NoRun, &["x"]))
+        .unwrap();
+    let (last, hints) = store.changes(&mark).unwrap();
+    assert_eq!(hints, [hint("a", 3), hint("c", 2)]);
+    // A watcher that is behind hears of everything that it hasn't seen.
+    let (_, mut hints) = store.changes(&start).unwrap();
+    hints.sort_by(|one, other| one.run.cmp(&other.run));
+    assert_eq!(hints, [hint("a", 3), hint("b", 2), hint("c", 2)]);
+    assert_eq!(store.changes(&last).unwrap().1, []);
+}
+
+fn told_after_removal(store: &dyn Store, _: &ManualClock) {
+    begun(store, "a", 1);
+    begun(store, "b", 1);
+    let (mark, _) = store.changes(&Watermark::default()).unwrap();
+    store.remove(&run("b")).unwrap();
+    let (mark, hints) = store.changes(&mark).unwrap();
+    assert_eq!(hints, []);
+    begun(store, "c", 1);
+    let (_, hints) = store.changes(&mark).unwrap();
+    let seq = 1;
+    assert_eq!(hints, [Hint { run: run("c"), seq }]);
+}
