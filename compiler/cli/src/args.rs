@@ -1,8 +1,14 @@
 //! The arguments.
 
+mod runs;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+
+pub(crate) use runs::{
+    EventsArgs, RunsArgs, SendArgs, SpecsArgs, StartArgs, StateArgs, StoreArgs, WaitArgs, WhyArgs,
+};
 
 /// Compiles state machines written in Markdown.
 #[derive(Debug, Parser)]
@@ -49,6 +55,13 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     Explain(ExplainArgs),
     New(NewArgs),
+    Start(StartArgs),
+    Send(SendArgs),
+    State(StateArgs),
+    Why(WhyArgs),
+    Wait(WaitArgs),
+    Events(EventsArgs),
+    Runs(RunsArgs),
     Debug(DebugArgs),
 }
 

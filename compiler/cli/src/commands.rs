@@ -8,9 +8,12 @@ mod debug;
 mod explain;
 mod lint;
 mod new;
+mod run;
 mod show;
 mod simulate;
 mod welcome;
+
+pub(crate) use lint::check_all;
 
 use crate::args::{Args, Command};
 use crate::failure::Failure;
@@ -27,6 +30,13 @@ pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Fail
         Some(Command::Simulate(args)) => simulate::run(args, printer),
         Some(Command::Explain(args)) => explain::run(args, printer),
         Some(Command::New(args)) => new::run(args, printer),
+        Some(Command::Start(args)) => run::start::run(args, printer),
+        Some(Command::Send(args)) => run::send::run(args, printer),
+        Some(Command::State(args)) => run::state::run(args, printer),
+        Some(Command::Why(args)) => run::why::run(args, printer),
+        Some(Command::Wait(args)) => run::wait::run(args, printer),
+        Some(Command::Events(args)) => run::events::run(args, printer),
+        Some(Command::Runs(args)) => run::runs::run(args, printer),
         Some(Command::Debug(args)) => debug::run(args, printer),
     }
 }

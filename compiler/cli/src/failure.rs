@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::files::shown;
 use statemark_compiler::Format;
 use statemark_runtime::{DecodeError, VerifyError};
+use statemark_store::{NameError, RunError, StoreError};
 
 /// A command that couldn't do its work; the exit code is 2.
 #[derive(Debug)]
@@ -68,6 +69,39 @@ pub(crate) enum FailureKind {
     BadEventLine { line: usize, why: String },
     /// A script can't be read from where the prompt reads.
     NeedsTerminal,
+    /// The store couldn't be opened or read.
+    Store(StoreError),
+    /// Something couldn't be done to a run.
+    Run(RunError),
+    /// No run is called so.
+    UnknownRun {
+        run: String,
+        /// Those whose ids begin so.
+        meant: Vec<String>,
+    },
+    /// No spec defines such a workflow.
+    UnknownWorkflow {
+        id: String,
+        known: Vec<String>,
+        near: Option<String>,
+        /// The specs with errors.
+        broken: Vec<String>,
+    },
+    /// JSON on the command line that isn't.
+    BadJson {
+        name: &'static str,
+        cause: serde_json::Error,
+    },
+    /// A text on the command line that can't be an id.
+    BadId { name: &'static str, cause: NameError },
+    /// A length of time that can't be read.
+    BadTime { text: String },
+    /// A word that isn't one of those that can stand there.
+    BadWord {
+        name: &'static str,
+        word: String,
+        words: String,
+    },
 }
 
 /// What was wrong with a table of our own making.
@@ -129,11 +163,31 @@ impl Failure {
             FailureKind::OwnTable { .. } => {
                 Some("this is a defect of statemark: please report it".to_owned())
             }
+            FailureKind::UnknownRun { meant, .. } if meant.is_empty() => {
+                Some("`statemark runs` lists them; `--store` looks elsewhere".to_owned())
+            }
+            FailureKind::UnknownRun { meant, .. } => {
+                Some(format!("write more of it: {}", meant.join(", ")))
+            }
+            FailureKind::UnknownWorkflow {
+                known,
+                near,
+                broken,
+                ..
+            } => Some(unknown_workflow(known, near.as_ref(), broken)),
+            FailureKind::BadJson { .. } => {
+                Some("write it as JSON, in quotes for the shell: '{\"passed\": true}'".to_owned())
+            }
+            FailureKind::BadTime { .. } => Some("write it like 30s, 10m or 1h 30m".to_owned()),
+            FailureKind::BadWord { words, .. } => Some(format!("it may be {words}")),
             FailureKind::NeedsTerminal => Some("give a script with `--events FILE`".to_owned()),
             FailureKind::Unreadable { .. }
             | FailureKind::Unwritable { .. }
             | FailureKind::BadName { .. }
-            | FailureKind::BadEventLine { .. } => None,
+            | FailureKind::BadEventLine { .. }
+            | FailureKind::Store(_)
+            | FailureKind::Run(_)
+            | FailureKind::BadId { .. } => None,
         }
     }
 }
@@ -146,6 +200,21 @@ pub(crate) fn no_machine(name: &str) -> String {
         _ => format!(
             "no machine in {name}: no heading `## STATE-MACHINE` with a mermaid state diagram"
         ),
+    }
+}
+
+/// What to do about a workflow that nobody defines.
+fn unknown_workflow(known: &[String], near: Option<&String>, broken: &[String]) -> String {
+    if let Some(near) = meant(near) {
+        return near;
+    }
+    if !broken.is_empty() {
+        let broken = broken.join(", ");
+        return format!("specs with errors define nothing: see `statemark lint {broken}`");
+    }
+    match known {
+        [] => "specs are looked for below this folder; `--specs PATH` looks elsewhere".to_owned(),
+        _ => format!("there are {}", known.join(", ")),
     }
 }
 
@@ -205,6 +274,25 @@ impl fmt::Display for Failure {
             }
             FailureKind::BadEventLine { line, why } => {
                 write!(out, "line {line} of the events can't be read: {why}")
+            }
+            FailureKind::Store(error) => error.fmt(out),
+            FailureKind::Run(error) => error.fmt(out),
+            FailureKind::UnknownRun { run, meant } if meant.is_empty() => {
+                write!(out, "there is no run `{run}`")
+            }
+            FailureKind::UnknownRun { run, .. } => {
+                write!(out, "several runs begin with `{run}`")
+            }
+            FailureKind::UnknownWorkflow { id, .. } => {
+                write!(out, "no spec here defines the workflow `{id}`")
+            }
+            FailureKind::BadJson { name, cause } => {
+                write!(out, "{name} isn't JSON: {cause}")
+            }
+            FailureKind::BadId { name, cause } => write!(out, "{name} is no good: {cause}"),
+            FailureKind::BadTime { text } => write!(out, "`{text}` is no length of time"),
+            FailureKind::BadWord { name, word, .. } => {
+                write!(out, "{name} can't be `{word}`")
             }
             FailureKind::NeedsTerminal => {
                 out.write_str("the spec and the events can't both be read from standard input")

@@ -12,6 +12,7 @@ mod loading;
 mod palette;
 mod printer;
 mod report;
+mod runs;
 mod status;
 mod wording;
 

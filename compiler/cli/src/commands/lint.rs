@@ -65,7 +65,7 @@ fn format(args: &LintArgs) -> Result<LintFormat, Failure> {
 }
 
 /// Every spec among the paths, compiled, by path. Files that were met in a folder and are no spec are left out.
-pub(super) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Checked>, Failure> {
+pub(crate) fn check_all(paths: &[PathBuf], stdin_name: &str) -> Result<Vec<Checked>, Failure> {
     let (stdin, paths): (Vec<&PathBuf>, Vec<&PathBuf>) = paths
         .iter()
         .partition(|path| path.as_path() == Path::new("-"));

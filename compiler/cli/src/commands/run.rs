@@ -1,0 +1,10 @@
+//! The commands that drive runs, one file each, and how they show a run.
+
+pub(super) mod events;
+pub(super) mod runs;
+pub(super) mod send;
+mod shown;
+pub(super) mod start;
+pub(super) mod state;
+pub(super) mod wait;
+pub(super) mod why;

@@ -1,0 +1,90 @@
+//! `events`: the journal of a run.
+
+use std::time::Duration;
+
+use statemark_store::{Record, RunId, Runs, StoreError, fold};
+
+use super::shown;
+use crate::args::{EventsArgs, TextFormat};
+use crate::failure::{Failure, FailureKind};
+use crate::printer::Printer;
+use crate::runs;
+use crate::status::ExitStatus;
+
+/// How often a store is asked for news. Why: a person doesn't notice a fifth of a second.
+const PAUSE: Duration = Duration::from_millis(200);
+
+pub(in crate::commands) fn run(
+    args: &EventsArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let all = runs::open(&args.store)?;
+    let run = runs::find(&all, &args.run)?;
+    let mut after = args.after;
+    loop {
+        show(&all, &run, &mut after, args, printer).map_err(FailureKind::Store)?;
+        if !args.watch || all.load(&run)?.state.status().is_over() {
+            return Ok(ExitStatus::Clean);
+        }
+        printer.flush();
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Shows the records behind one, and goes on behind them. Refusals that repeat the one before are shown as a number.
+fn show(
+    all: &Runs,
+    run: &RunId,
+    after: &mut u64,
+    args: &EventsArgs,
+    printer: &mut Printer,
+) -> Result<(), StoreError> {
+    let mut last: Option<(Record, u64)> = None;
+    fold::each(all.store(), run, *after, None, |record| {
+        *after = record.seq;
+        if !args.kind.is_empty() && !args.kind.contains(&record.kind) {
+            return Ok(());
+        }
+        if args.store.format() == TextFormat::Json {
+            printer.result(&shown::json(record));
+            return Ok(());
+        }
+        match &mut last {
+            Some((before, times)) if repeats(before, record) => *times += 1,
+            _ => {
+                tell(last.as_ref(), printer);
+                last = Some((record.clone(), 1));
+            }
+        }
+        Ok(())
+    })?;
+    tell(last.as_ref(), printer);
+    Ok(())
+}
+
+/// Whether a record says the same as the one before it, and neither changes anything.
+fn repeats(before: &Record, record: &Record) -> bool {
+    record.kind == "refused"
+        && before.kind == record.kind
+        && before.body == record.body
+        && before.actor == record.actor
+}
+
+fn tell(shown: Option<&(Record, u64)>, printer: &mut Printer) {
+    let Some((record, times)) = shown else {
+        return;
+    };
+    let palette = printer.palette();
+    let times = match times {
+        1 => String::new(),
+        times => format!(" ({times} times)"),
+    };
+    let line = format!(
+        "{:>5}  {}  {}{times}  {}\n",
+        record.seq,
+        palette.dim(&runs::time(record.time)),
+        record.told(),
+        palette.dim(&format!("by {}", record.actor))
+    );
+    printer.result(&line);
+}

@@ -1,0 +1,53 @@
+//! `wait`: until a run is over or needs somebody.
+
+use std::time::{Duration, Instant};
+
+use statemark_store::Status;
+
+use super::{runs as listing, shown};
+use crate::args::{TextFormat, WaitArgs};
+use crate::failure::{Failure, FailureKind};
+use crate::printer::Printer;
+use crate::runs;
+use crate::status::ExitStatus;
+
+/// How often the store is asked.
+const PAUSE: Duration = Duration::from_millis(200);
+
+pub(in crate::commands) fn run(
+    args: &WaitArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    listing::check(&args.statuses)?;
+    let timeout = args.timeout.as_ref().map(|text| {
+        humantime::parse_duration(text).map_err(|_| FailureKind::BadTime { text: text.clone() })
+    });
+    let timeout = timeout.transpose()?;
+    let began = Instant::now();
+    let all = runs::open(&args.store)?;
+    let run = runs::find(&all, &args.run)?;
+    let status = loop {
+        let loaded = all.load(&run)?;
+        let status = loaded.state.status();
+        let is_met = if args.statuses.is_empty() {
+            status != Status::Running
+        } else {
+            args.statuses.iter().any(|it| it == status.name())
+        };
+        let is_late = timeout.is_some_and(|most| began.elapsed() >= most);
+        if is_met || is_late || status.is_over() {
+            let view = loaded.view()?;
+            printer.result(&match args.store.format() {
+                TextFormat::Json => shown::json(&view),
+                TextFormat::Text => shown::view(&view, all.now(), printer.palette()),
+            });
+            break is_met;
+        }
+        std::thread::sleep(PAUSE);
+    };
+    Ok(if status {
+        ExitStatus::Clean
+    } else {
+        ExitStatus::Findings
+    })
+}

@@ -1,0 +1,67 @@
+//! `why`: why a run stands where it does, and what would move it.
+
+use statemark_store::{Call, Loaded, Reason};
+
+use super::shown;
+use crate::args::{TextFormat, WhyArgs};
+use crate::failure::Failure;
+use crate::palette::Palette;
+use crate::printer::Printer;
+use crate::runs;
+use crate::status::ExitStatus;
+
+pub(in crate::commands) fn run(
+    args: &WhyArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let all = runs::open(&args.store)?;
+    let loaded = runs::load(&all, &args.run)?;
+    let why = loaded.why(args.event.as_deref())?;
+    if args.store.format() == TextFormat::Json {
+        printer.result(&shown::json(&why));
+        return Ok(ExitStatus::Clean);
+    }
+    let palette = printer.palette();
+    printer.result(&format!(
+        "{} is {}\n",
+        palette.strong(loaded.run.as_str()),
+        shown::status(why.status, palette)
+    ));
+    for reason in &why.reasons {
+        printer.result(&told(reason, &loaded, all.now(), palette));
+    }
+    Ok(ExitStatus::Clean)
+}
+
+fn told(reason: &Reason, loaded: &Loaded, now: u64, palette: Palette) -> String {
+    let next = reason.next.as_ref();
+    let next = next.map(|call| words(call, loaded, now));
+    let next = next.map_or_else(String::new, |it| palette.dim(&format!("  ({it})")));
+    format!("  {}{next}\n", reason.text)
+}
+
+/// What to do, as one would type it.
+fn words(call: &Call, loaded: &Loaded, now: u64) -> String {
+    let run = &loaded.run;
+    match call {
+        Call::Send { event, fields } if fields.is_empty() => format!("statemark send {run} {event}"),
+        Call::Send { event, fields } => {
+            let fields: Vec<String> = fields.iter().map(|it| format!("\"{it}\": …")).collect();
+            let fields = fields.join(", ");
+            format!("statemark send {run} {event} --data '{{{fields}}}'")
+        }
+        Call::Approve { request } => format!("statemark approve {request}"),
+        Call::Answer { request } => format!("statemark answer {request} …"),
+        Call::Continue => format!("statemark continue {run}"),
+        Call::Report { step } => {
+            let workflow = loaded.workflow.id();
+            format!("statemark emit --type status_change --workflow {workflow} --run-id {run} --step {step} …")
+        }
+        Call::Look { run } => format!("statemark state {run}"),
+        Call::Wait { until } => match until.checked_sub(now) {
+            None | Some(0) => "now".to_owned(),
+            Some(left) => format!("in {}", runs::length(left)),
+        },
+        Call::Start { workflow } => format!("statemark start {workflow}"),
+    }
+}

@@ -1,0 +1,110 @@
+//! What the commands that drive runs share: the store, the workflows, and the run that a person means.
+
+mod catalog;
+mod clock;
+mod place;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use statemark_compiler::diag::nearest;
+use statemark_store::{
+    Actor, Head, Key, Loaded, NameError, Order, Query, Role, RunError, RunId, Runs, StoreError,
+    Workflows,
+};
+
+use crate::args::{SpecsArgs, StoreArgs};
+use crate::failure::{Failure, FailureKind};
+
+pub(crate) use clock::{length, shown as time};
+
+/// How many runs are looked at for one that begins so. Why: enough to show that several do.
+const MOST_MEANT: usize = 6;
+
+/// The runs of the store that the arguments mean; workflows come from journals alone.
+pub(crate) fn open(store: &StoreArgs) -> Result<Runs, Failure> {
+    over(store, catalog::Catalog::default())
+}
+
+/// The runs of the store that the arguments mean, with the workflows of these specs; `workflow` is the one that is wanted.
+pub(crate) fn open_with(
+    store: &StoreArgs,
+    specs: &SpecsArgs,
+    workflow: &str,
+) -> Result<Runs, Failure> {
+    let catalog = catalog::Catalog::new(&specs.specs)?;
+    if catalog.find(workflow).is_none() {
+        let known = catalog.ids();
+        return Err(FailureKind::UnknownWorkflow {
+            near: nearest(workflow, known.iter().map(String::as_str)).map(str::to_owned),
+            id: workflow.to_owned(),
+            broken: catalog.broken().to_vec(),
+            known,
+        }
+        .into());
+    }
+    over(store, catalog)
+}
+
+fn over(store: &StoreArgs, catalog: catalog::Catalog) -> Result<Runs, Failure> {
+    let clock = Arc::new(clock::clock()?);
+    let address = place::find(store.store.as_deref())?;
+    let opened = statemark_store::open(&address, Arc::clone(&clock) as Arc<_>);
+    let opened = opened.map_err(FailureKind::Store)?;
+    Ok(Runs::new(opened, Arc::new(catalog), clock))
+}
+
+/// The run that a text means: its id, or the beginning of it.
+pub(crate) fn find(runs: &Runs, text: &str) -> Result<RunId, Failure> {
+    let exact: RunId = named("RUN", text.parse())?;
+    match runs.store().head(&exact) {
+        Ok(_) => return Ok(exact),
+        Err(StoreError::NotFound { .. }) => {}
+        Err(error) => return Err(FailureKind::Store(error).into()),
+    }
+    let query = Query {
+        prefix: Some(text.to_owned()),
+        limit: MOST_MEANT,
+        ..Query::default()
+    };
+    let found = runs.store().list(&query).map_err(FailureKind::Store)?;
+    match found.heads.as_slice() {
+        [Head { run, .. }] => Ok(run.clone()),
+        heads => Err(FailureKind::UnknownRun {
+            run: text.to_owned(),
+            meant: heads.iter().map(|head| head.run.to_string()).collect(),
+        }
+        .into()),
+    }
+}
+
+/// The run that a text means, as it is now; what was due by now has been taken.
+pub(crate) fn load(runs: &Runs, text: &str) -> Result<Loaded, Failure> {
+    let run = find(runs, text)?;
+    Ok(runs.load(&run)?)
+}
+
+/// An order of whoever uses the command line.
+pub(crate) fn order(run: RunId, key: Option<&str>) -> Result<Order, Failure> {
+    let key = key.map(str::parse::<Key>).transpose();
+    Ok(Order {
+        key: named("--key", key)?,
+        ..Order::new(run, Actor::new(Role::Agent))
+    })
+}
+
+/// JSON on the command line.
+pub(crate) fn json(name: &'static str, text: Option<&str>) -> Result<Option<Value>, Failure> {
+    let parsed = text.map(serde_json::from_str).transpose();
+    parsed.map_err(|cause| FailureKind::BadJson { name, cause }.into())
+}
+
+pub(crate) fn named<T>(name: &'static str, result: Result<T, NameError>) -> Result<T, Failure> {
+    result.map_err(|cause| FailureKind::BadId { name, cause }.into())
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        FailureKind::Run(error).into()
+    }
+}
