@@ -93,7 +93,10 @@ pub(crate) enum FailureKind {
         cause: serde_json::Error,
     },
     /// A text on the command line that can't be an id.
-    BadId { name: &'static str, cause: NameError },
+    BadId {
+        name: &'static str,
+        cause: NameError,
+    },
     /// A length of time that can't be read.
     BadTime { text: String },
     /// A word that isn't one of those that can stand there.

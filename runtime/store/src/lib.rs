@@ -25,6 +25,7 @@ pub mod fold;
 pub mod runs;
 
 mod actor;
+mod address;
 mod clock;
 mod hash;
 mod id;
@@ -39,6 +40,7 @@ mod why;
 mod workflow;
 
 pub use actor::{Actor, Role};
+pub use address::open;
 pub use body::Body;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use fold::{Live, RunState, Status, WaitingFor};
@@ -46,7 +48,7 @@ pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};
 pub use memory::MemoryStore;
 pub use record::{NewRecord, Record, chain};
-pub use runs::{Change, Legal, Loaded, Order, RunError, Runs, Send, Sent, Start, Written};
+pub use runs::{Change, Fact, Legal, Loaded, Order, RunError, Runs, Send, Sent, Start, Written};
 pub use sqlite::SqliteStore;
 pub use step::{CannotStep, Moment, Move, RunHost, Stepper};
 pub use store::{

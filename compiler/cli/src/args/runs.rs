@@ -128,7 +128,7 @@ pub(crate) struct WhyArgs {
 #[command(after_help = "Examples:\n  \
                         statemark events build-7\n  \
                         statemark events build-7 --after 12 --watch     what comes, as it comes\n  \
-                        statemark events build-7 --json                 one record a line, as it is stored")]
+                        statemark events build-7 --json                 one record a line")]
 pub(crate) struct EventsArgs {
     /// The run, or the beginning of its id
     #[arg(value_name = "RUN")]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use statemark_store::{Record, RunId, Runs, StoreError, fold};
 
 use super::shown;
@@ -46,7 +47,7 @@ fn show(
             return Ok(());
         }
         if args.store.format() == TextFormat::Json {
-            printer.result(&shown::json(record));
+            printer.result(&shown::json(&whole(record)));
             return Ok(());
         }
         match &mut last {
@@ -60,6 +61,15 @@ fn show(
     })?;
     tell(last.as_ref(), printer);
     Ok(())
+}
+
+/// A record as programs read it: what it says as JSON, not as a text of JSON.
+fn whole(record: &Record) -> Value {
+    let mut whole = serde_json::to_value(record).unwrap_or_default();
+    if let (Some(body), Ok(parsed)) = (whole.get_mut("body"), serde_json::from_str(&record.body)) {
+        *body = parsed;
+    }
+    whole
 }
 
 /// Whether a record says the same as the one before it, and neither changes anything.

@@ -37,9 +37,17 @@ pub(in crate::commands) fn run(
         printer.result(&line(head, widths, all.now(), printer));
     }
     if page.heads.is_empty() {
-        printer.talk("no runs; `statemark start WORKFLOW` starts one\n");
+        let filtered = !args.status.is_empty() || args.workflow.is_some();
+        printer.talk(if filtered {
+            "no such runs\n"
+        } else {
+            "no runs; `statemark start WORKFLOW` starts one\n"
+        });
     } else if page.next.is_some() {
-        printer.talk(&format!("and more: `--limit {}`\n", args.limit.saturating_mul(2)));
+        printer.talk(&format!(
+            "and more: `--limit {}`\n",
+            args.limit.saturating_mul(2)
+        ));
     }
     Ok(ExitStatus::Clean)
 }
@@ -61,7 +69,9 @@ pub(super) fn check(statuses: &[String]) -> Result<(), Failure> {
 fn line(head: &Head, (id, status): (usize, usize), now: u64, printer: &Printer) -> String {
     let palette = printer.palette();
     let summary = &head.summary;
-    let found = Status::ALL.into_iter().find(|it| it.name() == summary.status);
+    let found = Status::ALL
+        .into_iter()
+        .find(|it| it.name() == summary.status);
     let padding = " ".repeat(status.saturating_sub(summary.status.len()));
     let shown = found.map_or(summary.status.clone(), |it| shown::status(it, palette));
     let ago = runs::length(now.saturating_sub(head.updated));

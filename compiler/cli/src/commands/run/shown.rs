@@ -37,15 +37,27 @@ pub(super) fn view(view: &RunView, now: u64, palette: Palette) -> String {
             visits => format!(", visit {visits}"),
         };
         let place = palette.strong(&active.state);
-        let _ = writeln!(text, "in {place}{}", palette.dim(&format!("  for {since}{visits}")));
+        let _ = writeln!(
+            text,
+            "in {place}{}",
+            palette.dim(&format!("  for {since}{visits}"))
+        );
         let first = active.instructions.as_deref().and_then(first_line);
         if let Some(line) = first {
             let _ = writeln!(text, "   {}", cut(&line, WIDTH - 3));
         }
     }
     for step in &view.steps {
-        let unit = step.unit.as_ref().map(|unit| format!(" ({unit})")).unwrap_or_default();
-        let words = step.message.as_ref().map(|it| format!(": {it}")).unwrap_or_default();
+        let unit = step
+            .unit
+            .as_ref()
+            .map(|unit| format!(" ({unit})"))
+            .unwrap_or_default();
+        let words = step
+            .message
+            .as_ref()
+            .map(|it| format!(": {it}"))
+            .unwrap_or_default();
         let status = step.status.name().replace('_', " ");
         let _ = writeln!(text, "step {}{unit} {status}{words}", step.step);
     }
@@ -71,7 +83,11 @@ pub(super) fn view(view: &RunView, now: u64, palette: Palette) -> String {
 /// What could come next.
 pub(super) fn next(legal: &[Legal], palette: Palette) -> String {
     let mut text = String::new();
-    let width = legal.iter().map(|it| it.event.chars().count()).max().unwrap_or(0);
+    let width = legal
+        .iter()
+        .map(|it| it.event.chars().count())
+        .max()
+        .unwrap_or(0);
     for it in legal {
         let name = palette.event(&format!("{:width$}", it.event));
         let to = match it.to.as_slice() {

@@ -35,7 +35,9 @@ pub(in crate::commands) fn run(
         let id = id.unwrap_or_else(|| RunId::of_workflow(&args.workflow));
         let order = runs::order(id, args.key.as_deref())?;
         match all.start(&order, &start) {
-            Err(RunError::Store(StoreError::Conflict { .. })) if given.is_none() && tries < TRIES => {
+            Err(RunError::Store(StoreError::Conflict { .. }))
+                if given.is_none() && tries < TRIES =>
+            {
                 tries += 1;
             }
             written => break written?,

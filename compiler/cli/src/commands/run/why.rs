@@ -44,7 +44,9 @@ fn told(reason: &Reason, loaded: &Loaded, now: u64, palette: Palette) -> String 
 fn words(call: &Call, loaded: &Loaded, now: u64) -> String {
     let run = &loaded.run;
     match call {
-        Call::Send { event, fields } if fields.is_empty() => format!("statemark send {run} {event}"),
+        Call::Send { event, fields } if fields.is_empty() => {
+            format!("statemark send {run} {event}")
+        }
         Call::Send { event, fields } => {
             let fields: Vec<String> = fields.iter().map(|it| format!("\"{it}\": …")).collect();
             let fields = fields.join(", ");
@@ -55,7 +57,9 @@ fn words(call: &Call, loaded: &Loaded, now: u64) -> String {
         Call::Continue => format!("statemark continue {run}"),
         Call::Report { step } => {
             let workflow = loaded.workflow.id();
-            format!("statemark emit --type status_change --workflow {workflow} --run-id {run} --step {step} …")
+            format!(
+                "statemark emit --type status_change --workflow {workflow} --run-id {run} --step {step} …"
+            )
         }
         Call::Look { run } => format!("statemark state {run}"),
         Call::Wait { until } => match until.checked_sub(now) {
