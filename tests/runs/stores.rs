@@ -8,6 +8,7 @@ mod forking;
 mod keeping;
 mod leasing;
 mod listing;
+mod random;
 mod sqlite;
 mod timing;
 

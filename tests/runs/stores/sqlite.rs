@@ -1,24 +1,44 @@
 //! The store in an SQLite file: what all stores promise, and what only it does.
 
+use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Once};
+use std::time::Duration;
 
-use statemark_store::{ManualClock, SqliteStore};
+use rusqlite::Connection;
+use statemark_store::{Appended, Expect, Hash, ManualClock, SqliteStore, Store, StoreError};
 
-use super::{Made, keeps_its_promises};
+use super::random::behaves_like_memory;
+use super::{Made, all, begun, keeps_its_promises, notes, run, texts};
 use crate::harness::BEGIN;
 
-/// A folder that no other test has.
+/// A folder that no other test has, and that isn't there yet.
 pub(crate) fn folder() -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
+    static SWEPT: Once = Once::new();
+    let all = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    SWEPT.call_once(|| sweep(all));
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("runs-{}-{number}", std::process::id());
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).unwrap();
+    all.join(format!("runs-{}-{number}", std::process::id()))
+}
+
+/// Removes what tests have left an hour ago. Not at the end of each: whoever looks into a failure needs it.
+fn sweep(all: &Path) {
+    for entry in fs::read_dir(all).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with("runs-");
+        let changed = entry.metadata().and_then(|it| it.modified()).ok();
+        let age = changed.and_then(|it| it.elapsed().ok());
+        if is_ours && age.is_some_and(|age| age > Duration::from_secs(3_600)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
-    folder
+}
+
+/// A store in that file.
+pub(crate) fn open(path: &Path) -> Result<SqliteStore, StoreError> {
+    SqliteStore::open(path, Arc::new(ManualClock::new(BEGIN)))
 }
 
 /// An empty store in a file.
@@ -32,4 +52,199 @@ pub(crate) fn in_a_file() -> Made {
 #[test]
 fn sqlite_keeps_its_promises() {
     keeps_its_promises(in_a_file);
+}
+
+#[test]
+fn sqlite_behaves_like_memory() {
+    behaves_like_memory(48, in_a_file);
+}
+
+#[test]
+fn what_was_written_is_there_when_it_is_opened_again() {
+    let path = folder().join("runs.db");
+    let store = open(&path).unwrap();
+    begun(&store, "a", 2);
+    let hash = store.put_blob(b"blob").unwrap();
+    drop(store);
+    let store = open(&path).unwrap();
+    let other = open(&path).unwrap();
+    assert_eq!(texts(&store, "a"), ["1", "2"]);
+    assert_eq!(store.blob(&hash).unwrap(), b"blob");
+    // And what one has written the other sees at once.
+    other.append(&notes("a", Expect::At(2), &["3"])).unwrap();
+    assert_eq!(texts(&store, "a"), ["1", "2", "3"]);
+    let (mark, _) = store.changes(&Default::default()).unwrap();
+    assert_eq!(store.changes(&mark).unwrap().1, []);
+    other.append(&notes("a", Expect::At(3), &["4"])).unwrap();
+    assert_eq!(store.changes(&mark).unwrap().1[0].seq, 4);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_its_owner_reads_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = folder();
+    let path = folder.join(".statemark").join("runs.db");
+    let store = open(&path).unwrap();
+    begun(&store, "a", 1);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(path.parent().unwrap()), 0o700);
+    let mut files: Vec<(String, u32)> = fs::read_dir(path.parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| {
+            (
+                entry.file_name().into_string().unwrap(),
+                mode(&entry.path()),
+            )
+        })
+        .collect();
+    files.sort();
+    let names = ["runs.db", "runs.db-lock", "runs.db-shm", "runs.db-wal"];
+    assert_eq!(files, names.map(|name| (name.to_owned(), 0o600)));
+}
+
+#[test]
+fn what_is_no_store_is_left_alone() {
+    let folder = folder();
+    fs::create_dir_all(&folder).unwrap();
+    let refused = |path: &Path| {
+        let before = fs::read(path).unwrap();
+        let error = open(path).err().unwrap();
+        assert_eq!(fs::read(path).unwrap(), before);
+        error.to_string()
+    };
+    let text = folder.join("text");
+    fs::write(
+        &text,
+        "not a database, but a text that is long enough to be one".repeat(20),
+    )
+    .unwrap();
+    assert_eq!(
+        refused(&text),
+        "the store is damaged: file is not a database"
+    );
+    let other = folder.join("other.db");
+    let connection = Connection::open(&other).unwrap();
+    connection.execute_batch("CREATE TABLE mine (x)").unwrap();
+    drop(connection);
+    let reason = "opening the store: the file is another program's database";
+    assert_eq!(refused(&other), reason);
+    let newer = folder.join("newer.db");
+    drop(open(&newer).unwrap());
+    let connection = Connection::open(&newer).unwrap();
+    connection.execute_batch("PRAGMA user_version = 7").unwrap();
+    drop(connection);
+    let reason = "a newer version has written this store (schema 7; this version knows 1)";
+    assert_eq!(refused(&newer), reason);
+    let error = open(&folder).err().unwrap().to_string();
+    assert!(error.starts_with("opening the store: `"), "{error}");
+}
+
+#[test]
+fn who_waits_too_long_is_told_for_whom() {
+    let path = folder().join("runs.db");
+    let store = open(&path)
+        .unwrap()
+        .with_patience(Duration::from_millis(50));
+    begun(&store, "a", 1);
+    let mut door = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path.with_file_name("runs.db-lock"))
+        .unwrap();
+    door.lock().unwrap();
+    door.write_all(b"4711      \n").unwrap();
+    let busy = store.append(&notes("a", Expect::Any, &["x"]));
+    let error = busy.unwrap_err().to_string();
+    assert_eq!(error, "the store is busy: pid 4711 holds it");
+    // Readers aren't kept out.
+    assert_eq!(texts(&store, "a"), ["1"]);
+    door.unlock().unwrap();
+    // Nor is anybody by the one who went away.
+    for _ in 0..3 {
+        store.append(&notes("a", Expect::Any, &["y"])).unwrap();
+        open(&path)
+            .unwrap()
+            .append(&notes("a", Expect::Any, &["z"]))
+            .unwrap();
+    }
+}
+
+#[test]
+fn of_fifty_connections_with_one_expectation_one_wins() {
+    let path = folder().join("runs.db");
+    begun(&open(&path).unwrap(), "a", 1);
+    let barrier = Barrier::new(50);
+    let approve = || {
+        let store = open(&path).unwrap();
+        barrier.wait();
+        store.append(&notes("a", Expect::At(1), &["approved"]))
+    };
+    let answers: Vec<Result<Appended, StoreError>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..50).map(|_| scope.spawn(approve)).collect();
+        threads.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    let won = answers.iter().filter(|answer| answer.is_ok()).count();
+    let is_conflict =
+        |it: &&Result<_, StoreError>| matches!(it, Err(StoreError::Conflict { actual: 2 }));
+    assert_eq!((won, answers.iter().filter(is_conflict).count()), (1, 49));
+    assert_eq!(texts(&open(&path).unwrap(), "a"), ["1", "approved"]);
+}
+
+#[test]
+fn a_damaged_row_is_noticed() {
+    let path = folder().join("runs.db");
+    let store = open(&path).unwrap();
+    begun(&store, "a", 5);
+    let hash = store.put_blob(b"blob").unwrap();
+    let connection = Connection::open(&path).unwrap();
+    let damaged = |sql: &str| {
+        connection.execute_batch(sql).unwrap();
+        match store.records(&run("a"), 0, 10) {
+            Err(error) => error.to_string(),
+            Ok(records) => {
+                let mut prev = Hash::ZERO;
+                let broken = records.iter().find(|record| {
+                    let is_chained = record.prev == prev;
+                    prev = record.hash();
+                    !is_chained
+                });
+                format!("the chain breaks before {:?}", broken.map(|it| it.seq))
+            }
+        }
+    };
+    assert_eq!(
+        damaged("UPDATE records SET body = '{\"text\":\"9\"}' WHERE seq = 2"),
+        "the chain breaks before Some(3)"
+    );
+    assert_eq!(
+        damaged("DELETE FROM records WHERE seq = 4"),
+        "the store is damaged in run `a` at record 4: the record is missing"
+    );
+    assert_eq!(
+        damaged("UPDATE records SET role = 'king' WHERE seq = 2"),
+        "the store is damaged: no role is `king`"
+    );
+    connection
+        .execute_batch("UPDATE blobs SET bytes = x'00'")
+        .unwrap();
+    assert!(matches!(store.blob(&hash), Err(StoreError::Corrupt { .. })));
+    let circle = "UPDATE runs SET forked_run = 'a', forked_seq = 5";
+    assert_eq!(
+        damaged(circle),
+        "the store is damaged in run `a`: its forks lead in a circle"
+    );
+}
+
+#[test]
+fn a_fork_reads_what_was_written_by_others() {
+    let path = folder().join("runs.db");
+    let (store, other) = (open(&path).unwrap(), open(&path).unwrap());
+    begun(&store, "a", 3);
+    other
+        .fork(&run("a"), 2, &notes("b", Expect::NoRun, &["x"]))
+        .unwrap();
+    assert_eq!(all(&store, "b").len(), 3);
 }
