@@ -1,6 +1,8 @@
 //! Durable runs, through the crate that drives them.
 
+mod chaos;
 mod golden;
 mod harness;
+mod history;
 mod stores;
 mod transcripts;

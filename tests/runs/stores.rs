@@ -9,7 +9,7 @@ mod keeping;
 mod leasing;
 mod listing;
 mod random;
-mod sqlite;
+pub(crate) mod sqlite;
 mod timing;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -62,7 +62,7 @@ fn memory_keeps_its_promises() {
     keeps_its_promises(in_memory);
 }
 
-fn run(id: &str) -> RunId {
+pub(crate) fn run(id: &str) -> RunId {
     id.parse().unwrap()
 }
 
@@ -82,7 +82,7 @@ fn note(time: u64, text: &str) -> NewRecord {
 }
 
 /// An append of notes to a run.
-fn notes(id: &str, expect: Expect, texts: &[&str]) -> Append {
+pub(crate) fn notes(id: &str, expect: Expect, texts: &[&str]) -> Append {
     Append {
         run: run(id),
         expect,
@@ -107,7 +107,7 @@ fn under(append: Append, name: &str, request: &str) -> Append {
 }
 
 /// A run of so many notes: `1`, `2`, …
-fn begun(store: &dyn Store, id: &str, count: usize) {
+pub(crate) fn begun(store: &dyn Store, id: &str, count: usize) {
     let texts: Vec<String> = (1..=count).map(|text| text.to_string()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let done = store.append(&notes(id, Expect::NoRun, &texts)).unwrap();
@@ -126,7 +126,7 @@ fn text(record: &Record) -> String {
 }
 
 /// All records of a run, which are seen to be dense and chained up to its head.
-fn all(store: &dyn Store, id: &str) -> Vec<Record> {
+pub(crate) fn all(store: &dyn Store, id: &str) -> Vec<Record> {
     let head = store.head(&run(id)).unwrap();
     let mut records: Vec<Record> = Vec::new();
     loop {
