@@ -266,12 +266,11 @@ fn converted(guard: Guard, span: Span) -> Expression {
             .collect();
         match (parts.len(), and) {
             (0, _) => ExpressionKind::Constant(Constant::Bool(and)),
-            (1, _) => {
-                return parts
-                    .pop()
-                    .map(|part| part.kind)
-                    .unwrap_or(ExpressionKind::Constant(Constant::Bool(and)));
-            }
+            (1, _) => parts
+                .pop()
+                .map_or(ExpressionKind::Constant(Constant::Bool(and)), |part| {
+                    part.kind
+                }),
             (_, true) => ExpressionKind::And(parts),
             (_, false) => ExpressionKind::Or(parts),
         }

@@ -96,11 +96,10 @@ fn write(machine: &Machine, expression: &Expression, text: &mut String) {
 /// `!a`, `-a`. The same sign may stand twice, and `!` before `-` may not; in front of a number `-` would belong to it.
 fn prefix(machine: &Machine, sign: char, inner: &Expression, text: &mut String) {
     text.push(sign);
-    let repeats = match (&inner.kind, sign) {
-        (ExpressionKind::Not(_), '!') => true,
-        (ExpressionKind::Unary(UnaryOperator::Negate, _), '-') => true,
-        _ => false,
-    };
+    let repeats = matches!(
+        (&inner.kind, sign),
+        (ExpressionKind::Not(_), '!') | (ExpressionKind::Unary(UnaryOperator::Negate, _), '-')
+    );
     let is_number = matches!(
         inner.kind,
         ExpressionKind::Constant(Constant::Int(_) | Constant::Float(_))

@@ -208,12 +208,13 @@ fn broken_texts_are_survived() {
     ];
     let lines = seeds.iter().flat_map(|seed| seed.lines());
     for text in lines.filter_map(|line| line.split_once(" => ").map(|(text, _)| text)) {
-        let bounds = text.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
-        for (start, end) in bounds {
+        for (start, dropped) in text.char_indices() {
+            let (before, behind) = text.split_at(start);
+            let after = behind.strip_prefix(dropped).unwrap();
             for broken in [
-                text[..start].to_owned(),
-                text[start..].to_owned(),
-                format!("{}{}", &text[..start], &text[end..]),
+                before.to_owned(),
+                behind.to_owned(),
+                format!("{before}{after}"),
             ] {
                 let (sources, written) = label(&broken);
                 let problems = parse(&written).problems.into_sorted();

@@ -37,7 +37,7 @@ pub(in crate::lower) fn nothing_matches<'k>(
     let heads: std::collections::BTreeSet<&str> = known
         .filter_map(|event| event.split_once('.').map(|(head, _)| head))
         .collect();
-    match nearest(begins, heads.into_iter()) {
+    match nearest(begins, heads) {
         Some(near) if near != begins => diagnostic.help(format!("did you mean `{near}.*`?")),
         _ => diagnostic.help(
             "declare the events that may come in `events`, or name one that a transition takes",

@@ -62,7 +62,7 @@ impl<'m> Check<'m> {
             ExpressionKind::Binary(operator, operands) => {
                 let [left, right] = operands.as_ref();
                 let kinds = [self.expression(left), self.expression(right)];
-                self.binary(*operator, span, [left, right], kinds)
+                self.binary(*operator, span, [left, right], &kinds)
             }
             ExpressionKind::Among(inner, constants) => {
                 let found = self.expression(inner);
@@ -124,7 +124,7 @@ impl<'m> Check<'m> {
         operator: BinaryOperator,
         span: Span,
         operands: [&Expression; 2],
-        kinds: [Type; 2],
+        kinds: &[Type; 2],
     ) -> Type {
         use BinaryOperator as Op;
         let [left, right] = [plain(&kinds[0]).clone(), plain(&kinds[1]).clone()];

@@ -52,7 +52,7 @@ impl Parser<'_> {
             .is_some_and(|token| token.kind == lex::Kind::Number);
         let negative = is_number && signs.last().is_some_and(|(sign, _)| *sign == "-");
         let minus = if negative { signs.pop() } else { None };
-        let mut inner = self.member(minus.map(|(_, range)| range));
+        let mut inner = self.member(minus.as_ref().map(|(_, range)| range));
         let end = self.end_of_last();
         while let Some((sign, range)) = signs.pop() {
             self.count();
@@ -94,9 +94,8 @@ impl Parser<'_> {
     }
 
     /// A value and the methods behind it. `minus`: the sign that belongs to the number.
-    fn member(&mut self, minus: Option<Range<usize>>) -> Expression {
+    fn member(&mut self, minus: Option<&Range<usize>>) -> Expression {
         let start = minus
-            .as_ref()
             .map_or_else(|| self.here().start, |minus| minus.start);
         let mut value = self.primary(minus.is_some(), start);
         while self.next_is(".") {
