@@ -90,6 +90,17 @@ impl Excerpt {
         }
     }
 
+    /// Where in the text the byte stands that came from that byte of the file; `None` if none did.
+    #[must_use]
+    pub fn offset_of(&self, source: u32) -> Option<usize> {
+        let behind = self.pieces.partition_point(|piece| piece.source <= source);
+        let piece = self.pieces.get(behind.checked_sub(1)?)?;
+        let at = piece.at as usize + (source - piece.source) as usize;
+        let next = self.pieces.get(behind);
+        let end = next.map_or(self.text.len(), |next| next.at as usize);
+        (at < end).then_some(at)
+    }
+
     /// The file's span of the whole text.
     #[must_use]
     pub fn full_span(&self) -> Span {
@@ -181,6 +192,11 @@ mod tests {
             assert_eq!(sources.text(excerpt.span(at..at + word.len())), word);
         }
         assert_eq!(sources.text(excerpt.span(0..7)), "one\r\n> two");
+        for at in 0..excerpt.text().len() {
+            let source = excerpt.span(at..at + 1).start;
+            assert_eq!(excerpt.offset_of(source), Some(at));
+        }
+        assert_eq!([0, 5, 21, 99].map(|at| excerpt.offset_of(at)), [None; 4]);
     }
 
     #[test]

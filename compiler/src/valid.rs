@@ -56,7 +56,7 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
         diags.append(found);
         return None;
     }
-    renamed_identifier::check(&machine, &mut found);
+    renamed_identifier::check(&machine, diags, &mut found);
     identifier_collision::check(&machine, &mut found);
     similar_name::check(&machine, &mut found);
     final_with_transitions::check(&machine, &mut found);

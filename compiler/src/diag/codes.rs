@@ -98,6 +98,11 @@ codes! {
     SM120 "cut-note" Warning CutNote;
     SM121 "composite-description" Error CompositeDescription;
     SM122 "swallowed-line" Warning SwallowedLine;
+    SM123 "swallowed-by-label" Warning SwallowedByLabel;
+    SM124 "text-of-pseudo-state" Warning TextOfPseudoState;
+    SM125 "note-before-state" Warning NoteBeforeState;
+    SM126 "inside-itself" Warning InsideItself;
+    SM127 "taken-name" Warning TakenName;
     // 1, second half: labels of transitions.
     SM130 "prose-label" Hint ProseLabel;
     SM131 "dropped-parenthesis" Hint DroppedParenthesis;
@@ -106,6 +111,7 @@ codes! {
     SM134 "kept-parenthesis" Warning KeptParenthesis;
     SM135 "broken-label" Error BrokenLabel;
     SM136 "unread-part" Error UnreadPart;
+    SM137 "late-declaration" Warning LateDeclaration;
     // 1, from 150: SCXML.
     SM151 "xml-syntax" Error XmlSyntax;
     SM152 "unsupported-element" Error UnsupportedElement;

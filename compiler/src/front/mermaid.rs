@@ -16,11 +16,16 @@ mod composite_descriptions;
 pub mod drawn;
 pub mod entity;
 mod front_matter;
+
 mod invisible;
 mod lex;
+mod lines;
+mod mentions;
+mod own_parents;
 mod parse;
 mod preprocess;
 mod report;
+mod taken_names;
 #[cfg(test)]
 mod tests;
 
@@ -53,6 +58,13 @@ use preprocess::Prepared;
 pub fn parse_diagram(excerpt: &Excerpt, diags: &mut Diags) -> Diagram {
     let mut prepared = preprocess::prepare(excerpt);
     let title = front_matter(&prepared, diags);
+    for directive in &prepared.open_directives {
+        let say = match directive.ends_early {
+            true => report::swallowed_line::cut_directive,
+            false => report::swallowed_line::unclosed_directive,
+        };
+        diags.push(say(directive.sign, directive.whole));
+    }
     skip_broken_front_matter(&mut prepared, diags);
     let mut diagram = parse::parse(&prepared, diags);
     diagram.span = excerpt.full_span();

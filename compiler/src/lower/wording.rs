@@ -266,7 +266,9 @@ fn trigger(
             // Writing the identifier would make a collision final, so the hint waits until that is settled.
             let collides =
                 event.is_some_and(|event| collides(event, &words.value, words.span, draft));
-            if let Some(event) = event.filter(|_| label.is_whole() && !collides) {
+            // A comment or an arrow in it is told already, and must not become part of a name.
+            let holds_more = words.value.contains(['%', '#', '>']) && diags.covers(words.span);
+            if let Some(event) = event.filter(|_| label.is_whole() && !collides && !holds_more) {
                 let id = draft.events.at(event).id.clone();
                 diags.push(report::prose_label::prose_label(&words, &id));
             }

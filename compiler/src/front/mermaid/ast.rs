@@ -143,6 +143,18 @@ pub enum Stereotype {
     Choice,
 }
 
+impl Stereotype {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Fork => "fork",
+            Self::Join => "join",
+            Self::Choice => "choice",
+        }
+    }
+}
+
 /// A note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {

@@ -12,6 +12,7 @@ mod drawing;
 mod endpoint;
 mod frame;
 mod header;
+mod label;
 mod note;
 mod place;
 mod recover;
@@ -23,6 +24,7 @@ use std::ops::Range;
 
 use super::ast::{Body, Diagram, Statement, StatementKind};
 use super::lex::{Kind, Lexer, Token};
+use super::lines::Lines;
 use super::preprocess::Prepared;
 use crate::diag::{Diagnostic, Diags};
 use crate::source::Span;
@@ -38,6 +40,7 @@ pub(super) fn parse(prepared: &Prepared, diags: &mut Diags) -> Diagram {
     let mut parser = Parser::new(prepared, diags);
     let header = parser.header();
     parser.document();
+    let is_ordered = parser.is_ordered;
     let (statements, bare) = parser.finish();
     let diagram = Diagram {
         span: prepared.excerpt.full_span(),
@@ -47,6 +50,15 @@ pub(super) fn parse(prepared: &Prepared, diags: &mut Diags) -> Diagram {
     };
     super::bare_declarations::check(&diagram, &bare, diags);
     super::composite_descriptions::check(&diagram, diags);
+    let lines = Lines::new(prepared);
+    super::taken_names::check(&diagram, diags);
+    // What can't be read may hold a mention, or a brace, for want of which the rest looks wrong.
+    if !diags.has_errors() {
+        super::own_parents::check(&diagram, lines, diags);
+        if is_ordered {
+            super::mentions::check(&diagram, lines, diags);
+        }
+    }
     diagram
 }
 
@@ -122,6 +134,8 @@ struct Parser<'a> {
     last_line: Cell<usize>,
     strays: Strays,
     bare: Vec<Bare>,
+    /// Whether there is a note or a pseudo-state, for which the order of mentions counts.
+    is_ordered: bool,
     diags: &'a mut Diags,
 }
 
@@ -147,6 +161,7 @@ impl<'a> Parser<'a> {
             last_line: Cell::new(0),
             strays: Strays::default(),
             bare: Vec::new(),
+            is_ordered: false,
             diags,
         }
     }

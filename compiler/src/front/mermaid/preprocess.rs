@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::front_matter::{self, FrontMatter};
 use super::lex::rule::{is_line_end, is_space, is_word, space0, word1};
 use crate::excerpt::Excerpt;
+use crate::source::Span;
 
 /// Stands for the `#` of an entity, and is part of an id as Mermaid's own stand-in is.
 const ENTITY_START: u8 = 1;
@@ -23,10 +24,23 @@ pub(super) struct Prepared {
     pub(super) excerpt: Excerpt,
     /// The same text as the lexer shall see it, and a line end behind it.
     pub(super) text: String,
+    /// The directives that don't end in `}%%`.
+    pub(super) open_directives: Vec<OpenDirective>,
     /// The front matter, where there was one, in the excerpt `with_front_matter`.
     pub(super) front_matter: Option<FrontMatter>,
     /// The excerpt with its front matter and with plain line ends.
     pub(super) with_front_matter: Excerpt,
+}
+
+/// A directive that doesn't end in `}%%`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenDirective {
+    /// Its `%%{`.
+    pub(super) sign: Span,
+    /// All that is taken for it.
+    pub(super) whole: Span,
+    /// Whether a `}%%` follows on its last line.
+    pub(super) ends_early: bool,
 }
 
 /// Prepares a diagram.
@@ -41,7 +55,10 @@ pub(super) fn prepare(excerpt: &Excerpt) -> Prepared {
     if let Some(found) = &front_matter {
         work.cut(vec![found.whole.clone()]);
     }
-    work.cut(directives(&work.text));
+    let cut = directives(&work.text);
+    let open_directives = cut.iter().filter_map(|range| work.open_directive(range));
+    let open_directives = open_directives.collect();
+    work.cut(cut);
     work.cut(comments(&work.text));
     let blank = work.text.len() - work.text.trim_start_matches(is_space).len();
     work.cut(std::iter::once(0..blank).collect());
@@ -53,6 +70,7 @@ pub(super) fn prepare(excerpt: &Excerpt) -> Prepared {
     Prepared {
         excerpt: work.excerpt,
         text,
+        open_directives,
         front_matter,
         with_front_matter: lined,
     }
@@ -77,6 +95,20 @@ struct Work {
 }
 
 impl Work {
+    /// A directive as one that isn't closed, if it isn't.
+    fn open_directive(&self, range: &Range<usize>) -> Option<OpenDirective> {
+        let text = self.text.get(range.clone()).unwrap_or("");
+        let behind = self.text.get(range.end..).unwrap_or("");
+        let line = behind.split(is_line_end).next().unwrap_or("");
+        (!text.ends_with("}%%")).then(|| OpenDirective {
+            sign: self.excerpt.span(range.start..range.start + 3),
+            whole: self
+                .excerpt
+                .span(range.start..range.start + text.trim_end().len()),
+            ends_early: line.contains("}%%"),
+        })
+    }
+
     fn cut(&mut self, ranges: Vec<Range<usize>>) {
         if ranges.iter().all(Range::is_empty) {
             return;

@@ -4,13 +4,19 @@ pub(super) mod bare_declaration;
 pub(super) mod broken_diagram_front_matter;
 pub(super) mod composite_description;
 pub(super) mod cut_note;
+pub(super) mod inside_itself;
 pub(super) mod invisible_character;
+pub(super) mod late_declaration;
 pub(super) mod missing_header;
+pub(super) mod note_before_state;
 pub(super) mod semicolon_in_label;
 pub(super) mod stray_words;
 pub(super) mod swallowed_by_direction;
+pub(super) mod swallowed_by_label;
 pub(super) mod swallowed_line;
 pub(super) mod syntax_error;
+pub(super) mod taken_name;
+pub(super) mod text_of_pseudo_state;
 pub(super) mod unclosed_composite;
 
 /// Longest piece of an author's text that a message repeats. Unit: characters. Why: a message is read on one line.

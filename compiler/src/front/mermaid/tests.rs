@@ -17,7 +17,7 @@ mod texts;
 
 use super::ast::{Body, Endpoint, EndpointKind, StatementKind};
 use super::parse_diagram;
-use crate::diag::{Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::source::Sources;
 
@@ -54,7 +54,9 @@ fn parse(text: &str) -> (Sources, Body, Vec<Diagnostic>) {
     let file = sources.add("case.mmd", text);
     let mut diags = Diags::new();
     let diagram = parse_diagram(&Excerpt::whole(file, text), &mut diags);
-    let found = diags.into_sorted();
+    let mut found = diags.into_sorted();
+    // Most cases are a single statement: a note, and no state that it could stand beside.
+    found.retain(|finding| finding.code != Code::NoteBeforeState);
     for finding in &found {
         let spans = finding.fixes.iter().flat_map(|fix| &fix.edits);
         for span in spans.map(|edit| edit.span).chain([finding.primary.span]) {

@@ -116,6 +116,8 @@ impl Parser<'_> {
         let id = self.name(last.start..last.end);
         if id.value.contains(":::") {
             self.report(report::stray_words::composite_class(id.span, &id.value));
+        } else {
+            self.check_usable(&id);
         }
         self.open(first.lead, brace.start, id, None);
     }
@@ -150,6 +152,7 @@ impl Parser<'_> {
             ));
         }
         let id = self.name(first.start..word_end);
+        self.check_usable(&id);
         let is_class = text.contains(":::");
         let title = colon
             .filter(|_| !is_class)
@@ -340,8 +343,17 @@ impl Parser<'_> {
         let id = self.name(range);
         if id.value.contains(char::is_whitespace) {
             self.report(report::stray_words::name_with_blanks(id.span, &id.value));
+        } else {
+            self.check_usable(&id);
         }
         id
+    }
+
+    /// Behind `state` a name can hold what ends it elsewhere.
+    fn check_usable(&mut self, id: &Spanned<String>) {
+        if id.value.contains(['-', ':']) {
+            self.report(report::stray_words::unusable_name(id.span, &id.value));
+        }
     }
 
     /// `state x <<choice>>`: all in front of the mark is the name.
@@ -366,6 +378,7 @@ impl Parser<'_> {
             self.report(report::stray_words::pseudo_name(edit, &id, &written));
         }
         self.strays_end();
+        self.is_ordered = true;
         let mark = Some(Spanned::new(kind, mark_span));
         self.declare(whole.clone(), id, None, mark, DrawnAs::Written);
         self.settle(Shape::Declaration, What::Other, whole);

@@ -7,7 +7,6 @@ use super::{Parsed, Parser, Previous, Shape};
 use crate::front::mermaid::ast::{Endpoint, EndpointKind, StatementKind, Transition};
 use crate::front::mermaid::lex::{Kind, Token};
 use crate::front::mermaid::report;
-use crate::source::Spanned;
 
 impl Parser<'_> {
     /// `idStmt | idStmt DESCR | idStmt '-->' idStmt [DESCR]`.
@@ -18,6 +17,7 @@ impl Parser<'_> {
             Kind::Description => {
                 self.bump();
                 let text = self.label(next);
+                self.check_keyword(first.start..next.end, &source);
                 self.push(
                     first.start,
                     next.end,
@@ -103,6 +103,10 @@ impl Parser<'_> {
             EndpointKind::Star
         } else {
             let name = self.name(token.start..token.end);
+            if name.value.len() > 1 && name.value.starts_with('"') && name.value.ends_with('"') {
+                let finding = report::stray_words::quoted_name(name.span, &name.value);
+                self.report(finding);
+            }
             if name.value.ends_with('}') {
                 self.glued_brace = Some(token.start..token.end);
             }
@@ -128,31 +132,15 @@ impl Parser<'_> {
         })
     }
 
-    /// The text behind a colon, and a report where a `;` cuts it.
-    pub(super) fn label(&mut self, token: Token) -> Spanned<String> {
-        let text = self.spanned(token.start + 1..token.end);
-        if text.value.ends_with('}') {
-            self.glued_brace = Some(self.trim(token.start + 1..token.end));
+    /// `accTitle: text` between braces: a state and its text.
+    fn check_keyword(&mut self, range: Range<usize>, state: &Endpoint) {
+        if self.frames.len() > 1
+            && let EndpointKind::Id(id) = &state.target
+            && let Some(keyword) = report::stray_words::root_keyword(id)
+        {
+            let line = self.trimmed_span(range);
+            self.report(report::stray_words::description_of_keyword(line, keyword));
         }
-        self.check_cut(token.end);
-        text
-    }
-
-    /// A `;` behind a text: Mermaid ends the text there and makes states of the rest.
-    pub(super) fn check_cut(&mut self, end: usize) {
-        let line = self.line_of(end);
-        if !self.slice(end..end + 1).starts_with(';') || self.is_silent(line) {
-            return;
-        }
-        let rest = self.trim(end..self.line_range(end).end);
-        let lost = self.raw(rest.start + 1..rest.end);
-        let mark = self.span(end..end + 1);
-        self.report(report::semicolon_in_label::cut(
-            mark,
-            self.span(rest),
-            lost.trim(),
-        ));
-        self.silence(line);
     }
 
     /// `A --> B;`: the `;` is part of the name.

@@ -1,9 +1,13 @@
 //! Notes: beside a state, on one line or on several, and floating.
 
+use std::ops::Range;
+
 use super::stray::What;
 use super::{Parsed, Parser, Shape};
+use crate::diag::Diagnostic;
 use crate::front::mermaid::ast::{Note, StatementKind};
 use crate::front::mermaid::lex::{Kind, Token};
+use crate::front::mermaid::lines::Lines;
 use crate::front::mermaid::report;
 use crate::source::Spanned;
 
@@ -23,7 +27,14 @@ impl Parser<'_> {
                     || behind.is_empty()
                     || behind.starts_with("-->")
                     || behind.starts_with(':');
-                let finding = if behind.starts_with('"') {
+                let end = self.previous.filter(|it| {
+                    self.same_line(it.start, first.start)
+                        && it.shape == Shape::Mention
+                        && self.slice(it.start..it.end).eq_ignore_ascii_case("end")
+                });
+                let finding = if let Some(end) = end {
+                    self.stray_end(end.start..first.start + "note".len())
+                } else if behind.starts_with('"') {
                     report::syntax_error::note::floating(self.trimmed_span(line))
                 } else if named {
                     report::syntax_error::name::keyword(keyword, "note")
@@ -35,6 +46,13 @@ impl Parser<'_> {
                 Err(Self::broken_line(first.start, finding))
             }
         }
+    }
+
+    /// `end note` where no note is open. The state `end` is taken back.
+    fn stray_end(&mut self, range: Range<usize>) -> Diagnostic {
+        let span = self.span(range.clone());
+        self.forget_mention(&range);
+        report::syntax_error::note::nothing_to_end(span, Lines::new(self.prepared).removal(span))
     }
 
     fn note_beside(&mut self, first: Token, side: Token) -> Parsed {
@@ -131,6 +149,8 @@ impl Parser<'_> {
             if id.kind == Kind::Id {
                 self.bump();
                 let state = self.spanned(id.start..id.end);
+                let whole = self.trimmed_span(first.start..id.end);
+                self.report(report::cut_note::floating(whole));
                 self.push_note(first, id.end, state, None, value);
                 return Ok(());
             }
@@ -147,6 +167,7 @@ impl Parser<'_> {
         left: Option<bool>,
         text: Spanned<String>,
     ) {
+        self.is_ordered |= left.is_some();
         let note = Note { state, left, text };
         self.push(first.start, end, StatementKind::Note(note));
         self.settle(Shape::Note, What::Other, first.start..end);

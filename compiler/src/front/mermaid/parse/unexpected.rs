@@ -200,9 +200,9 @@ impl Parser<'_> {
         wrong::other(span, &self.raw(run_range))
     }
 
-    /// Takes back the state that the start of an arrow was taken for.
-    fn forget_mention(&mut self, arrow: &Range<usize>) {
-        let start = self.span(arrow.clone()).start;
+    /// Takes back the state that the start of an arrow, or of something else, was taken for.
+    pub(super) fn forget_mention(&mut self, range: &Range<usize>) {
+        let start = self.span(range.clone()).start;
         let home = self.frames.last().map_or(0, |frame| frame.home);
         if let Some(frame) = self.frames.get_mut(home) {
             let is_sign = frame.statements.last().is_some_and(|last| {

@@ -34,3 +34,10 @@ pub(in crate::front::mermaid) fn dash(name: Span, read: &str) -> Diagnostic {
         .label("a dash ends the name, and the text begins there")
         .help("a state's name can't hold a dash: write `_`")
 }
+
+/// `note "text" as name`, of which Mermaid draws nothing.
+pub(in crate::front::mermaid) fn floating(note: Span) -> Diagnostic {
+    cut(note, "Mermaid doesn't show this note")
+        .note("it reads a note that stands beside no state, and passes over it")
+        .help("put it beside a state: `note right of name : text`")
+}

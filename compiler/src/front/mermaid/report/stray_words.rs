@@ -135,12 +135,8 @@ pub(in crate::front::mermaid) fn on_line(facts: &Facts) -> Diagnostic {
     } else {
         format!("each word of `{words}` is read as a state")
     };
-    let finding = stray(facts.words_span, message);
     if facts.piped {
-        return piped(facts, finding);
-    }
-    if facts.divided {
-        return finding.help("`--` divides regions; a transition is written `a --> b`");
+        return piped(facts);
     }
     let first = facts.line.split_whitespace().next().unwrap_or("");
     let rest = facts
@@ -149,6 +145,20 @@ pub(in crate::front::mermaid) fn on_line(facts: &Facts) -> Diagnostic {
         .strip_prefix(first)
         .unwrap_or("")
         .trim();
+    if facts.inside
+        && let Some(word) = root_keyword(first)
+    {
+        return stray(
+            facts.line_span,
+            format!("`{word}` means nothing between braces"),
+        )
+        .label("each word here is read as a state")
+        .help("put the line outside of all braces");
+    }
+    let finding = stray(facts.words_span, message);
+    if facts.divided {
+        return finding.help("`--` divides regions; a transition is written `a --> b`");
+    }
     match first.to_ascii_lowercase().as_str() {
         "direction" => {
             let letters = rest.split_whitespace().next().unwrap_or("");
@@ -175,6 +185,47 @@ pub(in crate::front::mermaid) fn on_line(facts: &Facts) -> Diagnostic {
         "//" | "%" | "'" | ";" | "/*" => finding.help("a comment begins with `%%`"),
         _ => other(facts, finding),
     }
+}
+
+/// The keyword that a word is outside of braces and not inside.
+pub(in crate::front::mermaid) fn root_keyword(word: &str) -> Option<&'static str> {
+    ["accTitle", "accDescr", "click", "hide", "scale"]
+        .into_iter()
+        .find(|keyword| word.eq_ignore_ascii_case(keyword))
+}
+
+/// `accTitle: text` between braces.
+pub(in crate::front::mermaid) fn description_of_keyword(line: Span, keyword: &str) -> Diagnostic {
+    stray(line, format!("`{keyword}` means nothing between braces"))
+        .label("read as a state and its text")
+        .help("put the line outside of all braces")
+}
+
+/// `state my-state {`, `state "title" as a:b`.
+pub(in crate::front::mermaid) fn unusable_name(span: Span, id: &str) -> Diagnostic {
+    let shown = quote(id);
+    let finding = stray(span, format!("no transition can use the name `{shown}`"));
+    if !id.contains('-') {
+        return finding.help("a colon ends a name where a transition is read");
+    }
+    let better = id.replace('-', "_");
+    finding
+        .label("a dash ends a name where a transition is read")
+        .fix(
+            Applicability::Unsafe,
+            format!("write `{}`", quote(&better)),
+            span,
+            better,
+        )
+}
+
+/// `"name"` between braces, where Mermaid knows no texts in quotes.
+pub(in crate::front::mermaid) fn quoted_name(span: Span, id: &str) -> Diagnostic {
+    stray(
+        span,
+        format!("the quotes are part of the name `{}`", quote(id)),
+    )
+    .help("a name stands without quotes; a title is given with `state \"title\" as name`")
 }
 
 /// Marks of pseudo-states without `state`, and all the rest.
@@ -211,12 +262,17 @@ fn known_mark(words: &str) -> bool {
 }
 
 /// `a -->|label| b`.
-fn piped(facts: &Facts, finding: Diagnostic) -> Diagnostic {
-    let finding = finding.help("a label stands behind the target: `a --> b : label`");
+fn piped(facts: &Facts) -> Diagnostic {
     let parts: Vec<&str> = facts.line.splitn(3, '|').collect();
     let [before, label, target] = parts.as_slice() else {
-        return finding;
+        return stray(facts.line_span, "`|` begins the name of a state")
+            .help("a label stands behind the target: `a --> b : label`");
     };
+    let finding = stray(
+        facts.line_span,
+        format!("`|{}|` is read as a state, not as a label", quote(label)),
+    )
+    .help("a label stands behind the target: `a --> b : label`");
     let fixed = format!("{} {} : {}", before.trim(), target.trim(), label.trim());
     finding.fix(
         Applicability::Unsafe,

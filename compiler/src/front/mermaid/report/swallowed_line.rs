@@ -40,3 +40,17 @@ pub(in crate::front::mermaid) fn unclosed(keyword: Span, text: Span) -> Diagnost
     .related(text, "all this is its text")
     .help("close it with `}`")
 }
+
+/// `%%{init: …` without its `}%%`.
+pub(in crate::front::mermaid) fn unclosed_directive(sign: Span, directive: Span) -> Diagnostic {
+    swallowed(sign, "this directive isn't closed")
+        .related(directive, "nothing is drawn of all this")
+        .help("close it with `}%%`; a comment begins with `%%` and no brace")
+}
+
+/// `%%{ two words }%%`, which Mermaid reads as far as the first.
+pub(in crate::front::mermaid) fn cut_directive(sign: Span, directive: Span) -> Diagnostic {
+    swallowed(sign, "this directive ends in front of its `}%%`")
+        .related(directive, "Mermaid reads only this as the directive")
+        .help("write `%%{init: {…}}%%`; a comment begins with `%%` and no brace")
+}

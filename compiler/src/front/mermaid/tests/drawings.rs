@@ -97,6 +97,6 @@ fn all_the_rest() {
     check(
         "state w {\nscale 3\n}",
         "state w {scale; 3}",
-        &["3:1 SM116 each word of `scale 3` is read as a state"],
+        &["3:1 SM116 `scale` means nothing between braces"],
     );
 }

@@ -23,7 +23,7 @@ fn texts_of_any_kind() {
         "k: v",
         "12:30:00",
         "http://x",
-        "x --> y",
+        "x-->y",
         "{x}",
         "\"q\"",
         "ev [g > 1] / act()",
@@ -36,6 +36,14 @@ fn texts_of_any_kind() {
             &[],
         );
     }
+    check(
+        "a --> b : x --> y",
+        "a -> b: \"x --> y\"",
+        &["2:11 SM123 this `-->` is no transition, but part of a text"],
+    );
+    check_fixed("a --> b : go %% c", "%% c\na --> b : go");
+    check_fixed("  a : # c", "  %% c\n  a");
+    check("a --> b : %c#1 5#", "a -> b: \"%c#1 5#\"", &[]);
     check("a --> b :: x", "a -> b: \": x\"", &[]);
     check("a --> b : ", "a -> b: \"\"", &[]);
     check("a:d", "a: \"d\"", &[]);

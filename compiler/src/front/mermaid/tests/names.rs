@@ -30,7 +30,11 @@ fn what_a_name_can_hold() {
         };
         assert_eq!(read(&format!("stateDiagram\n{name} --> z")).0, tree);
     }
-    check("state w {\n\"q\" --> z\n}", "state w {\"q\" -> z}", &[]);
+    check(
+        "state w {\n\"q\" --> z\n}",
+        "state w {\"q\" -> z}",
+        &["3:1 SM116 the quotes are part of the name `\"q\"`"],
+    );
     check("a&#9829; --> b", "a&#9829; -> b", &[]);
 }
 
@@ -48,7 +52,12 @@ fn dashes() {
     );
     check_fixed("a --> my-state : go", "a --> my_state : go");
     check_fixed("my-own-state --> b", "my_own_state --> b");
-    check("state my-state {\na\n}", "state my-state {a}", &[]);
+    check(
+        "state my-state {\na\n}",
+        "state my-state {a}",
+        &["2:7 SM116 no transition can use the name `my-state`"],
+    );
+    check_fixed("state \"t\" as my-state", "state \"t\" as my_state");
 }
 
 #[test]

@@ -33,7 +33,11 @@ fn beside_a_state() {
 
 #[test]
 fn floating() {
-    check("note \"a text\" as n", "note as n: \"a text\"", &[]);
+    check(
+        "note \"a text\" as n",
+        "note as n: \"a text\"",
+        &["2:1 SM120 Mermaid doesn't show this note"],
+    );
     check(
         "note \"as is\" as n\na",
         "a",

@@ -88,7 +88,11 @@ fn comments() {
     );
     check("%%\na --> b", "a -> b", &[]);
     check("a%%b --> c", "a", &[]);
-    check("a --> b : x %% y # z", "a -> b: \"x %% y # z\"", &[]);
+    check(
+        "a --> b : x %% y # z",
+        "a -> b: \"x %% y # z\"",
+        &["2:11 SM123 `%% y # z` is no comment here, but part of a text"],
+    );
 }
 
 #[test]
@@ -102,8 +106,16 @@ fn directives() {
     check(&format!("a --> {directive}b"), "a -> b", &[]);
     check("%%{ wrap }%%\na --> b", "a -> b", &[]);
     // Mermaid's expression takes two words and leaves the rest.
-    check("%%{ not a comment\na", "comment; a", &[]);
-    check("%%{init: { never closed\na --> b", "", &[]);
+    check(
+        "%%{ not a comment\na",
+        "comment; a",
+        &["2:1 SM122 this directive isn't closed"],
+    );
+    check(
+        "%%{init: { never closed\na --> b",
+        "",
+        &["2:1 SM122 this directive isn't closed"],
+    );
 }
 
 #[test]

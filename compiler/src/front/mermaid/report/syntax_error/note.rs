@@ -1,7 +1,7 @@
 //! Notes.
 
 use super::error;
-use crate::diag::{Applicability, Diagnostic};
+use crate::diag::{Applicability, Diagnostic, Edit};
 use crate::front::mermaid::report::quote;
 use crate::source::Span;
 
@@ -42,4 +42,15 @@ pub(in crate::front::mermaid) fn colon(span: Span) -> Diagnostic {
 pub(in crate::front::mermaid) fn floating(line: Span) -> Diagnostic {
     error(line, "a floating note is a text in quotes, `as` and a name")
         .help("write `note \"text\" as name`; the text can't begin with `as`")
+}
+
+/// `end note` where no note is open. `removal` takes the line away.
+pub(in crate::front::mermaid) fn nothing_to_end(span: Span, removal: Option<Edit>) -> Diagnostic {
+    let finding = error(span, "no note is open here")
+        .label("ends nothing")
+        .note("a note with its text behind a colon ends with its line");
+    match removal {
+        Some(edit) => finding.fix_all(Applicability::Safe, "remove this `end note`", vec![edit]),
+        None => finding.help("remove this `end note`"),
+    }
 }

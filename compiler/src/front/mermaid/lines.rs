@@ -1,0 +1,97 @@
+//! Fixes that move whole lines of a diagram.
+//!
+//! A line can be made up only where the file has nothing in front of each line but what the diagram has: a quote's `>`, or
+//! the indent of a list, is not ours to write. Then there is no edit, and the finding has words alone.
+
+use super::lex::rule::is_space;
+use super::preprocess::Prepared;
+use crate::diag::Edit;
+use crate::source::Span;
+
+/// The lines of a diagram.
+#[derive(Clone, Copy)]
+pub(super) struct Lines<'p> {
+    prepared: &'p Prepared,
+}
+
+impl<'p> Lines<'p> {
+    /// The lines of that diagram.
+    pub(super) fn new(prepared: &'p Prepared) -> Self {
+        Self { prepared }
+    }
+
+    /// What is written at a place of the file, where that is one piece of the diagram.
+    pub(super) fn written(self, span: Span) -> Option<&'p str> {
+        let excerpt = &self.prepared.excerpt;
+        let start = excerpt.offset_of(span.start)?;
+        let end = excerpt.offset_of(span.end.checked_sub(1)?)? + 1;
+        excerpt.text().get(start..end)
+    }
+
+    /// A new line above the one that a statement begins.
+    pub(super) fn above(self, statement: Span, text: &str) -> Option<Edit> {
+        let indent = self.indent(statement)?;
+        Some(Edit {
+            span: statement.before(),
+            text: format!("{text}\n{indent}"),
+        })
+    }
+
+    /// A new line below the one that a statement ends, indented as that statement.
+    pub(super) fn below(self, statement: Span, text: &str) -> Option<Edit> {
+        let indent = self.indent(statement)?;
+        let end = self
+            .prepared
+            .excerpt
+            .offset_of(statement.end.checked_sub(1)?)?
+            + 1;
+        let line_end = self.line_end(end);
+        self.is_blank(end, line_end).then(|| Edit {
+            span: statement.after(),
+            text: format!("\n{indent}{text}"),
+        })
+    }
+
+    /// The removal of the lines of a statement that nothing else stands on.
+    pub(super) fn removal(self, statement: Span) -> Option<Edit> {
+        let excerpt = &self.prepared.excerpt;
+        let start = excerpt.offset_of(statement.start)?;
+        let end = excerpt.offset_of(statement.end.checked_sub(1)?)? + 1;
+        let (line_start, line_end) = (self.line_start(start), self.line_end(end));
+        self.indent(statement)?;
+        if !self.is_blank(end, line_end) || line_end >= excerpt.text().len() {
+            return None;
+        }
+        Some(Edit {
+            span: excerpt.span(line_start..line_end + 1),
+            text: String::new(),
+        })
+    }
+
+    /// The blanks in front of a statement that begins its line.
+    fn indent(self, statement: Span) -> Option<&'p str> {
+        let excerpt = &self.prepared.excerpt;
+        let start = excerpt.offset_of(statement.start)?;
+        let line_start = self.line_start(start);
+        let newline = line_start.checked_sub(1)?;
+        let is_plain = excerpt.span(newline..line_start + 1).range().len() == 2;
+        let indent = excerpt.text().get(line_start..start)?;
+        (is_plain && indent.chars().all(|c| c == ' ' || c == '\t')).then_some(indent)
+    }
+
+    fn line_start(self, at: usize) -> usize {
+        let before = self.prepared.excerpt.text().get(..at).unwrap_or("");
+        before.rfind('\n').map_or(0, |newline| newline + 1)
+    }
+
+    fn line_end(self, at: usize) -> usize {
+        let text = self.prepared.excerpt.text();
+        let behind = text.get(at..).unwrap_or("");
+        at + behind.find('\n').unwrap_or(behind.len())
+    }
+
+    fn is_blank(self, from: usize, to: usize) -> bool {
+        let text = self.prepared.excerpt.text().get(from..to);
+        text.is_some_and(|text| text.chars().all(is_space))
+    }
+}

@@ -1,0 +1,90 @@
+//! States with a name that Mermaid has taken for something of its own.
+//!
+//! The `[*]` of a composite `game` is a state `game_start` or `game_end` to Mermaid, those of the whole diagram are
+//! `root_start` and `root_end`, and the diagram itself is `root`. A state of such a name is drawn as one with it.
+
+use std::collections::BTreeMap;
+
+use super::ast::{Body, Diagram, DrawnAs, Endpoint, EndpointKind, StatementKind};
+use super::report::taken_name;
+use crate::diag::Diags;
+use crate::source::Span;
+
+/// The whole diagram, to Mermaid.
+const ROOT: &str = "root";
+
+/// Reports the first mention of each such state.
+pub(super) fn check(diagram: &Diagram, diags: &mut Diags) {
+    let mut names = Names::default();
+    names.body(ROOT, &diagram.body);
+    if let Some(&span) = names.composites.get(ROOT) {
+        diags.push(taken_name::root(span));
+    }
+    for (id, span) in &names.suspects {
+        if let Some(&star) = names.stars.get(*id) {
+            diags.push(taken_name::star(*span, id, star));
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Names<'d> {
+    /// States that are named like the `[*]` of some scope, with their first mention.
+    suspects: BTreeMap<&'d str, Span>,
+    /// Where each `[*]` stands first, by Mermaid's name for it.
+    stars: BTreeMap<String, Span>,
+    composites: BTreeMap<&'d str, Span>,
+}
+
+impl<'d> Names<'d> {
+    /// Bodies are at most [`super::parse::MAX_DEPTH`] deep.
+    fn body(&mut self, scope: &str, body: &'d Body) {
+        let statements = body.statements.iter().map(|statement| &statement.kind);
+        // Between `--` the stars have names that nobody writes.
+        let is_divided = statements
+            .clone()
+            .any(|statement| *statement == StatementKind::Divider);
+        let scope = (!is_divided).then_some(scope);
+        for statement in statements {
+            match statement {
+                StatementKind::Mention(state) | StatementKind::Description { state, .. } => {
+                    self.endpoint(state, scope, "start");
+                }
+                StatementKind::Transition(transition) => {
+                    self.endpoint(&transition.source, scope, "start");
+                    self.endpoint(&transition.target, scope, "end");
+                }
+                StatementKind::Declaration(declaration) => {
+                    let id = match &declaration.drawn {
+                        DrawnAs::Nothing => continue,
+                        DrawnAs::Named(name) => name,
+                        _ => &declaration.id.value,
+                    };
+                    self.name(id, declaration.id.span);
+                    if let Some(inner) = &declaration.body {
+                        self.composites.entry(id).or_insert(declaration.id.span);
+                        self.body(id, inner);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn endpoint(&mut self, endpoint: &'d Endpoint, scope: Option<&str>, end: &str) {
+        match (&endpoint.target, scope) {
+            (EndpointKind::Id(id), _) => self.name(id, endpoint.span),
+            (EndpointKind::Star, Some(scope)) => {
+                let name = format!("{scope}_{end}");
+                self.stars.entry(name).or_insert(endpoint.span);
+            }
+            (EndpointKind::Star, None) => {}
+        }
+    }
+
+    fn name(&mut self, id: &'d str, span: Span) {
+        if id.ends_with("_start") || id.ends_with("_end") {
+            self.suspects.entry(id).or_insert(span);
+        }
+    }
+}
