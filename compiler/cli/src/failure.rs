@@ -97,6 +97,11 @@ pub(crate) enum FailureKind {
         name: &'static str,
         cause: NameError,
     },
+    /// The project's configuration can't be read.
+    BadConfig {
+        path: PathBuf,
+        cause: Box<toml::de::Error>,
+    },
     /// A length of time that can't be read.
     BadTime { text: String },
     /// A word that isn't one of those that can stand there.
@@ -180,6 +185,9 @@ impl Failure {
             } => Some(unknown_workflow(known, near.as_ref(), broken)),
             FailureKind::BadJson { .. } => {
                 Some("write it as JSON, in quotes for the shell: '{\"passed\": true}'".to_owned())
+            }
+            FailureKind::BadConfig { .. } => {
+                Some("it may have `store`, the address where runs are kept".to_owned())
             }
             FailureKind::BadTime { .. } => Some("write it like 30s, 10m or 1h 30m".to_owned()),
             FailureKind::BadWord { words, .. } => Some(format!("it may be {words}")),
@@ -293,6 +301,10 @@ impl fmt::Display for Failure {
                 write!(out, "{name} isn't JSON: {cause}")
             }
             FailureKind::BadId { name, cause } => write!(out, "{name} is no good: {cause}"),
+            FailureKind::BadConfig { path, cause } => {
+                let cause = cause.to_string();
+                write!(out, "`{}` can't be read: {}", shown(path), cause.trim_end())
+            }
             FailureKind::BadTime { text } => write!(out, "`{text}` is no length of time"),
             FailureKind::BadWord { name, word, .. } => {
                 write!(out, "{name} can't be `{word}`")

@@ -174,6 +174,12 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     fs::create_dir_all(path).map_err(|cause| unwritable(path, cause))
 }
 
+/// The nearest file or folder of that name, here or in a folder around this one.
+pub(crate) fn upward(here: &Path, name: &str) -> Option<PathBuf> {
+    let mut around = here.ancestors().map(|folder| folder.join(name));
+    around.find(|path| path.exists())
+}
+
 fn unreadable(path: &Path, cause: io::Error) -> Failure {
     let path = path.to_owned();
     FailureKind::Unreadable { path, cause }.into()

@@ -7,7 +7,7 @@ use super::TextFormat;
 /// Where runs are kept.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct StoreArgs {
-    /// Where runs are kept: a file or an address [env: STATEMARK_STORE; default: .statemark/runs.db, found upward]
+    /// Where runs are kept: a file or an address [env: STATEMARK_STORE; else statemark.toml; default: .statemark/runs.db]
     #[arg(long, value_name = "STORE", global = false)]
     pub(crate) store: Option<String>,
     /// Print one JSON object instead of text

@@ -1,10 +1,10 @@
-//! Where runs are kept: what the flag says, else the environment, else the folder `.statemark` that is found upward, else
-//! one that is made at the root of the repository or here.
+//! Where runs are kept: what the flag says, else the environment, else `statemark.toml`, else the folder `.statemark` that
+//! is found upward, else one that is made at the root of the repository or here.
 
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, FailureKind};
-use crate::files;
+use crate::{config, files};
 
 const VARIABLE: &str = "STATEMARK_STORE";
 
@@ -28,9 +28,14 @@ pub(super) fn find(flag: Option<&str>) -> Result<String, Failure> {
         let path = PathBuf::from(".");
         Failure::from(FailureKind::Unreadable { path, cause })
     })?;
-    let folder = match upward(&here, FOLDER) {
+    if let Some((path, config)) = config::find(&here)?
+        && let Some(address) = config.store
+    {
+        return Ok(beside(&path, address));
+    }
+    let folder = match files::upward(&here, FOLDER) {
         Some(found) => found,
-        None => upward(&here, ".git")
+        None => files::upward(&here, ".git")
             .and_then(|git| git.parent().map(Path::to_path_buf))
             .unwrap_or(here)
             .join(FOLDER),
@@ -43,8 +48,14 @@ pub(super) fn find(flag: Option<&str>) -> Result<String, Failure> {
     Ok(format!("sqlite:{}", folder.join(FILE).display()))
 }
 
-/// The nearest file or folder of that name, here or in a folder around this one.
-fn upward(here: &Path, name: &str) -> Option<PathBuf> {
-    let mut around = here.ancestors().map(|folder| folder.join(name));
-    around.find(|path| path.exists())
+/// An address in a configuration: a file is meant as seen from there.
+fn beside(config: &Path, address: String) -> String {
+    let is_elsewhere = address.contains("://") || address == "memory:";
+    match config.parent() {
+        Some(folder) if !is_elsewhere => {
+            let file = address.strip_prefix("sqlite:").unwrap_or(&address);
+            format!("sqlite:{}", folder.join(file).display())
+        }
+        _ => address,
+    }
 }

@@ -95,8 +95,7 @@ impl Parser<'_> {
 
     /// A value and the methods behind it. `minus`: the sign that belongs to the number.
     fn member(&mut self, minus: Option<&Range<usize>>) -> Expression {
-        let start = minus
-            .map_or_else(|| self.here().start, |minus| minus.start);
+        let start = minus.map_or_else(|| self.here().start, |minus| minus.start);
         let mut value = self.primary(minus.is_some(), start);
         while self.next_is(".") {
             value = self.method(value, start);
