@@ -4,5 +4,6 @@ mod chaos;
 mod golden;
 mod harness;
 mod history;
+mod reports;
 mod stores;
 mod transcripts;

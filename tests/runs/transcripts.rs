@@ -9,6 +9,9 @@
 //! > wait 10s                        lets time pass; what is due is taken
 //! > state                           where it is
 //! > why go                          why that event would be taken or not; or why it stands where it does
+//! > report w build running ::T1 {"n": 1}      a report on a step of the workflow `w`, of a unit, with data
+//! > steps                         what is known of steps and of children
+//! > child r/agent::T1             where a run under it is, and what is known of its steps
 //! > records                         the kinds of its records, and what they say in short
 //! ```
 
@@ -21,6 +24,7 @@ use statemark_store::{Body, Call, RunError, Send, Start, Written, fold};
 
 use crate::golden::root;
 use crate::harness::Bench;
+use crate::reports;
 
 const RUN: &str = "r";
 
@@ -91,6 +95,9 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         "state" => state(bench),
         "records" => records(bench),
         "why" => why(bench, rest),
+        "report" => reports::report(bench, RUN, rest),
+        "steps" => reports::steps(bench, RUN),
+        "child" => reports::child(bench, rest),
         other => panic!("no such line: {other}"),
     }
 }

@@ -193,6 +193,8 @@ pub struct Child {
     /// If it has ended: whether that is a success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<bool>,
+    /// The record that it began with here.
+    pub seq: u64,
 }
 
 impl RunState {

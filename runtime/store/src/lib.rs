@@ -48,7 +48,10 @@ pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};
 pub use memory::MemoryStore;
 pub use record::{NewRecord, Record, chain};
-pub use runs::{Change, Fact, Legal, Loaded, Order, RunError, Runs, Send, Sent, Start, Written};
+pub use runs::{
+    Advance, Advanced, Change, Fact, Legal, Loaded, Order, Registered, Report, RunError, Runs,
+    Send, Sent, Start, Written,
+};
 pub use sqlite::SqliteStore;
 pub use step::{CannotStep, Moment, Move, RunHost, Stepper};
 pub use store::{

@@ -4,6 +4,7 @@
 //! that nobody else has written since; if somebody has, it reads and decides again. So no lock is held while anybody
 //! thinks, and whatever was acknowledged is in the journal.
 
+mod advance;
 mod change;
 mod legal;
 mod send;
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use advance::{Advance, Advanced, Registered, Report};
 pub use change::{Change, Order, Written};
 pub use legal::{Fact, Legal};
 pub use send::{Send, Sent};

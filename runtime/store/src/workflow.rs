@@ -138,10 +138,15 @@ impl Workflow {
 
     /// The states that a person sees, in document order: all but the root and those that the compiler made up.
     pub fn visible_states(&self) -> impl Iterator<Item = (StateId, &str)> {
-        self.table.states().skip(1).filter_map(|(id, _)| {
-            let implied = self.state_meta(id).get("implied") == Some(&Value::Bool(true));
-            (!implied).then(|| (id, self.table.state_name(id)))
-        })
+        let states = self.table.states().skip(1).map(|(id, _)| id);
+        let visible = states.filter(|id| !self.is_implied(*id));
+        visible.map(|id| (id, self.table.state_name(id)))
+    }
+
+    /// Whether the compiler made up a state: an end that `[*]` stands for, a decision.
+    #[must_use]
+    pub fn is_implied(&self, state: StateId) -> bool {
+        self.state_meta(state).get("implied") == Some(&Value::Bool(true))
     }
 }
 
@@ -152,6 +157,11 @@ pub trait Workflows: Send + Sync {
 
     /// The ids of all workflows, sorted.
     fn ids(&self) -> Vec<String>;
+
+    /// Whether there is a document of that id that has no machine: reports on it are taken, and nobody checks them.
+    fn lacks_machine(&self, _id: &str) -> bool {
+        false
+    }
 }
 
 /// A few workflows at hand.

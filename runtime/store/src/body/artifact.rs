@@ -28,6 +28,12 @@ pub struct Artifact {
     /// What the path is relative to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_root: Option<String>,
+    /// What it is, in the words of who registered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Whether it is a diagram of a subflow.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub subflow: bool,
     /// What feature of a project it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature: Option<String>,

@@ -116,6 +116,7 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
                 step: started.step,
                 unit: started.unit,
                 ended: None,
+                seq: record.seq,
             };
             state.children.insert(started.run.to_string(), child);
         }

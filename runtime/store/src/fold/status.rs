@@ -122,8 +122,11 @@ impl RunState {
             }
         }
         for (run, child) in &self.children {
-            let step = child.step.as_deref();
-            if child.ended.is_none() && step.is_some_and(|step| self.is_active(step)) {
+            let visit = child.step.as_ref().and_then(|step| self.visits.get(step));
+            // What an earlier visit has left behind, nobody waits for.
+            let in_this =
+                visit.is_some_and(|visit| visit.left.is_none() && child.seq >= visit.entered);
+            if child.ended.is_none() && in_this {
                 all.push(WaitingFor::Child { run: run.clone() });
             }
         }

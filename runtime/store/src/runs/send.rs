@@ -61,7 +61,7 @@ impl Runs {
 }
 
 /// What sending the event comes to.
-fn sent(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunError> {
+pub(super) fn sent(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunError> {
     let legal = loaded.legal()?;
     if let Some((code, reason)) = standstill(loaded) {
         return Ok(refused(send, &legal, code, reason));

@@ -1,5 +1,7 @@
 //! A run begins.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -11,9 +13,10 @@ use crate::hash::Hash;
 use crate::record::{NewRecord, chain};
 use crate::step::{Moment, Move, Stepper};
 use crate::store::{Append, Appended, Expect, Head};
+use crate::workflow::Workflow;
 
 /// What a run is started with.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Start {
     /// The workflow's id.
     pub workflow: String,
@@ -44,10 +47,20 @@ impl Runs {
         {
             return self.written_before(order, seen.first, seen.last);
         }
-        let workflow = self.workflow_named(&start.workflow)?;
-        self.store.put_blob(workflow.bytes())?;
-        let context = context(&workflow, &start.input)?;
         let now = self.now();
+        let (workflow, body) = self.beginning(order, start, now)?;
+        self.found(order, digest, workflow, &[body], now)
+    }
+
+    /// What a run would begin with. Nothing is written.
+    pub(super) fn beginning(
+        &self,
+        order: &Order,
+        start: &Start,
+        now: u64,
+    ) -> Result<(Arc<Workflow>, Body), RunError> {
+        let workflow = self.workflow_named(&start.workflow)?;
+        let context = context(&workflow, &start.input)?;
         let moment = Moment {
             run: &order.run,
             seq: 1,
@@ -66,12 +79,26 @@ impl Runs {
             title: start.title.clone(),
             parent: start.parent.clone(),
         });
-        let new = vec![NewRecord::new(now, &order.actor, &body)];
+        Ok((workflow, body))
+    }
+
+    /// Writes the first records of a run.
+    pub(super) fn found(
+        &self,
+        order: &Order,
+        digest: Hash,
+        workflow: Arc<Workflow>,
+        bodies: &[Body],
+        now: u64,
+    ) -> Result<Written, RunError> {
+        self.store.put_blob(workflow.bytes())?;
+        let new = |body: &Body| NewRecord::new(now, &order.actor, body);
+        let new: Vec<NewRecord> = bodies.iter().map(new).collect();
         let (records, hash) = chain(&new, order.key.as_ref(), 0, Hash::ZERO);
         let mut state = RunState::default();
         for record in &records {
             state.apply(record).map_err(|error| RunError::Invalid {
-                what: format!("the first record can't be read back: {error}"),
+                what: format!("a first record can't be read back: {error}"),
             })?;
         }
         let append = Append {
@@ -88,7 +115,7 @@ impl Runs {
         }
         let head = Head {
             run: order.run.clone(),
-            seq: 1,
+            seq: state.seq,
             hash,
             created: now,
             updated: now,
@@ -110,10 +137,7 @@ impl Runs {
 }
 
 /// The context that a run begins with: the spec's, with the input's fields over it.
-fn context(
-    workflow: &crate::workflow::Workflow,
-    input: &Value,
-) -> Result<Map<String, Value>, RunError> {
+fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, RunError> {
     let initial = workflow.meta().get("context").and_then(Value::as_object);
     let mut context = initial.cloned().unwrap_or_default();
     match input {

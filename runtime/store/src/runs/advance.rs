@@ -1,0 +1,277 @@
+//! Reports on steps drive a run: whoever works says which step is under way, and the machine follows if it can.
+//!
+//! A report on a step that isn't active enters it first, by the transition that leads there; then its status is set. A
+//! report on the active step only sets it. `completed` takes the step's way to `[*]`. So a reporter needs to know the
+//! names of steps and none of events, and still can't say what the machine doesn't allow.
+//!
+//! The first report on an unknown run starts it. A report of a unit of work moves nothing. `agent:step` drives a run of
+//! that agent's own machine under the active step, one for each unit (`advance/agent.rs`).
+//!
+//! Deliberately not here: marking what was passed over. A step of a branch that wasn't taken has no status at all.
+
+mod agent;
+mod answer;
+mod draft;
+mod enter;
+mod opening;
+mod owner;
+mod report;
+mod wording;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+pub use answer::Advanced;
+use draft::Draft;
+use owner::Owner;
+
+use super::change::digest;
+use super::{Change, Loaded, Order, RunError, Runs, Start};
+use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
+use crate::store::StoreError;
+use crate::workflow::Workflow;
+
+/// How often a first report that lost the race to start its run is made again. Why: the second time there is a run.
+const STARTS: u32 = 4;
+
+/// A report on a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advance {
+    /// The step: a state of the workflow, or `agent:step`. None: the only active one, where it matters.
+    pub step: Option<String>,
+    /// The unit of work in it.
+    pub unit: Option<String>,
+    /// What is reported.
+    pub report: Report,
+    /// What the run is started with if there is none of that id; none if there must be one. A run that there is must be of
+    /// that workflow; the rest counts for the first report alone, and isn't what tells one report from another.
+    #[serde(serialize_with = "workflow_of")]
+    pub start: Option<Start>,
+    /// Whether the run shall be closed with it, as what it has come to.
+    pub close: bool,
+}
+
+/// What is reported.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "type")]
+#[non_exhaustive]
+pub enum Report {
+    /// How a step is getting on.
+    Status {
+        /// How.
+        status: StepStatus,
+        /// In words.
+        message: Option<String>,
+        /// Whatever else there is to say. It comes with the event that the report sends, if it sends one.
+        data: Value,
+    },
+    /// The step waits for a person.
+    Waiting {
+        /// The question.
+        prompt: String,
+        /// Whatever else there is to say.
+        data: Value,
+    },
+    /// There is a file to look at.
+    Artifact(Registered),
+    /// A remark on a document.
+    Annotation(Annotation),
+    /// A remark on the run.
+    Note(Note),
+    /// Steps of somebody else's making.
+    Subflow(Subflow),
+}
+
+/// A file that a step has made, where it lies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Registered {
+    /// Where it lies; it is the artifact's name, too.
+    pub path: String,
+    /// What the path is relative to.
+    pub storage_root: Option<String>,
+    /// What feature of a project it is about.
+    pub feature: Option<String>,
+    /// What it is, in the reporter's words.
+    pub kind: Option<String>,
+    /// Whether it is a diagram of a subflow.
+    pub subflow: bool,
+}
+
+impl Advance {
+    /// A report on how a step is getting on.
+    #[must_use]
+    pub fn status(step: impl Into<String>, status: StepStatus) -> Self {
+        let report = Report::Status {
+            status,
+            message: None,
+            data: Value::Null,
+        };
+        Self::new(report).on(step)
+    }
+
+    /// A report that names no step.
+    #[must_use]
+    pub const fn new(report: Report) -> Self {
+        Self {
+            step: None,
+            unit: None,
+            report,
+            start: None,
+            close: false,
+        }
+    }
+
+    /// The same on a step.
+    #[must_use]
+    pub fn on(mut self, step: impl Into<String>) -> Self {
+        self.step = Some(step.into());
+        self
+    }
+
+    /// The same of a unit.
+    #[must_use]
+    pub fn of(mut self, unit: impl Into<String>) -> Self {
+        self.unit = Some(unit.into());
+        self
+    }
+
+    /// The same of a run that is started with it if there is none.
+    #[must_use]
+    pub fn starting(mut self, start: Start) -> Self {
+        self.start = Some(start);
+        self
+    }
+}
+
+impl Runs {
+    /// Reports on a run. What can't be is refused with what could; that is recorded if there is a run.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`]; [`RunError::UnknownWorkflow`] if the run would have to be started and can't be.
+    pub fn advance(&self, order: &Order, advance: &Advance) -> Result<Advanced, RunError> {
+        self.advance_within(order, advance, 0)
+    }
+
+    /// The same at some depth of agents' agents.
+    fn advance_within(
+        &self,
+        order: &Order,
+        advance: &Advance,
+        depth: usize,
+    ) -> Result<Advanced, RunError> {
+        if advance.unit.as_deref() == Some("") || advance.step.as_deref() == Some("") {
+            let what = "a step or unit without a name: leave it out instead".to_owned();
+            return Err(RunError::Invalid { what });
+        }
+        for _ in 0..STARTS {
+            let done = match self.load(&order.run) {
+                Ok(loaded) => self.advance_loaded(order, advance, &loaded, depth),
+                Err(RunError::Store(StoreError::NotFound { what })) => {
+                    self.open_by_report(order, advance, &what)
+                }
+                Err(error) => Err(error),
+            };
+            match done {
+                // Somebody else has started the run, or made an agent known, in between.
+                Err(RunError::Store(StoreError::Conflict { .. })) if order.expected.is_none() => {}
+                done => return done,
+            }
+        }
+        Err(RunError::Crowded { tries: STARTS })
+    }
+
+    fn advance_loaded(
+        &self,
+        order: &Order,
+        advance: &Advance,
+        loaded: &Loaded,
+        depth: usize,
+    ) -> Result<Advanced, RunError> {
+        if let Some(key) = &order.key {
+            if self.store.seen(&order.run, key)?.is_some() {
+                return self.advance_own(order, advance);
+            }
+            if let Some(done) = self.replayed_by_agent(order, key, advance, loaded, depth)? {
+                return Ok(done);
+            }
+        }
+        match self.owner(loaded, advance) {
+            Owner::Agent(agent) => self.advance_agent(order, advance, loaded, &agent, depth),
+            _ => self.advance_own(order, advance),
+        }
+    }
+
+    fn advance_own(&self, order: &Order, advance: &Advance) -> Result<Advanced, RunError> {
+        let written = self.change(order, &("advance", advance), |loaded, now| {
+            let owner = self.owner(loaded, advance);
+            let draft = Draft::new(loaded, &order.actor, now);
+            decide(draft, advance, owner)
+        })?;
+        Advanced::of(written)
+    }
+
+    /// The first report on a run: it begins, if the report can be made on a run that has just begun.
+    fn open_by_report(
+        &self,
+        order: &Order,
+        advance: &Advance,
+        missing: &str,
+    ) -> Result<Advanced, RunError> {
+        let Some(start) = &advance.start else {
+            let what = missing.to_owned();
+            return Err(StoreError::NotFound { what }.into());
+        };
+        if self.workflows.find(&start.workflow).is_none()
+            && self.workflows.lacks_machine(&start.workflow)
+        {
+            return Ok(Advanced::untracked(order.run.clone()));
+        }
+        if order.expected.is_some_and(|expected| expected != 0) {
+            return Err(StoreError::Conflict { actual: 0 }.into());
+        }
+        let now = self.now();
+        let (workflow, body) = self.beginning(order, start, now)?;
+        let begun = Draft::begun(&order.run, &order.actor, workflow, body, now)?;
+        let draft = match opening::opened(begun, advance)? {
+            Ok(draft) => draft,
+            // There is no journal that could say so, and a run that nobody wanted isn't begun for it.
+            Err(refused) => return Ok(Advanced::refused(order.run.clone(), refused)),
+        };
+        let digest = digest(&("advance", advance));
+        let loaded = draft.loaded;
+        let written = self.found(order, digest, loaded.workflow, &draft.bodies, now)?;
+        Advanced::of(written)
+    }
+}
+
+/// What a report on a run that there is comes to.
+fn decide(draft: Draft, advance: &Advance, owner: Owner) -> Result<Change, RunError> {
+    let outcome = match (wording::other_workflow(&draft.loaded, advance), owner) {
+        (Some(mismatch), _) => Err(mismatch),
+        (None, Owner::Refused(why)) => Err(why),
+        (None, Owner::Agent(_)) => {
+            // It was nobody's a moment ago: the caller asks again.
+            let actual = draft.loaded.head.seq;
+            return Err(StoreError::Conflict { actual }.into());
+        }
+        (None, Owner::Own) => report::reported(draft, advance, false)?,
+        (None, Owner::Unchecked) => report::reported(draft, advance, true)?,
+    };
+    let bodies = match outcome {
+        Ok(draft) => draft.bodies,
+        Err(why) => vec![Body::Refused(why)],
+    };
+    Ok(Change { bodies })
+}
+
+/// Whether a state of the workflow's own is meant.
+fn is_step(workflow: &Workflow, step: &str) -> bool {
+    workflow.visible_states().any(|(_, name)| name == step)
+}
+
+/// Of what a run is started with, what tells one report from another.
+fn workflow_of<S: Serializer>(start: &Option<Start>, serializer: S) -> Result<S::Ok, S::Error> {
+    let workflow = start.as_ref().map(|start| &start.workflow);
+    workflow.serialize(serializer)
+}

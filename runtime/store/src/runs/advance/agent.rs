@@ -1,0 +1,307 @@
+//! Reports on an agent's steps drive a run of the agent's own machine, under the step that is active in the parent.
+//!
+//! One run for each agent and unit in each visit of the parent's step, and one more whenever the one before has ended and
+//! the agent begins anew. Two journals are written, one after the other: the parent's says that the child has begun before
+//! the child does, and that it has ended after it has. Whoever stops in between leaves nothing wrong behind: the next report
+//! makes up for it.
+
+use super::draft::Draft;
+use super::owner::{Agent, children};
+use super::{Advance, Advanced, opening, wording};
+use crate::body::{Body, ChildEnded, ChildStarted, Parent, Refused};
+use crate::fold::{Child, Status};
+use crate::hash::Hash;
+use crate::id::{Key, RunId};
+use crate::runs::{Change, Loaded, Order, RunError, Runs, Start};
+use crate::store::StoreError;
+
+/// How deep agents of agents may be. Why: each level is a run, and nobody can follow more.
+const MAX_LEVELS: usize = 8;
+
+impl Runs {
+    /// A report on an agent's step.
+    pub(super) fn advance_agent(
+        &self,
+        order: &Order,
+        advance: &Advance,
+        loaded: &Loaded,
+        agent: &Agent,
+        depth: usize,
+    ) -> Result<Advanced, RunError> {
+        if advance.close {
+            let what = "an agent's report can't close the run that it works for".to_owned();
+            return Err(RunError::Invalid { what });
+        }
+        if depth >= MAX_LEVELS {
+            let what = format!("agents of agents go no deeper than {MAX_LEVELS} levels");
+            return Err(RunError::Invalid { what });
+        }
+        if let Some(expected) = order.expected
+            && expected != loaded.head.seq
+        {
+            let actual = loaded.head.seq;
+            return Err(StoreError::Conflict { actual }.into());
+        }
+        if let Some(refused) = not_now(loaded, advance) {
+            return self.refuse(order, advance, &refused);
+        }
+        let child = match self.child(order, advance, loaded, agent)? {
+            Ok(child) => child,
+            Err(refused) => return self.refuse(order, advance, &refused),
+        };
+        let advanced = self.advance_child(order, advance, loaded, &child, agent, depth)?;
+        self.note_end(order, &child, &advanced)?;
+        Ok(advanced)
+    }
+
+    /// What an agent's run has answered under this key, if one has.
+    pub(super) fn replayed_by_agent(
+        &self,
+        order: &Order,
+        key: &Key,
+        advance: &Advance,
+        loaded: &Loaded,
+        depth: usize,
+    ) -> Result<Option<Advanced>, RunError> {
+        let Some(step) = &advance.step else {
+            return Ok(None);
+        };
+        for (run, child) in &loaded.state.children {
+            let prefix = format!("{}:", child.workflow);
+            let agent = Agent {
+                id: child.workflow.clone(),
+                step: step.strip_prefix(&prefix).unwrap_or(step).to_owned(),
+            };
+            let child = read_id(run)?;
+            if self.store.seen(&child, key)?.is_some() {
+                let answer = self.advance_child(order, advance, loaded, &child, &agent, depth)?;
+                self.note_end(order, &child, &answer)?;
+                return Ok(Some(answer));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The run that the report drives: the one that is at work, else a new one, which the parent's journal has from now on.
+    fn child(
+        &self,
+        order: &Order,
+        advance: &Advance,
+        loaded: &Loaded,
+        agent: &Agent,
+    ) -> Result<Result<RunId, Refused>, RunError> {
+        let latest = latest(loaded, advance, agent);
+        let begins = match (latest, self.begins(order, advance, agent)) {
+            (Some((run, child)), _) if child.ended.is_none() => return Ok(Ok(read_id(run)?)),
+            // The one that has ended says so itself.
+            (Some((run, _)), Ok(Err(_)) | Err(RunError::UnknownWorkflow { .. })) => {
+                return Ok(Ok(read_id(run)?));
+            }
+            (_, begins) => begins?,
+        };
+        if let Err(refused) = begins {
+            return Ok(Err(refused));
+        }
+        let mut found = None;
+        let order = Order {
+            key: None,
+            ..order.clone()
+        };
+        self.change(&order, &(), |loaded, _| {
+            if let Some((run, child)) = self::latest(loaded, advance, agent)
+                && child.ended.is_none()
+            {
+                found = Some(read_id(run)?);
+                return Ok(Change::default());
+            }
+            let run = child_id(loaded, advance, agent)?;
+            found = Some(run.clone());
+            let started = ChildStarted {
+                run,
+                workflow: agent.id.clone(),
+                step: loaded.state.leaves.first().cloned(),
+                unit: advance.unit.clone(),
+            };
+            Ok(Change {
+                bodies: vec![Body::ChildStarted(started)],
+            })
+        })?;
+        let missing = || StoreError::NotFound {
+            what: "the agent's run".to_owned(),
+        };
+        Ok(Ok(found.ok_or_else(missing)?))
+    }
+
+    /// Whether a run of the agent's machine can begin with the report. Nothing is written.
+    fn begins(
+        &self,
+        order: &Order,
+        advance: &Advance,
+        agent: &Agent,
+    ) -> Result<Result<(), Refused>, RunError> {
+        let start = Start {
+            workflow: agent.id.clone(),
+            ..Start::default()
+        };
+        let now = self.now();
+        let (workflow, body) = self.beginning(order, &start, now)?;
+        let begun = Draft::begun(&order.run, &order.actor, workflow, body, now)?;
+        let report = Advance {
+            step: Some(agent.step.clone()),
+            unit: None,
+            start: None,
+            ..advance.clone()
+        };
+        let opened = opening::opened(begun, &report)?;
+        let subject = wording::subject(advance);
+        Ok(opened.map(|_| ()).map_err(|why| Refused { subject, ..why }))
+    }
+
+    /// Makes the report on the child's own step.
+    fn advance_child(
+        &self,
+        order: &Order,
+        advance: &Advance,
+        loaded: &Loaded,
+        run: &RunId,
+        agent: &Agent,
+        depth: usize,
+    ) -> Result<Advanced, RunError> {
+        let recorded = loaded.state.children.get(run.as_str());
+        let step = match recorded {
+            Some(child) => child.step.as_ref(),
+            None => loaded.state.leaves.first(),
+        };
+        let parent = Parent {
+            run: loaded.run.clone(),
+            step: step.cloned(),
+            unit: advance.unit.clone(),
+        };
+        match self.load(run) {
+            Ok(found) if found.state.parent.as_ref().map(|it| &it.run) != Some(&loaded.run) => {
+                let what = format!(
+                    "the run `{run}` isn't one of an agent under `{}`",
+                    loaded.run
+                );
+                return Err(RunError::Invalid { what });
+            }
+            Ok(_) | Err(RunError::Store(StoreError::NotFound { .. })) => {}
+            Err(error) => return Err(error),
+        }
+        let start = Start {
+            workflow: agent.id.clone(),
+            project: loaded.state.project.clone(),
+            session: loaded.state.session.clone(),
+            parent: Some(parent),
+            ..Start::default()
+        };
+        let order = Order {
+            run: run.clone(),
+            actor: order.actor.clone(),
+            key: order.key.clone(),
+            expected: None,
+            fence: None,
+        };
+        let report = Advance {
+            step: Some(agent.step.clone()),
+            unit: None,
+            start: Some(start),
+            ..advance.clone()
+        };
+        self.advance_within(&order, &report, depth + 1)
+    }
+
+    /// The parent's journal says that the child has ended, once.
+    fn note_end(&self, order: &Order, run: &RunId, advanced: &Advanced) -> Result<(), RunError> {
+        let Some(written) = &advanced.written else {
+            return Ok(());
+        };
+        let status = match &written.loaded.run {
+            child if child == run => written.loaded.state.status(),
+            _ => self.load(run)?.state.status(),
+        };
+        if !status.is_over() {
+            return Ok(());
+        }
+        let order = Order {
+            key: None,
+            expected: None,
+            ..order.clone()
+        };
+        self.change(&order, &(), |loaded, _| {
+            let child = loaded.state.children.get(run.as_str());
+            if child.is_none_or(|child| child.ended.is_some()) {
+                return Ok(Change::default());
+            }
+            let ended = ChildEnded {
+                run: run.clone(),
+                success: status == Status::Completed,
+            };
+            Ok(Change {
+                bodies: vec![Body::ChildEnded(ended)],
+            })
+        })?;
+        Ok(())
+    }
+
+    /// The parent's journal says why the report was refused.
+    fn refuse(
+        &self,
+        order: &Order,
+        advance: &Advance,
+        refused: &Refused,
+    ) -> Result<Advanced, RunError> {
+        let request = ("advance", advance);
+        let written = self.change(order, &request, |_, _| {
+            Ok(Change {
+                bodies: vec![Body::Refused(refused.clone())],
+            })
+        })?;
+        Advanced::of(written)
+    }
+}
+
+/// Why no agent of the run can report.
+fn not_now(loaded: &Loaded, advance: &Advance) -> Option<Refused> {
+    if let Some(mismatch) = wording::other_workflow(loaded, advance) {
+        return Some(mismatch);
+    }
+    match loaded.state.status() {
+        Status::Running | Status::Waiting => None,
+        status => Some(wording::standstill(loaded, advance, status)),
+    }
+}
+
+/// The agent's latest run for the unit under the active step.
+fn latest<'l>(
+    loaded: &'l Loaded,
+    advance: &Advance,
+    agent: &Agent,
+) -> Option<(&'l String, &'l Child)> {
+    children(loaded)
+        .filter(|(_, child)| child.workflow == agent.id && child.unit == advance.unit)
+        .max_by_key(|(_, child)| child.seq)
+}
+
+/// An id that says whose run it is: `RUN/AGENT`, `RUN/AGENT::UNIT`, and from the second on `#2`; a hash if that is too long.
+fn child_id(loaded: &Loaded, advance: &Advance, agent: &Agent) -> Result<RunId, RunError> {
+    let same = |child: &&Child| child.workflow == agent.id && child.unit == advance.unit;
+    let before = loaded.state.children.values().filter(same).count();
+    let mut id = format!("{}/{}", loaded.run, agent.id);
+    if let Some(unit) = &advance.unit {
+        id = format!("{id}::{unit}");
+    }
+    if before > 0 {
+        id = format!("{id}#{}", before + 1);
+    }
+    match id.parse() {
+        Ok(id) => Ok(id),
+        Err(_) => read_id(&format!("agent-{}", Hash::of(id.as_bytes()))),
+    }
+}
+
+fn read_id(id: &str) -> Result<RunId, RunError> {
+    id.parse::<RunId>().map_err(|error| RunError::Invalid {
+        what: error.to_string(),
+    })
+}

@@ -1,0 +1,202 @@
+//! Which transition a report on a step takes: the one that leads there, or the one that ends with it.
+
+use serde_json::Value;
+use statemark_runtime::{Candidate, EventId, Outcome, StateId, StateKind, Table};
+
+use super::Advance;
+use super::draft::Draft;
+use super::wording;
+use crate::body::{Body, Cause, Event, Refused, StepRecord};
+use crate::runs::send::sent;
+use crate::runs::{Loaded, RunError, Send};
+use crate::step::{CannotStep, Moment, Move, Stepper};
+use crate::workflow::Workflow;
+
+/// What became of the wish to be in a step.
+pub(super) enum Entered {
+    /// It is active.
+    Inside,
+    /// Something has to be decided first; the draft says what.
+    Held,
+    /// It can't be.
+    Refused(Refused),
+}
+
+/// An event that leads to a step.
+struct Way {
+    event: EventId,
+    /// Whether a transition of it has the step as its target, rather than something around, in or before it.
+    direct: bool,
+    /// Whether somebody has to approve it.
+    approved: bool,
+    /// What it does.
+    record: StepRecord,
+}
+
+/// Enters a step by the transition that leads there from what is active.
+pub(super) fn enter(
+    draft: &mut Draft,
+    advance: &Advance,
+    step: &str,
+    data: Option<&Value>,
+) -> Result<Entered, RunError> {
+    let loaded = &draft.loaded;
+    let ways = match ways(loaded, step, data, draft.now) {
+        Err(RunError::Step(CannotStep::Data(error))) => {
+            let refused = wording::bad_data(loaded, advance, &error.to_string());
+            return Ok(Entered::Refused(refused));
+        }
+        ways => ways?,
+    };
+    let table = loaded.workflow.table();
+    let name = |way: &Way| table.event_name(way.event).to_owned();
+    let Some((first, others)) = ways.split_first() else {
+        let refused = wording::unreachable(loaded, advance, step)?;
+        return Ok(Entered::Refused(refused));
+    };
+    let agree = |way: &Way| way.record == first.record && way.approved == first.approved;
+    if !others.iter().all(agree) {
+        let events: Vec<String> = ways.iter().map(name).collect();
+        let refused = wording::ambiguous(loaded, advance, step, events);
+        return Ok(Entered::Refused(refused));
+    }
+    let event = name(first);
+    let others = others.iter().map(name).collect();
+    take(draft, advance, step, (event, others), data)
+}
+
+/// Takes the step's only unguarded transition to `[*]`, if there is one and its event would take it.
+pub(super) fn finish(
+    draft: &mut Draft,
+    advance: &Advance,
+    step: &str,
+    data: Option<&Value>,
+) -> Result<(), RunError> {
+    let loaded = &draft.loaded;
+    let workflow = &*loaded.workflow;
+    let table = workflow.table();
+    let Some(state) = table.state_named(step) else {
+        return Ok(());
+    };
+    let mut stepper = Stepper::restored(workflow, &loaded.state)?;
+    let mut ends = stepper.candidates(None)?;
+    ends.retain(|it| is_end_of(workflow, it, state));
+    let one = ends.first().map(|it| it.transition);
+    if ends.iter().any(|it| Some(it.transition) != one) {
+        return Ok(());
+    }
+    let Some(end) = ends.iter().find(|it| it.enabled) else {
+        return Ok(());
+    };
+    let event = table.event_name(end.event).to_owned();
+    if let Entered::Refused(refused) = take(draft, advance, step, (event, Vec::new()), data)? {
+        // The step is done all the same, and the journal says why the run hasn't gone on.
+        draft.push(Body::Refused(refused))?;
+    }
+    Ok(())
+}
+
+/// Sends an event for a report's sake.
+fn take(
+    draft: &mut Draft,
+    advance: &Advance,
+    step: &str,
+    (event, others): (String, Vec<String>),
+    data: Option<&Value>,
+) -> Result<Entered, RunError> {
+    let send = Send {
+        event,
+        data: data.cloned(),
+    };
+    match sent(&draft.loaded, &send, draft.now)? {
+        Body::Event(event) => {
+            let step = step.to_owned();
+            draft.push(Body::Event(Event {
+                cause: Some(Cause::Advance { step, others }),
+                ..event
+            }))?;
+            Ok(Entered::Inside)
+        }
+        Body::Refused(refused) => Ok(Entered::Refused(Refused {
+            subject: wording::subject(advance),
+            ..refused
+        })),
+        other => {
+            draft.push(other)?;
+            Ok(Entered::Held)
+        }
+    }
+}
+
+/// The events after which a step would be active, in the order of selection; those that aim at it, if any does.
+fn ways(loaded: &Loaded, step: &str, data: Option<&Value>, now: u64) -> Result<Vec<Way>, RunError> {
+    let workflow = &*loaded.workflow;
+    let table = workflow.table();
+    let Some(state) = table.state_named(step) else {
+        return Ok(Vec::new());
+    };
+    let candidates = Stepper::restored(workflow, &loaded.state)?.candidates(data)?;
+    let mut ways: Vec<Way> = Vec::new();
+    for candidate in candidates.iter().filter(|it| it.enabled) {
+        if ways.iter().any(|way| way.event == candidate.event) {
+            continue;
+        }
+        let of_event = |it: &&Candidate| it.enabled && it.event == candidate.event;
+        let of_event = || candidates.iter().filter(of_event);
+        let moment = Moment {
+            run: &loaded.run,
+            seq: loaded.head.seq + 1,
+            now,
+        };
+        let mut stepper = Stepper::restored(workflow, &loaded.state)?;
+        let stepped = stepper.step(Move::Event(candidate.event), data, moment);
+        // An event at which the machine would fail leads nowhere.
+        let Ok((Outcome::Taken | Outcome::Ended, mut record)) = stepped else {
+            continue;
+        };
+        if !leads_to(table, &record, state) {
+            continue;
+        }
+        for microstep in &mut record.steps {
+            microstep.transitions.clear();
+        }
+        ways.push(Way {
+            event: candidate.event,
+            direct: of_event().any(|it| table.targets(it.transition).contains(&state)),
+            approved: of_event().any(|it| loaded.requires_approval(it.transition)),
+            record,
+        });
+    }
+    if ways.iter().any(|way| way.direct) {
+        ways.retain(|way| way.direct);
+    }
+    Ok(ways)
+}
+
+/// Whether a state is active after a step.
+fn leads_to(table: &Table, record: &StepRecord, state: StateId) -> bool {
+    let leaves = record
+        .leaves
+        .iter()
+        .filter_map(|leaf| table.state_named(leaf));
+    let mut leaves = leaves;
+    leaves.any(|leaf| leaf == state || table.is_descendant(leaf, state))
+}
+
+/// Whether a transition is a state's unguarded one to `[*]`.
+fn is_end_of(workflow: &Workflow, candidate: &Candidate, state: StateId) -> bool {
+    let table = workflow.table();
+    let row = table.transition(candidate.transition);
+    row.is_some_and(|row| row.source == state && row.guard.is_empty())
+        && is_end(workflow, table.targets(candidate.transition))
+}
+
+/// Whether a transition's targets are what `[*]` becomes.
+pub(super) fn is_end(workflow: &Workflow, targets: &[StateId]) -> bool {
+    let table = workflow.table();
+    let is_end = |id: &StateId| {
+        let row = table.state(*id);
+        row.is_some_and(|row| row.kind == StateKind::Final) && workflow.is_implied(*id)
+    };
+    !targets.is_empty() && targets.iter().all(is_end)
+}

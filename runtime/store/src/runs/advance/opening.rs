@@ -1,0 +1,36 @@
+//! Whether a run can begin with a report.
+
+use super::draft::Draft;
+use super::{Advance, is_step, report, wording};
+use crate::body::Refused;
+use crate::runs::{Loaded, RunError};
+
+/// A run that has just begun, with its first report; or why it can't be the first.
+pub(super) fn opened(begun: Draft, advance: &Advance) -> Result<Result<Draft, Refused>, RunError> {
+    let loaded = &begun.loaded;
+    if let Some(step) = &advance.step {
+        if !step.contains(':') && !is_step(&loaded.workflow, step) {
+            return Ok(Err(wording::unknown_step(loaded, advance, &[])));
+        }
+        // Where a run begins with a decision, the report makes it: it says which step is the first.
+        if !loaded.state.is_active(step) && !begins_with_decision(loaded) {
+            return Ok(Err(wording::not_initial(loaded, advance)?));
+        }
+    }
+    let not_initial = wording::not_initial(loaded, advance)?;
+    let opened = report::reported(begun, advance, false)?;
+    Ok(opened.map_err(|why| match why.code.as_str() {
+        "unreachable_step" => not_initial,
+        _ => why,
+    }))
+}
+
+/// Whether the compiler made up where the run begins: its diagram has several `[*] -->`.
+fn begins_with_decision(loaded: &Loaded) -> bool {
+    let workflow = &loaded.workflow;
+    let mut leaves = loaded.state.leaves.iter();
+    leaves.any(|leaf| {
+        let id = workflow.table().state_named(leaf);
+        id.is_some_and(|id| workflow.is_implied(id))
+    })
+}

@@ -1,0 +1,129 @@
+//! Whose step a report is on: the run's own, a known agent's, or one that nobody can check.
+
+use super::{Advance, Report, is_step, wording};
+use crate::body::Refused;
+use crate::fold::Child;
+use crate::runs::{Loaded, Runs};
+
+/// Whose step it is.
+pub(super) enum Owner {
+    /// The run's own, or the report names none.
+    Own,
+    /// A known agent's.
+    Agent(Agent),
+    /// An agent's that nobody knows.
+    Unchecked,
+    /// Nobody's.
+    Refused(Refused),
+}
+
+/// An agent, and its step.
+pub(super) struct Agent {
+    /// The agent's workflow.
+    pub(super) id: String,
+    /// The step of its machine.
+    pub(super) step: String,
+}
+
+impl Runs {
+    /// Whose step the report is on, as the run is now.
+    pub(super) fn owner(&self, loaded: &Loaded, advance: &Advance) -> Owner {
+        let Some(step) = advance.step.as_deref() else {
+            return Owner::Own;
+        };
+        if is_step(&loaded.workflow, step) {
+            return Owner::Own;
+        }
+        match step.split_once(':') {
+            Some((agent, rest)) if !agent.is_empty() && !rest.is_empty() => {
+                self.of_named_agent(loaded, advance, agent, rest)
+            }
+            Some(_) => Owner::Refused(wording::unknown_step(loaded, advance, &[])),
+            None => self.of_some_agent(loaded, advance, step),
+        }
+    }
+
+    fn of_named_agent(&self, loaded: &Loaded, advance: &Advance, agent: &str, step: &str) -> Owner {
+        let is_known = self.workflows().find(agent).is_some();
+        let works = |(_, child): (&String, &Child)| child.workflow == agent;
+        if is_known || children(loaded).any(works) {
+            return self.agent(loaded, advance, agent, step);
+        }
+        let denied = loaded.workflow.meta().get("untracked_agents");
+        if denied.and_then(|it| it.as_str()) == Some("deny") {
+            let known = self.workflows().ids();
+            let why = wording::unknown_agent(loaded, advance, agent, &known);
+            return Owner::Refused(why);
+        }
+        Owner::Unchecked
+    }
+
+    /// A step without an agent's name: of the agents that are at work under the active step, and for a unit of all that are
+    /// known, exactly one must have it.
+    fn of_some_agent(&self, loaded: &Loaded, advance: &Advance, step: &str) -> Owner {
+        let has_step = |id: &str| {
+            let workflow = self.workflows().find(id);
+            workflow.is_some_and(|workflow| is_step(&workflow, step))
+        };
+        let unit = advance.unit.as_deref();
+        let of_children = |same_unit: bool| -> Vec<String> {
+            let at_work = children(loaded).map(|(_, child)| child);
+            let at_work = at_work.filter(|child| !same_unit || child.unit.as_deref() == unit);
+            distinct(at_work.map(|child| child.workflow.clone()), has_step)
+        };
+        let others = self.workflows().ids().into_iter();
+        let others = others.filter(|id| id != loaded.workflow.id());
+        let known = distinct(others, has_step);
+        let mut agents = of_children(true);
+        if agents.is_empty() {
+            agents = of_children(false);
+        }
+        if agents.is_empty() && unit.is_some() {
+            agents.clone_from(&known);
+        }
+        match agents.as_slice() {
+            [] => Owner::Refused(wording::unknown_step(loaded, advance, &known)),
+            [agent] => self.agent(loaded, advance, agent, step),
+            several => Owner::Refused(wording::ambiguous_agent(loaded, advance, step, several)),
+        }
+    }
+
+    /// A step of this agent's: its run's matter if it is about how the step is getting on, else the run's own.
+    fn agent(&self, loaded: &Loaded, advance: &Advance, agent: &str, step: &str) -> Owner {
+        if matches!(
+            advance.report,
+            Report::Status { .. } | Report::Waiting { .. }
+        ) {
+            return Owner::Agent(Agent {
+                id: agent.to_owned(),
+                step: step.to_owned(),
+            });
+        }
+        match self.workflows().find(agent) {
+            Some(workflow) if !step.contains(':') && !is_step(&workflow, step) => Owner::Refused(
+                wording::unknown_agent_step(loaded, advance, &workflow, step),
+            ),
+            _ => Owner::Own,
+        }
+    }
+}
+
+/// The runs under the visits of states that are active now.
+pub(super) fn children(loaded: &Loaded) -> impl Iterator<Item = (&String, &Child)> {
+    let state = &loaded.state;
+    state.children.iter().filter(|(_, child)| {
+        let step = child.step.as_deref();
+        let visit = step.and_then(|step| state.visits.get(step));
+        visit.is_some_and(|visit| visit.left.is_none() && child.seq >= visit.entered)
+    })
+}
+
+fn distinct(ids: impl Iterator<Item = String>, keep: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for id in ids.filter(|id| keep(id)) {
+        if !distinct.contains(&id) {
+            distinct.push(id);
+        }
+    }
+    distinct
+}

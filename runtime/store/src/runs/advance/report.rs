@@ -1,0 +1,163 @@
+//! What a report on a run's own steps writes.
+
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::enter::{Entered, enter, finish};
+use super::{Advance, Registered, Report, is_step, wording};
+use crate::body::{Artifact, Body, Closed, Refused, Stage, Step, StepStatus};
+use crate::fold::Status;
+use crate::runs::{Loaded, RunError};
+
+/// The draft with the report, or why it is refused. A step that nobody can check is recorded, and moves nothing.
+pub(super) fn reported(
+    mut draft: Draft,
+    advance: &Advance,
+    unchecked: bool,
+) -> Result<Result<Draft, Refused>, RunError> {
+    let refused = match &advance.report {
+        Report::Status {
+            status,
+            message,
+            data,
+        } => {
+            let step = (*status, message.clone(), data);
+            on_step(&mut draft, advance, step, unchecked)?
+        }
+        Report::Waiting { prompt, data } => {
+            let step = (StepStatus::Waiting, Some(prompt.clone()), data);
+            on_step(&mut draft, advance, step, unchecked)?
+        }
+        Report::Artifact(registered) => register(&mut draft, advance, registered)?,
+        Report::Annotation(annotation) => {
+            draft.push(Body::Annotation(annotation.clone()))?;
+            None
+        }
+        Report::Note(note) => {
+            draft.push(Body::Note(note.clone()))?;
+            None
+        }
+        Report::Subflow(subflow) => {
+            if is_step(&draft.loaded.workflow, &subflow.parent) {
+                draft.push(Body::Subflow(subflow.clone()))?;
+                None
+            } else {
+                Some(wording::unknown_step(&draft.loaded, advance, &[]))
+            }
+        }
+    };
+    if let Some(refused) = refused {
+        return Ok(Err(refused));
+    }
+    close(&mut draft, advance)?;
+    Ok(Ok(draft))
+}
+
+/// Sets a step's status, after entering it if that is called for.
+fn on_step(
+    draft: &mut Draft,
+    advance: &Advance,
+    (status, message, data): (StepStatus, Option<String>, &Value),
+    unchecked: bool,
+) -> Result<Option<Refused>, RunError> {
+    let step = match &advance.step {
+        Some(step) => step.clone(),
+        None => match only_active(&draft.loaded) {
+            Some(step) => step,
+            None => return Ok(Some(wording::which_step(&draft.loaded, advance))),
+        },
+    };
+    let loaded = &draft.loaded;
+    let active = loaded.state.is_active(&step);
+    if let Some(refused) = standstill(loaded, advance, active) {
+        return Ok(Some(refused));
+    }
+    let moves = advance.unit.is_none() && !unchecked && status != StepStatus::NotStarted;
+    if advance.unit.is_some() && !unchecked && !loaded.state.visits.contains_key(&step) {
+        return Ok(Some(wording::unit_first(loaded, advance, &step)));
+    }
+    let mut event_data = data.as_object().filter(|it| !it.is_empty()).map(|_| data);
+    if moves && !active {
+        match enter(draft, advance, &step, event_data.take())? {
+            Entered::Inside => {}
+            Entered::Held => return Ok(None),
+            Entered::Refused(refused) => return Ok(Some(refused)),
+        }
+    }
+    draft.push(Body::Step(Step {
+        step: step.clone(),
+        unit: advance.unit.clone(),
+        status,
+        message,
+        data: data.clone(),
+        unchecked,
+    }))?;
+    if moves && status == StepStatus::Completed {
+        finish(draft, advance, &step, event_data)?;
+    }
+    Ok(None)
+}
+
+/// Why nothing can be reported on the run's steps. Of a run that has ended by itself, the step where it ended still can.
+fn standstill(loaded: &Loaded, advance: &Advance, active: bool) -> Option<Refused> {
+    let state = &loaded.state;
+    if active && state.ended.is_some() && state.cancelled.is_none() {
+        return None;
+    }
+    match state.status() {
+        Status::Running | Status::Waiting => None,
+        status => Some(wording::standstill(loaded, advance, status)),
+    }
+}
+
+/// The only active leaf that a person sees.
+fn only_active(loaded: &Loaded) -> Option<String> {
+    let mut leaves = loaded.state.leaves.iter();
+    let leaf = leaves.next()?;
+    (leaves.next().is_none() && is_step(&loaded.workflow, leaf)).then(|| leaf.clone())
+}
+
+/// A file is an artifact under the name of its path; registered again, it is the next revision.
+fn register(
+    draft: &mut Draft,
+    advance: &Advance,
+    registered: &Registered,
+) -> Result<Option<Refused>, RunError> {
+    let loaded = &draft.loaded;
+    let contracts = loaded.workflow.meta().get("artifacts");
+    if contracts.is_some_and(|it| it.get(&registered.path).is_some()) {
+        return Ok(Some(wording::has_contract(loaded, advance, registered)));
+    }
+    let before = loaded.state.artifacts.get(&registered.path);
+    let last = before.and_then(|revisions| revisions.last());
+    draft.push(Body::Artifact(Artifact {
+        name: registered.path.clone(),
+        revision: last.map_or(0, |last| last.artifact.revision) + 1,
+        stage: Stage::Final,
+        content: None,
+        size: None,
+        media: None,
+        path: Some(registered.path.clone()),
+        storage_root: registered.storage_root.clone(),
+        feature: registered.feature.clone(),
+        kind: registered.kind.clone(),
+        subflow: registered.subflow,
+        step: advance.step.clone(),
+        unit: advance.unit.clone(),
+        verdict: None,
+    }))?;
+    Ok(None)
+}
+
+/// Closes the run if that is asked for and it hasn't ended.
+fn close(draft: &mut Draft, advance: &Advance) -> Result<(), RunError> {
+    if !advance.close || draft.loaded.state.status().is_over() {
+        return Ok(());
+    }
+    let failed = StepStatus::Failed;
+    let failed = matches!(&advance.report, Report::Status { status, .. } if *status == failed);
+    draft.push(Body::Closed(Closed {
+        success: !failed,
+        reason: None,
+    }))
+}
