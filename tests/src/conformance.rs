@@ -4,13 +4,14 @@
 //! a script of events with the states that must be active behind each. SCION wrote 127; the others are the W3C's own, in
 //! SCION's transcription, which pass by ending in the state `pass`. Without the folder there is nothing to do here.
 //!
-//! A test applies if our compiler takes its document; if not, `tests/conformance.md` says why, in the compiler's words.
+//! A test applies if our compiler takes its document; if not, `tests/conformance.md` says what it needs.
 //! Every test that applies is run on every engine, and none is left out for failing. Where a script expects what the
 //! recommendation doesn't say, `tests/conformance/deviations.json` has the reason, and what must come out instead.
 
 mod case;
 mod generated;
 mod interpreted;
+mod need;
 mod play;
 mod script;
 mod summary;
@@ -20,14 +21,13 @@ mod world;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use statemark_compiler::diag::{Diagnostic, Severity};
+use statemark_compiler::ir::Machine;
+use statemark_compiler::valid::Valid;
 
 use crate::corpus::{assert_spans, compile_text};
 use crate::golden::{compare, root};
 use case::cases;
 use play::Script;
-use statemark_compiler::ir::Machine;
-use statemark_compiler::valid::Valid;
 
 /// Names the folder with the tests.
 const FOLDER: &str = "STATEMARK_CONFORMANCE";
@@ -36,8 +36,8 @@ const FOLDER: &str = "STATEMARK_CONFORMANCE";
 enum Fate {
     /// It was run: what each engine says, `Ok` if it passes.
     Run(Vec<(&'static str, Result<(), String>)>),
-    /// The compiler refuses its document, and says why.
-    Refused(Vec<String>),
+    /// The compiler refuses its document: what that needs and isn't there.
+    Refused(Vec<&'static str>),
 }
 
 #[test]
@@ -60,7 +60,11 @@ fn every_test_that_applies_passes() {
                 apply.push((case, machine));
             }
             None => {
-                fates.insert(case.name, Fate::Refused(reasons(&compiled.diagnostics)));
+                let needs = need::needs(&compiled.diagnostics);
+                let needs = needs.unwrap_or_else(|said| {
+                    panic!("{}: the page has no words for this: {said}", case.name)
+                });
+                fates.insert(case.name, Fate::Refused(needs));
             }
         }
     }
@@ -89,17 +93,6 @@ fn every_test_that_applies_passes() {
 fn context(machine: &Machine) -> String {
     let context = machine.context.as_ref().map(ToString::to_string);
     context.unwrap_or_else(|| "{}".to_owned())
-}
-
-/// What the errors among the findings say, each once.
-fn reasons(diagnostics: &[Diagnostic]) -> Vec<String> {
-    let mut reasons: Vec<String> = Vec::new();
-    for diagnostic in diagnostics {
-        if diagnostic.severity == Severity::Error && !reasons.contains(&diagnostic.message) {
-            reasons.push(diagnostic.message.clone());
-        }
-    }
-    reasons
 }
 
 /// A test whose script expects something else than the recommendation.

@@ -10,9 +10,13 @@ use statemark_compiler::arena::Handle;
 use statemark_compiler::back;
 use statemark_compiler::diag::Diags;
 use statemark_compiler::ir::{
-    Action, ActionKind, Constant, Expression, ExpressionKind, Guard, Machine, State, StateKind,
+    Action, ActionKind, Constant, EventKind, Expression, ExpressionKind, Guard, Machine, State,
+    StateKind,
 };
 use statemark_compiler::valid::{self, Valid};
+use statemark_runtime::{
+    self as runtime, ActionId, GuardId, Host, StepError, Table, decode, verify,
+};
 
 use crate::corpus::compile_text;
 use crate::golden::{files, outside, root, shown};
@@ -297,6 +301,96 @@ fn random_machines_read_back_as_they_are() {
     }
     assert!(faults.is_empty(), "{faults}");
     assert!(compared >= RANDOM, "only {compared} machines were compared");
+}
+
+/// What surrounds a machine: it answers guards by name and moment, and notes what is done. The data are never there.
+struct Surroundings<'t> {
+    table: &'t Table,
+    moment: usize,
+    done: Vec<String>,
+}
+
+impl Host for Surroundings<'_> {
+    fn guard(&mut self, guard: GuardId) -> bool {
+        let name = self.table.guard_name(guard);
+        (name.bytes().map(usize::from).sum::<usize>() + self.moment).is_multiple_of(2)
+    }
+
+    fn action(&mut self, action: ActionId) {
+        self.done.push(self.table.action_name(action).to_owned());
+    }
+}
+
+/// What a machine does when the events are sent to it: outcomes, leaves, and actions of the host's.
+fn played(valid: &Valid, events: &[&str]) -> Vec<String> {
+    let sections = decode(&back::table::write(valid)).expect("a table");
+    let table = verify(sections).expect("a table");
+    let surroundings = Surroundings {
+        table: &table,
+        moment: 0,
+        done: Vec::new(),
+    };
+    let mut told = Vec::new();
+    let mut machine = match runtime::Machine::start(&table, surroundings) {
+        Ok(machine) => machine,
+        Err(StepError::NoValue(action)) => return vec![table.action_name(action).to_owned()],
+        Err(error) => return vec![error.to_string()],
+    };
+    for event in events {
+        let leaves = machine.configuration().leaves();
+        let leaves: Vec<_> = leaves.map(|leaf| table.state_name(leaf)).collect();
+        told.push(format!("{leaves:?} {:?}", machine.host().done));
+        machine.host_mut().moment += 1;
+        machine.host_mut().done.clear();
+        let event = table.event_named(event).expect("an event of both");
+        told.push(match machine.send(event) {
+            // Numbers of actions are those of the text, and so not the same.
+            Err(StepError::NoValue(action)) => table.action_name(action).to_owned(),
+            outcome => format!("{outcome:?}"),
+        });
+    }
+    told
+}
+
+/// An engine that doesn't know our namespace takes the copies of the root's transitions for what they are.
+#[test]
+fn copies_of_the_roots_transitions_do_what_those_would() {
+    let mut compared = 0;
+    for seed in 0..2 * RANDOM {
+        let machine = random::machine(seed, Shape::any(seed));
+        let is_of_root = machine.transitions_of(machine.root()).next().is_some();
+        let Some(valid) = valid::check(machine, false, &mut Diags::new()).filter(|_| is_of_root)
+        else {
+            continue;
+        };
+        let mut written = back::scxml::write(&valid);
+        let mark = " statemark:root=\"";
+        while let Some(at) = written.find(mark) {
+            let value = &written[at + mark.len()..];
+            let end = value.find('"').expect("the end of the value");
+            written.replace_range(at..=at + mark.len() + end, "");
+        }
+        let (_, again) = compile_text("again.scxml", &written);
+        let told: Vec<&str> = again
+            .diagnostics
+            .iter()
+            .map(|diagnostic| diagnostic.message.as_str())
+            .collect();
+        let read = again.machines.first();
+        let read = read.unwrap_or_else(|| panic!("{written}\n{told:#?}"));
+        assert!(read.transitions_of(read.root()).next().is_none());
+        let names = valid.events.iter();
+        let names = names.filter(|(_, event)| event.kind == EventKind::Named);
+        let names: Vec<&str> = names.map(|(_, event)| event.id.as_str()).collect();
+        let events: Vec<&str> = names.iter().cycle().take(40).copied().collect();
+        assert_eq!(
+            played(&valid, &events),
+            played(read, &events),
+            "seed {seed}: {written}"
+        );
+        compared += 1;
+    }
+    assert!(compared >= 50, "only {compared} machines were compared");
 }
 
 /// The canonical document of each document in `tests/scxml` stands beside it.

@@ -14,6 +14,7 @@ mod content;
 mod reader;
 mod report;
 mod root;
+mod script;
 mod structure;
 
 use roxmltree::{Document as Xml, ParsingOptions};

@@ -15,6 +15,8 @@ mod content;
 mod data;
 mod events;
 mod expression;
+mod literal;
+mod native;
 mod states;
 mod targets;
 
@@ -52,6 +54,7 @@ pub fn lower_scxml(
         raises: BTreeMap::new(),
         given: BTreeMap::new(),
         nesting: 0,
+        trigger: None,
         timers: Arena::new(),
         timer_keys: BTreeMap::new(),
         diags,
@@ -123,6 +126,8 @@ struct Lowering<'d, 'f> {
     given: BTreeMap<String, (Handle<Action>, String)>,
     /// How many conditional actions are around the one that is made.
     nesting: usize,
+    /// The only event of the transition whose condition is read.
+    trigger: Option<String>,
     timers: Arena<Timer>,
     /// The timers, by the id of the send and its event.
     timer_keys: BTreeMap<(Option<String>, String), Handle<Timer>>,

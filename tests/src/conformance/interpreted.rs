@@ -53,8 +53,11 @@ impl Host for Surroundings<'_> {
             Some(runtime::Datum::Int(value)) => Datum::Int(*value),
             Some(runtime::Datum::Float(value)) => Datum::Float(*value),
             Some(runtime::Datum::Text(text)) => Datum::Text(text.clone()),
-            // The interpreter has no lists and no objects; no script looks into one.
-            Some(runtime::Datum::List(_) | runtime::Datum::Object(_)) | None => Datum::Absent,
+            // The interpreter has no lists and no objects; no script looks into one, so what is there is enough.
+            Some(runtime::Datum::List(_) | runtime::Datum::Object(_)) => {
+                Datum::Text("{…}".to_owned())
+            }
+            None => Datum::Absent,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::case::W3C;
+use super::need::{NEEDS, Need};
 use super::{Deviation, Fate};
 
 /// The faults of the tests that fail.
@@ -30,7 +31,7 @@ pub(super) fn write(
          This page is written by a test: `UPDATE=1 tests/conformance/run`.\n\n\
          A test applies if the compiler takes its document.\n\
          Every test that applies is run on every engine that is named with it; none is left out for failing.\n\
-         A test that doesn't apply is listed with what the compiler says of its document.\n\n\
+         A test that doesn't apply is listed with what it needs that isn't there.\n\n\
          Time is the script's: `after` lets it pass, and what is due by then elapses in order, before the event is sent and again behind it.\n\
          A test without events has all the time that it wants to come to its end.\n\
          `datamodel=\"ecmascript\"` is taken where every expression means the same in ECMAScript and in our expressions.\n\
@@ -60,10 +61,12 @@ pub(super) fn write(
         page.push_str(&format!("- `{name}`: {}\n", deviation.reason));
     }
     page.push_str(
-        "\n## What doesn't apply\n\nBy what stands in the way, with the number of documents:\n\n",
+        "\n## What doesn't apply\n\nWhat a document needs that isn't there, with the number of documents; some need several things.\n\n\
+         | needs | documents | what it is |\n|---|---|---|\n",
     );
-    for (reason, count) in by_reason(fates) {
-        page.push_str(&format!("- {count}: {reason}\n"));
+    for (need, count) in by_need(fates) {
+        let (name, words) = (need.name, need.words);
+        page.push_str(&format!("| {name} | {count} | {words} |\n"));
     }
     for (title, is_w3c) in suites {
         page.push_str(&format!("\n## {title}\n\n"));
@@ -101,28 +104,23 @@ fn by_engine(fates: &BTreeMap<String, Fate>) -> BTreeMap<&'static str, (usize, u
     counts
 }
 
-/// What stands in the way, the most frequent first. Names of one test's own are left out.
-fn by_reason(fates: &BTreeMap<String, Fate>) -> Vec<(String, usize)> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+/// What stands in the way, the most frequent first.
+fn by_need(fates: &BTreeMap<String, Fate>) -> Vec<(&'static Need, usize)> {
+    let mut counts: Vec<(&'static Need, usize)> = NEEDS.iter().map(|need| (need, 0)).collect();
     for fate in fates.values() {
-        let Fate::Refused(reasons) = fate else {
-            continue;
-        };
-        for reason in reasons {
-            *counts.entry(reason).or_default() += 1;
+        let Fate::Refused(needs) = fate else { continue };
+        for (need, count) in &mut counts {
+            *count += usize::from(needs.contains(&need.name));
         }
     }
-    let mut sorted: Vec<(String, usize)> = counts
-        .into_iter()
-        .map(|(reason, count)| (reason.to_owned(), count))
-        .collect();
-    sorted.sort_by(|(one, a), (two, b)| b.cmp(a).then(one.cmp(two)));
-    sorted
+    counts.retain(|(_, count)| *count > 0);
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
 }
 
 fn told(fate: &Fate) -> String {
     match fate {
-        Fate::Refused(reasons) => format!("doesn't apply: {}", reasons.join("; ")),
+        Fate::Refused(needs) => format!("doesn't apply: needs {}", needs.join(", ")),
         Fate::Run(results) => {
             let engines = |passed: bool| -> Vec<&str> {
                 let kept = results

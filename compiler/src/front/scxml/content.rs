@@ -4,7 +4,7 @@ use roxmltree::Node;
 
 use super::ast::{Assign, Branch, Content, ContentKind};
 use super::reader::{MAX_NESTING, Reader, Space, space};
-use super::report;
+use super::{report, script};
 use crate::source::Spanned;
 
 /// The elements that are read among actions.
@@ -55,11 +55,23 @@ pub(super) fn is_expected(
 pub(super) fn block(node: Node<'_, '_>, depth: usize, reader: &mut Reader<'_>) -> Vec<Content> {
     let mut list = Vec::new();
     for child in node.children() {
-        if let Some(content) = content(child, node, depth, reader) {
-            list.push(content);
-        }
+        add(child, node, depth, &mut list, reader);
     }
     list
+}
+
+/// Adds what one element does; a script does several things.
+fn add(
+    node: Node<'_, '_>,
+    outer: Node<'_, '_>,
+    depth: usize,
+    list: &mut Vec<Content>,
+    reader: &mut Reader<'_>,
+) {
+    match script::assignments(node, reader) {
+        Some(assignments) => list.extend(assignments),
+        None => list.extend(content(node, outer, depth, reader)),
+    }
 }
 
 fn content(
@@ -261,10 +273,8 @@ fn conditional(node: Node<'_, '_>, depth: usize, reader: &mut Reader<'_>) -> Opt
         let name = child.tag_name().name();
         let is_cut = child.is_element() && ["elseif", "else"].contains(&name);
         if !is_cut {
-            if let Some(content) = content(child, node, depth + 1, reader)
-                && let Some(last) = branches.last_mut()
-            {
-                last.content.push(content);
+            if let Some(last) = branches.last_mut() {
+                add(child, node, depth + 1, &mut last.content, reader);
             }
             continue;
         }

@@ -1,6 +1,7 @@
 //! Executable content becomes actions.
 
 use super::events::FAULT;
+use super::native::is_no_expression;
 use super::{Lowering, plain};
 use crate::arena::{Arena, Handle};
 use crate::diag::nearest;
@@ -121,7 +122,14 @@ impl Lowering<'_, '_> {
                     let found = always_fails::no_location(&assign.location, known);
                     self.diags.push(found);
                 }
-                lost.is_some()
+                let unread = list
+                    .iter()
+                    .find(|assign| is_no_expression(assign.value.text()));
+                if let Some(assign) = unread.filter(|_| lost.is_none()) {
+                    let place = crate::front::scxml::place_of(&assign.value);
+                    self.diags.push(always_fails::no_expression(place));
+                }
+                lost.is_some() || unread.is_some()
             }
             _ => false,
         }
@@ -129,7 +137,7 @@ impl Lowering<'_, '_> {
 
     /// An action that raises `error.execution` and ends its block: outside of any condition the raising is enough, since
     /// nothing is made of what stands behind it; inside, an assignment that has no value ends the lists around it, too.
-    fn failure(&mut self, span: Span) -> Handle<Action> {
+    pub(super) fn failure(&mut self, span: Span) -> Handle<Action> {
         let fault = self.event(&Spanned::new(FAULT.to_owned(), span));
         if self.nesting == 0 {
             let key = (fault, None);

@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::expression::NAME;
+use super::literal::literal;
+use super::native::is_no_expression;
 use super::{Lowering, plain};
 use crate::arena::Handle;
 use crate::excerpt::Excerpt;
 use crate::front::scxml::ast::{self, ContentKind, GuardKind, Operator};
-use crate::front::scxml::foreign_expression;
+use crate::front::scxml::{always_fails, foreign_expression};
 use crate::ir::{Constant, Field, Guard, HostGuard, Type};
 use crate::source::{Span, Spanned};
 
@@ -19,6 +22,8 @@ pub(super) struct Data {
     pub(super) ids: BTreeSet<String>,
     /// Their initial values.
     values: Map<String, Value>,
+    /// The places of initial values that can't be read as any.
+    pub(super) failures: Vec<Span>,
     /// The first names of the places that something assigns to.
     assigned: BTreeSet<String>,
     /// What conditions call a guard.
@@ -40,17 +45,7 @@ impl Lowering<'_, '_> {
             for data in &node.state.data {
                 let id = plain(&data.id);
                 if let Some(text) = &data.value {
-                    match literal(text.text().trim()) {
-                        Some(Some(value)) => {
-                            self.data.values.insert(id.clone(), value);
-                        }
-                        Some(None) => {}
-                        None => {
-                            let place = crate::front::scxml::place_of(text);
-                            let found = foreign_expression::not_a_literal(place);
-                            self.diags.push(found);
-                        }
-                    }
+                    self.read_value(&id, text);
                 }
                 self.data.ids.insert(id);
             }
@@ -85,6 +80,29 @@ impl Lowering<'_, '_> {
                 };
                 self.data.guards.insert(plain(&guard.id), made);
             }
+        }
+    }
+
+    /// The initial value of a datum. One that can't be read is none, and fails when the machine starts.
+    fn read_value(&mut self, id: &str, text: &Excerpt) {
+        let place = crate::front::scxml::place_of(text);
+        let name = self.document.name.as_ref();
+        let name = name.filter(|_| text.text().trim() == NAME);
+        if let Some(name) = name {
+            let value = Value::String(name.value.clone());
+            self.data.values.insert(id.to_owned(), value);
+            return;
+        }
+        match literal(text.text().trim()) {
+            Some(Some(value)) => {
+                self.data.values.insert(id.to_owned(), value);
+            }
+            Some(None) => {}
+            None if !self.document.native && is_no_expression(text.text()) => {
+                self.diags.push(always_fails::no_value(place));
+                self.data.failures.push(place);
+            }
+            None => self.diags.push(foreign_expression::not_a_literal(place)),
         }
     }
 
@@ -191,17 +209,4 @@ pub(super) fn constant(value: &Value) -> Option<Constant> {
         Value::String(text) => Some(Constant::Text(text.clone())),
         Value::Array(_) | Value::Object(_) => None,
     }
-}
-
-/// The value of a literal: JSON, or a text in single quotes. `Some(None)` is ECMAScript's `undefined`.
-fn literal(text: &str) -> Option<Option<Value>> {
-    if text == "undefined" {
-        return Some(None);
-    }
-    if let Ok(value) = serde_json::from_str(text) {
-        return Some(Some(value));
-    }
-    let quoted = text.strip_prefix('\'')?.strip_suffix('\'')?;
-    let is_plain = !quoted.contains(['\'', '\\']);
-    is_plain.then(|| Some(Value::String(quoted.to_owned())))
 }

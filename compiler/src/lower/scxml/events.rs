@@ -28,7 +28,8 @@ pub(super) struct Known {
 }
 
 impl Known {
-    fn is_awaited(&self, event: &str) -> bool {
+    /// Whether a transition waits for it.
+    pub(super) fn is_awaited(&self, event: &str) -> bool {
         let mut all = self.descriptors.iter();
         all.any(|(descriptor, exact)| matches(descriptor, *exact, event))
     }
@@ -94,7 +95,8 @@ impl Lowering<'_, '_> {
         for (_, event) in &self.document.timers {
             self.event(event);
         }
-        if self.known.assigns && !self.document.native {
+        let fails = self.known.assigns || !self.data.failures.is_empty();
+        if fails && !self.document.native {
             self.add_event(FAULT, span);
         }
         if self.known.descriptors.iter().any(|(name, _)| name == "*") {

@@ -1,9 +1,10 @@
 //! Conditions and values: ECMAScript's where it and our expressions mean the same.
 //!
-//! An expression is spelled in our language first ([`native`]): `===` is `==`, `In('a')` is `in_state('a')`, and
-//! `_event.data.x` is `event.x`. Then it is read as any other. Where the two languages would part, a finding says so:
-//! truth of what is no truth value, and division.
+//! An expression is spelled in our language first ([`native`](super::native)), and then read as any other. Where the two
+//! languages would part, it is said in other words (a field is true if it is there and neither `null`, `false`, `0` nor an
+//! empty text), or a finding says so: truth of what is computed, and division.
 
+use super::native::native;
 use super::{Lowering, plain};
 use crate::diag::{Diags, nearest};
 use crate::excerpt::Excerpt;
@@ -14,6 +15,9 @@ use crate::ir::{Assign, Constant, Expression, ExpressionKind, Guard, Type};
 use crate::lower::expression::{as_expression, constant};
 use crate::lower::report::unknown_state::unknown_target;
 use crate::source::{Span, Spanned};
+
+/// SCXML's variable with the machine's name.
+pub(super) const NAME: &str = "_name";
 
 impl Lowering<'_, '_> {
     /// A condition.
@@ -83,8 +87,7 @@ impl Lowering<'_, '_> {
                     return Some(guard.clone());
                 }
                 let value = self.value(expression)?;
-                self.expect_truth(&value, span);
-                return Some(Guard::Expression(value));
+                return Some(Guard::Expression(self.truth_of(value)));
             }
             Kind::Literal(literal) if self.document.ecmascript => {
                 let kind = ExpressionKind::Constant(Constant::Bool(is_truthy(literal)));
@@ -97,6 +100,38 @@ impl Lowering<'_, '_> {
             }
         };
         Some(as_expression(guard, span).map_or_else(|guard| guard, Guard::Expression))
+    }
+
+    /// What ECMAScript takes a field for, or a text that is known. Source: ECMA-262, *ToBoolean*.
+    fn truth_of(&mut self, value: Expression) -> Expression {
+        let span = value.span;
+        let made = |kind| Expression { span, kind };
+        let is_ecmascript = self.document.ecmascript;
+        match value.kind {
+            ExpressionKind::Constant(Constant::Text(text)) if is_ecmascript => {
+                made(ExpressionKind::Constant(Constant::Bool(!text.is_empty())))
+            }
+            ExpressionKind::Field(field)
+                if is_ecmascript && self.fields.at(field).kind != Type::Bool =>
+            {
+                let falsy = vec![
+                    Constant::Null,
+                    Constant::Bool(false),
+                    Constant::Int(0),
+                    Constant::Text(String::new()),
+                ];
+                let among = ExpressionKind::Among(Box::new(made(value.kind)), falsy);
+                let is_other = made(ExpressionKind::Not(Box::new(made(among))));
+                made(ExpressionKind::And(vec![
+                    made(ExpressionKind::Has(field)),
+                    is_other,
+                ]))
+            }
+            _ => {
+                self.expect_truth(&value, span);
+                value
+            }
+        }
     }
 
     /// In ECMAScript any value is true or false.
@@ -118,10 +153,7 @@ impl Lowering<'_, '_> {
         let span = expression.span;
         let kind = match &expression.kind {
             Kind::Literal(literal) => ExpressionKind::Constant(constant(literal)),
-            Kind::Name(name) => match self.data.guards.get(name) {
-                Some(Guard::Ask(host)) => ExpressionKind::Ask(*host),
-                _ => ExpressionKind::Field(self.named(name, span)?),
-            },
+            Kind::Name(name) => self.name(name, span)?,
             Kind::Has(name) => ExpressionKind::Has(self.named(&name.value, name.span)?),
             Kind::InState(name) => {
                 let Some(&state) = self.by_id.get(&plain(name)) else {
@@ -161,6 +193,30 @@ impl Lowering<'_, '_> {
         Some(Expression { span, kind })
     }
 
+    /// What a name stands for: a guard of the host's, what is known before, or a field.
+    fn name(&mut self, name: &str, span: Span) -> Option<ExpressionKind> {
+        if let Some(Guard::Ask(host)) = self.data.guards.get(name) {
+            return Some(ExpressionKind::Ask(*host));
+        }
+        if let Some(known) = self.variable(name) {
+            return Some(ExpressionKind::Constant(Constant::Text(known)));
+        }
+        self.named(name, span).map(ExpressionKind::Field)
+    }
+
+    /// The value of a system variable that is known before the machine runs: its name, and the event of a transition that
+    /// has only one.
+    fn variable(&self, name: &str) -> Option<String> {
+        if self.document.native {
+            return None;
+        }
+        match name {
+            NAME => self.document.name.as_ref().map(|name| name.value.clone()),
+            "_event.name" => self.trigger.clone(),
+            _ => None,
+        }
+    }
+
     /// The field of a path whose first name is declared.
     fn named(&mut self, path: &str, span: Span) -> Option<crate::arena::Handle<crate::ir::Field>> {
         let first = path.split('.').next().unwrap_or("");
@@ -194,80 +250,4 @@ fn is_truthy(literal: &ast::Literal) -> bool {
 fn is_arithmetic(operator: BinaryOperator) -> bool {
     use BinaryOperator::{Add, Divide, Multiply, Remainder, Subtract};
     matches!(operator, Add | Subtract | Multiply | Divide | Remainder)
-}
-
-/// A text of ECMAScript, spelled as an expression of ours.
-fn native(text: &Excerpt) -> Excerpt {
-    /// What is spelled otherwise, the longest first.
-    const WORDS: [(&str, &str); 4] = [
-        ("===", "=="),
-        ("!==", "!="),
-        ("_event.data", "event"),
-        ("In(", "in_state("),
-    ];
-    let mut spelled = Excerpt::new(text.file());
-    let all = text.text();
-    let mut quote: Option<char> = None;
-    let mut before = ' ';
-    let mut at = 0;
-    while let Some(rest) = all.get(at..).filter(|rest| !rest.is_empty()) {
-        let is_start = !(before.is_alphanumeric() || before == '_' || before == '.');
-        let word = WORDS.iter().find(|(word, _)| {
-            let is_sign = word.ends_with('=');
-            quote.is_none() && rest.starts_with(word) && (is_sign || is_start)
-        });
-        if let Some((word, ours)) = word {
-            let source = text.span(at..at + word.len()).start;
-            // Letter by letter at one place: the words aren't equally long.
-            for letter in ours.chars() {
-                spelled.push(letter.encode_utf8(&mut [0; 4]), source);
-            }
-            before = ours.chars().next_back().unwrap_or(' ');
-            at += word.len();
-            continue;
-        }
-        let mut letters = rest.chars();
-        let Some(letter) = letters.next() else { break };
-        let mut length = letter.len_utf8();
-        match quote {
-            Some(_) if letter == '\\' => {
-                length += letters.next().map_or(0, char::len_utf8);
-            }
-            Some(open) if letter == open => quote = None,
-            None if matches!(letter, '\'' | '"') => quote = Some(letter),
-            _ => {}
-        }
-        let range = at..at + length;
-        let source = text.span(range.clone()).start;
-        spelled.push(all.get(range).unwrap_or(""), source);
-        before = letter;
-        at += length;
-    }
-    spelled
-}
-
-#[cfg(test)]
-mod tests {
-    use super::native;
-    use crate::excerpt::Excerpt;
-    use crate::source::Sources;
-
-    #[test]
-    fn ecmascript_is_spelled_as_ours() {
-        for (text, expected) in [
-            ("x === 1 && y !== 2", "x == 1 && y != 2"),
-            ("In('a') || !In('b')", "in_state('a') || !in_state('b')"),
-            ("_event.data.x > 1", "event.x > 1"),
-            (
-                "x == '=== In(' && In('c')",
-                "x == '=== In(' && in_state('c')",
-            ),
-            (r"x == '\'===' ", r"x == '\'===' "),
-            ("myIn(1)", "myIn(1)"),
-        ] {
-            let mut sources = Sources::new();
-            let file = sources.add("cond", text);
-            assert_eq!(native(&Excerpt::whole(file, text)).text(), expected);
-        }
-    }
 }

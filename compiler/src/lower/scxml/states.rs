@@ -2,13 +2,16 @@
 
 use std::ops::Range;
 
+use super::events::FAULT;
+use super::native::is_no_expression;
 use super::{Lowering, Made, Node, plain};
 use crate::arena::{Arena, Handle};
+use crate::excerpt::Excerpt;
 use crate::front::scxml::ast::{self, Kind};
-use crate::front::scxml::{misplaced_content, missing_part};
+use crate::front::scxml::{always_fails, misplaced_content, missing_part};
 use crate::ir::{
-    Action, ActionKind, Constant, Expression, ExpressionKind, Guard, Initial, Meta, State,
-    StateKind, Transition, Verdict,
+    Action, ActionKind, Constant, Event, EventKind, Expression, ExpressionKind, Guard, Initial,
+    Meta, State, StateKind, Transition, Verdict,
 };
 use crate::lower::report::duplicate_state::duplicate_state;
 use crate::source::{Span, Spanned};
@@ -159,7 +162,13 @@ impl Lowering<'_, '_> {
                     .push(missing_part::states(node.state.tag, element));
             }
         }
-        let initial = self.initial(node, handle, kind);
+        let mut initial = self.initial(node, handle, kind);
+        if let Some(initial) = initial.as_mut().filter(|_| node.parent.is_none()) {
+            // Data are bound before anything else is done.
+            let failures = self.data.failures.clone();
+            let failed = failures.into_iter().map(|place| self.failure(place));
+            initial.actions.splice(0..0, failed.collect::<Vec<_>>());
+        }
         let id = self.id_of(handle).to_owned();
         State {
             span: self.place_of(handle),
@@ -258,7 +267,7 @@ impl Lowering<'_, '_> {
         let guard = transition
             .condition
             .as_ref()
-            .and_then(|condition| self.condition(condition));
+            .and_then(|condition| self.condition_of(condition, &triggers));
         let is_lost = guard.is_none() && transition.condition.is_some()
             || triggers.is_empty() && transition.events.is_some();
         let guard = if is_lost {
@@ -280,6 +289,36 @@ impl Lowering<'_, '_> {
             description: None,
             meta: Meta::new(),
         }
+    }
+}
+
+impl Lowering<'_, '_> {
+    /// The condition of a transition with those triggers. One that can't be read never holds, which SCXML also tells with
+    /// an event; where something waits for that, it is refused like any other.
+    fn condition_of(
+        &mut self,
+        text: &Excerpt,
+        triggers: &[Handle<Event>],
+    ) -> Option<Spanned<Guard>> {
+        let is_noticed = self.document.native || self.known.is_awaited(FAULT);
+        if !is_noticed && is_no_expression(text.text()) {
+            let span = crate::front::scxml::place_of(text);
+            self.diags.push(always_fails::no_condition(span));
+            let kind = ExpressionKind::Constant(Constant::Bool(false));
+            return Some(Spanned::new(
+                Guard::Expression(Expression { span, kind }),
+                span,
+            ));
+        }
+        self.trigger = match triggers {
+            &[only] if self.events.at(only).kind != EventKind::Unknown => {
+                Some(self.events.at(only).id.clone())
+            }
+            _ => None,
+        };
+        let guard = self.condition(text);
+        self.trigger = None;
+        guard
     }
 }
 

@@ -35,3 +35,36 @@ pub(crate) fn no_location<'k>(
         None => found.help("declare it: `<data id=\"…\"/>` in a `<datamodel>`"),
     }
 }
+
+/// A value is to be computed by what is no expression.
+pub(crate) fn no_expression(place: Span) -> Diagnostic {
+    finding(
+        place,
+        "this is no expression, so it has no value".to_owned(),
+    )
+    .help("write an expression: a value, or what computes one")
+}
+
+/// An initial value is no expression.
+pub(crate) fn no_value(place: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::AlwaysFails,
+        place,
+        "this is no expression, so there is no value at first",
+    )
+    .label("always fails")
+    .note("SCXML raises `error.execution` here when the machine starts")
+    .help("write a value, or leave it out")
+}
+
+/// A condition is no expression.
+pub(crate) fn no_condition(place: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::AlwaysFails,
+        place,
+        "this is no expression, so the transition is never taken",
+    )
+    .label("always fails")
+    .note("SCXML takes such a condition for false")
+    .help("write a condition, or remove the transition")
+}

@@ -26,7 +26,7 @@ pub(crate) fn undeclared(place: Span, name: &str, known: Option<&str>) -> Diagno
     let found = finding(place, format!("`{name}` isn't declared")).label("no `<data>` of that id");
     if name.starts_with('_') {
         return found
-            .note("of SCXML's system variables, `_event.data` can be read; it is the event's data")
+            .note("of SCXML's system variables, `_event.data` and `_name` can be read, and `_event.name` in the condition of a transition with one event")
             .help("keep what is needed in the data");
     }
     match known {
@@ -48,7 +48,7 @@ pub(crate) fn truthiness(place: Span) -> Diagnostic {
     )
     .label("no condition by itself")
     .note("ECMAScript makes every value true or false; here only `true` is true")
-    .help("compare it: `count != 0`, `name != \"\"`")
+    .help("compare it: `count + 1 != 0`")
 }
 
 /// ECMAScript divides whole numbers to fractions.
