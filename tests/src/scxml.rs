@@ -336,6 +336,8 @@ fn played(valid: &Valid, events: &[&str]) -> Vec<String> {
         Err(StepError::NoValue(action)) => return vec![table.action_name(action).to_owned()],
         Err(error) => return vec![error.to_string()],
     };
+    // A machine that runs in circles shows it soon enough.
+    machine.set_step_limit(50);
     for event in events {
         let leaves = machine.configuration().leaves();
         let leaves: Vec<_> = leaves.map(|leaf| table.state_name(leaf)).collect();
@@ -356,7 +358,7 @@ fn played(valid: &Valid, events: &[&str]) -> Vec<String> {
 #[test]
 fn copies_of_the_roots_transitions_do_what_those_would() {
     let mut compared = 0;
-    for seed in 0..2 * RANDOM {
+    for seed in 0..RANDOM {
         let machine = random::machine(seed, Shape::any(seed));
         let is_of_root = machine.transitions_of(machine.root()).next().is_some();
         let Some(valid) = valid::check(machine, false, &mut Diags::new()).filter(|_| is_of_root)
@@ -382,7 +384,7 @@ fn copies_of_the_roots_transitions_do_what_those_would() {
         let names = valid.events.iter();
         let names = names.filter(|(_, event)| event.kind == EventKind::Named);
         let names: Vec<&str> = names.map(|(_, event)| event.id.as_str()).collect();
-        let events: Vec<&str> = names.iter().cycle().take(40).copied().collect();
+        let events: Vec<&str> = names.iter().cycle().take(12).copied().collect();
         assert_eq!(
             played(&valid, &events),
             played(read, &events),
