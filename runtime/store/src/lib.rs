@@ -30,6 +30,8 @@ mod clock;
 mod hash;
 mod id;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod record;
 mod sqlite;
 mod step;
@@ -47,6 +49,8 @@ pub use fold::{Live, RunState, Status, WaitingFor};
 pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresStore;
 pub use record::{NewRecord, Record, chain};
 pub use runs::{
     Advance, Advanced, Change, Fact, Legal, Loaded, Order, Registered, Report, RunError, Runs,

@@ -1,0 +1,100 @@
+//! Reading many runs: lists, and which have changed.
+
+use std::fmt::Write as _;
+
+use tokio_postgres::types::ToSql;
+
+use super::fault::Fault;
+use super::row;
+use super::session::Session;
+use super::told::{OVERLAP, Told};
+use crate::store::{Cursor, Hint, MAX_PAGE, Page, Query, Watermark};
+
+/// Most changes that are told at once. Why: a watcher that begins with nothing is told of every run.
+const CHANGES: i64 = 10_000;
+
+/// The conditions of a query, and their parameters.
+#[derive(Default)]
+struct Wanted<'a> {
+    sql: String,
+    params: Vec<Box<dyn ToSql + Sync + 'a>>,
+}
+
+impl<'a> Wanted<'a> {
+    fn param(&mut self, value: impl ToSql + Sync + 'a) -> usize {
+        self.params.push(Box::new(value));
+        self.params.len()
+    }
+
+    fn equal(&mut self, column: &str, value: Option<&'a str>) {
+        if let Some(value) = value {
+            let at = self.param(value);
+            let _ = write!(self.sql, " AND {column} = ${at}");
+        }
+    }
+}
+
+pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Fault> {
+    let limit = query.limit.clamp(1, MAX_PAGE);
+    let mut wanted = Wanted::default();
+    if !query.statuses.is_empty() {
+        let names: Vec<String> = query
+            .statuses
+            .iter()
+            .map(|status| format!("${}", wanted.param(status.as_str())))
+            .collect();
+        let _ = write!(wanted.sql, " AND status IN ({})", names.join(", "));
+    }
+    wanted.equal("workflow", query.workflow.as_deref());
+    wanted.equal("project", query.project.as_deref());
+    wanted.equal("parent", query.parent.as_ref().map(|run| run.as_str()));
+    if let Some(prefix) = &query.prefix {
+        let at = wanted.param(prefix.as_str());
+        let _ = write!(wanted.sql, " AND left(run, length(${at}::text)) = ${at}");
+    }
+    if let Some(after) = &query.after {
+        let updated = wanted.param(row::stored("a time", after.updated)?);
+        let run = wanted.param(after.run.as_str());
+        let _ = write!(wanted.sql, " AND (updated, run) < (${updated}, ${run})");
+    }
+    // One more than wanted says whether there are more.
+    let most = wanted.param(i64::try_from(limit + 1).unwrap_or(i64::MAX));
+    let sql = format!(
+        "SELECT {} FROM statemark_runs WHERE true{}
+            ORDER BY updated DESC, run DESC LIMIT ${most}",
+        row::HEAD,
+        wanted.sql
+    );
+    let params: Vec<&(dyn ToSql + Sync)> = wanted.params.iter().map(|it| &**it).collect();
+    let rows = session.query(&sql, &params).await?;
+    let more = rows.len() > limit;
+    let heads = rows.iter().take(limit).map(row::head);
+    let heads = heads.collect::<Result<Vec<_>, _>>()?;
+    let next = heads.last().filter(|_| more).map(|head| Cursor {
+        updated: head.updated,
+        run: head.run.clone(),
+    });
+    Ok(Page { heads, next })
+}
+
+/// Which runs have changed since, by the server's time of the change; those of the last while are looked at again, because
+/// a transaction may be seen later than one that began after it.
+pub(super) async fn changes(
+    session: &Session,
+    since: &Watermark,
+    told: &Told,
+) -> Result<(Watermark, Vec<Hint>), Fault> {
+    let from = row::stored("a watermark", since.0.saturating_sub(OVERLAP))?;
+    let sql = "SELECT run, seq, changed FROM statemark_runs WHERE changed > $1
+        ORDER BY changed, run LIMIT $2";
+    let rows = session.query(sql, &[&from, &CHANGES]).await?;
+    let mut found = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let hint = Hint {
+            run: row::run(row, 0)?,
+            seq: row::number(row, 1)?,
+        };
+        found.push((row::number(row, 2)?, hint));
+    }
+    Ok(told.new(since, found))
+}
