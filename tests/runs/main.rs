@@ -4,6 +4,7 @@ mod chaos;
 mod golden;
 mod harness;
 mod history;
+mod postgres;
 mod reports;
 mod stores;
 mod transcripts;

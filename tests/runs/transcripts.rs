@@ -17,6 +17,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::Value;
 use statemark_store::runs::Sent;
@@ -30,33 +31,38 @@ const RUN: &str = "r";
 
 #[test]
 fn transcripts_are_as_expected() {
-    let folder = root().join("tests/runs/cases");
     let mut wrong = String::new();
-    let mut count = 0;
-    let mut paths: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|it| it.unwrap().path())
-        .collect();
-    paths.sort();
-    for path in paths {
-        count += 1;
-        let text = fs::read_to_string(&path).unwrap();
-        let played = play(&text);
+    for (path, text) in all() {
+        let played = play(&text, Bench::new);
         if std::env::var_os("UPDATE").is_some() {
             fs::write(&path, played).unwrap();
         } else if played != text {
             let _ = write!(wrong, "{}:\n{played}\n", path.display());
         }
     }
-    assert!(count > 0);
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// All transcripts, in the order of their names.
+pub(crate) fn all() -> Vec<(PathBuf, String)> {
+    let folder = root().join("tests/runs/cases");
+    let paths = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let mut all: Vec<_> = paths
+        .map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            (path, text)
+        })
+        .collect();
+    assert!(!all.is_empty());
+    all.sort();
+    all
+}
+
 /// The same text with the answers of today.
-fn play(text: &str) -> String {
+pub(crate) fn play(text: &str, make: impl Fn(&[(&str, &str)]) -> Bench) -> String {
     let (before, rest) = text.split_once("```transcript\n").expect("a transcript");
     let (script, after) = rest.split_once("```").expect("its end");
-    let bench = Bench::new(&[("case.md", before)]);
+    let bench = make(&[("case.md", before)]);
     let mut played = format!("{before}```transcript\n");
     for line in script.lines().filter_map(|line| line.strip_prefix("> ")) {
         let _ = writeln!(played, "> {line}");

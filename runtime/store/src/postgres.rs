@@ -74,7 +74,7 @@ impl PostgresStore {
             told: Told::default(),
             runtime: Some(runtime),
         };
-        store.wait("opening the store", schema::prepare)?;
+        store.wait("opening the store", &schema::prepare)?;
         Ok(store)
     }
 
@@ -108,25 +108,25 @@ impl Store for PostgresStore {
     }
 
     fn head(&self, run: &RunId) -> Result<Head, StoreError> {
-        self.wait("reading a run", async |session| {
+        self.wait("reading a run", &async |session| {
             record::head(session, run).await
         })
     }
 
     fn records(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
-        self.wait("reading records", async |session| {
+        self.wait("reading records", &async |session| {
             record::page(session, run, after, limit).await
         })
     }
 
     fn seen(&self, run: &RunId, key: &Key) -> Result<Option<Seen>, StoreError> {
-        self.wait("looking for a key", async |session| {
+        self.wait("looking for a key", &async |session| {
             record::seen(session, run, key).await
         })
     }
 
     fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        self.wait("listing runs", async |session| {
+        self.wait("listing runs", &async |session| {
             list::page(session, query).await
         })
     }
@@ -137,63 +137,63 @@ impl Store for PostgresStore {
 
     fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, StoreError> {
         let now = self.now()?;
-        self.wait("leasing a run", async |session| {
+        self.wait("leasing a run", &async |session| {
             lease::take(session, run, owner, milliseconds, now).await
         })
     }
 
     fn release(&self, lease: &Lease) -> Result<(), StoreError> {
-        self.wait("giving a lease back", async |session| {
+        self.wait("giving a lease back", &async |session| {
             lease::release(session, lease).await
         })
     }
 
     fn due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<Due>, StoreError> {
         let clock = self.now()?;
-        self.wait("claiming timers", async |session| {
+        self.wait("claiming timers", &async |session| {
             timer::claim(session, now, limit, claim, clock).await
         })
     }
 
     fn next_due(&self) -> Result<Option<u64>, StoreError> {
         let clock = self.now()?;
-        self.wait("looking for timers", async |session| {
+        self.wait("looking for timers", &async |session| {
             timer::next(session, clock).await
         })
     }
 
     fn changes(&self, since: &Watermark) -> Result<(Watermark, Vec<Hint>), StoreError> {
-        self.wait("looking for changes", async |session| {
+        self.wait("looking for changes", &async |session| {
             list::changes(session, since, &self.told).await
         })
     }
 
     fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {
-        self.wait("keeping a blob", async |session| {
+        self.wait("keeping a blob", &async |session| {
             blob::put(session, bytes).await
         })
     }
 
     fn blob(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {
-        self.wait("reading a blob", async |session| {
+        self.wait("reading a blob", &async |session| {
             blob::get(session, hash).await
         })
     }
 
     fn put_fold(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
-        self.wait("keeping a fold", async |session| {
+        self.wait("keeping a fold", &async |session| {
             blob::put_fold(session, run, seq, fold).await
         })
     }
 
     fn fold(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
-        self.wait("reading a fold", async |session| {
+        self.wait("reading a fold", &async |session| {
             blob::fold(session, run).await
         })
     }
 
     fn remove(&self, run: &RunId) -> Result<(), StoreError> {
-        self.wait("removing a run", async |session| {
+        self.wait("removing a run", &async |session| {
             remove::remove(session, run).await
         })
     }

@@ -53,7 +53,7 @@ impl PostgresStore {
         append.check()?;
         // Asked again, an append without a key would be made twice.
         let again = append.key.is_some();
-        self.wait_for("appending", again, async |session| {
+        self.wait_for("appending", again, &async |session| {
             written(session, append, from).await
         })
     }
@@ -150,7 +150,9 @@ fn place<'a>(
         Some(head) => (row::number(head, 0)?, row::number(head, 2)?),
         None => (0, 0),
     };
-    let place = match (append.expect, head) {
+    // A fork is a new run, whatever the append expects.
+    let expect = forked.map_or(append.expect, |_| Expect::NoRun);
+    let place = match (expect, head) {
         (Expect::NoRun, None) => Place {
             after: start.0,
             last: start.1,

@@ -36,11 +36,13 @@ impl<'a> Wanted<'a> {
 
 pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Fault> {
     let limit = query.limit.clamp(1, MAX_PAGE);
+    if !can_match(query) {
+        return Ok(Page::default());
+    }
     let mut wanted = Wanted::default();
     if !query.statuses.is_empty() {
-        let names: Vec<String> = query
-            .statuses
-            .iter()
+        let statuses = query.statuses.iter().filter(|status| is_text(status));
+        let names: Vec<String> = statuses
             .map(|status| format!("${}", wanted.param(status.as_str())))
             .collect();
         let _ = write!(wanted.sql, " AND status IN ({})", names.join(", "));
@@ -77,6 +79,19 @@ pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Fault
     Ok(Page { heads, next })
 }
 
+/// Whether a column can hold it: in PostgreSQL no text has a NUL, and no statement may ask for one.
+fn is_text(text: &str) -> bool {
+    !text.contains('\0')
+}
+
+/// Whether there can be such runs at all.
+fn can_match(query: &Query) -> bool {
+    let texts = [&query.workflow, &query.project, &query.prefix];
+    let statuses = &query.statuses;
+    texts.into_iter().flatten().all(|text| is_text(text))
+        && (statuses.is_empty() || statuses.iter().any(|status| is_text(status)))
+}
+
 /// Which runs have changed since, by the server's time of the change; those of the last while are looked at again, because
 /// a transaction may be seen later than one that began after it.
 pub(super) async fn changes(
@@ -96,5 +111,5 @@ pub(super) async fn changes(
         };
         found.push((row::number(row, 2)?, hint));
     }
-    Ok(told.new(since, found))
+    Ok(told.only_new(since, found))
 }

@@ -113,7 +113,7 @@ impl PostgresStore {
     pub(super) fn wait<T>(
         &self,
         doing: &'static str,
-        work: impl AsyncFn(&Session) -> Result<T, Fault>,
+        work: &impl AsyncFn(&Session) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         self.wait_for(doing, true, work)
     }
@@ -123,13 +123,13 @@ impl PostgresStore {
         &self,
         doing: &'static str,
         again: bool,
-        work: impl AsyncFn(&Session) -> Result<T, Fault>,
+        work: &impl AsyncFn(&Session) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         let _context = self.runtime.as_ref().map(|runtime| runtime.enter());
         pollster::block_on(async {
             let mut tries = Tries::default();
             loop {
-                let fault = match self.attempt(&work, &mut tries).await {
+                let fault = match self.attempt(work, &mut tries).await {
                     Ok(done) => return Ok(done),
                     Err(Fault::Answer(error)) => return Err(error),
                     Err(fault) => fault,

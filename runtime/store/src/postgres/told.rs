@@ -22,7 +22,11 @@ pub(super) struct Told(Mutex<BTreeMap<u64, BTreeSet<(RunId, u64)>>>);
 
 impl Told {
     /// What is new for a watcher, of what was found with the times of the changes.
-    pub(super) fn new(&self, since: &Watermark, found: Vec<(u64, Hint)>) -> (Watermark, Vec<Hint>) {
+    pub(super) fn only_new(
+        &self,
+        since: &Watermark,
+        found: Vec<(u64, Hint)>,
+    ) -> (Watermark, Vec<Hint>) {
         let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let newest = found.iter().map(|(changed, _)| *changed).max();
         let newest = newest.unwrap_or(0).max(since.0);

@@ -1,0 +1,199 @@
+//! What only the store in PostgreSQL does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use statemark_store::{
+    Actor, Append, Appended, Expect, Hash, NewRecord, PostgresStore, Role, Store, StoreError,
+    Summary,
+};
+
+use super::server;
+use super::server::PASSWORD;
+
+/// An append of one note.
+pub(super) fn note(run: &str, expect: Expect, key: Option<&str>) -> Append {
+    let text = key.unwrap_or("a note");
+    Append {
+        run: run.parse().unwrap(),
+        expect,
+        key: key.map(|key| (key.parse().unwrap(), Hash::of(key.as_bytes()))),
+        fence: None,
+        records: vec![NewRecord {
+            time: 1,
+            kind: "note".to_owned(),
+            v: 1,
+            actor: Actor::new(Role::Agent),
+            body: serde_json::json!({ "text": text }).to_string(),
+        }],
+        summary: Summary::default(),
+        timers: None,
+    }
+}
+
+#[test]
+fn many_that_open_a_new_database_at_once_all_can() {
+    let Some(server) = server("opening at once", false) else {
+        return;
+    };
+    let address = server.database("opened");
+    let threads: Vec<_> = (0..8)
+        .map(|number| {
+            let address = address.clone();
+            std::thread::spawn(move || {
+                let store = PostgresStore::open(&address).unwrap();
+                let run = format!("run {number}");
+                store.append(&note(&run, Expect::NoRun, None)).unwrap();
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let store = PostgresStore::open(&address).unwrap();
+    let all = store.list(&statemark_store::Query {
+        limit: 100,
+        ..Default::default()
+    });
+    assert_eq!(all.unwrap().heads.len(), 8);
+
+    // A newer version has been here.
+    server.sql("opened", "UPDATE statemark_schema SET version = 99");
+    let error = PostgresStore::open(&address).err().unwrap();
+    assert!(
+        matches!(error, StoreError::SchemaTooNew { found: 99, .. }),
+        "{error}"
+    );
+}
+
+/// The texts of errors go to logs and to agents.
+#[test]
+fn no_error_shows_a_password() {
+    let wrong = format!("postgres://someone:{PASSWORD}@127.0.0.1:1/runs");
+    let broken = format!("postgres://someone:{PASSWORD}@127.0.0.1:port/runs?x={PASSWORD}");
+    let secret = format!("postgres://someone@127.0.0.1:1/runs?password={PASSWORD}&sslmode=require");
+    let mut errors = Vec::new();
+    for address in [wrong, broken, secret] {
+        errors.push(PostgresStore::open(&address).err().unwrap().to_string());
+    }
+    if let Some(server) = server("a wrong password", false) {
+        let address = server.address("public");
+        let role = format!("CREATE ROLE guarded LOGIN SUPERUSER PASSWORD '{PASSWORD}'");
+        server.sql("public", &role);
+        let right = address.replace("statemark:", "guarded:");
+        PostgresStore::open(&right).unwrap();
+        let wrong = right.replace(PASSWORD, &format!("{PASSWORD}s"));
+        errors.push(PostgresStore::open(&wrong).err().unwrap().to_string());
+        let secure = format!("{address}&sslmode=require");
+        errors.push(PostgresStore::open(&secure).err().unwrap().to_string());
+    }
+    for error in &errors {
+        assert!(!error.contains(PASSWORD), "{error}");
+    }
+    assert!(errors[0].contains("connect"), "{errors:#?}");
+    assert!(
+        errors[1].contains("postgres://user:password@"),
+        "{errors:#?}"
+    );
+    if errors.len() > 3 {
+        assert!(
+            errors[3].contains("password authentication failed"),
+            "{errors:#?}"
+        );
+        assert!(errors[4].to_lowercase().contains("tls"), "{errors:#?}");
+    }
+}
+
+/// The store waits without a runtime on the caller's thread, so that asynchronous callers neither panic nor hang.
+#[test]
+fn asynchronous_callers_are_answered() {
+    let Some(server) = server("asynchronous callers", false) else {
+        return;
+    };
+    let address = server.database("called");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let store = Arc::new(PostgresStore::open(&address).unwrap());
+        let first = store.append(&note("r", Expect::NoRun, None)).unwrap();
+        assert_eq!(first, Appended::Done { first: 1, last: 1 });
+        let other = Arc::clone(&store);
+        let second = tokio::task::spawn_blocking(move || {
+            other.append(&note("r", Expect::At(1), None)).unwrap()
+        });
+        assert_eq!(second.await.unwrap(), Appended::Done { first: 2, last: 2 });
+        drop(store);
+    });
+}
+
+/// What PostgreSQL can't keep is said, and the connection is as good as before.
+#[test]
+fn a_text_with_a_nul_is_refused() {
+    let Some(server) = server("a text with a NUL", false) else {
+        return;
+    };
+    let store = PostgresStore::open(&server.database("nul")).unwrap();
+    let mut append = note("r", Expect::NoRun, None);
+    append.summary.project = Some("a\0b".to_owned());
+    let error = store.append(&append).unwrap_err();
+    assert!(matches!(error, StoreError::Invalid { .. }), "{error}");
+    // In JSON it is written in another way.
+    append.summary.project = None;
+    append.records[0].actor = Actor::new(Role::Agent).named("a\0b");
+    store.append(&append).unwrap();
+    let records = store.records(&append.run, 0, 10).unwrap();
+    assert_eq!(records[0].actor, append.records[0].actor);
+}
+
+/// Leases go by the server's time, unless a clock is given.
+#[test]
+fn leases_go_by_the_time_of_the_server() {
+    let Some(server) = server("the time of the server", false) else {
+        return;
+    };
+    let address = server.database("leased");
+    let store = PostgresStore::open(&address).unwrap();
+    let run = "r".parse().unwrap();
+    store.append(&note("r", Expect::NoRun, None)).unwrap();
+    let first = store.lease(&run, "one", 400).unwrap();
+    let busy = store.lease(&run, "two", 400).unwrap_err();
+    assert!(
+        matches!(&busy, StoreError::Busy { by } if by == "one"),
+        "{busy}"
+    );
+    std::thread::sleep(Duration::from_millis(450));
+    let second = store.lease(&run, "two", 400).unwrap();
+    assert_eq!(second.fence.0, first.fence.0 + 1);
+    let mut late = note("r", Expect::Any, None);
+    late.fence = Some(first.fence);
+    let error = store.append(&late).unwrap_err();
+    assert!(matches!(error, StoreError::Fenced { .. }), "{error}");
+}
+
+/// Sixteen writers of one run: each acknowledged append is there once, and nobody is told of a conflict.
+#[test]
+fn writers_of_one_run_take_turns() {
+    let Some(server) = server("writers of one run", false) else {
+        return;
+    };
+    let store = Arc::new(PostgresStore::open(&server.database("turns")).unwrap());
+    store.append(&note("r", Expect::NoRun, None)).unwrap();
+    let threads: Vec<_> = (0..16)
+        .map(|writer| {
+            let store = Arc::clone(&store);
+            std::thread::spawn(move || {
+                for number in 0..20 {
+                    let key = format!("{writer}-{number}");
+                    store.append(&note("r", Expect::Any, Some(&key))).unwrap();
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let head = store.head(&"r".parse().unwrap()).unwrap();
+    assert_eq!(head.seq, 1 + 16 * 20);
+}
