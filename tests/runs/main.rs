@@ -8,3 +8,4 @@ mod postgres;
 mod reports;
 mod stores;
 mod transcripts;
+mod travel;

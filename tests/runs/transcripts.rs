@@ -13,7 +13,10 @@
 //! > steps                         what is known of steps and of children
 //! > child r/agent::T1             where a run under it is, and what is known of its steps
 //! > records                         the kinds of its records, and what they say in short
+//! > @f state                        the same of the run `f`
 //! ```
+//!
+//! What else there is to do is where its words are: `travel.rs`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -26,6 +29,7 @@ use statemark_store::{Body, Call, RunError, Send, Start, Written, fold};
 use crate::golden::root;
 use crate::harness::Bench;
 use crate::reports;
+use crate::travel;
 
 const RUN: &str = "r";
 
@@ -76,8 +80,10 @@ pub(crate) fn play(text: &str, make: impl Fn(&[(&str, &str)]) -> Bench) -> Strin
 }
 
 fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
+    let named = line.strip_prefix('@').and_then(|line| line.split_once(' '));
+    let (run, line) = named.unwrap_or((RUN, line));
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let order = bench.order(RUN);
+    let order = bench.order(run);
     let json = |text: &str| -> Option<Value> {
         (!text.is_empty()).then(|| serde_json::from_str(text).expect("JSON"))
     };
@@ -98,13 +104,13 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
             };
             Ok(shown(&bench.runs.send(&order, &send)?))
         }
-        "state" => state(bench),
-        "records" => records(bench),
-        "why" => why(bench, rest),
-        "report" => reports::report(bench, RUN, rest),
-        "steps" => reports::steps(bench, RUN),
+        "report" => reports::report(bench, run, rest),
+        "steps" => reports::steps(bench, run),
         "child" => reports::child(bench, rest),
-        other => panic!("no such line: {other}"),
+        "why" => why(bench, run, rest),
+        "state" => state(bench, run),
+        "records" => records(bench, run),
+        _ => travel::act(bench, run, line),
     }
 }
 
@@ -128,8 +134,8 @@ fn shown(written: &Written) -> String {
     }
 }
 
-fn state(bench: &Bench) -> Result<String, RunError> {
-    let loaded = bench.runs.load(&RUN.parse().unwrap())?;
+fn state(bench: &Bench, run: &str) -> Result<String, RunError> {
+    let loaded = bench.runs.load(&run.parse().unwrap())?;
     let state = &loaded.state;
     let mut text = format!("{} in {}\n", state.status().name(), state.leaves.join(", "));
     if !state.context.is_empty() {
@@ -140,7 +146,7 @@ fn state(bench: &Bench) -> Result<String, RunError> {
         let _ = writeln!(text, "{} -> {}{holds}", it.event, it.to.join(", "));
     }
     for timer in &state.timers {
-        let left = timer.due - bench.runs.now();
+        let left = timer.due.saturating_sub(bench.runs.now());
         let _ = writeln!(text, "{} in {left} ms", timer.name);
     }
     // Whoever folds from the first record on comes to the same.
@@ -151,8 +157,8 @@ fn state(bench: &Bench) -> Result<String, RunError> {
 
 /// Why it stands where it does. An event that is proposed must be one that would be
 /// taken.
-fn why(bench: &Bench, event: &str) -> Result<String, RunError> {
-    let loaded = bench.runs.load(&RUN.parse().unwrap())?;
+fn why(bench: &Bench, run: &str, event: &str) -> Result<String, RunError> {
+    let loaded = bench.runs.load(&run.parse().unwrap())?;
     let why = loaded.why((!event.is_empty()).then_some(event))?;
     let mut text = String::new();
     for reason in why.reasons {
@@ -171,11 +177,11 @@ fn why(bench: &Bench, event: &str) -> Result<String, RunError> {
     Ok(text)
 }
 
-fn records(bench: &Bench) -> Result<String, RunError> {
+fn records(bench: &Bench, run: &str) -> Result<String, RunError> {
     let mut text = String::new();
     fold::each(
         bench.runs.store(),
-        &RUN.parse().unwrap(),
+        &run.parse().unwrap(),
         0,
         None,
         |record| {

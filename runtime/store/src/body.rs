@@ -14,8 +14,8 @@ mod work;
 
 pub use artifact::{Artifact, Finding, Stage, Verdict};
 pub use control::{
-    Cancelled, CheckpointRestored, CheckpointTaken, Closed, Forced, Migrated, Paused, Rewound,
-    Scope,
+    Cancelled, CheckpointRestored, CheckpointTaken, Closed, Compensation, Forced, Migrated, Paused,
+    Rewound, Scope,
 };
 pub use event::{Cause, Event, Forked, Parent, Refused, Started, Subject};
 pub use request::{Opened, RequestKind, Resolution, Resolved, Waiting};

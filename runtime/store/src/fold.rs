@@ -4,8 +4,9 @@
 //! same answer. [`RunState::apply`] takes the records in order; the state says up to which one it goes.
 //!
 //! A `run.rewound` takes back what lies between: [`Live`] knows which records count, and a fold that meets one has to begin
-//! again without the others. [`read`] does that.
+//! again without the others. [`read`] does that. What happened outside of the journal lasts nevertheless: `fold/lasting.rs`.
 
+mod lasting;
 mod live;
 mod record;
 mod status;
@@ -19,8 +20,8 @@ pub use live::Live;
 pub use status::{Status, WaitingFor};
 
 use crate::body::{
-    Artifact, CheckpointTaken, EffectStatus, Opened, Parent, Resolved, Started, StepStatus,
-    Subflow, Usage,
+    Artifact, CheckpointRestored, CheckpointTaken, EffectStatus, Opened, Parent, Resolved, Started,
+    StepStatus, Subflow, Usage,
 };
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -78,7 +79,11 @@ pub struct RunState {
     /// By key: the effects, and what became of them.
     pub effects: BTreeMap<String, EffectState>,
     /// By name: the saved working copies.
-    pub checkpoints: BTreeMap<String, CheckpointTaken>,
+    pub checkpoints: BTreeMap<String, Checkpoint>,
+    /// The checkpoint that has the files as they were last seen.
+    pub workspace: Option<String>,
+    /// The checkpoint that the files are being put back to, while that isn't done.
+    pub restoring: Option<CheckpointRestored>,
     /// By id: the runs under this one.
     pub children: BTreeMap<String, Child>,
     /// Steps of somebody else's making, by the state that they stand under.
@@ -177,6 +182,23 @@ pub struct EffectState {
     /// What became of it; none while nobody has touched it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<EffectStatus>,
+    /// The key of the effect that it takes back, if that is what it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compensates: Option<String>,
+    /// Whether its step was taken back after it had left.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub taken_back: bool,
+}
+
+/// A saved working copy, and the record that says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The working copy.
+    pub taken: CheckpointTaken,
+    /// The record.
+    pub seq: u64,
+    /// When.
+    pub time: u64,
 }
 
 /// A run under this one.
@@ -302,21 +324,53 @@ pub fn read_anew(
     run: &RunId,
     upto: Option<u64>,
 ) -> Result<RunState, StoreError> {
+    read_with(store, run, upto, &[])
+}
+
+/// The state from the first record on, as it is once these records are written behind the last one.
+///
+/// # Errors
+///
+/// As for [`read`].
+pub fn read_with(
+    store: &dyn Store,
+    run: &RunId,
+    upto: Option<u64>,
+    more: &[Record],
+) -> Result<RunState, StoreError> {
+    let live = live(store, run, upto, more)?;
+    let mut state = RunState::default();
+    let mut take = |record: &Record| {
+        let taken = if live.counts(record.seq) {
+            state.apply(record)
+        } else {
+            lasting::apply(&mut state, record)
+        };
+        taken.map_err(|error| unreadable(run, record, &error))
+    };
+    each(store, run, 0, upto, &mut take)?;
+    more.iter().try_for_each(take)?;
+    Ok(state)
+}
+
+/// Which records of a run count, up to one of them or all, once some more are written.
+///
+/// # Errors
+///
+/// The store's.
+pub fn live(
+    store: &dyn Store,
+    run: &RunId,
+    upto: Option<u64>,
+    more: &[Record],
+) -> Result<Live, StoreError> {
     let mut live = Live::default();
     each(store, run, 0, upto, |record| {
         live.push(record);
         Ok(())
     })?;
-    let mut state = RunState::default();
-    each(store, run, 0, upto, |record| {
-        if live.counts(record.seq) {
-            state
-                .apply(record)
-                .map_err(|error| unreadable(run, record, &error))?;
-        }
-        Ok(())
-    })?;
-    Ok(state)
+    more.iter().for_each(|record| live.push(record));
+    Ok(live)
 }
 
 fn unreadable(run: &RunId, record: &Record, error: &serde_json::Error) -> StoreError {

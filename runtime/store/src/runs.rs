@@ -6,9 +6,16 @@
 
 mod advance;
 mod change;
+mod checkpoint;
+mod effect;
+mod fork;
 mod legal;
+mod refusal;
+mod restore;
+mod rewind;
 mod send;
 mod start;
+mod timeline;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,12 +23,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use advance::{Advance, Advanced, Registered, Report};
 pub use change::{Change, Order, Written};
+pub use checkpoint::Checkpoint;
+pub use effect::{OpenEffect, ReportEffect};
+pub use fork::Fork;
 pub use legal::{Fact, Legal};
+pub use restore::Restore;
+pub use rewind::{EffectLeft, Rewind, RewindPlan};
 pub use send::{Send, Sent};
 pub use start::Start;
+pub use timeline::{Branch, Forking, Mark, Marked, Timeline, Visited};
 
 use crate::clock::Clock;
 use crate::fold::{self, RunState};
+use crate::git::GitError;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::step::CannotStep;
@@ -35,7 +49,12 @@ pub struct Runs {
     clock: Arc<dyn Clock>,
     /// The tables that runs go on under, by hash.
     tables: Mutex<BTreeMap<Hash, Arc<Workflow>>>,
+    /// Is told of the points at which a crash could tear something.
+    probe: Option<Probe>,
 }
+
+/// Is told the name of a point that was reached.
+pub type Probe = Arc<dyn Fn(&str) + std::marker::Send + Sync>;
 
 /// A run as it is now.
 #[derive(Clone, Debug)]
@@ -67,6 +86,8 @@ pub enum RunError {
     Table(WorkflowError),
     /// The machine couldn't be moved.
     Step(CannotStep),
+    /// Git couldn't save files or put them back.
+    Git(GitError),
     /// The request itself makes no sense.
     Invalid {
         /// Why, and how to mend it.
@@ -95,6 +116,7 @@ impl fmt::Display for RunError {
             }
             Self::Table(error) => write!(out, "the run's table can't be used: {error}"),
             Self::Step(error) => error.fmt(out),
+            Self::Git(error) => error.fmt(out),
             Self::Invalid { what } => out.write_str(what),
             Self::Crowded { tries } => write!(
                 out,
@@ -109,6 +131,12 @@ impl std::error::Error for RunError {}
 impl From<StoreError> for RunError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
+    }
+}
+
+impl From<GitError> for RunError {
+    fn from(error: GitError) -> Self {
+        Self::Git(error)
     }
 }
 
@@ -137,6 +165,20 @@ impl Runs {
             workflows,
             clock,
             tables: Mutex::default(),
+            probe: None,
+        }
+    }
+
+    /// The same, and a function is told of each point at which a crash could tear something: for tests that crash there.
+    #[must_use]
+    pub fn with_probe(mut self, probe: Probe) -> Self {
+        self.probe = Some(probe);
+        self
+    }
+
+    fn probe(&self, point: &str) {
+        if let Some(probe) = &self.probe {
+            probe(point);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Records in a line each, for people.
 
-use crate::body::{Body, Cause, Resolution, Stage, StepStatus, Subject};
+use crate::body::{Body, Cause, Resolution, Scope, Stage, StepStatus, Subject};
 use crate::record::Record;
 use crate::runs::list;
 
@@ -65,12 +65,25 @@ fn told(body: Body) -> String {
         Body::CheckpointTaken(it) => format!("checkpoint `{}` of {}", it.name, it.repository),
         Body::CheckpointRestored(it) if it.done => format!("checkpoint `{}` restored", it.name),
         Body::CheckpointRestored(it) => format!("about to restore checkpoint `{}`", it.name),
-        Body::Effect(it) => format!("effect `{}` {:?} ({})", it.name, it.status, it.key),
+        Body::Effect(it) => format!("effect `{}` {} ({})", it.name, it.status.name(), it.key),
         Body::Paused(it) => with("paused", it.reason.as_ref()),
         Body::Continued(it) => with("goes on", it.reason.as_ref()),
         Body::Cancelled(it) => with("cancelled", it.reason.as_ref()),
         Body::Forced(it) => with(&format!("forced to `{}`", it.to), it.reason.as_ref()),
-        Body::Rewound(it) => with(&format!("back to record {}", it.to), it.reason.as_ref()),
+        Body::Rewound(it) => {
+            let what = match it.scope {
+                Scope::State => "",
+                Scope::Workspace => " with the files only",
+                Scope::Both => " with the files",
+            };
+            let crossed = if it.crossed.is_empty() {
+                String::new()
+            } else {
+                format!(", leaving {} behind", list(&it.crossed))
+            };
+            let text = format!("back to record {}{what}{crossed}", it.to);
+            with(&text, it.reason.as_ref())
+        }
         Body::Migrated(it) => format!("goes on under table {}", it.to),
         Body::Closed(it) => {
             let outcome = if it.success { "completed" } else { "failed" };

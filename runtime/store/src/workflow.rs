@@ -20,6 +20,7 @@ pub struct Workflow {
     states: Vec<Value>,
     events: Vec<Value>,
     transitions: Vec<Value>,
+    actions: Vec<Value>,
 }
 
 /// Bytes that are no workflow.
@@ -74,6 +75,8 @@ impl Workflow {
             .collect())?;
         let transitions = rows.transitions.iter().map(|row| row.metadata.map(text));
         let transitions = all(transitions.collect())?;
+        let actions = rows.actions.iter().map(|row| row.metadata.map(text));
+        let actions = all(actions.collect())?;
         let machine = read(table.metadata())?;
         Ok(Self {
             hash: Hash::of(&bytes),
@@ -83,6 +86,7 @@ impl Workflow {
             states,
             events,
             transitions,
+            actions,
         })
     }
 
@@ -134,6 +138,14 @@ impl Workflow {
         self.transitions
             .get(transition.index())
             .unwrap_or(&Value::Null)
+    }
+
+    /// What it says of an action.
+    #[must_use]
+    pub fn action_meta(&self, action: &str) -> &Value {
+        let action = self.table.action_named(action);
+        let meta = action.and_then(|action| self.actions.get(action.index()));
+        meta.unwrap_or(&Value::Null)
     }
 
     /// The states that a person sees, in document order: all but the root and those that the compiler made up.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::step::StepRecord;
 use crate::hash::Hash;
@@ -67,9 +68,26 @@ pub struct Rewound {
     /// The keys of effects that had left and can't be taken back: crossed nevertheless.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossed: Vec<String>,
+    /// The effects that take others back, and have to be carried out for that, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compensations: Vec<Compensation>,
+    /// The checkpoint that the files were put back to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// An effect that takes another one back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compensation {
+    /// `<run>:<seq>:<n>`, as of any effect.
+    pub key: String,
+    /// The action's name.
+    pub name: String,
+    /// The key of the effect that it takes back.
+    pub of: String,
 }
 
 /// A run goes on under another table.
@@ -87,6 +105,18 @@ pub struct Migrated {
     /// What histories have recorded, by the new names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub history: BTreeMap<String, Vec<String>>,
+    /// All active states, by the new names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub active: Vec<String>,
+    /// Timers that have another name now.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub timers: BTreeMap<String, String>,
+    /// By request: the new numbers of the transitions that wait for its approval.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub approvals: BTreeMap<String, Vec<u16>>,
+    /// Fields that the context gets because the new table begins with them and the run had none.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub context: Map<String, Value>,
 }
 
 /// A working copy was saved.
@@ -100,6 +130,12 @@ pub struct CheckpointTaken {
     pub commit: String,
     /// The tree of the commit.
     pub tree: String,
+    /// The commit that was checked out, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// Folders that are repositories of their own: not saved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nested: Vec<String>,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -110,6 +146,8 @@ pub struct CheckpointTaken {
 pub struct CheckpointRestored {
     /// The checkpoint's name.
     pub name: String,
+    /// The repository's folder.
+    pub repository: String,
     /// The commit.
     pub commit: String,
     /// The tree that the working copy must have afterwards.
@@ -119,4 +157,10 @@ pub struct CheckpointRestored {
     /// The checkpoint of what was there before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
+    /// Why it was given up, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_up: Option<String>,
+    /// What is taken back along with it as soon as the files are as they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewind: Option<Rewound>,
 }

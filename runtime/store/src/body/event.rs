@@ -1,5 +1,7 @@
 //! The beginning of a run, the events that it took, and what was refused.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -49,6 +51,12 @@ pub struct Forked {
     /// Whether it begins without artifacts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drop_artifacts: bool,
+    /// The requests that were open then, by the ids that they have in the other run: their ids here.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub requests: BTreeMap<String, String>,
+    /// A name for people, if it isn't the other run's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
 }
 
 /// What a run works for.

@@ -1,7 +1,12 @@
 //! What each kind of record changes.
 
-use super::{Child, EffectState, Request, Revision, RunState, StepState};
-use crate::body::{Body, Cause, Step, StepRecord, StepStatus, Tool, ToolVerdict};
+use std::collections::BTreeMap;
+
+use super::{Checkpoint, Child, EffectState, Request, Revision, RunState, StepState};
+use crate::body::{
+    Body, Cause, CheckpointTaken, Effect, EffectStatus, Forked, Migrated, Rewound, Step,
+    StepRecord, StepStatus, Tool, ToolVerdict, Usage,
+};
 use crate::record::Record;
 use crate::store::PendingTimer;
 
@@ -13,13 +18,7 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
             state.begin(started);
             stepped(state, record, step);
         }
-        Body::Forked(forked) => {
-            state.forked.push((forked.from, forked.at));
-            state.context.extend(forked.input);
-            if forked.drop_artifacts {
-                state.artifacts.clear();
-            }
-        }
+        Body::Forked(forked) => fork(state, record, forked),
         Body::Event(event) => {
             let took = event.step.steps.iter().any(|it| !it.transitions.is_empty());
             state.transitions += u64::from(took);
@@ -71,17 +70,17 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
             state.artifacts.entry(name).or_default().push(revision);
         }
         Body::CheckpointTaken(taken) => {
-            state.checkpoints.insert(taken.name.clone(), taken);
+            state.workspace = Some(taken.name.clone());
+            save(state, record, taken);
         }
-        Body::Effect(effect) => {
-            let entry = state.effects.entry(effect.key);
-            let found = entry.or_insert_with(|| EffectState {
-                name: effect.name,
-                seq: record.seq,
-                status: None,
-            });
-            found.status = Some(effect.status);
+        Body::CheckpointRestored(restored) => {
+            if restored.done {
+                state.workspace = Some(restored.name.clone());
+            }
+            let over = restored.done || restored.given_up.is_some();
+            state.restoring = (!over).then_some(restored);
         }
+        Body::Effect(effect) => affected(state, effect, false),
         Body::Paused(paused) => {
             state.paused = Some(paused.reason.unwrap_or_default());
         }
@@ -99,17 +98,9 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
             state.closed = Some(closed.success);
             state.timers.clear();
         }
-        Body::Rewound(rewound) => state.rewinds.push((record.seq, rewound.to)),
-        Body::Migrated(migrated) => migrate(state, migrated),
-        Body::Usage(usage) => {
-            let sum = &mut state.usage;
-            sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-            sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
-            if let Some(cost) = usage.cost {
-                sum.cost = Some(sum.cost.unwrap_or_default().saturating_add(cost));
-            }
-            sum.model = usage.model.or(sum.model.take());
-        }
+        Body::Rewound(rewound) => rewind(state, record, rewound),
+        Body::Migrated(migrated) => migrate(state, record, migrated),
+        Body::Usage(usage) => spend(state, usage),
         Body::ChildStarted(started) => {
             let child = Child {
                 workflow: started.workflow,
@@ -133,7 +124,6 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
         Body::Refused(_)
         | Body::Progress(_)
         | Body::Message(_)
-        | Body::CheckpointRestored(_)
         | Body::Note(_)
         | Body::Annotation(_) => {}
     }
@@ -172,6 +162,8 @@ fn stepped(state: &mut RunState, record: &Record, step: StepRecord) {
             name: effect.name,
             seq: record.seq,
             status: None,
+            compensates: None,
+            taken_back: false,
         };
         state.effects.insert(effect.key, found);
     }
@@ -239,16 +231,153 @@ fn disarm(state: &mut RunState, name: &str) {
     state.timers.retain(|timer| timer.name != name);
 }
 
-fn migrate(state: &mut RunState, migrated: crate::body::Migrated) {
+/// The run is another one from here on: what the other run still owes or waits for is the other's.
+fn fork(state: &mut RunState, record: &Record, forked: Forked) {
+    state.created = record.time;
+    state.forked.push((forked.from, forked.at));
+    state.context.extend(forked.input);
+    state.title = forked.title.or(state.title.take());
+    state.parent = None;
+    state.restoring = None;
+    state.effects.clear();
+    state.usage = Usage::default();
+    state.children.retain(|_, child| child.ended.is_some());
+    if forked.drop_artifacts {
+        state.artifacts.clear();
+    }
+    for (old, new) in forked.requests {
+        if let Some(mut request) = state.requests.remove(&old) {
+            request.opened.request.clone_from(&new);
+            state.requests.insert(new.clone(), request);
+        }
+        let (old, new) = (format!("request:{old}"), format!("request:{new}"));
+        for timer in state.timers.iter_mut().filter(|timer| timer.name == old) {
+            timer.name.clone_from(&new);
+        }
+    }
+    state.timers.sort();
+}
+
+/// A commit holds a working copy from now on.
+pub(super) fn save(state: &mut RunState, record: &Record, taken: CheckpointTaken) {
+    let checkpoint = Checkpoint {
+        seq: record.seq,
+        time: record.time,
+        taken,
+    };
+    let name = checkpoint.taken.name.clone();
+    state.checkpoints.insert(name, checkpoint);
+}
+
+/// What became of an effect. If its step doesn't count any more, it had left before that.
+pub(super) fn affected(state: &mut RunState, effect: Effect, taken_back: bool) {
+    let status = Some(effect.status);
+    let seq = step_of(&effect.key);
+    let found = state.effects.entry(effect.key);
+    let found = found.or_insert_with(|| EffectState {
+        name: effect.name,
+        seq,
+        status,
+        compensates: None,
+        taken_back,
+    });
+    found.status = status;
+    let of = found.compensates.clone();
+    if effect.status == EffectStatus::Succeeded
+        && let Some(taken) = of.and_then(|of| state.effects.get_mut(&of))
+    {
+        taken.status = Some(EffectStatus::Compensated);
+    }
+}
+
+/// The record of the step that an effect belongs to: its key is `<run>:<seq>:<n>`.
+fn step_of(key: &str) -> u64 {
+    let seq = key.rsplit(':').nth(1);
+    seq.and_then(|seq| seq.parse().ok()).unwrap_or_default()
+}
+
+/// A rewind stays visible for ever, and so does what it owes.
+pub(super) fn rewind(state: &mut RunState, record: &Record, rewound: Rewound) {
+    state.rewinds.push((record.seq, rewound.to));
+    for compensation in rewound.compensations {
+        let owed = EffectState {
+            name: compensation.name,
+            seq: record.seq,
+            status: None,
+            compensates: Some(compensation.of),
+            taken_back: false,
+        };
+        state.effects.insert(compensation.key, owed);
+    }
+}
+
+/// What was spent is gone.
+pub(super) fn spend(state: &mut RunState, usage: Usage) {
+    let sum = &mut state.usage;
+    sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+    sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+    if let Some(cost) = usage.cost {
+        sum.cost = Some(sum.cost.unwrap_or_default().saturating_add(cost));
+    }
+    sum.model = usage.model.or(sum.model.take());
+}
+
+/// Everything that is named after a state goes by its new name.
+fn migrate(state: &mut RunState, record: &Record, migrated: Migrated) {
     state.table = Some(migrated.to);
     state.leaves = migrated.leaves;
     state.history = migrated.history;
-    for (old, new) in migrated.mapping {
-        if let Some(visit) = state.visits.remove(&old) {
-            state.visits.insert(new.clone(), visit);
-        }
-        if let Some(units) = state.steps.remove(&old) {
-            state.steps.insert(new, units);
+    let absent = migrated.context.into_iter();
+    for (field, value) in absent {
+        state.context.entry(field).or_insert(value);
+    }
+    let names = migrated.mapping;
+    let named = |old: &String| names.get(old).unwrap_or(old).clone();
+    // All at once, so that two states can swap their names.
+    rename(&mut state.visits, &named);
+    rename(&mut state.steps, &named);
+    rename(&mut state.subflows, &named);
+    for step in state
+        .children
+        .values_mut()
+        .filter_map(|it| it.step.as_mut())
+    {
+        *step = named(step);
+    }
+    for request in state.requests.values_mut() {
+        let states = &mut request.opened.states;
+        states.iter_mut().for_each(|state| *state = named(state));
+    }
+    for (request, transitions) in migrated.approvals {
+        let request = state.requests.get_mut(&request);
+        if let Some(waiting) = request.and_then(|it| it.opened.event.as_mut()) {
+            waiting.transitions = transitions;
         }
     }
+    for timer in &mut state.timers {
+        let name = timer.name.strip_prefix("timer:");
+        if let Some(new) = name.and_then(|name| migrated.timers.get(name)) {
+            timer.name = format!("timer:{new}");
+        }
+    }
+    state.timers.sort();
+    for (name, visit) in &mut state.visits {
+        if visit.left.is_none() && !migrated.active.contains(name) {
+            visit.left = Some(record.seq);
+        }
+    }
+    for name in migrated.active {
+        let visit = state.visits.entry(name).or_default();
+        if visit.count == 0 || visit.left.is_some() {
+            visit.count += 1;
+            visit.entered = record.seq;
+            visit.since = record.time;
+            visit.left = None;
+        }
+    }
+}
+
+fn rename<T>(all: &mut BTreeMap<String, T>, named: &impl Fn(&String) -> String) {
+    let renamed = std::mem::take(all).into_iter();
+    *all = renamed.map(|(old, it)| (named(&old), it)).collect();
 }

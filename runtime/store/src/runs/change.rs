@@ -128,8 +128,10 @@ impl Runs {
             summary: summary.clone(),
             timers: (state.timers != loaded.state.timers).then(|| state.timers.clone()),
         };
+        self.probe("append");
         match self.store.append(&append)? {
             Appended::Done { last, .. } => {
+                self.probe("appended");
                 let mut head = loaded.head;
                 let before = head.seq / FOLD_EVERY;
                 head.seq = last;
@@ -158,12 +160,12 @@ impl Runs {
 
     /// The state with the new records behind it.
     fn after(&self, loaded: &Loaded, records: &[Record]) -> Result<RunState, RunError> {
+        if records.iter().any(|it| Live::is_rewind(it).is_some()) {
+            let upto = Some(loaded.head.seq);
+            return Ok(fold::read_with(&*self.store, &loaded.run, upto, records)?);
+        }
         let mut state = loaded.state.clone();
         for record in records {
-            if let Some(to) = Live::is_rewind(record) {
-                state = fold::read_anew(&*self.store, &loaded.run, Some(to))?;
-                state.rewinds.clone_from(&loaded.state.rewinds);
-            }
             state.apply(record).map_err(|error| StoreError::Invalid {
                 what: format!("a record of `{}` can't be read back: {error}", record.kind),
             })?;
@@ -185,7 +187,11 @@ impl Runs {
     }
 
     /// What the order has done before, if it has.
-    fn replayed(&self, order: &Order, digest: Hash) -> Result<Option<Written>, RunError> {
+    pub(super) fn replayed(
+        &self,
+        order: &Order,
+        digest: Hash,
+    ) -> Result<Option<Written>, RunError> {
         let Some(key) = &order.key else {
             return Ok(None);
         };

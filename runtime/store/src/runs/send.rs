@@ -105,6 +105,13 @@ pub(super) fn sent(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunEr
 
 /// Why a run takes no event at all.
 fn standstill(loaded: &Loaded) -> Option<(&'static str, String)> {
+    if let Some(restoring) = &loaded.state.restoring {
+        let name = &restoring.name;
+        let reason = format!(
+            "the files are being put back to checkpoint `{name}`: finish that or give it up first"
+        );
+        return Some(("restoring", reason));
+    }
     match loaded.state.status() {
         Status::Completed | Status::Failed => {
             let leaves = list(&loaded.state.leaves);

@@ -1,0 +1,25 @@
+//! What lasts although it was taken back.
+//!
+//! A rewind takes back what the journal says of the run. It doesn't take back the world: money that was spent, effects that
+//! have left, commits that hold a working copy. Nor does it hide that somebody had set a state by hand, or had rewound.
+
+use super::{RunState, record};
+use crate::body::Body;
+use crate::record::Record;
+
+/// Changes the state by what lasts of a record that doesn't count any more.
+pub(super) fn apply(state: &mut RunState, record: &Record) -> Result<(), serde_json::Error> {
+    match record.read()? {
+        Body::Usage(usage) => record::spend(state, usage),
+        Body::Effect(effect) => record::affected(state, effect, true),
+        Body::Rewound(rewound) => record::rewind(state, record, rewound),
+        Body::Forced(forced) => state.forced.push((record.seq, forced.to)),
+        Body::CheckpointTaken(taken) => record::save(state, record, taken),
+        Body::CheckpointRestored(restored) => {
+            let over = restored.done || restored.given_up.is_some();
+            state.restoring = (!over).then_some(restored);
+        }
+        _ => {}
+    }
+    Ok(())
+}

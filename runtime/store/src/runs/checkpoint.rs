@@ -1,0 +1,75 @@
+//! A working copy is saved.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::refusal::refusal;
+use super::{Change, Loaded, Order, RunError, Runs, Written};
+use crate::body::{Body, CheckpointTaken};
+use crate::git::{Repository, Saved, reference};
+
+/// A working copy to be saved.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Checkpoint {
+    /// A folder in it.
+    pub folder: PathBuf,
+    /// A name, unique in the run; else the number of the record.
+    pub name: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+impl Runs {
+    /// Saves a working copy as a commit of its own: neither branch, index nor stash is touched.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Git`]: the folder isn't in a repository with a working copy, or git fails. As for [`Runs::change`].
+    pub fn checkpoint(&self, order: &Order, checkpoint: &Checkpoint) -> Result<Written, RunError> {
+        self.change(order, &("checkpoint", checkpoint), |loaded, now| {
+            let seq = loaded.head.seq + 1;
+            let name = checkpoint.name.clone().unwrap_or_else(|| seq.to_string());
+            if loaded.state.checkpoints.contains_key(&name) {
+                let reason = format!("there is a checkpoint `{name}` already");
+                let body = refusal("checkpoint", "name_taken", reason, &[]);
+                return Ok(Change { bodies: vec![body] });
+            }
+            let repository = Repository::open(&checkpoint.folder)?;
+            let saved = repository.save(None)?;
+            let mut taken = taken(loaded, &repository, &saved, name, seq, now)?;
+            taken.reason.clone_from(&checkpoint.reason);
+            Ok(Change {
+                bodies: vec![Body::CheckpointTaken(taken)],
+            })
+        })
+    }
+}
+
+/// What the record of a saved working copy says. The commit is kept first: a commit without a record is litter, a record
+/// without a commit would be a lie.
+pub(super) fn taken(
+    loaded: &Loaded,
+    repository: &Repository,
+    saved: &Saved,
+    name: String,
+    seq: u64,
+    now: u64,
+) -> Result<CheckpointTaken, RunError> {
+    let folder = repository.folder().to_str();
+    let folder = folder.ok_or_else(|| RunError::Invalid {
+        what: "the repository's folder has a name that isn't Unicode".to_owned(),
+    })?;
+    let run = loaded.run.as_str();
+    let message = format!("Checkpoint `{name}` of run `{run}`\n");
+    let reference = reference(run, seq);
+    Ok(CheckpointTaken {
+        commit: repository.commit(&saved.tree, &message, now, &reference)?,
+        repository: folder.to_owned(),
+        tree: saved.tree.clone(),
+        head: repository.head(),
+        nested: saved.nested.clone(),
+        reason: None,
+        name,
+    })
+}

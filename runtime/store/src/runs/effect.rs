@@ -1,0 +1,192 @@
+//! What became of an effect.
+//!
+//! A step names its effects; whoever carries them out says so before and after. Between the two nobody knows, and that is
+//! what a second executor, a rewind and a person have to see. An action that its definition calls `idempotent` may be
+//! reported when it is done: doing it twice does no harm.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::refusal::refusal;
+use super::{Change, Loaded, Order, RunError, Runs, Written, list};
+use crate::body::{Body, Effect, EffectStatus};
+use crate::fold::EffectState;
+
+/// What became of an effect.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReportEffect {
+    /// Its key, as the step names it.
+    pub key: String,
+    /// What.
+    pub status: EffectStatus,
+    /// Whatever else there is to say.
+    pub detail: Value,
+}
+
+/// An effect that nobody has carried out for certain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpenEffect {
+    /// Its key.
+    pub key: String,
+    /// The action's name.
+    pub name: String,
+    /// The record of its step.
+    pub seq: u64,
+    /// What was last said of it; none while nobody has touched it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<EffectStatus>,
+    /// Whether doing it twice does no harm.
+    pub idempotent: bool,
+    /// The key of the effect that it takes back, if that is what it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compensates: Option<String>,
+}
+
+impl EffectStatus {
+    /// Its name in journals.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Intended => "intended",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+            Self::Compensated => "compensated",
+        }
+    }
+}
+
+impl Runs {
+    /// Says what became of an effect. What can't have become of it is refused.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`].
+    pub fn effect(&self, order: &Order, report: &ReportEffect) -> Result<Written, RunError> {
+        self.change(order, &("effect", report), |loaded, _| {
+            let body = reported(loaded, report);
+            Ok(Change { bodies: vec![body] })
+        })
+    }
+}
+
+impl Loaded {
+    /// The effects that nobody has carried out for certain: those of the oldest step first.
+    #[must_use]
+    pub fn open_effects(&self) -> Vec<OpenEffect> {
+        let is_open = |effect: &EffectState| {
+            matches!(
+                effect.status,
+                None | Some(EffectStatus::Intended | EffectStatus::Unknown)
+            )
+        };
+        let effects = self.state.effects.iter();
+        let mut open: Vec<OpenEffect> = effects
+            .filter(|(_, effect)| is_open(effect))
+            .map(|(key, effect)| OpenEffect {
+                key: key.clone(),
+                name: effect.name.clone(),
+                seq: effect.seq,
+                status: effect.status,
+                idempotent: self.is_idempotent(&effect.name),
+                compensates: effect.compensates.clone(),
+            })
+            .collect();
+        // Numbers of a step have no leading zeros, so that the longer key is the later one.
+        open.sort_by(|one, other| {
+            let place = |it: &OpenEffect| (it.seq, it.key.len(), it.key.clone());
+            place(one).cmp(&place(other))
+        });
+        open
+    }
+
+    /// Whether the definition says that carrying an action out twice does no harm.
+    #[must_use]
+    pub fn is_idempotent(&self, action: &str) -> bool {
+        let meta = self.workflow.action_meta(action);
+        meta.get("idempotent") == Some(&Value::Bool(true))
+    }
+
+    /// The action that takes another one back, if the definition names one.
+    #[must_use]
+    pub fn compensation(&self, action: &str) -> Option<&str> {
+        let meta = self.workflow.action_meta(action);
+        meta.get("compensate").and_then(Value::as_str)
+    }
+}
+
+fn reported(loaded: &Loaded, report: &ReportEffect) -> Body {
+    let key = &report.key;
+    let Some(effect) = loaded.state.effects.get(key) else {
+        let (code, reason) = unknown(loaded, key);
+        return refusal("effect", code, reason, &[]);
+    };
+    let idempotent = loaded.is_idempotent(&effect.name);
+    let legal = legal(effect, idempotent);
+    if legal.contains(&report.status) {
+        return Body::Effect(Effect {
+            key: key.clone(),
+            name: effect.name.clone(),
+            status: report.status,
+            detail: report.detail.clone(),
+        });
+    }
+    let status = report.status.name();
+    let reason = match effect.status {
+        None => {
+            format!("`{key}` is `{status}`, but nobody has said before that it was meant to be")
+        }
+        Some(EffectStatus::Intended) if report.status == EffectStatus::Intended => {
+            format!("somebody is about to carry `{key}` out already")
+        }
+        Some(before) if before == report.status => format!("`{key}` is {status} already"),
+        Some(before) => format!("`{key}` is {}, and can't become {status}", before.name()),
+    };
+    let legal: Vec<&str> = legal.iter().map(|status| status.name()).collect();
+    refusal("effect", "effect_order", reason, &legal)
+}
+
+/// What can become of it next.
+const fn legal(effect: &EffectState, idempotent: bool) -> &'static [EffectStatus] {
+    use EffectStatus::{Compensated, Failed, Intended, Succeeded, Unknown};
+    match effect.status {
+        None if idempotent => &[Intended, Succeeded, Failed],
+        // What has failed has done nothing, and may be tried again.
+        None | Some(Failed) => &[Intended],
+        Some(Intended) => &[Succeeded, Failed, Unknown],
+        Some(Unknown) => &[Succeeded, Failed],
+        Some(Succeeded) if effect.compensates.is_none() => &[Compensated],
+        Some(Succeeded | Compensated) => &[],
+    }
+}
+
+/// Why the run has no such effect.
+fn unknown(loaded: &Loaded, key: &str) -> (&'static str, String) {
+    let mut parts = key.rsplitn(3, ':');
+    let (number, seq, run) = (parts.next(), parts.next(), parts.next());
+    let number = number.and_then(|it| it.parse::<u64>().ok());
+    let seq = seq.and_then(|it| it.parse::<u64>().ok());
+    match (run, seq, number) {
+        (Some(run), Some(_), Some(_)) if run != loaded.run.as_str() => {
+            let reason = format!("`{key}` is an effect of run `{run}`");
+            ("other_run", reason)
+        }
+        (Some(_), Some(seq), Some(_)) if seq <= loaded.head.seq => {
+            let reason = format!(
+                "`{key}` isn't to be carried out: record {seq} has no such effect, or was taken back"
+            );
+            ("taken_back", reason)
+        }
+        _ => {
+            let open = loaded.open_effects();
+            let open: Vec<String> = open.into_iter().map(|it| it.key).collect();
+            let open = if open.is_empty() {
+                "none is open".to_owned()
+            } else {
+                format!("open are {}", list(&open))
+            };
+            let reason = format!("the run has no effect `{key}`; {open}");
+            ("unknown_effect", reason)
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! A working copy is put back, alone or along with a rewind.
+//!
+//! In an order that a crash can't tear: what is there is saved and the intent recorded in one append; the files are put
+//! back and compared; the end is recorded, and in the same append what the journal takes back. A run with an intent and no
+//! end takes no events, and says so; [`Runs::finish_restore`] carries on from wherever it was, as often as it takes.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::checkpoint::taken;
+use super::refusal::refusal;
+use super::rewind::{Rewind, rewound};
+use super::{Change, Loaded, Order, RunError, Runs, Written};
+use crate::body::{Body, CheckpointRestored, CheckpointTaken, Rewound};
+use crate::git::Repository;
+
+/// A working copy to be put back.
+#[derive(Clone, Debug, Serialize)]
+pub struct Restore {
+    /// The checkpoint.
+    pub name: String,
+}
+
+/// What an append with the intent says.
+type Intent = Result<(String, Option<Rewound>), Body>;
+
+impl Runs {
+    /// Puts files back to a checkpoint. What is overwritten becomes a checkpoint, too; the state of the run stays.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Git`]: git fails, or the files aren't as they were. The intent is recorded then, and
+    /// [`Runs::finish_restore`] tries again. As for [`Runs::change`].
+    pub fn restore(&self, order: &Order, restore: &Restore) -> Result<Written, RunError> {
+        let request = ("restore", restore);
+        self.put_back(order, &request, |loaded, _| {
+            let name = &restore.name;
+            if loaded.state.checkpoints.contains_key(name) && loaded.state.restoring.is_none() {
+                return Ok(Ok((name.clone(), None)));
+            }
+            let (code, reason) = match &loaded.state.restoring {
+                Some(other) => {
+                    let reason = format!("the files are being put back to `{}`", other.name);
+                    ("restoring", reason)
+                }
+                None => ("no_checkpoint", format!("there is no checkpoint `{name}`")),
+            };
+            Ok(Err(refusal("restore", code, reason, &[])))
+        })
+    }
+
+    /// A rewind with files.
+    pub(super) fn rewind_files(&self, order: &Order, rewind: &Rewind) -> Result<Written, RunError> {
+        self.put_back(order, &("rewind", rewind), |loaded, _| {
+            let plan = match self.allowed(loaded, rewind)? {
+                Ok(plan) => plan,
+                Err((code, reason)) => return Ok(Err(refusal("rewind", code, reason, &[]))),
+            };
+            let Some(name) = plan.checkpoint.clone() else {
+                let reason = "no checkpoint is named".to_owned();
+                return Ok(Err(refusal("rewind", "no_checkpoint", reason, &[])));
+            };
+            // The keys of what it owes are those of the record to come, which is made last.
+            let rewound = rewound(loaded, rewind, &plan, 0);
+            Ok(Ok((name, Some(rewound))))
+        })
+    }
+
+    fn put_back(
+        &self,
+        order: &Order,
+        request: &impl Serialize,
+        mut decide: impl FnMut(&Loaded, u64) -> Result<Intent, RunError>,
+    ) -> Result<Written, RunError> {
+        let mut intended = self.change(order, request, |loaded, now| {
+            let bodies = match decide(loaded, now)? {
+                Ok((name, rewind)) => intent(loaded, &name, rewind, now)?,
+                Err(refused) => vec![refused],
+            };
+            Ok(Change { bodies })
+        })?;
+        self.probe("restore.intended");
+        if intended.loaded.state.restoring.is_none() {
+            // It was refused, or was asked for again after it was done.
+            return Ok(intended);
+        }
+        let done = self.finish(order, intended.replayed)?;
+        intended.records.extend(done.records);
+        intended.loaded = done.loaded;
+        Ok(intended)
+    }
+
+    /// Carries on with putting files back where it was interrupted.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Invalid`] if nothing is being put back; else as for [`Runs::restore`].
+    pub fn finish_restore(&self, order: &Order) -> Result<Written, RunError> {
+        self.finish(order, true)
+    }
+
+    /// Gives up putting files back, as they are now: for a checkpoint that can't be had any more. The run goes on where it
+    /// was, and the journal says that the files may not belong to it.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Invalid`] if nothing is being put back; else as for [`Runs::change`].
+    pub fn give_up_restore(&self, order: &Order, reason: &str) -> Result<Written, RunError> {
+        self.change(order, &("give_up_restore", reason), |loaded, _| {
+            let mut restored = restoring(loaded)?.clone();
+            restored.given_up = Some(reason.to_owned());
+            restored.rewind = None;
+            Ok(Change {
+                bodies: vec![Body::CheckpointRestored(restored)],
+            })
+        })
+    }
+
+    /// Puts the files back and records the end. After an interruption nobody knows what has become of the files since:
+    /// they are saved once more.
+    fn finish(&self, order: &Order, interrupted: bool) -> Result<Written, RunError> {
+        let mut order = order.clone();
+        (order.key, order.expected) = (None, None);
+        if interrupted {
+            self.change(&order, &"save", |loaded, now| {
+                let meant = restoring(loaded)?;
+                let repository = Repository::open(Path::new(&meant.repository))?;
+                let saved = repository.save(Some(&meant.tree))?;
+                if saved.is(&meant.tree) || is_saved(loaded, &saved.tree) {
+                    return Ok(Change::default());
+                }
+                let taken = overwritten(loaded, &repository, &saved, now)?;
+                Ok(Change {
+                    bodies: vec![Body::CheckpointTaken(taken)],
+                })
+            })?;
+        }
+        let loaded = self.load(&order.run)?;
+        let meant = restoring(&loaded)?;
+        let repository = Repository::open(Path::new(&meant.repository))?;
+        let saved = repository.save(Some(&meant.tree))?;
+        self.probe("restore.saved");
+        repository.put_back(&meant.tree, &saved)?;
+        self.probe("restore.compared");
+        let done = self.change(&order, &"finish", |loaded, _| {
+            let mut restored = restoring(loaded)?.clone();
+            let rewind = restored.rewind.take();
+            restored.done = true;
+            let seq = loaded.head.seq + 1;
+            let rewind = rewind.map(|mut rewind| {
+                for (owed, number) in rewind.compensations.iter_mut().zip(1_u64..) {
+                    owed.key = format!("{}:{seq}:{number}", loaded.run);
+                }
+                Body::Rewound(rewind)
+            });
+            let mut bodies: Vec<Body> = rewind.into_iter().collect();
+            bodies.push(Body::CheckpointRestored(restored));
+            Ok(Change { bodies })
+        })?;
+        self.probe("restore.recorded");
+        Ok(done)
+    }
+}
+
+/// What is there is saved, and what is meant to be is said.
+fn intent(
+    loaded: &Loaded,
+    name: &str,
+    rewind: Option<Rewound>,
+    now: u64,
+) -> Result<Vec<Body>, RunError> {
+    let found = loaded.state.checkpoints.get(name);
+    let target = &found.ok_or_else(|| RunError::Invalid {
+        what: format!("there is no checkpoint `{name}`"),
+    })?;
+    let target = &target.taken;
+    let repository = Repository::open(Path::new(&target.repository))?;
+    if repository.tree_of(&target.commit)? != target.tree {
+        let what = format!("the commit of checkpoint `{name}` has another tree than was recorded");
+        return Err(RunError::Invalid { what });
+    }
+    let saved = repository.save(Some(&target.tree))?;
+    let before = overwritten(loaded, &repository, &saved, now)?;
+    let restored = CheckpointRestored {
+        name: name.to_owned(),
+        repository: target.repository.clone(),
+        commit: target.commit.clone(),
+        tree: target.tree.clone(),
+        done: false,
+        before: Some(before.name.clone()),
+        given_up: None,
+        rewind,
+    };
+    Ok(vec![
+        Body::CheckpointTaken(before),
+        Body::CheckpointRestored(restored),
+    ])
+}
+
+/// The checkpoint of what is about to be overwritten.
+fn overwritten(
+    loaded: &Loaded,
+    repository: &Repository,
+    saved: &crate::git::Saved,
+    now: u64,
+) -> Result<CheckpointTaken, RunError> {
+    let seq = loaded.head.seq + 1;
+    let mut name = format!("before-{seq}");
+    while loaded.state.checkpoints.contains_key(&name) {
+        name.push('\'');
+    }
+    let mut taken = taken(loaded, repository, saved, name, seq, now)?;
+    taken.reason = Some("what was there before files were put back".to_owned());
+    Ok(taken)
+}
+
+fn is_saved(loaded: &Loaded, tree: &str) -> bool {
+    let mut all = loaded.state.checkpoints.values();
+    all.any(|checkpoint| checkpoint.taken.tree == tree)
+}
+
+fn restoring(loaded: &Loaded) -> Result<&CheckpointRestored, RunError> {
+    let restoring = loaded.state.restoring.as_ref();
+    restoring.ok_or_else(|| RunError::Invalid {
+        what: "no files are being put back".to_owned(),
+    })
+}

@@ -1,0 +1,192 @@
+//! What came before is taken back.
+//!
+//! Nothing is deleted: a `run.rewound` says up to which record the journal counts, and the fold skips what lies between.
+//! First comes a dry run, whose token the rewind needs. Effects that have left aren't taken back by that: those whose
+//! action has a `compensate` get it as an effect to be carried out; the others have to be crossed by force, which stays
+//! recorded. Keys that were used keep their answers, and what was spent is spent.
+
+mod plan;
+
+use serde::Serialize;
+
+pub use plan::{EffectLeft, RewindPlan};
+
+use super::refusal::refusal;
+use super::{Change, Loaded, Order, RunError, Runs, Written};
+use crate::body::{Body, Compensation, EffectStatus, Rewound, Scope};
+use crate::fold;
+use plan::{Refusal, scope_name};
+
+/// Most records that a refusal tells of. Why: it is a sentence, and the journal has them all.
+const TOLD: usize = 5;
+
+/// Up to where, and what, is taken back.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rewind {
+    /// The last record that still counts.
+    pub to: u64,
+    /// What is taken back.
+    pub scope: Scope,
+    /// The checkpoint to put the files back to; else the one that they had at that record.
+    pub checkpoint: Option<String>,
+    /// The dry run's token.
+    pub token: Option<String>,
+    /// Whether effects that can't be taken back are crossed.
+    pub force: bool,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+impl Rewind {
+    /// The state only, without force.
+    #[must_use]
+    pub const fn to(to: u64) -> Self {
+        Self {
+            to,
+            scope: Scope::State,
+            checkpoint: None,
+            token: None,
+            force: false,
+            reason: None,
+        }
+    }
+}
+
+impl Runs {
+    /// What a rewind would undo, and the token that it needs. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Invalid`] says why there can't be such a rewind; else as for [`Runs::load`].
+    pub fn plan_rewind(
+        &self,
+        run: &crate::id::RunId,
+        rewind: &Rewind,
+    ) -> Result<RewindPlan, RunError> {
+        let loaded = self.load(run)?;
+        self.planned(&loaded, rewind)?
+            .map_err(|(_, what)| RunError::Invalid { what })
+    }
+
+    /// Takes back what came behind a record. Refused, and recorded so, without the token of a dry run that is still true.
+    ///
+    /// If files are put back, too, the intent is recorded first, and the end when they are as they were: see
+    /// [`Runs::finish_restore`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`]; with files as for [`Runs::restore`].
+    pub fn rewind(&self, order: &Order, rewind: &Rewind) -> Result<Written, RunError> {
+        if rewind.scope != Scope::State {
+            return self.rewind_files(order, rewind);
+        }
+        self.change(order, &("rewind", rewind), |loaded, _| {
+            let body = match self.allowed(loaded, rewind)? {
+                Ok(plan) => Body::Rewound(rewound(loaded, rewind, &plan, loaded.head.seq + 1)),
+                Err((code, reason)) => refusal("rewind", code, reason, &[]),
+            };
+            Ok(Change { bodies: vec![body] })
+        })
+    }
+
+    /// The plan of a rewind that can be carried out now.
+    pub(super) fn allowed(
+        &self,
+        loaded: &Loaded,
+        rewind: &Rewind,
+    ) -> Result<Result<RewindPlan, Refusal>, RunError> {
+        let plan = match self.planned(loaded, rewind)? {
+            Ok(plan) => plan,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        match &rewind.token {
+            None => {
+                let reason = "a rewind needs the token of a dry run, which says what it undoes";
+                return Ok(Err(("no_token", reason.to_owned())));
+            }
+            Some(token) if *token != plan.token => {
+                let reason = self.changed(loaded, token, &plan)?;
+                return Ok(Err(("stale_token", reason)));
+            }
+            Some(_) => {}
+        }
+        let left: Vec<String> = plan.blocking().map(told).collect();
+        if !left.is_empty() && !rewind.force {
+            let left = left.join(", ");
+            let reason = format!(
+                "effects have left that nothing takes back: {left}; force it to leave them behind"
+            );
+            return Ok(Err(("effects_left", reason)));
+        }
+        Ok(Ok(plan))
+    }
+
+    /// What is different from what a token is for.
+    fn changed(&self, loaded: &Loaded, token: &str, plan: &RewindPlan) -> Result<String, RunError> {
+        let mut parts = token.splitn(4, '-');
+        let at = parts.next().and_then(|at| at.parse::<u64>().ok());
+        let to = parts.next().and_then(|to| to.parse::<u64>().ok());
+        let (Some(at), Some(to), Some(scope)) = (at, to, parts.next()) else {
+            return Ok(format!("`{token}` isn't a token of a rewind"));
+        };
+        if to != plan.to || scope != scope_name(plan.scope) {
+            return Ok(format!(
+                "the token is for going back to record {to} with scope `{scope}`, not to {} with `{}`",
+                plan.to,
+                scope_name(plan.scope)
+            ));
+        }
+        let mut since = Vec::new();
+        let mut more = 0_u64;
+        fold::each(&*self.store, &loaded.run, at, Some(plan.at), |record| {
+            if record.kind == "refused" {
+                return Ok(());
+            }
+            if since.len() < TOLD {
+                since.push(format!("{} {}", record.seq, record.told()));
+            } else {
+                more += 1;
+            }
+            Ok(())
+        })?;
+        if since.is_empty() {
+            let reason = "the token is of another run, journal or checkpoint";
+            return Ok(reason.to_owned());
+        }
+        let more = if more == 0 {
+            String::new()
+        } else {
+            format!(", and {more} more")
+        };
+        let since = since.join(", ");
+        Ok(format!(
+            "the run has gone on since the dry run: {since}{more}"
+        ))
+    }
+}
+
+fn told(effect: &EffectLeft) -> String {
+    let (key, name) = (&effect.key, &effect.name);
+    format!("`{name}` ({key}, {})", effect.status.name())
+}
+
+/// What the record says: it will be the one at that place.
+pub(super) fn rewound(loaded: &Loaded, rewind: &Rewind, plan: &RewindPlan, seq: u64) -> Rewound {
+    let owed = plan.effects.iter().filter(|effect| !effect.blocks);
+    let owed = owed.filter(|effect| effect.status == EffectStatus::Succeeded);
+    let compensations = owed.zip(1..).filter_map(|(effect, number)| {
+        Some(Compensation {
+            key: format!("{}:{seq}:{number}", loaded.run),
+            name: effect.compensation.clone()?,
+            of: effect.key.clone(),
+        })
+    });
+    Rewound {
+        to: plan.to,
+        scope: plan.scope,
+        crossed: plan.blocking().map(|effect| effect.key.clone()).collect(),
+        compensations: compensations.collect(),
+        checkpoint: plan.checkpoint.clone(),
+        reason: rewind.reason.clone(),
+    }
+}

@@ -1,0 +1,296 @@
+//! What a rewind would undo.
+//!
+//! A [`RewindPlan`] is what a dry run shows, and its token is what the rewind itself asks for: whoever rewinds has seen what
+//! is undone, and nothing was written in between.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Rewind;
+use crate::body::{EffectStatus, Resolution, Scope};
+use crate::fold::{self, Live, RunState};
+use crate::hash::Hash;
+use crate::record::Record;
+use crate::runs::{Loaded, RunError, Runs};
+use crate::store::PendingTimer;
+
+/// What a rewind would undo.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RewindPlan {
+    /// The last record that would still count.
+    pub to: u64,
+    /// What would be taken back.
+    pub scope: Scope,
+    /// The last record that this is true for; refusals behind it change nothing.
+    pub at: u64,
+    /// How many records would count no more, by kind.
+    pub records: BTreeMap<String, u64>,
+    /// The events among them, in order.
+    pub events: Vec<(u64, String)>,
+    /// Where the run is.
+    pub leaves: Vec<String>,
+    /// Where it would be.
+    pub leaves_then: Vec<String>,
+    /// The revisions of artifacts that would be gone.
+    pub artifacts: Vec<(String, u64)>,
+    /// The requests that were decided since and would be open again.
+    pub decided: Vec<(String, Resolution)>,
+    /// The requests that were opened since and would be gone.
+    pub opened: Vec<String>,
+    /// The effects that have left, or may have.
+    pub effects: Vec<EffectLeft>,
+    /// The effects that nobody has reported on: they may have left unseen, and wouldn't be carried out any more.
+    pub unreported: Vec<String>,
+    /// The runs under this one that began since. They would go on, without it.
+    pub children: Vec<String>,
+    /// The timers that would be pending, with their times.
+    pub timers: Vec<PendingTimer>,
+    /// The checkpoint that the files would be put back to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
+    /// What the rewind has to be called with.
+    pub token: String,
+    /// The record that the token is of.
+    #[serde(skip)]
+    pub(super) last: Hash,
+}
+
+/// An effect that has left, or may have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EffectLeft {
+    /// Its key.
+    pub key: String,
+    /// The action's name.
+    pub name: String,
+    /// What was said of it.
+    pub status: EffectStatus,
+    /// The action that would take it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compensation: Option<String>,
+    /// Whether nothing takes it back, so that the rewind has to be forced.
+    pub blocks: bool,
+}
+
+impl RewindPlan {
+    /// The effects for which the rewind has to be forced.
+    pub fn blocking(&self) -> impl Iterator<Item = &EffectLeft> {
+        self.effects.iter().filter(|effect| effect.blocks)
+    }
+}
+
+/// A rewind that can't be, however it is called.
+pub(super) type Refusal = (&'static str, String);
+
+impl Runs {
+    /// What a rewind would undo; or why there can't be one.
+    pub(super) fn planned(
+        &self,
+        loaded: &Loaded,
+        rewind: &Rewind,
+    ) -> Result<Result<RewindPlan, Refusal>, RunError> {
+        let (run, head, to) = (&loaded.run, loaded.head.seq, rewind.to);
+        if let Some(restoring) = &loaded.state.restoring {
+            let name = &restoring.name;
+            let reason = format!(
+                "the files are being put back to checkpoint `{name}`: finish that or give it up first"
+            );
+            return Ok(Err(("restoring", reason)));
+        }
+        let live = fold::live(&*self.store, run, Some(head), &[])?;
+        if let Some(refusal) = impossible(loaded, rewind, &live) {
+            return Ok(Err(refusal));
+        }
+        let then = fold::read_anew(&*self.store, run, Some(to))?;
+        let checkpoint = match checkpoint(loaded, &then, rewind) {
+            Ok(checkpoint) => checkpoint,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let mut plan = compared(loaded, &then, rewind);
+        plan.checkpoint = checkpoint;
+        fold::each(
+            &*self.store,
+            run,
+            to.saturating_sub(1),
+            Some(head),
+            |record| {
+                plan.count(record, &live);
+                Ok(())
+            },
+        )?;
+        if plan.at == to && rewind.scope != Scope::Workspace {
+            let reason =
+                format!("nothing has happened since record {to}: there is nothing to take back");
+            return Ok(Err(("nothing", reason)));
+        }
+        plan.token = token(run.as_str(), &plan);
+        Ok(Ok(plan))
+    }
+}
+
+impl RewindPlan {
+    fn count(&mut self, record: &Record, live: &Live) {
+        if record.seq == self.to || record.kind != "refused" {
+            self.at = record.seq;
+            self.last = record.hash();
+        }
+        if record.seq == self.to || !live.counts(record.seq) || self.scope == Scope::Workspace {
+            return;
+        }
+        *self.records.entry(record.kind.clone()).or_default() += 1;
+        if matches!(record.kind.as_str(), "event" | "run.forced") {
+            self.events.push((record.seq, record.told()));
+        }
+    }
+}
+
+/// Why nothing could be taken back to that record.
+fn impossible(loaded: &Loaded, rewind: &Rewind, live: &Live) -> Option<Refusal> {
+    let (head, to) = (loaded.head.seq, rewind.to);
+    if to == 0 || to > head {
+        let reason = format!("there is no record {to}; the last one is {head}");
+        return Some(("no_such_record", reason));
+    }
+    if !live.counts(to) {
+        let counting = crate::runs::fork::counting(live);
+        let reason = format!("record {to} was taken back before; those that count are {counting}");
+        return Some(("taken_back", reason));
+    }
+    if rewind.scope == Scope::Workspace {
+        return None;
+    }
+    if let Some((from, at)) = &loaded.head.forked
+        && to <= *at
+    {
+        let reason = format!(
+            "record {to} is one of `{from}`, which this run was forked from; fork there again"
+        );
+        return Some(("others_record", reason));
+    }
+    None
+}
+
+/// The checkpoint that the files would be put back to.
+fn checkpoint(
+    loaded: &Loaded,
+    then: &RunState,
+    rewind: &Rewind,
+) -> Result<Option<String>, Refusal> {
+    if rewind.scope == Scope::State {
+        return Ok(None);
+    }
+    let to = rewind.to;
+    let name = rewind.checkpoint.as_ref().or(then.workspace.as_ref());
+    let Some(name) = name else {
+        let reason = format!(
+            "no checkpoint was taken up to record {to}: name one, or take back the state only"
+        );
+        return Err(("no_checkpoint", reason));
+    };
+    if loaded.state.checkpoints.contains_key(name) {
+        return Ok(Some(name.clone()));
+    }
+    let known: Vec<String> = loaded.state.checkpoints.keys().cloned().collect();
+    let known = if known.is_empty() {
+        "there is none".to_owned()
+    } else {
+        format!("there are {}", crate::runs::list(&known))
+    };
+    let reason = format!("there is no checkpoint `{name}`; {known}");
+    Err(("no_checkpoint", reason))
+}
+
+/// What is different then.
+fn compared(loaded: &Loaded, then: &RunState, rewind: &Rewind) -> RewindPlan {
+    let (now, to) = (&loaded.state, rewind.to);
+    let mut plan = RewindPlan {
+        to,
+        scope: rewind.scope,
+        at: to,
+        records: BTreeMap::new(),
+        events: Vec::new(),
+        leaves: now.leaves.clone(),
+        leaves_then: then.leaves.clone(),
+        artifacts: Vec::new(),
+        decided: Vec::new(),
+        opened: Vec::new(),
+        effects: Vec::new(),
+        unreported: Vec::new(),
+        children: Vec::new(),
+        timers: then.timers.clone(),
+        checkpoint: None,
+        token: String::new(),
+        last: Hash::ZERO,
+    };
+    if rewind.scope == Scope::Workspace {
+        plan.leaves_then.clone_from(&now.leaves);
+        plan.timers.clone_from(&now.timers);
+        return plan;
+    }
+    for (name, revisions) in &now.artifacts {
+        let gone = revisions.iter().filter(|revision| revision.seq > to);
+        let gone = gone.map(|it| (name.clone(), it.artifact.revision));
+        plan.artifacts.extend(gone);
+    }
+    for (id, request) in &now.requests {
+        match &request.resolved {
+            _ if request.seq > to => plan.opened.push(id.clone()),
+            Some((resolved, _, seq)) if *seq > to => {
+                plan.decided.push((id.clone(), resolved.resolution));
+            }
+            _ => {}
+        }
+    }
+    let began = now.children.keys();
+    let began = began.filter(|id| !then.children.contains_key(*id));
+    plan.children.extend(began.cloned());
+    effects(loaded, &mut plan);
+    plan
+}
+
+/// The effects of steps behind the record, those of the latest step first: so they would be taken back.
+fn effects(loaded: &Loaded, plan: &mut RewindPlan) {
+    let mut all: Vec<_> = loaded.state.effects.iter().collect();
+    all.sort_by_key(|(key, effect)| std::cmp::Reverse((effect.seq, key.len(), (*key).clone())));
+    for (key, effect) in all {
+        if effect.seq <= plan.to || effect.taken_back || effect.compensates.is_some() {
+            continue;
+        }
+        let status = match effect.status {
+            None => {
+                plan.unreported.push(key.clone());
+                continue;
+            }
+            Some(EffectStatus::Failed | EffectStatus::Compensated) => continue,
+            Some(status) => status,
+        };
+        let compensation = loaded.compensation(&effect.name).map(str::to_owned);
+        plan.effects.push(EffectLeft {
+            key: key.clone(),
+            name: effect.name.clone(),
+            status,
+            // What may or may not have happened can't be taken back.
+            blocks: status != EffectStatus::Succeeded || compensation.is_none(),
+            compensation,
+        });
+    }
+}
+
+/// `<at>-<to>-<scope>-<digits>`: readable, so that a refusal can say what has changed.
+fn token(run: &str, plan: &RewindPlan) -> String {
+    let (at, to) = (plan.at, plan.to);
+    let scope = scope_name(plan.scope);
+    let said = (run, at, plan.last, to, scope, &plan.checkpoint);
+    let hash = super::super::change::digest(&said).to_string();
+    let digits: String = hash.chars().take(16).collect();
+    format!("{at}-{to}-{scope}-{digits}")
+}
+
+/// The scope's name in tokens and sentences.
+pub(super) const fn scope_name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::State => "state",
+        Scope::Workspace => "workspace",
+        Scope::Both => "both",
+    }
+}

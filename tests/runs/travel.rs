@@ -1,0 +1,225 @@
+//! Lines of transcripts that go through a run's time.
+//!
+//! ```text
+//! > @f fork r 3 {"note": 1}         the run `f` begins with `r` up to record 3; with other data, if any is given
+//! > plan 3                          what a rewind to record 3 would undo
+//! > rewind 3                        the same with the plan's token; `rewind 3 force` crosses effects
+//! > rewind 3 with TOKEN             the same with some token; `rewind 3 without` with none
+//! > effect r:2:1 succeeded          what became of an effect
+//! > effects                         the effects that are open
+//! > spend 5                         so many tokens were read
+//! > keyed k go                      an event under the key `k`
+//! > timeline                        everything that has become of the run
+//! > pass 4s                         lets time pass; nothing that is due is taken
+//! > ask ship it?                    an approval is opened, as if an agent had asked
+//! ```
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use statemark_store::body::{Opened, RequestKind, Resolution, Resolved, Usage};
+use statemark_store::runs::{Fork, Marked, ReportEffect, Rewind, Timeline};
+use statemark_store::{Body, Change, RunError, Send, Written};
+
+use crate::harness::{BEGIN, Bench};
+
+pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunError> {
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let order = bench.order(run);
+    match word {
+        "fork" => {
+            let mut words = rest.splitn(3, ' ');
+            let from = words.next().unwrap().parse().unwrap();
+            let at = words.next().unwrap().parse().unwrap();
+            let mut fork = Fork::new(from, at);
+            match words.next() {
+                Some("without artifacts") => fork.drop_artifacts = true,
+                Some(input) => fork.input = serde_json::from_str(input).unwrap(),
+                None => {}
+            }
+            let forked = bench.runs.fork(&order, &fork)?;
+            let state = &forked.loaded.state;
+            Ok(format!(
+                "record {}: {}\n",
+                state.seq,
+                state.leaves.join(", ")
+            ))
+        }
+        "ask" => {
+            let written = bench.runs.change(&order, &line, |loaded, now| {
+                let opened = Opened {
+                    request: format!("{run}:{}", loaded.head.seq + 1),
+                    kind: RequestKind::Approval,
+                    prompt: rest.to_owned(),
+                    choices: Vec::new(),
+                    schema: None,
+                    details: Value::Null,
+                    event: None,
+                    states: loaded.state.leaves.clone(),
+                    approvers: Vec::new(),
+                    blocking: true,
+                    expires: Some(now + 60_000),
+                };
+                let bodies = vec![Body::Opened(opened)];
+                Ok(Change { bodies })
+            })?;
+            Ok(format!("record {}\n", written.loaded.head.seq))
+        }
+        "requests" => {
+            let loaded = bench.runs.load(&order.run)?;
+            let mut text = String::new();
+            for (id, request) in &loaded.state.requests {
+                let open = if request.resolved.is_some() {
+                    "over"
+                } else {
+                    "open"
+                };
+                let asker = &request.asker;
+                let _ = writeln!(text, "{id} {open}: {} ({asker})", request.opened.prompt);
+            }
+            Ok(text)
+        }
+        "pass" => {
+            let seconds: u64 = rest.trim_end_matches('s').parse().unwrap();
+            bench.clock.advance(seconds * 1_000);
+            Ok(String::new())
+        }
+        "plan" => {
+            let rewind = Rewind::to(rest.parse().unwrap());
+            let plan = bench.runs.plan_rewind(&order.run, &rewind)?;
+            Ok(serde_json::to_string_pretty(&plan).unwrap() + "\n")
+        }
+        "rewind" => {
+            let (to, how) = rest.split_once(' ').unwrap_or((rest, ""));
+            let mut rewind = Rewind::to(to.parse().unwrap());
+            rewind.force = how == "force";
+            rewind.token = match how.split_once(' ') {
+                Some((_, token)) => Some(token.to_owned()),
+                None if how == "without" => None,
+                None => bench
+                    .runs
+                    .plan_rewind(&order.run, &rewind)
+                    .ok()
+                    .map(|it| it.token),
+            };
+            Ok(told(&bench.runs.rewind(&order, &rewind)?))
+        }
+        "effect" => {
+            let (key, status) = rest.split_once(' ').unwrap();
+            let report = ReportEffect {
+                key: key.to_owned(),
+                status: serde_json::from_value(status.into()).unwrap(),
+                detail: Value::Null,
+            };
+            Ok(told(&bench.runs.effect(&order, &report)?))
+        }
+        "effects" => {
+            let loaded = bench.runs.load(&order.run)?;
+            let lines = loaded.open_effects().into_iter();
+            let lines = lines.map(|it| serde_json::to_string(&it).unwrap() + "\n");
+            Ok(lines.collect())
+        }
+        "spend" => {
+            let written = bench.runs.change(&order, &line, |_, _| {
+                let usage = Usage {
+                    input_tokens: rest.parse().unwrap(),
+                    ..Usage::default()
+                };
+                let bodies = vec![Body::Usage(usage)];
+                Ok(Change { bodies })
+            })?;
+            let spent = written.loaded.state.usage.input_tokens;
+            Ok(format!("{spent} by now\n"))
+        }
+        "decide" => {
+            let written = bench.runs.change(&order, &line, |_, _| {
+                let resolved = Resolved {
+                    request: rest.to_owned(),
+                    resolution: Resolution::Approved,
+                    value: None,
+                    comment: None,
+                    relayed: false,
+                    elicited: false,
+                };
+                let bodies = vec![Body::Resolved(resolved)];
+                Ok(Change { bodies })
+            })?;
+            Ok(told(&written))
+        }
+        "keyed" => {
+            let (key, event) = rest.split_once(' ').unwrap();
+            let mut order = order;
+            order.key = Some(key.parse().unwrap());
+            let send = Send {
+                event: event.to_owned(),
+                data: None,
+            };
+            let sent = bench.runs.send(&order, &send)?;
+            let again = if sent.replayed { "as before: " } else { "" };
+            Ok(format!("{again}{}", told(&sent)))
+        }
+        "timeline" => Ok(drawn(&bench.runs.timeline(&order.run)?)),
+        _ => panic!("no such line: {line}"),
+    }
+}
+
+/// The records that were written, and where the run is.
+fn told(written: &Written) -> String {
+    let mut text = String::new();
+    for record in &written.records {
+        let _ = writeln!(text, "{} {}", record.seq, record.told());
+    }
+    let state = &written.loaded.state;
+    let _ = writeln!(text, "in {}", state.leaves.join(", "));
+    text
+}
+
+fn drawn(timeline: &Timeline) -> String {
+    let mut text = String::new();
+    for (run, at) in &timeline.origins {
+        let _ = writeln!(text, "begins with {run} up to {at}");
+    }
+    for branch in &timeline.branches {
+        let from = branch.from.map(|from| format!(" from {from}"));
+        let counts = match branch.counts {
+            Some(last) if last == branch.last => String::new(),
+            Some(last) => format!(", counts up to {last}"),
+            None => ", taken back".to_owned(),
+        };
+        let (first, last) = (branch.first, branch.last);
+        let from = from.unwrap_or_default();
+        let _ = writeln!(text, "branch {first}-{last}{from}{counts}");
+    }
+    for mark in &timeline.marks {
+        let what = match &mark.what {
+            Marked::Started => "started".to_owned(),
+            Marked::Forked { from, at } => format!("forked from {from} at {at}"),
+            Marked::Forced { to } => format!("forced to {to}"),
+            Marked::Rewound { to, crossed, .. } => format!("rewound to {to} {}", crossed.join(" ")),
+            Marked::CheckpointTaken { name } => format!("checkpoint {name}"),
+            Marked::CheckpointRestored { name, done } => format!("restored {name}: {done}"),
+            other => format!("{other:?}").to_lowercase(),
+        };
+        let dead = if mark.counts { "" } else { " (taken back)" };
+        let _ = writeln!(text, "{} {} by {}{dead}", mark.seq, what.trim(), mark.actor);
+    }
+    for visit in &timeline.visits {
+        let left = match (visit.left, visit.until) {
+            (Some(left), Some(until)) => format!(" to {left} ({} ms)", until - BEGIN),
+            _ => " on".to_owned(),
+        };
+        let dead = if visit.counts { "" } else { " (taken back)" };
+        let (state, number, entered) = (&visit.state, visit.number, visit.entered);
+        let since = visit.since - BEGIN;
+        let _ = writeln!(text, "{state} {number}: {entered} ({since} ms){left}{dead}");
+    }
+    for fork in &timeline.forks {
+        let (at, run, status) = (fork.at, &fork.run, &fork.status);
+        let _ = writeln!(
+            text,
+            "fork at {at}: {run} {status} in {}",
+            fork.leaves.join(", ")
+        );
+    }
+    text
+}
