@@ -23,7 +23,10 @@ use random::Shape;
 const MACHINES: usize = 40;
 
 /// Random guards say things twice, and in more words than they need.
-const ALLOWED: &str = "#[allow(clippy::nonminimal_bool, unused_parens, reason = \"chance\")]";
+const ALLOWED: &str = "#[allow(unused_parens, reason = \"chance\")]";
+
+/// The same where the code itself doesn't allow it already.
+const ALLOWED_TOO: &str = "#[allow(clippy::nonminimal_bool, reason = \"chance\")]";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -32,9 +35,14 @@ fn main() {
     let mut list = String::new();
     let mut count = 0;
     for seed in 0.. {
-        let machine = random::machine(seed, Shape::written(seed));
-        let glue = host(seed, &machine);
+        let mut machine = random::machine(seed, Shape::written(seed));
+        // Of half of them nothing says what the data holds, so that the host has it.
+        if seed % 2 == 1 {
+            machine.context = None;
+        }
+        let glue = host(seed, &machine) + &look(seed, &machine);
         let kind = kind(&machine);
+        let allowed = if is_typed(&machine) { "" } else { ALLOWED_TOO };
         let Some(valid) = valid::check(machine, false, &mut Diags::new()) else {
             continue;
         };
@@ -43,7 +51,7 @@ fn main() {
         // Writing to a string can't fail.
         let _ = writeln!(
             code,
-            "{ALLOWED}\n{}",
+            "{ALLOWED}{allowed}\n{}",
             back::rust::write_file(&valid, &options)
         );
         code.push_str(&glue);
@@ -60,13 +68,57 @@ fn main() {
     }
 }
 
+/// Whether the machine has its data to itself.
+fn is_typed(machine: &Machine) -> bool {
+    let context = machine.context.as_ref();
+    let context = context.and_then(|context| context.as_object());
+    context.is_some_and(|context| !context.is_empty())
+}
+
+/// What tells the world what the fields of a context hold.
+fn look(seed: u64, machine: &Machine) -> String {
+    let context = machine.context.as_ref();
+    let context = context.and_then(|context| context.as_object());
+    let mut reads = String::new();
+    for (_, field) in machine.fields.iter() {
+        let path = &field.path;
+        if !is_typed(machine) || path.starts_with("event.") {
+            continue;
+        }
+        let value = if context.is_some_and(|context| context.contains_key(path)) {
+            format!("Plain::value(&context.{path})")
+        } else {
+            format!("context.{path}.as_ref().map_or(Value::Absent, Plain::value)")
+        };
+        let _ = writeln!(reads, "host.read({path:?}, {value});");
+    }
+    let body = if is_typed(machine) {
+        format!(
+            "use statemark_runtime::generated::Plain;
+            let context = self.context().clone();
+            let host = self.host_mut();
+            host.is_typed = true;
+            {reads}"
+        )
+    } else {
+        String::new()
+    };
+    format!("impl Look for random_{seed}::Machine<World> {{ fn look(&mut self) {{ {body} }} }}\n")
+}
+
 /// The machine's host: guards, actions and fields go to the world, by number.
 fn host(seed: u64, machine: &Machine) -> String {
+    let typed = is_typed(machine);
+    let context = if typed {
+        format!(", _: &random_{seed}::Context")
+    } else {
+        String::new()
+    };
     let mut code = format!("impl random_{seed}::Host for World {{\n");
     for (guard, row) in machine.guards.iter() {
         let _ = writeln!(
             code,
-            "fn {}(&self) -> bool {{ World::guard(self, {}) }}",
+            "fn {}(&self{context}) -> bool {{ World::guard(self, {}) }}",
             row.name,
             guard.index()
         );
@@ -75,13 +127,14 @@ fn host(seed: u64, machine: &Machine) -> String {
         if row.kind == ActionKind::Host {
             let _ = writeln!(
                 code,
-                "fn {}(&mut self) {{ self.act({}) }}",
+                "fn {}(&mut self{context}) {{ self.act({}) }}",
                 row.name,
                 action.index()
             );
         }
     }
-    if !machine.fields.is_empty() {
+    let mut fields = machine.fields.iter();
+    if fields.any(|(_, field)| !typed || field.path.starts_with("event.")) {
         code.push_str(
             "fn field(&self, path: &str) -> Value<'_> { World::field(self, self.path(path)) }\n",
         );
@@ -97,14 +150,14 @@ fn host(seed: u64, machine: &Machine) -> String {
             }}"
         );
     }
-    if assigns(machine) {
+    if assigns(machine) && !typed {
         code.push_str(
             "fn assign(&mut self, path: &str, value: Value<'_>) {
                 World::assign(self, self.path(path), datum(value));
             }",
         );
     }
-    if assigns(machine) || !machine.timers.is_empty() {
+    if (assigns(machine) && !typed) || !machine.timers.is_empty() {
         code.push_str(
             "fn begin(&mut self) { World::begin(self); }
             fn rollback(&mut self) { World::rollback(self); }",

@@ -8,6 +8,7 @@
 //! `boundary` closes dead ends and opens scopes; `trigger` gives every transition its events; `finish` sorts.
 
 mod boundary;
+mod bounds;
 mod branches;
 mod choice;
 mod context;
@@ -93,6 +94,7 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
     let mut machine = finish::finish(spec, draft, interrupts, &drawn);
     types::settle(&mut machine, comparisons.into_values(), &mut context);
     context::check(&context.fields, context.diags);
+    bounds::settle(&mut machine);
     machine
 }
 

@@ -5,3 +5,4 @@ pub mod names;
 pub(crate) mod program;
 pub mod reach;
 pub mod rest;
+pub(crate) mod shape;

@@ -343,17 +343,21 @@ fn fields(datum: Datum) -> BTreeMap<String, Datum> {
 
 /// Puts a value at the end of a path, and objects on the way where there are none. Gives the place that changed first,
 /// as a number of keys, and what was there. V45 bounds the path.
-fn store(at: &mut Datum, path: &[Box<str>], datum: Datum) -> (usize, Option<Datum>) {
+pub(crate) fn store<K: AsRef<str>>(
+    at: &mut Datum,
+    path: &[K],
+    datum: Datum,
+) -> (usize, Option<Datum>) {
     let Some((key, below)) = path.split_first() else {
         return (0, Some(core::mem::replace(at, datum)));
     };
     match at {
         Datum::Object(fields) => {
-            if let Some(inner) = fields.get_mut(&**key) {
+            if let Some(inner) = fields.get_mut(key.as_ref()) {
                 let (keys, old) = store(inner, below, datum);
                 return (keys + 1, old);
             }
-            fields.insert(String::from(&**key), wrapped(below, datum));
+            fields.insert(String::from(key.as_ref()), wrapped(below, datum));
             (1, None)
         }
         other => (0, Some(core::mem::replace(other, wrapped(path, datum)))),
@@ -361,26 +365,26 @@ fn store(at: &mut Datum, path: &[Box<str>], datum: Datum) -> (usize, Option<Datu
 }
 
 /// The value in objects of one field each.
-fn wrapped(path: &[Box<str>], datum: Datum) -> Datum {
+pub(crate) fn wrapped<K: AsRef<str>>(path: &[K], datum: Datum) -> Datum {
     path.iter().rev().fold(datum, |inner, key| {
-        Datum::Object(BTreeMap::from([(String::from(&**key), inner)]))
+        Datum::Object(BTreeMap::from([(String::from(key.as_ref()), inner)]))
     })
 }
 
 /// Puts back what was at the end of a path.
-fn restore(slot: &mut Option<Datum>, path: &[Box<str>], old: Option<Datum>) {
+pub(crate) fn restore<K: AsRef<str>>(slot: &mut Option<Datum>, path: &[K], old: Option<Datum>) {
     let Some((last, around)) = path.split_last() else {
         *slot = old;
         return;
     };
     let around = around.iter().try_fold(slot.as_mut(), |at, key| match at {
-        Some(Datum::Object(fields)) => Some(fields.get_mut(&**key)),
+        Some(Datum::Object(fields)) => Some(fields.get_mut(key.as_ref())),
         _ => None,
     });
     if let Some(Some(Datum::Object(fields))) = around {
         match old {
-            Some(old) => fields.insert(String::from(&**last), old),
-            None => fields.remove(&**last),
+            Some(old) => fields.insert(String::from(last.as_ref()), old),
+            None => fields.remove(last.as_ref()),
         };
     }
 }

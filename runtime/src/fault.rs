@@ -8,7 +8,7 @@ use core::fmt;
 pub enum Fault {
     /// The value is that of a field that is absent, or was computed with one.
     Absent,
-    /// An integer beyond 64 bits with a sign, or a number beyond every finite float.
+    /// An integer beyond 64 bits with a sign or beyond the bounds of its field, or a number beyond every finite float.
     Overflow,
     /// A division by zero, or a remainder of one.
     DivisionByZero,

@@ -8,9 +8,11 @@
 //! not here: verification. The rows come from the compiler, out of a machine that it has checked; rows that point
 //! nowhere are passed over, so that nothing here panics or loops for ever.
 
+mod data;
 mod expression;
 mod walk;
 
+pub use self::data::{Free, Plain, String, Vec, at, fit, length, narrow, restore, store, within};
 pub use self::expression::{among, holds, is_true, load, operand};
 pub use self::walk::{Content, Rows, StateRow, TransitionRow, WalkSnapshot};
 pub use crate::words::same_words;

@@ -99,6 +99,12 @@ impl BinaryOperator {
     fn compute(self, left: Value<'_>, right: Value<'_>) -> Result<Option<Datum>, Fault> {
         let datum = match (left, right) {
             (Value::Absent, _) | (_, Value::Absent) => return Ok(None),
+            // Kept, not computed with, and so not only up to `i64`.
+            (Value::Int(left), Value::Int(right))
+                if matches!(self, Self::AtLeast | Self::AtMost) =>
+            {
+                Datum::Int(self.bounded(left, right)?)
+            }
             (Value::Int(left), Value::Int(right)) => {
                 integer(self.integers(narrow(left)?, narrow(right)?)?)
             }
@@ -123,10 +129,20 @@ impl BinaryOperator {
             Self::Multiply => left.checked_mul(right),
             Self::Divide | Self::Remainder if right == 0 => return Err(Fault::DivisionByZero),
             Self::Divide => left.checked_div(right),
+            Self::AtLeast | Self::AtMost => return self.bounded(left, right),
             Self::Remainder => left.checked_rem(right),
             _ => return Err(Fault::WrongKind),
         };
         result.ok_or(Fault::Overflow)
+    }
+
+    /// The first, if it lies on the right side of the second.
+    fn bounded<T: PartialOrd + Copy>(self, value: T, bound: T) -> Result<T, Fault> {
+        let lies_within = match self {
+            Self::AtLeast => value >= bound,
+            _ => value <= bound,
+        };
+        lies_within.then_some(value).ok_or(Fault::Overflow)
     }
 
     /// Arithmetic on floats: finite or a fault.

@@ -254,11 +254,16 @@ pub enum BinaryOperator {
     EndsWith,
     /// `a.contains(b)`.
     Contains,
+    /// The integer `a`, unless it is less than `b`: what a field whose schema has a `minimum` is assigned. Has no spelling
+    /// in expressions.
+    AtLeast,
+    /// The integer `a`, unless it is greater than `b`. Has no spelling in expressions.
+    AtMost,
 }
 
 impl BinaryOperator {
     /// Every operator, in the order of their codes in a table.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Equal,
         Self::NotEqual,
         Self::Less,
@@ -274,9 +279,11 @@ impl BinaryOperator {
         Self::StartsWith,
         Self::EndsWith,
         Self::Contains,
+        Self::AtLeast,
+        Self::AtMost,
     ];
 
-    /// How it is written in an expression.
+    /// How it is written in an expression, or in a dump.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -295,15 +302,23 @@ impl BinaryOperator {
             Self::StartsWith => "startsWith",
             Self::EndsWith => "endsWith",
             Self::Contains => "contains",
+            Self::AtLeast => "atLeast",
+            Self::AtMost => "atMost",
         }
     }
 
-    /// Whether it computes a number or a text; the others give `true` or `false`.
+    /// Whether it gives a number or a text; the others give `true` or `false`.
     #[must_use]
     pub const fn is_arithmetic(self) -> bool {
         matches!(
             self,
-            Self::Add | Self::Subtract | Self::Multiply | Self::Divide | Self::Remainder
+            Self::Add
+                | Self::Subtract
+                | Self::Multiply
+                | Self::Divide
+                | Self::Remainder
+                | Self::AtLeast
+                | Self::AtMost
         )
     }
 }

@@ -681,7 +681,7 @@ pub mod crossing {
             }
         }
 
-        /// A machine where another was. Nothing is carried out: it was when the state was reached.
+        /// A machine where another was. Nothing is carried out: it was when the machine got there.
         ///
         /// # Errors
         ///

@@ -342,7 +342,7 @@ pub mod errand {
         /// Runs on entry into `home`.
         fn unpack(&mut self);
 
-        /// The value of a field of the data that guards read: `items.left`, `purse.cents`, `purse.currency`.
+        /// The value of a field of the data that guards read, of which nothing says what it holds: `items.left`, `purse.cents`, `purse.currency`.
         fn field(&self, path: &str) -> runtime::Value<'_>;
     }
 
@@ -706,7 +706,7 @@ pub mod errand {
             }
         }
 
-        /// A machine where another was. Nothing is carried out: it was when the state was reached.
+        /// A machine where another was. Nothing is carried out: it was when the machine got there.
         ///
         /// # Errors
         ///

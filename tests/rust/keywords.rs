@@ -405,7 +405,7 @@ pub mod match_ {
             }
         }
 
-        /// A machine where another was. Nothing is carried out: it was when the state was reached.
+        /// A machine where another was. Nothing is carried out: it was when the machine got there.
         ///
         /// # Errors
         ///

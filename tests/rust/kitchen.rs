@@ -60,6 +60,7 @@
     clippy::enum_variant_names,
     clippy::match_same_arms,
     clippy::too_many_lines,
+    clippy::single_match,
     dead_code,
     rustdoc::all,
     unreachable_pub,
@@ -562,28 +563,21 @@ pub mod kitchen {
         ///
         /// # Errors
         ///
-        /// As for [`Machine::new`].
+        /// The machine doesn't come to rest within the limit of microsteps, or an assignment has no value.
         pub fn new_observed<O: runtime::Observer>(
             mut host: H,
             observer: &mut O,
         ) -> Result<Self, runtime::StepError> {
             let mut queue = runtime::generated::Queue::new();
-            let outcome = {
-                let host = &mut host;
-                host.begin();
-                let outcome = ROWS
-                    .start(
-                        &mut Acts {
-                            host: &mut *host,
-                            queue: &mut queue,
-                        },
-                        observer,
-                    );
-                if outcome.is_err() {
-                    host.rollback();
-                }
-                outcome
+            host.begin();
+            let mut acts = Acts {
+                host: &mut host,
+                queue: &mut queue,
             };
+            let outcome = ROWS.start(&mut acts, observer);
+            if outcome.is_err() {
+                host.rollback();
+            }
             let configuration = outcome?;
             queue.clear();
             Ok(Self { configuration, queue, host })
@@ -726,7 +720,7 @@ pub mod kitchen {
             Snapshot::of(TABLE, &self.configuration)
         }
 
-        /// A machine where another was. Nothing is carried out: it was when the states were reached.
+        /// A machine where another was. Nothing is carried out: it was when the machine got there.
         ///
         /// # Errors
         ///

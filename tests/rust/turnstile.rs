@@ -359,7 +359,7 @@ pub mod turnstile {
             }
         }
 
-        /// A machine where another was. Nothing is carried out: it was when the state was reached.
+        /// A machine where another was. Nothing is carried out: it was when the machine got there.
         ///
         /// # Errors
         ///

@@ -19,6 +19,8 @@ mod broken;
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
+mod contexts;
+#[cfg(test)]
 mod corpus;
 #[cfg(test)]
 mod engines;

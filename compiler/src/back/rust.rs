@@ -10,10 +10,13 @@
 //! - The code needs `statemark-runtime` and nothing else, has no `unsafe`, and can't panic.
 //! - Ids in it are the indexes of the [IR](crate::ir), so that records of all engines agree.
 //!
-//! Deliberately not here: `serde`. A snapshot is a hash and a number, which hosts keep as they like; typed data of events
-//! and the context come with the data model.
+//! - The data of a machine is its own where the spec declares it: a struct `Context`, whose fields expressions read as
+//!   Rust reads fields. Where nothing says what the data holds, the host is asked for a `Value` by name.
+//!
+//! Deliberately not here: `serde`. A snapshot is a hash and a number, which hosts keep as they like, beside the context.
 
 mod active;
+mod context;
 mod docs;
 mod event;
 mod expression;
@@ -21,6 +24,7 @@ mod facts;
 mod guard;
 mod host;
 mod machine;
+mod native;
 mod state;
 mod step;
 mod tables;
@@ -170,6 +174,7 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
     let states = state::write(facts, one_leaf);
     let supers = state::write_supers(facts);
     let events = event::write(facts);
+    let context = context::write(facts);
     let host = host::write(facts);
     let machine = match initial {
         Some(initial) if !facts.walked => machine::write(facts, initial),
@@ -196,6 +201,7 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
         #states
         #supers
         #events
+        #context
         #host
         #machine
         #tables
@@ -206,6 +212,17 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
 /// What can't be avoided in code whose names, prose and uses its author doesn't know.
 fn allowed(facts: &Facts<'_>) -> TokenStream {
     let tables = facts.tables.then(|| quote!(clippy::indexing_slicing,));
+    let walked = facts.walked.then(|| quote!(clippy::single_match,));
+    let context = facts.data.as_ref().map(|_| {
+        quote! {
+            clippy::nonminimal_bool,
+            clippy::option_option,
+            clippy::overly_complex_bool_expr,
+            clippy::struct_excessive_bools,
+            clippy::struct_field_names,
+            clippy::unreadable_literal,
+        }
+    });
     quote! {
         #[allow(
             clippy::allow_attributes,
@@ -214,6 +231,8 @@ fn allowed(facts: &Facts<'_>) -> TokenStream {
             clippy::match_same_arms,
             clippy::too_many_lines,
             #tables
+            #walked
+            #context
             dead_code,
             rustdoc::all,
             unreachable_pub,

@@ -31,6 +31,7 @@ impl<M: Module> Generated<M> {
         let record = recorder.finish(None, outcome.unwrap_or(Outcome::Ignored));
         let engine = started.ok().map(|mut machine| {
             machine.host().settle();
+            machine.look();
             Self {
                 machine,
                 recorder,
@@ -60,6 +61,7 @@ impl<M: Module> Engine for Generated<M> {
             None => Err(Failure::NotAnEvent),
         };
         self.machine.host().settle();
+        self.machine.look();
         let record = self
             .recorder
             .finish(Some(event), outcome.unwrap_or(Outcome::Ignored));
@@ -93,6 +95,13 @@ pub(super) trait Module: Sized {
     fn leaves(&self) -> Vec<StateId>;
     fn ended(&self) -> bool;
     fn host(&mut self) -> &mut World;
+    /// Tells the world what a machine that has its data to itself holds.
+    fn look(&mut self);
+}
+
+/// Tells the world what a machine that has its data to itself holds; written with the machine.
+trait Look {
+    fn look(&mut self);
 }
 
 /// What `new_observed` gives: a machine, or a result where the start can run on.
@@ -177,6 +186,10 @@ macro_rules! engines {
 
                 fn host(&mut self) -> &mut World {
                     self.host_mut()
+                }
+
+                fn look(&mut self) {
+                    Look::look(self);
                 }
             }
         )*

@@ -18,6 +18,10 @@ pub(super) struct World {
     fields: Vec<Field>,
     /// What it was told to do in this step.
     deeds: Vec<Deed>,
+    /// The fields that were assigned in this step, and what; of a machine that has its data to itself nobody hears.
+    assigned: Vec<(usize, Datum)>,
+    /// Whether the machine has its data to itself.
+    pub(super) is_typed: bool,
     scheduled: BTreeSet<usize>,
     saved: Option<(Vec<Field>, BTreeSet<usize>)>,
 }
@@ -33,7 +37,6 @@ enum Field {
 #[derive(Clone, Debug, PartialEq)]
 enum Deed {
     Action(usize),
-    Assign(usize, Datum),
     Schedule(usize, u64),
     Cancel(usize),
 }
@@ -67,6 +70,8 @@ impl World {
                 .collect(),
             fields: fields.collect(),
             deeds: Vec::new(),
+            assigned: Vec::new(),
+            is_typed: false,
             scheduled: BTreeSet::new(),
             saved: None,
         }
@@ -117,8 +122,24 @@ impl World {
     }
 
     pub(super) fn assign(&mut self, field: usize, value: Datum) {
-        self.deeds.push(Deed::Assign(field, value.clone()));
+        self.assigned.push((field, value.clone()));
         self.fields[field] = Field::Kept(value);
+    }
+
+    /// What a machine that has its data to itself holds now.
+    pub(super) fn read(&mut self, path: &str, value: Value<'_>) {
+        let field = self.path(path);
+        self.is_typed = true;
+        self.fields[field] = Field::Kept(datum(value));
+    }
+
+    /// What of this world can be seen in that of a machine that has its data to itself.
+    pub(super) fn seen(&self) -> Self {
+        Self {
+            assigned: Vec::new(),
+            is_typed: true,
+            ..self.clone()
+        }
     }
 
     pub(super) fn schedule(&mut self, timer: usize, delay: u64) {
@@ -150,6 +171,7 @@ impl World {
     pub(super) fn next(&mut self) {
         self.moment += 1;
         self.deeds.clear();
+        self.assigned.clear();
     }
 }
 

@@ -80,6 +80,21 @@ impl Datum {
                 }
                 arithmetic(operator, self, other)
             }
+            BinaryOperator::AtLeast | BinaryOperator::AtMost => {
+                if absent {
+                    return Ok(Self::Absent);
+                }
+                let (Datum::Int(value), Datum::Int(bound)) = (self, other) else {
+                    return Err(Fault);
+                };
+                let is_least = operator == BinaryOperator::AtLeast;
+                let fits = if is_least {
+                    value >= bound
+                } else {
+                    value <= bound
+                };
+                fits.then(|| self.clone()).ok_or(Fault)
+            }
             _ if absent => Ok(Self::Bool(false)),
             BinaryOperator::Equal => Ok(Self::Bool(self.equals(other))),
             BinaryOperator::NotEqual => Ok(Self::Bool(!self.equals(other))),

@@ -74,7 +74,10 @@ impl Builder {
         for (field, kind) in fields {
             if assigns.is_empty() || self.chance.percent(25) {
                 let value = match kind {
-                    Type::Int => self.int(2),
+                    Type::Int => {
+                        let value = self.int(2);
+                        self.bounded(value)
+                    }
                     Type::Bool => self.bool(2),
                     // No text that doubles with every step.
                     _ => self.text(0),

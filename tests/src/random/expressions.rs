@@ -152,6 +152,22 @@ impl Builder {
         self.expression(kind)
     }
 
+    /// Now and then what `lower` makes of a value for a field with bounds.
+    pub(super) fn bounded(&mut self, value: Expression) -> Expression {
+        if !self.shape.bounds {
+            return value;
+        }
+        let bound = i128::try_from(self.chance.below(12)).unwrap_or(0);
+        let (operator, bound) = match self.chance.below(6) {
+            0 => (BinaryOperator::AtLeast, bound - 8),
+            1 => (BinaryOperator::AtMost, bound),
+            _ => return value,
+        };
+        let bound = self.expression(ExpressionKind::Constant(Constant::Int(bound)));
+        let value = self.expression(ExpressionKind::Binary(operator, Box::new([value, bound])));
+        self.bounded(value)
+    }
+
     fn bools(&mut self, depth: usize) -> Vec<Expression> {
         (0..self.chance.between(2, 3))
             .map(|_| self.bool(depth))

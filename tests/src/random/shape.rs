@@ -27,6 +27,8 @@ pub(crate) struct Shape {
     pub(crate) expressions: bool,
     /// Whether actions assign fields and choose between lists of actions.
     pub(crate) content: bool,
+    /// Whether some assignments are checked against bounds, which SCXML can't say.
+    pub(crate) bounds: bool,
     /// How many of a hundred states have an `after`.
     pub(crate) timers: u64,
 }
@@ -46,6 +48,7 @@ impl Shape {
             fields: chance.percent(50),
             expressions: false,
             content: false,
+            bounds: true,
             timers: 0,
         }
     }

@@ -135,6 +135,8 @@ fn binary(
     let (before, behind) = match operator {
         Op::Add | Op::Subtract => (Level::Sum, Level::Product),
         Op::Multiply | Op::Divide | Op::Remainder => (Level::Product, Level::Prefix),
+        // What is around all that an author wrote: the bounds of a field's schema.
+        Op::AtLeast | Op::AtMost => return write(machine, left, text),
         Op::StartsWith | Op::EndsWith | Op::Contains => {
             operand(machine, left, Level::Value, text);
             text.push('.');

@@ -1,62 +1,92 @@
-//! Expressions as Rust: they read fields of the host, and fail and note as the programs of tables do.
+//! Expressions as Rust: they read fields of the context or of the host, and fail and note as the programs of tables do.
 //!
 //! A part that may fail says so with `?`; [`holds`] puts what has such parts into a closure, so that a guard that fails is
-//! false as a whole. Operands are evaluated in the order of the text.
+//! false as a whole. Operands are evaluated in the order of the text. What `native` can write without the runtime's
+//! operators, because both sides are known to be there and to be of one type, it writes.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
+use super::context::read;
 use super::facts::Facts;
 use super::guard::constant;
+use super::native;
 use super::state::number;
 use crate::arena::Handle;
 use crate::ir::{
-    BinaryOperator, Constant, Expression, ExpressionKind, Field, Guard, Machine, State,
+    BinaryOperator, Constant, Expression, ExpressionKind, Guard, Machine, State, UnaryOperator,
 };
 
 /// Whether a guard holds, as an expression of type `bool`, from one that may have `?` in it.
-pub(super) fn holds(guard: &Guard, answer: TokenStream) -> TokenStream {
-    if !guard_may_fail(guard) {
-        answer
-    } else if is_one_test(guard) {
+pub(super) fn holds(answer: TokenStream) -> TokenStream {
+    let answer = bare(answer);
+    if !has(
+        &answer,
+        &|token| matches!(token, TokenTree::Punct(sign) if sign.as_char() == '?'),
+    ) {
+        return answer;
+    }
+    let mut tokens: Vec<_> = answer.clone().into_iter().collect();
+    let first = tokens
+        .first()
+        .is_some_and(|token| token.to_string() == "runtime");
+    let is_operator = |token: &TokenTree| matches!(token, TokenTree::Punct(sign) if "&|?!".contains(sign.as_char()));
+    let failing = tokens.iter().filter(|token| is_operator(token)).count();
+    let last = tokens.last().is_some_and(is_operator);
+    if first && last && failing == 1 {
         // `Ok(a?)` is `a`.
-        let mut tokens: Vec<_> = answer.into_iter().collect();
         tokens.pop();
         let test: TokenStream = tokens.into_iter().collect();
-        quote!(runtime::generated::holds(|| #test))
-    } else {
-        quote!(runtime::generated::holds(|| Ok(#answer)))
+        return quote!(runtime::generated::holds(|| #test));
+    }
+    quote!(runtime::generated::holds(|| Ok(#answer)))
+}
+
+/// Whether code has a name or a sign of that kind in it, at any depth.
+pub(super) fn has(code: &TokenStream, is_wanted: &impl Fn(&TokenTree) -> bool) -> bool {
+    code.clone().into_iter().any(|token| match &token {
+        TokenTree::Group(group) => has(&group.stream(), is_wanted),
+        token => is_wanted(token),
+    })
+}
+
+/// The code without parentheses around all of it.
+fn bare(code: TokenStream) -> TokenStream {
+    let mut tokens = code.clone().into_iter();
+    match (tokens.next(), tokens.next()) {
+        (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::Parenthesis => {
+            bare(group.stream())
+        }
+        _ => code,
     }
 }
 
-/// Whether the guard is nothing but one comparison or test, which ends in `?`.
-fn is_one_test(guard: &Guard) -> bool {
-    match guard {
-        Guard::Expression(expression) => {
-            matches!(&expression.kind, ExpressionKind::Binary(operator, _) if !operator.is_arithmetic())
-        }
-        Guard::All(parts) | Guard::Any(parts) => {
-            matches!(parts.as_slice(), [only] if is_one_test(only))
-        }
-        Guard::Ask(_) | Guard::Compare { .. } | Guard::Not(_) => false,
-    }
+/// Whether code has an operator of two sides in it that isn't within parentheses.
+pub(super) fn is_comparison(code: &TokenStream) -> bool {
+    let mut tokens = code.clone().into_iter();
+    tokens.any(|token| matches!(token, TokenTree::Punct(sign) if "=<>&|".contains(sign.as_char())))
+}
+
+/// Whether code uses the observer.
+pub(super) fn observes(code: &TokenStream) -> bool {
+    has(
+        code,
+        &|token| matches!(token, TokenTree::Ident(name) if name == "observer"),
+    )
 }
 
 /// Whether an expression is true, as an expression of type `bool`.
 pub(super) fn truth(facts: &Facts<'_>, expression: &Expression) -> TokenStream {
+    if let Some(native) = native::truth(facts, expression) {
+        return native;
+    }
     match &expression.kind {
         ExpressionKind::Constant(Constant::Bool(value)) => quote!(#value),
-        ExpressionKind::Has(field) => {
-            let path = path(facts, *field);
-            quote!(!matches!(self.host.field(#path), runtime::Value::Absent))
-        }
+        ExpressionKind::Has(field) => read::has(facts, *field),
         ExpressionKind::InState(state) => in_state(facts, *state),
-        ExpressionKind::Ask(host) => {
-            let name = Ident::new(facts.names.guard(*host), Span::call_site());
-            quote!(self.host.#name())
-        }
+        ExpressionKind::Ask(host) => facts.ask(*host),
         ExpressionKind::Not(inner) => {
-            let inner = truth(facts, inner);
+            let inner = bare(truth(facts, inner));
             quote!(!(#inner))
         }
         ExpressionKind::And(parts) => {
@@ -74,7 +104,11 @@ pub(super) fn truth(facts: &Facts<'_>, expression: &Expression) -> TokenStream {
         }
         ExpressionKind::Binary(operator, operands) if !operator.is_arithmetic() => {
             let [left, right] = operands.as_ref();
-            let (left, right) = (value(facts, left), value(facts, right));
+            let left = value(facts, left);
+            if let (BinaryOperator::In, Some(items)) = (operator, listed(facts, right)) {
+                return quote!(runtime::generated::within(#left, #items));
+            }
+            let right = value(facts, right);
             let operator = name(*operator);
             quote!(runtime::BinaryOperator::#operator.test(#left, #right)?)
         }
@@ -88,20 +122,31 @@ pub(super) fn truth(facts: &Facts<'_>, expression: &Expression) -> TokenStream {
     }
 }
 
+/// The list that an expression names.
+fn listed(facts: &Facts<'_>, expression: &Expression) -> Option<TokenStream> {
+    match expression.kind {
+        ExpressionKind::Field(field) => read::list(facts, field),
+        _ => None,
+    }
+}
+
 /// The expression as one of type `Value`.
 pub(super) fn value(facts: &Facts<'_>, expression: &Expression) -> TokenStream {
     match &expression.kind {
         ExpressionKind::Constant(value) => constant(value),
-        ExpressionKind::Field(field) => {
-            let (path, id) = (path(facts, *field), number(field.index()));
-            quote!(runtime::generated::load(self.host.field(#path), #id, observer))
-        }
+        ExpressionKind::Field(field) => read::load(facts, *field),
         ExpressionKind::Unary(operator, inner) => {
+            if let (UnaryOperator::Size, Some(items)) = (operator, listed(facts, inner)) {
+                return quote!(runtime::generated::length(#items));
+            }
             let inner = value(facts, inner);
             let operator = format_ident!("{operator:?}");
             quote!(runtime::generated::operand(&runtime::UnaryOperator::#operator.apply(#inner)?))
         }
         ExpressionKind::Binary(operator, operands) if operator.is_arithmetic() => {
+            if let Some(code) = native::computed(facts, expression) {
+                return quote!(runtime::Value::Int(i128::from(#code)));
+            }
             let [left, right] = operands.as_ref();
             let (left, right) = (value(facts, left), value(facts, right));
             let operator = name(*operator);
@@ -114,35 +159,6 @@ pub(super) fn value(facts: &Facts<'_>, expression: &Expression) -> TokenStream {
             quote!(runtime::Value::Bool(#truth))
         }
     }
-}
-
-/// Whether a guard reads a field, and so may find it absent.
-pub(super) fn reads(expression: &Expression) -> bool {
-    matches!(expression.kind, ExpressionKind::Field(_)) || parts(expression).any(reads)
-}
-
-/// Whether an expression has an operation that may fail.
-fn may_fail(expression: &Expression) -> bool {
-    let own = matches!(
-        expression.kind,
-        ExpressionKind::Unary(..) | ExpressionKind::Binary(..)
-    );
-    own || parts(expression).any(may_fail)
-}
-
-fn guard_may_fail(guard: &Guard) -> bool {
-    match guard {
-        Guard::Ask(_) | Guard::Compare { .. } => false,
-        Guard::All(parts) | Guard::Any(parts) => parts.iter().any(guard_may_fail),
-        Guard::Not(inner) => guard_may_fail(inner),
-        Guard::Expression(expression) => may_fail(expression),
-    }
-}
-
-/// The value as one that is kept, in a closure that gives a fault for what has none.
-pub(super) fn kept(facts: &Facts<'_>, expression: &Expression) -> TokenStream {
-    let value = value(facts, expression);
-    quote!((#value).to_datum()?)
 }
 
 /// Whether any guard of the machine asks which states are active.
@@ -182,12 +198,8 @@ fn parts(expression: &Expression) -> impl Iterator<Item = &Expression> {
     one.into_iter().chain(more)
 }
 
-fn name(operator: BinaryOperator) -> Ident {
+pub(super) fn name(operator: BinaryOperator) -> Ident {
     format_ident!("{operator:?}")
-}
-
-fn path<'m>(facts: &Facts<'m>, field: Handle<Field>) -> &'m str {
-    &facts.machine.fields.at(field).path
 }
 
 /// Whether the state is active.

@@ -4,11 +4,15 @@
 //! [`Facts::candidates`] says which transitions an event may take in a leaf, [`Facts::route`] what a transition leaves
 //! and enters. Source: SCXML, appendix D, for machines with one active leaf.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 
 use super::Options;
+use super::context::{Data, read};
 use crate::arena::Handle;
-use crate::ir::{Action, ActionKind, Event, Guard, Machine, State, StateKind, Transition};
+use crate::ir::{
+    Action, ActionKind, Event, Guard, HostGuard, Machine, State, StateKind, Transition,
+};
 use crate::pass::names::{Names, names};
 
 /// Most states that are written out as `match`. Unit: states. Why: a thousand arms cost the user's compiler more than
@@ -24,7 +28,8 @@ pub(super) struct Facts<'m> {
     pub(super) machine: &'m Machine,
     pub(super) options: &'m Options,
     pub(super) names: Names,
-    /// The expressions that the host answers.
+    /// The context, if the machine's data is declared.
+    pub(super) data: Option<Data>,
     /// The variants of `State`, in document order.
     pub(super) leaves: Vec<Handle<State>>,
     /// The variants of `Super`, in document order: compound states but the root.
@@ -33,7 +38,7 @@ pub(super) struct Facts<'m> {
     pub(super) events: Vec<Handle<Event>>,
     /// Whether a trait `Host` is needed: there is an action to carry out, a guard to answer or a field to read.
     pub(super) has_host: bool,
-    /// Whether guards read fields.
+    /// Whether fields are read from the host: of the context where it isn't declared, and of events' data.
     pub(super) has_fields: bool,
     /// Whether any transition has a guard.
     pub(super) has_guards: bool,
@@ -46,7 +51,7 @@ pub(super) struct Facts<'m> {
     /// Whether the machine is written as const tables rather than as `match`.
     pub(super) tables: bool,
     /// Whether the machine is stepped by the runtime's whole algorithm, because it has parallel states, history, timers,
-    /// assignments or conditional actions. Then it isn't `tables`.
+    /// assignments or conditional actions, or because it is large and has a context. Then it isn't `tables`.
     pub(super) walked: bool,
     /// Whether any action assigns.
     pub(super) assigns: bool,
@@ -83,6 +88,7 @@ pub(super) struct Route {
 
 impl<'m> Facts<'m> {
     pub(super) fn new(machine: &'m Machine, options: &'m Options) -> Self {
+        let data = Data::of(machine);
         let has_eventless = machine
             .transitions
             .iter()
@@ -92,13 +98,14 @@ impl<'m> Facts<'m> {
             .iter()
             .any(|(_, action)| action.kind.raised().is_some())
             || machine.states.iter().any(|(_, state)| state.done.is_some());
-        let carries_out = machine
-            .actions
-            .iter()
-            .any(|(_, action)| action.kind.raised().is_none())
-            || !machine.timers.is_empty();
-        let has_fields = !machine.fields.is_empty();
+        let carries_out = machine.actions.iter().any(|(_, action)| match action.kind {
+            ActionKind::Raise(_) => false,
+            ActionKind::Assign(_) | ActionKind::If { .. } => data.is_none(),
+            _ => true,
+        }) || !machine.timers.is_empty();
         let names = names(machine);
+        let mut fields = machine.fields.iter();
+        let has_fields = fields.any(|(_, field)| data.is_none() || read::is_of_event(&field.path));
         let mut facts = Self {
             machine,
             options,
@@ -113,7 +120,7 @@ impl<'m> Facts<'m> {
             has_host: carries_out
                 || has_fields
                 || !machine.guards.is_empty()
-                || machine.transitions.iter().any(|(_, t)| t.guard.is_some()),
+                || (data.is_none() && machine.transitions.iter().any(|(_, t)| t.guard.is_some())),
             has_fields,
             has_guards: machine.transitions.iter().any(|(_, t)| t.guard.is_some()),
             has_eventless,
@@ -127,6 +134,7 @@ impl<'m> Facts<'m> {
                 .any(|(_, action)| is_assignment(action)),
             has_regions: has_regions(machine),
             arms: Vec::new(),
+            data,
         };
         facts.starts_at_rest = facts.rests_after_start();
         facts.flatten();
@@ -136,6 +144,23 @@ impl<'m> Facts<'m> {
     /// Whether a step may take more than one transition.
     pub(super) fn runs_on(&self) -> bool {
         self.has_eventless || self.has_raised
+    }
+
+    /// A question to the host.
+    pub(super) fn ask(&self, guard: Handle<HostGuard>) -> TokenStream {
+        let name = Ident::new(self.names.guard(guard), Span::call_site());
+        let context = self.context();
+        quote!(self.host.#name(#context))
+    }
+
+    /// A reference to the context, if there is one, where expressions and actions are written.
+    pub(super) fn context(&self) -> Option<TokenStream> {
+        self.data.as_ref()?;
+        Some(if !self.walked {
+            quote!(&self.context)
+        } else {
+            quote!(self.context)
+        })
     }
 
     /// Whether all states are children of the root.
@@ -228,7 +253,10 @@ impl<'m> Facts<'m> {
             arms.push(list);
             self.tables = total > MAX_WRITTEN_ARMS;
         }
-        if !self.tables {
+        if self.tables && self.data.is_some() {
+            // The walk over rows of its own is as short, and knows the context.
+            (self.tables, self.walked) = (false, true);
+        } else if !self.tables {
             self.arms = arms;
         }
     }

@@ -1,10 +1,12 @@
 //! Guards as Rust expressions.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
+use super::context::read;
 use super::expression;
 use super::facts::Facts;
+use super::native;
 use super::state::number;
 use crate::arena::Handle;
 use crate::ir::{Constant, Guard, Transition};
@@ -57,7 +59,7 @@ impl<'m> Guards<'m> {
         let functions = self.long.iter().enumerate().map(|(at, guard)| {
             let name = format_ident!("guard_{at}");
             let body = holds(facts, guard);
-            let observer = if reads(guard) {
+            let observer = if expression::observes(&body) {
                 quote!(observer)
             } else {
                 quote!(_observer)
@@ -88,41 +90,30 @@ pub(super) fn configuration(facts: &Facts<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Whether a guard reads a field, and so may find it absent.
-fn reads(guard: &Guard) -> bool {
-    match guard {
-        Guard::Ask(_) => false,
-        Guard::Compare { .. } => true,
-        Guard::All(parts) | Guard::Any(parts) => parts.iter().any(reads),
-        Guard::Not(inner) => reads(inner),
-        Guard::Expression(inner) => expression::reads(inner),
-    }
-}
-
 /// The guard; questions are asked in the order of the text, and none behind the one that decides.
 pub(super) fn holds(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
-    expression::holds(guard, answer(facts, guard))
+    expression::holds(answer(facts, guard))
 }
 
 /// The guard, with `?` behind what may fail.
 fn answer(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
     match guard {
-        Guard::Ask(host) => {
-            let name = Ident::new(facts.names.guard(*host), Span::call_site());
-            quote!(self.host.#name())
-        }
+        Guard::Ask(host) => facts.ask(*host),
         Guard::Compare {
             field,
             operator,
             constants,
         } => {
-            let path = &facts.machine.fields.at(*field).path;
+            if let Some(native) = native::compare(facts, *field, *operator, constants) {
+                return native;
+            }
+            let value = read::value(facts, *field);
             let id = number(field.index());
             let operator = format_ident!("{operator:?}");
             let constants = constants.iter().map(constant);
             quote! {
                 runtime::compare(
-                    self.host.field(#path),
+                    #value,
                     runtime::FieldId::new(#id),
                     runtime::Operator::#operator,
                     &[#(#constants),*],
@@ -142,7 +133,11 @@ fn answer(facts: &Facts<'_>, guard: &Guard) -> TokenStream {
         }
         Guard::Not(inner) => {
             let inner = operand(facts, inner);
-            quote!(!#inner)
+            if expression::is_comparison(&inner) {
+                quote!(!(#inner))
+            } else {
+                quote!(!#inner)
+            }
         }
         Guard::Expression(inner) => expression::truth(facts, inner),
     }

@@ -3,6 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
+use super::context::read;
 use super::docs;
 use super::facts::Facts;
 use crate::arena::Handle;
@@ -14,12 +15,13 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         return None;
     }
     let machine = facts.machine;
+    let context = facts.data.is_some().then(|| quote!(, context: &Context));
     let guards = machine.guards.iter().map(|(handle, guard)| {
         let name = Ident::new(facts.names.guard(handle), Span::call_site());
         let docs = docs::doc(&guard_docs(&guard.name, &guard.text));
         quote! {
             #docs
-            fn #name(&self) -> bool;
+            fn #name(&self #context) -> bool;
         }
     });
     let actions = machine
@@ -31,17 +33,23 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             let docs = docs::doc(&action_docs(facts, handle, action));
             quote! {
                 #docs
-                fn #name(&mut self);
+                fn #name(&mut self #context);
             }
         });
     let field = facts.has_fields.then(|| {
         let paths: Vec<_> = machine
             .fields
             .iter()
+            .filter(|(_, field)| facts.data.is_none() || read::is_of_event(&field.path))
             .map(|(_, field)| format!("`{}`", field.path))
             .collect();
+        let whose = if facts.data.is_some() {
+            "of the data of the event that is being taken"
+        } else {
+            "of the data that guards read, of which nothing says what it holds"
+        };
         let docs = docs::doc(&format!(
-            "The value of a field of the data that guards read: {}.",
+            "The value of a field {whose}: {}.",
             paths.join(", ")
         ));
         quote! {
@@ -59,18 +67,29 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             fn cancel(&mut self, timer: Timer);
         }
     });
-    let assign = facts.assigns.then(|| {
+    let assign = (facts.assigns && facts.data.is_none()).then(|| {
         quote! {
             /// Changes a field of the data.
             fn assign(&mut self, path: &str, value: runtime::Value<'_>);
         }
     });
+    let what = if facts.data.is_some() {
+        "timers"
+    } else {
+        "timers and data"
+    };
+    let begins = docs::doc(&format!(
+        "A macrostep begins: what it does to {what} is one change."
+    ));
+    let failed = docs::doc(&format!(
+        "The macrostep failed: {what} are to be as they were when it began."
+    ));
     let changes = (timers.is_some() || assign.is_some()).then(|| {
         quote! {
-            /// A macrostep begins: what it does to timers and data is one change.
+            #begins
             fn begin(&mut self) {}
 
-            /// The macrostep failed: timers and data are to be as they were when it began.
+            #failed
             fn rollback(&mut self) {}
         }
     });

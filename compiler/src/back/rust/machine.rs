@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use super::context;
 use super::event::trigger_type;
 use super::facts::Facts;
 use super::guard::Guards;
@@ -38,6 +39,9 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
         }
     });
     let restored = restored(facts);
+    let context = context::parameter(facts);
+    let accessors = context::accessors(facts);
+    let kept = kept(facts);
     let needs = if facts.has_host {
         " The machine in one of its states, with the host that it works for."
     } else {
@@ -49,6 +53,7 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
         pub struct Machine<H #default> {
             state: State,
             #queue
+            #context
             host: H,
         }
 
@@ -80,6 +85,8 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
                 self.state.is_end()
             }
 
+            #accessors
+
             /// The host.
             #[must_use]
             pub const fn host(&self) -> &H {
@@ -104,12 +111,12 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
                 Snapshot { table: TABLE, state: self.state.id() }
             }
 
-            /// A machine where another was. Nothing is carried out: it was when the state was reached.
+            #kept
             ///
             /// # Errors
             ///
             /// The snapshot is of another machine, or of another version of this one.
-            pub fn restore(host: H, snapshot: Snapshot) -> Result<Self, RestoreError> {
+            pub fn restore(host: H, #context snapshot: Snapshot) -> Result<Self, RestoreError> {
                 let state = State::from_id(snapshot.checked(&TABLE)?);
                 let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
                 Ok(#restored)
@@ -120,7 +127,26 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
 
 fn restored(facts: &Facts<'_>) -> TokenStream {
     let queue = queue_value(facts);
-    quote!(Self { state, #queue host })
+    let context = context_value(facts);
+    quote!(Self { state, #queue #context host })
+}
+
+fn context_value(facts: &Facts<'_>) -> Option<TokenStream> {
+    facts.data.is_some().then(|| quote!(context,))
+}
+
+/// What the docs of `restore` begin with.
+pub(super) fn kept(facts: &Facts<'_>) -> TokenStream {
+    if facts.data.is_some() {
+        quote! {
+            /// A machine where another was, with the context that was kept beside the snapshot. Nothing is carried out:
+            /// it was when the machine got there.
+        }
+    } else {
+        quote! {
+            /// A machine where another was. Nothing is carried out: it was when the machine got there.
+        }
+    }
 }
 
 fn queue_value(facts: &Facts<'_>) -> Option<TokenStream> {
@@ -134,7 +160,8 @@ fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
     let queue = queue_value(facts);
     let initial = facts.variant(initial);
     let enter = step::enter_all(facts, &facts.start());
-    let value = quote!(Self { state: State::#initial, #queue host });
+    let context = context_value(facts);
+    let value = quote!(Self { state: State::#initial, #queue #context host });
     let begun = if facts.starts_silent() {
         quote! { #enter let mut machine = #value; }
     } else {
@@ -170,22 +197,55 @@ fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
         }
     });
     let must_use = facts.starts_at_rest.then(|| quote!(#[must_use]));
+    let docs = quote!(#errors #must_use);
+    let constructors = constructors(facts, &docs, &result, &body);
     quote! {
-        /// A machine in its initial state, its entry actions carried out.
-        #errors
-        #must_use
-        pub fn new(host: H) -> #result {
-            Self::new_observed(host, &mut ())
+        #constructors
+        #start
+    }
+}
+
+/// `new`, and `with_context` where there is one, each with a twin that is watched.
+fn constructors(
+    facts: &Facts<'_>,
+    docs: &TokenStream,
+    result: &TokenStream,
+    body: &TokenStream,
+) -> TokenStream {
+    if facts.data.is_none() {
+        return quote! {
+            /// A machine in its initial state, its entry actions carried out.
+            #docs
+            pub fn new(host: H) -> #result {
+                Self::new_observed(host, &mut ())
+            }
+
+            /// [`Machine::new`], watched.
+            #docs
+            pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> #result {
+                #body
+            }
+        };
+    }
+    let initial = context::constructors(facts, docs, result);
+    quote! {
+        #initial
+
+        /// A machine in its initial state with that context, its entry actions carried out.
+        #docs
+        pub fn with_context(host: H, context: Context) -> #result {
+            Self::with_context_observed(host, context, &mut ())
         }
 
-        /// [`Machine::new`], watched.
-        #errors
-        #must_use
-        pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> #result {
+        /// [`Machine::with_context`], watched.
+        #docs
+        pub fn with_context_observed<O: runtime::Observer>(
+            host: H,
+            context: Context,
+            observer: &mut O,
+        ) -> #result {
             #body
         }
-
-        #start
     }
 }
 

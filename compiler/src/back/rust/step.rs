@@ -7,8 +7,8 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
+use super::context::assign as context;
 use super::event::trigger_type;
-use super::expression;
 use super::facts::{Entry, Facts, Reaction, Route};
 use super::guard::{self, Guards};
 use super::state::{number, otherwise};
@@ -548,7 +548,8 @@ pub(super) fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStrea
             ActionKind::Assign(assigns) => assign(facts, action, assigns),
             ActionKind::Host => {
                 let name = Ident::new(facts.names.action(action), Span::call_site());
-                quote!(self.host.#name(); #observed)
+                let context = facts.context();
+                quote!(self.host.#name(#context); #observed)
             }
         }
     });
@@ -558,16 +559,9 @@ pub(super) fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStrea
 /// Assigns fields: all values are found first. Where one has none, the rest of the block is skipped.
 fn assign(facts: &Facts<'_>, action: Handle<Action>, assigns: &[Assign]) -> TokenStream {
     let id = number(action.index());
-    let values = assigns
-        .iter()
-        .map(|row| expression::kept(facts, &row.value));
-    let places = assigns.iter().enumerate().map(|(at, row)| {
-        let (name, path) = (
-            format_ident!("value_{at}"),
-            &facts.machine.fields.at(row.field).path,
-        );
-        quote!(self.host.assign(#path, #name.value());)
-    });
+    let values = assigns.iter().map(|row| context::kept(facts, row));
+    let places = assigns.iter().enumerate();
+    let places = places.map(|(at, row)| context::write(facts, row, &format_ident!("value_{at}")));
     let names = (0..assigns.len()).map(|at| format_ident!("value_{at}"));
     let mut events = facts.machine.events.iter();
     let failed = match events.find(|(_, event)| event.kind == EventKind::Fault) {

@@ -161,18 +161,21 @@ pub(super) fn guarding(facts: &Facts<'_>) -> TokenStream {
         }
     });
     let configuration = guard::configuration(facts);
+    let context = facts.data.is_some().then(|| quote!(context: &'h Context,));
+    let bound = facts.has_host.then(|| quote!(: Host));
     quote! {
         /// Answers guards.
         struct Guarding<'h, H> {
             host: &'h H,
+            #context
             #state
         }
 
-        impl<H: Host> Guarding<'_, H> {
+        impl<H #bound> Guarding<'_, H> {
             #functions
         }
 
-        impl<H: Host> runtime::generated::Ask for Guarding<'_, H> {
+        impl<H #bound> runtime::generated::Ask for Guarding<'_, H> {
             fn holds<O: runtime::Observer>(
                 &self,
                 transition: runtime::TransitionId,
@@ -198,7 +201,11 @@ pub(super) fn answering(facts: &Facts<'_>) -> TokenStream {
             quote!(state: self.state,)
         }
     });
-    quote!(Guarding { host: &self.host, #state })
+    let context = facts
+        .data
+        .is_some()
+        .then(|| quote!(context: &self.context,));
+    quote!(Guarding { host: &self.host, #context #state })
 }
 
 /// Whether anything happens beside the change of state.

@@ -15,6 +15,9 @@ const TAKEN: &[&str] = &["new", "host", "host_mut", "into_host"];
 /// Why the states of a machine can't be types.
 pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
     let machine = facts.machine;
+    if facts.data.is_some() {
+        return Some("it has a context".to_owned());
+    }
     if facts.walked {
         let parallel = machine.states.iter().find(|(_, s)| s.kind.is_history());
         return Some(match (parallel, machine.timers.iter().next()) {

@@ -10,9 +10,11 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::active;
+use super::context;
 use super::docs;
 use super::expression::asks_for_states;
 use super::facts::{Entry, Facts};
+use super::machine::kept;
 use super::state::number;
 use super::step;
 use super::tables;
@@ -28,7 +30,8 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
     let content = content(facts);
     let machine = machine(facts);
     let active = facts.has_regions.then(|| active::write(facts));
-    quote!(#timers #active #machine #rows #guarding #content)
+    let undo = context::assign::undo(facts);
+    quote!(#timers #active #machine #rows #guarding #content #undo)
 }
 
 /// `ROWS`: the states, what they react to, and where transitions lead.
@@ -194,12 +197,20 @@ fn content(facts: &Facts<'_>) -> TokenStream {
         let raise = step::raise(facts, state.done?);
         Some((at, quote!({ #raise })))
     });
-    let done = matched(tables::grouped(done));
+    let done = matched(&tables::grouped(done));
     let states = asks_for_states(machine).then(|| quote!(configuration,));
+    let context = facts
+        .data
+        .is_some()
+        .then(|| quote!(context: &*self.context,));
+    let fields = held(facts).map(|(context, undo)| {
+        let undo = undo.map(|undo| quote!(undo: &'h mut #undo,));
+        quote!(context: &'h mut #context, #undo)
+    });
     let holds = if facts.has_guards {
         quote! {
             let _ = configuration;
-            let guards = Guarding { host: &*self.host, #states };
+            let guards = Guarding { host: &*self.host, #context #states };
             runtime::generated::Ask::holds(&guards, transition, observer)
         }
     } else {
@@ -212,6 +223,7 @@ fn content(facts: &Facts<'_>) -> TokenStream {
         /// Answers guards and carries out actions.
         struct Acts<'h, H> {
             host: &'h mut H,
+            #fields
             queue: &'h mut runtime::generated::Queue<runtime::EventId>,
         }
 
@@ -246,13 +258,21 @@ fn content(facts: &Facts<'_>) -> TokenStream {
     }
 }
 
+/// The types of the context, and of what is kept to take back what is assigned.
+fn held(facts: &Facts<'_>) -> Option<(TokenStream, Option<TokenStream>)> {
+    facts.data.as_ref()?;
+    let undo = facts.assigns;
+    let undo = undo.then(|| quote!(Vec<Old>));
+    Some((quote!(Context), undo))
+}
+
 /// One callback.
 fn hook(
     name: &str,
     id: &str,
     arms: impl Iterator<Item = Option<(usize, TokenStream)>>,
 ) -> TokenStream {
-    let body = matched(tables::grouped(arms.flatten()));
+    let body = matched(&tables::grouped(arms.flatten()));
     let (name, id) = (format_ident!("{name}"), format_ident!("{id}"));
     quote! {
         fn #name<O: runtime::Observer>(
@@ -268,7 +288,7 @@ fn hook(
     }
 }
 
-fn matched(arms: Vec<TokenStream>) -> TokenStream {
+fn matched(arms: &[TokenStream]) -> TokenStream {
     if arms.is_empty() {
         quote!(let _ = of;)
     } else {
@@ -288,12 +308,24 @@ fn machine(facts: &Facts<'_>) -> TokenStream {
     let steps = steps(facts);
     let can = can(facts);
     let places = places(facts);
+    let fields = held(facts).map(|(context, undo)| {
+        let undo = undo.map(|undo| quote!(undo: #undo,));
+        quote!(context: #context, #undo)
+    });
+    let parameter = context::parameter(facts);
+    let accessors = context::accessors(facts);
+    let kept = kept(facts);
+    let values = held(facts).map(|(_, undo)| {
+        let undo = undo.map(|_| quote!(undo: Vec::new(),));
+        quote!(context, #undo)
+    });
     quote! {
         #[doc = #needs]
         #[derive(Clone, Debug)]
         pub struct Machine<H #default> {
             configuration: runtime::Configuration,
             queue: runtime::generated::Queue<runtime::EventId>,
+            #fields
             host: H,
         }
 
@@ -315,6 +347,8 @@ fn machine(facts: &Facts<'_>) -> TokenStream {
             pub fn is_ended(&self) -> bool {
                 ROWS.is_ended(&self.configuration)
             }
+
+            #accessors
 
             /// The host.
             #[must_use]
@@ -340,14 +374,14 @@ fn machine(facts: &Facts<'_>) -> TokenStream {
                 Snapshot::of(TABLE, &self.configuration)
             }
 
-            /// A machine where another was. Nothing is carried out: it was when the states were reached.
+            #kept
             ///
             /// # Errors
             ///
             /// The snapshot is of another machine, or of another version of this one.
-            pub fn restore(host: H, snapshot: &Snapshot) -> Result<Self, RestoreError> {
+            pub fn restore(host: H, #parameter snapshot: &Snapshot) -> Result<Self, RestoreError> {
                 let configuration = ROWS.restore(&TABLE, snapshot)?;
-                Ok(Self { configuration, queue: runtime::generated::Queue::new(), host })
+                Ok(Self { configuration, queue: runtime::generated::Queue::new(), #values host })
             }
         }
     }
@@ -356,14 +390,26 @@ fn machine(facts: &Facts<'_>) -> TokenStream {
 /// `new`, `send`, `elapse` and what is behind them.
 fn steps(facts: &Facts<'_>) -> TokenStream {
     let timers = !facts.machine.timers.is_empty();
-    let changes = timers || facts.assigns;
-    let begin = changes.then(|| quote!(host.begin();));
-    let rollback = changes.then(|| {
+    let begin = (timers || (facts.assigns && facts.data.is_none())).then(|| quote!(host.begin();));
+    let undoes = facts.assigns && facts.data.is_some();
+    let back = begin.is_some().then(|| quote!(host.rollback();));
+    let context_back = undoes.then(|| quote!(take_back(context, undo);));
+    let rollback = (back.is_some() || undoes).then(|| {
         quote! {
             if outcome.is_err() {
-                host.rollback();
+                #back
+                #context_back
             }
         }
+    });
+    let clear = undoes.then(|| quote!(undo.clear();));
+    let fields = held(facts).map(|(_, undo)| {
+        let undo = undo.map(|_| quote!(undo,));
+        quote!(context, #undo)
+    });
+    let passed = held(facts).map(|(_, undo)| {
+        let undo = undo.map(|_| quote!(undo: &mut *undo,));
+        quote!(context: &mut *context, #undo)
     });
     let elapse = timers.then(|| {
         quote! {
@@ -390,43 +436,25 @@ fn steps(facts: &Facts<'_>) -> TokenStream {
             }
         }
     });
+    let failure = if facts.assigns {
+        docs::doc(
+            "The machine has ended, or doesn't come to rest, or an assignment has no value. It is then what it was before \
+             the event.",
+        )
+    } else {
+        docs::doc(
+            "The machine has ended, or doesn't come to rest. It is then where it was before the event.",
+        )
+    };
+    let start = start(facts, begin.as_ref(), back.as_ref());
     quote! {
-        /// A machine in its initial configuration, its entry actions carried out.
-        ///
-        /// # Errors
-        ///
-        /// The machine doesn't come to rest within the limit of microsteps, or an assignment has no value.
-        pub fn new(host: H) -> Result<Self, runtime::StepError> {
-            Self::new_observed(host, &mut ())
-        }
-
-        /// [`Machine::new`], watched.
-        ///
-        /// # Errors
-        ///
-        /// As for [`Machine::new`].
-        pub fn new_observed<O: runtime::Observer>(
-            mut host: H,
-            observer: &mut O,
-        ) -> Result<Self, runtime::StepError> {
-            let mut queue = runtime::generated::Queue::new();
-            let outcome = {
-                let host = &mut host;
-                #begin
-                let outcome = ROWS.start(&mut Acts { host: &mut *host, queue: &mut queue }, observer);
-                #rollback
-                outcome
-            };
-            let configuration = outcome?;
-            queue.clear();
-            Ok(Self { configuration, queue, host })
-        }
+        #start
 
         /// Sends an event: the machine reacts and comes to rest. Each region may take a transition.
         ///
         /// # Errors
         ///
-        /// The machine has ended, or doesn't come to rest. It is then where it was before the event.
+        #failure
         pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, runtime::StepError> {
             self.send_observed(event, &mut ())
         }
@@ -451,13 +479,92 @@ fn steps(facts: &Facts<'_>) -> TokenStream {
             event: runtime::EventId,
             observer: &mut O,
         ) -> Result<runtime::Outcome, runtime::StepError> {
-            let Self { configuration, queue, host } = self;
+            let Self { configuration, queue, #fields host } = self;
             #begin
-            let mut acts = Acts { host: &mut *host, queue: &mut *queue };
+            let mut acts = Acts { host: &mut *host, #passed queue: &mut *queue };
             let outcome = ROWS.send(configuration, event, &mut acts, observer);
             queue.clear();
             #rollback
+            #clear
             outcome
+        }
+    }
+}
+
+/// `new`, and `with_context` where there is one, each with a twin that is watched.
+fn start(
+    facts: &Facts<'_>,
+    begin: Option<&TokenStream>,
+    back: Option<&TokenStream>,
+) -> TokenStream {
+    let errors = quote! {
+        ///
+        /// # Errors
+        ///
+        /// The machine doesn't come to rest within the limit of microsteps, or an assignment has no value.
+    };
+    let fields = held(facts);
+    let undoes = fields.as_ref().is_some_and(|(_, undo)| undo.is_some());
+    let rollback = back.map(|back| quote!(if outcome.is_err() { #back }));
+    let own = fields.as_ref().map(|_| {
+        let undo = undoes.then(|| quote!(let mut undo = Vec::new();));
+        quote!(let mut context = context; #undo)
+    });
+    let passed = fields.as_ref().map(|_| {
+        let undo = undoes.then(|| quote!(undo: &mut undo,));
+        quote!(context: &mut context, #undo)
+    });
+    let kept = fields.as_ref().map(|_| {
+        let undo = undoes.then(|| quote!(undo,));
+        quote!(context, #undo)
+    });
+    let clear = undoes.then(|| quote!(undo.clear();));
+    let body = quote! {
+        #own
+        let mut queue = runtime::generated::Queue::new();
+        #begin
+        let mut acts = Acts { host: &mut host, #passed queue: &mut queue };
+        let outcome = ROWS.start(&mut acts, observer);
+        #rollback
+        let configuration = outcome?;
+        queue.clear();
+        #clear
+        Ok(Self { configuration, queue, #kept host })
+    };
+    let result = quote!(Result<Self, runtime::StepError>);
+    if fields.is_none() {
+        return quote! {
+            /// A machine in its initial configuration, its entry actions carried out.
+            #errors
+            pub fn new(host: H) -> #result {
+                Self::new_observed(host, &mut ())
+            }
+
+            /// [`Machine::new`], watched.
+            #errors
+            pub fn new_observed<O: runtime::Observer>(mut host: H, observer: &mut O) -> #result {
+                #body
+            }
+        };
+    }
+    let initial = context::constructors(facts, &errors, &result);
+    quote! {
+        #initial
+
+        /// A machine in its initial configuration with that context, its entry actions carried out.
+        #errors
+        pub fn with_context(host: H, context: Context) -> #result {
+            Self::with_context_observed(host, context, &mut ())
+        }
+
+        /// [`Machine::with_context`], watched.
+        #errors
+        pub fn with_context_observed<O: runtime::Observer>(
+            mut host: H,
+            context: Context,
+            observer: &mut O,
+        ) -> #result {
+            #body
         }
     }
 }

@@ -115,6 +115,10 @@ impl Writer<'_> {
             BinaryOperator::Multiply => ("*", PRODUCT),
             BinaryOperator::Divide => ("/", PRODUCT),
             BinaryOperator::Remainder => ("%", PRODUCT),
+            // SCXML has no schema that would say why.
+            BinaryOperator::AtLeast | BinaryOperator::AtMost => {
+                return self.expression_in(left, around);
+            }
             method => {
                 let object = self.expression_in(left, MEMBER);
                 return format!(

@@ -1,0 +1,222 @@
+//! How expressions read the context: as a `Value`, or as the Rust value that it is.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{Data, integer};
+use crate::arena::Handle;
+use crate::back::rust::facts::Facts;
+use crate::back::rust::state::number;
+use crate::ir::Constant;
+use crate::ir::Field;
+use crate::pass::shape::{Member, Shape};
+
+/// What a field holds, as a `Value`; absent where it is absent.
+pub(in crate::back::rust) fn value(facts: &Facts<'_>, field: Handle<Field>) -> TokenStream {
+    let path = &facts.machine.fields.at(field).path;
+    match facts.data.as_ref().filter(|_| !is_of_event(path)) {
+        Some(data) => {
+            let keys: Vec<&str> = path.split('.').collect();
+            let context = Place {
+                code: quote!(self.context),
+                is_reference: false,
+            };
+            read_member(data, "", &data.layout.members, &context, &keys)
+        }
+        None => quote!(self.host.field(#path)),
+    }
+}
+
+/// The same as an operand: that it is absent is noted.
+pub(in crate::back::rust) fn load(facts: &Facts<'_>, field: Handle<Field>) -> TokenStream {
+    let value = value(facts, field);
+    let path = &facts.machine.fields.at(field).path;
+    if !is_of_event(path)
+        && facts
+            .data
+            .as_ref()
+            .is_some_and(|data| data.layout.is_present(path))
+    {
+        return value;
+    }
+    let id = number(field.index());
+    quote!(runtime::generated::load(#value, #id, observer))
+}
+
+/// Whether a field is there, as a `bool`.
+pub(in crate::back::rust) fn has(facts: &Facts<'_>, field: Handle<Field>) -> TokenStream {
+    let path = &facts.machine.fields.at(field).path;
+    if let Some(data) = facts.data.as_ref().filter(|_| !is_of_event(path)) {
+        if data.layout.is_present(path) {
+            return quote!(true);
+        }
+        if let [member] = data.layout.find(path).0.as_slice()
+            && member.name == *path
+        {
+            let name = data.field(path);
+            return quote!(self.context.#name.is_some());
+        }
+    }
+    let value = value(facts, field);
+    quote!(!matches!(#value, runtime::Value::Absent))
+}
+
+/// Whether a field is of the event's data.
+pub(in crate::back::rust) fn is_of_event(path: &str) -> bool {
+    path == "event" || path.starts_with("event.")
+}
+
+/// A field that is always there, as the code of its place and its shape.
+pub(in crate::back::rust) fn place<'f>(
+    facts: &'f Facts<'_>,
+    field: Handle<Field>,
+) -> Option<(TokenStream, &'f Shape)> {
+    let path = &facts.machine.fields.at(field).path;
+    let data = facts.data.as_ref().filter(|_| !is_of_event(path))?;
+    if !data.layout.is_present(path) {
+        return None;
+    }
+    let member = data.layout.find(path).0.last().copied()?;
+    Some((code(data, path), &member.shape))
+}
+
+/// The place of a field that is reached through objects that are always there.
+pub(super) fn code(data: &Data, path: &str) -> TokenStream {
+    let ends = path
+        .match_indices('.')
+        .map(|(at, _)| at)
+        .chain([path.len()]);
+    let names = ends.map(|end| data.field(path.get(..end).unwrap_or(path)));
+    quote!(self.context #(.#names)*)
+}
+
+/// A reference to a list that is always there.
+pub(in crate::back::rust) fn list(facts: &Facts<'_>, field: Handle<Field>) -> Option<TokenStream> {
+    let (place, shape) = place(facts, field)?;
+    matches!(shape, Shape::List(_)).then(|| quote!(&#place))
+}
+
+/// A text of the enum that a field holds.
+pub(in crate::back::rust) fn variant(
+    facts: &Facts<'_>,
+    field: Handle<Field>,
+    constant: &Constant,
+) -> Option<TokenStream> {
+    let data = facts.data.as_ref()?;
+    let path = &facts.machine.fields.at(field).path;
+    let (_, Shape::Enum(texts)) = place(facts, field)? else {
+        return None;
+    };
+    match constant {
+        Constant::Text(text) => data.variant(path, texts, text),
+        _ => None,
+    }
+}
+
+/// Whether comparing a field's type with an integer is a question: one at the end of the type, or beyond, answers most of
+/// them by itself, which compilers mind. `sign` stands behind the field.
+pub(in crate::back::rust) fn is_inside(shape: &Shape, sign: &str, value: i128) -> bool {
+    let Shape::Int(range) = shape else {
+        return false;
+    };
+    let limits = super::limits(integer(*range));
+    let is_end = match sign {
+        "==" | "!=" => false,
+        ">" => value == limits.most,
+        "<" => value == limits.least,
+        _ => value == limits.least || value == limits.most,
+    };
+    limits.least <= value && value <= limits.most && !is_end
+}
+
+/// Code that names a value, and whether it names a reference to it.
+struct Place {
+    code: TokenStream,
+    is_reference: bool,
+}
+
+impl Place {
+    fn reference(&self) -> TokenStream {
+        let code = &self.code;
+        if self.is_reference {
+            quote!(#code)
+        } else {
+            quote!(&#code)
+        }
+    }
+}
+
+fn read_member(
+    data: &Data,
+    around: &str,
+    members: &[Member],
+    place: &Place,
+    keys: &[&str],
+) -> TokenStream {
+    let absent = quote!(runtime::Value::Absent);
+    let Some((key, rest)) = keys.split_first() else {
+        return absent;
+    };
+    let Some(member) = members.iter().find(|member| member.name == *key) else {
+        return absent;
+    };
+    let path = format!("{around}{key}");
+    let (outer, name) = (&place.code, data.field(&path));
+    let field = Place {
+        code: quote!(#outer.#name),
+        is_reference: false,
+    };
+    if !member.optional {
+        return read_shape(data, &path, &member.shape, &field, rest);
+    }
+    let inner = read_shape(data, &path, &member.shape, &bound(), rest);
+    matched(&field, &inner, &absent)
+}
+
+/// What is inside of a `Some`.
+fn bound() -> Place {
+    Place {
+        code: quote!(inner),
+        is_reference: true,
+    }
+}
+
+fn matched(place: &Place, inner: &TokenStream, none: &TokenStream) -> TokenStream {
+    let place = place.reference();
+    let some = if inner.to_string().contains("inner") {
+        quote!(Some(inner))
+    } else {
+        quote!(Some(_))
+    };
+    quote! {
+        match #place {
+            #some => #inner,
+            None => #none,
+        }
+    }
+}
+
+fn read_shape(data: &Data, path: &str, shape: &Shape, place: &Place, rest: &[&str]) -> TokenStream {
+    let reference = place.reference();
+    match shape {
+        Shape::Free | Shape::Null if !rest.is_empty() => {
+            quote!(runtime::generated::at(#reference, &[#(#rest),*]))
+        }
+        Shape::Struct(members) if !rest.is_empty() => {
+            read_member(data, &format!("{path}."), members, place, rest)
+        }
+        Shape::Nullable(inner) if !inner.is_plain() || !rest.is_empty() => {
+            let none = if rest.is_empty() {
+                quote!(runtime::Value::Null)
+            } else {
+                quote!(runtime::Value::Absent)
+            };
+            let inner = read_shape(data, path, inner, &bound(), rest);
+            matched(place, &inner, &none)
+        }
+        _ if !rest.is_empty() => quote!(runtime::Value::Absent),
+        // It is there; who asks for more of it has asked for its items.
+        Shape::List(_) | Shape::Struct(_) => quote!(runtime::Value::Opaque),
+        _ => quote!(runtime::generated::Plain::value(#reference)),
+    }
+}

@@ -1,0 +1,290 @@
+//! What the context holds, field by field: as its schema says, as its initial values show, and as far as what is assigned
+//! leaves it so.
+//!
+//! [`Layout::of`] is a tree of [`Member`]s with a [`Shape`] each. A shape is a promise about every value that the field
+//! ever has on any engine: what can't be promised is [`Shape::Free`]. The promise of an integer's bounds is kept by
+//! `lower/bounds.rs`, which has assignments checked; everything else is widened here until it is true.
+//!
+//! Deliberately not here: Rust. What a shape is written as is `back/rust/context`.
+
+mod read;
+mod widen;
+
+use serde_json::{Map, Value};
+
+use crate::ir::{Expression, ExpressionKind, Machine};
+
+/// What a field holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Shape {
+    /// `true` or `false`.
+    Bool,
+    /// An integer within bounds, which it may have.
+    Int(Range),
+    /// A number with a fraction.
+    Float,
+    /// A number of which nobody asks whether it has a fraction.
+    Number,
+    /// A text.
+    Text,
+    /// One of these texts.
+    Enum(Vec<String>),
+    /// A list of such values.
+    List(Box<Shape>),
+    /// An object of these fields.
+    Struct(Vec<Member>),
+    /// Such a value or `null`; never of `Nullable` or `Free`.
+    Nullable(Box<Shape>),
+    /// `null` alone.
+    Null,
+    /// Anything.
+    Free,
+}
+
+/// The integers from `least` to `most`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) least: i128,
+    pub(crate) most: i128,
+}
+
+/// A field.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Member {
+    /// Its key.
+    pub(crate) name: String,
+    /// What it holds if it is there.
+    pub(crate) shape: Shape,
+    /// Whether it may be absent.
+    pub(crate) optional: bool,
+    /// What the schema says of it.
+    pub(crate) docs: Option<String>,
+}
+
+/// The fields of a context.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layout {
+    pub(crate) members: Vec<Member>,
+}
+
+impl Range {
+    /// What is computed: 64 bits with a sign.
+    pub(crate) const COMPUTED: Self = Self {
+        least: i64::MIN as i128,
+        most: i64::MAX as i128,
+    };
+
+    /// Whether it has all that the other one has.
+    pub(crate) fn contains(self, other: Self) -> bool {
+        self.least <= other.least && other.most <= self.most
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+        }
+    }
+}
+
+impl Shape {
+    /// What holds values of both.
+    pub(crate) fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (one, two) if one == two => one,
+            (Self::Free, _) | (_, Self::Free) => Self::Free,
+            (Self::Nullable(one), Self::Nullable(two)) => one.join(*two).nullable(),
+            (Self::Nullable(one), Self::Null) | (Self::Null, Self::Nullable(one)) => {
+                Self::Nullable(one)
+            }
+            (Self::Nullable(one), two) | (two, Self::Nullable(one)) => one.join(two).nullable(),
+            (Self::Null, one) | (one, Self::Null) => one.nullable(),
+            (Self::Int(one), Self::Int(two)) => Self::int(one.with(two)),
+            (Self::Float | Self::Number, Self::Float | Self::Number) => Self::Number,
+            (Self::Enum(one), Self::Enum(two)) if two.iter().all(|it| one.contains(it)) => {
+                Self::Enum(one)
+            }
+            (Self::Enum(one), Self::Enum(two)) if one.iter().all(|it| two.contains(it)) => {
+                Self::Enum(two)
+            }
+            (Self::Text | Self::Enum(_), Self::Text | Self::Enum(_)) => Self::Text,
+            (Self::List(one), Self::List(two)) => Self::List(Box::new(one.join(*two))),
+            _ => Self::Free,
+        }
+    }
+
+    /// An integer, if there are 64 bits that hold all of the range.
+    fn int(range: Range) -> Self {
+        let unsigned = Range {
+            least: 0,
+            most: i128::from(u64::MAX),
+        };
+        if Range::COMPUTED.contains(range) || unsigned.contains(range) {
+            Self::Int(range)
+        } else {
+            Self::Free
+        }
+    }
+
+    /// It or `null`.
+    pub(crate) fn nullable(self) -> Self {
+        match self {
+            Self::Free | Self::Null => Self::Free,
+            Self::Nullable(_) => self,
+            inner => Self::Nullable(Box::new(inner)),
+        }
+    }
+
+    /// Whether it is one value, without others inside.
+    pub(crate) fn is_plain(&self) -> bool {
+        match self {
+            Self::Nullable(inner) => inner.is_plain(),
+            Self::List(_) | Self::Struct(_) => false,
+            _ => true,
+        }
+    }
+}
+
+impl Layout {
+    /// The fields of a machine's context; `None` if nothing declares any.
+    pub(crate) fn of(machine: &Machine) -> Option<Self> {
+        let mut layout = Self::declared(machine)?;
+        layout.settle(machine);
+        Some(layout)
+    }
+
+    /// What is declared of the fields, whatever they are assigned.
+    pub(crate) fn declared(machine: &Machine) -> Option<Self> {
+        let initial = machine.context.as_ref().and_then(Value::as_object);
+        let schema = machine.context_schema.as_ref();
+        let declared = schema.and_then(|schema| schema.get("properties"));
+        let declared = declared.and_then(Value::as_object);
+        let is_said = |fields: Option<&Map<String, Value>>| fields.is_some_and(|it| !it.is_empty());
+        if !is_said(initial) && !is_said(declared) {
+            return None;
+        }
+        let members = read::members(machine, declared, initial);
+        Some(Self { members })
+    }
+
+    /// The members that a path leads through, up to the first that has a shape without fields, and how many keys that
+    /// takes.
+    pub(crate) fn find(&self, path: &str) -> (Vec<&Member>, usize) {
+        let mut found = Vec::new();
+        let mut members = &self.members;
+        for key in path.split('.') {
+            let Some(member) = members.iter().find(|member| member.name == key) else {
+                break;
+            };
+            found.push(member);
+            let inner = match &member.shape {
+                Shape::Nullable(inner) => inner,
+                shape => shape,
+            };
+            let Shape::Struct(inner) = inner else { break };
+            members = inner;
+        }
+        let count = found.len();
+        (found, count)
+    }
+
+    /// What a field holds where it is there.
+    pub(crate) fn shape(&self, path: &str) -> Shape {
+        let keys = path.split('.').count();
+        match self.find(path) {
+            (found, count) if count == keys => {
+                found.last().map_or(Shape::Free, |it| it.shape.clone())
+            }
+            _ => Shape::Free,
+        }
+    }
+
+    /// Whether a value is there in every context, for all of the path.
+    pub(crate) fn is_present(&self, path: &str) -> bool {
+        let keys = path.split('.').count();
+        let (found, count) = self.find(path);
+        let inner = count.saturating_sub(1);
+        let is_null = |member: &&Member| matches!(member.shape, Shape::Nullable(_));
+        count == keys
+            && !found.iter().any(|member| member.optional)
+            && !found.iter().take(inner).any(is_null)
+    }
+
+    /// What an expression gives where it gives something.
+    pub(crate) fn value(&self, machine: &Machine, expression: &Expression) -> Shape {
+        use crate::ir::{BinaryOperator as Op, Constant, UnaryOperator};
+        match &expression.kind {
+            ExpressionKind::Constant(constant) => match constant {
+                Constant::Null => Shape::Null,
+                Constant::Bool(_) => Shape::Bool,
+                Constant::Int(value) => Shape::Int(Range {
+                    least: *value,
+                    most: *value,
+                }),
+                Constant::Float(_) => Shape::Float,
+                Constant::Text(text) => Shape::Enum(vec![text.clone()]),
+            },
+            ExpressionKind::Field(field) => {
+                let path = &machine.fields.at(*field).path;
+                if path.starts_with("event.") {
+                    return Shape::Free;
+                }
+                self.shape(path)
+            }
+            ExpressionKind::Unary(UnaryOperator::Size, _) => Shape::Int(Range {
+                least: 0,
+                ..Range::COMPUTED
+            }),
+            ExpressionKind::Unary(_, inner) => match self.value(machine, inner) {
+                Shape::Int(_) => Shape::Int(Range::COMPUTED),
+                Shape::Float => Shape::Float,
+                _ => Shape::Free,
+            },
+            ExpressionKind::Binary(Op::AtLeast, operands) => {
+                self.bounded(machine, operands, |range, least| Range {
+                    least: range.least.max(least),
+                    ..range
+                })
+            }
+            ExpressionKind::Binary(Op::AtMost, operands) => {
+                self.bounded(machine, operands, |range, most| Range {
+                    most: range.most.min(most),
+                    ..range
+                })
+            }
+            ExpressionKind::Binary(operator, operands) if operator.is_arithmetic() => {
+                let [left, right] = operands.as_ref();
+                match (self.value(machine, left), self.value(machine, right)) {
+                    (Shape::Int(_), Shape::Int(_)) => Shape::Int(Range::COMPUTED),
+                    (Shape::Float, Shape::Float) => Shape::Float,
+                    (Shape::Text | Shape::Enum(_), Shape::Text | Shape::Enum(_)) => Shape::Text,
+                    _ => Shape::Free,
+                }
+            }
+            _ => Shape::Bool,
+        }
+    }
+
+    /// What is left of a value whose bounds are checked: an integer, whatever it was before.
+    fn bounded(
+        &self,
+        machine: &Machine,
+        operands: &[Expression; 2],
+        narrow: fn(Range, i128) -> Range,
+    ) -> Shape {
+        let [value, bound] = operands;
+        let range = match self.value(machine, value) {
+            Shape::Int(range) => range,
+            _ => Range {
+                least: i128::from(i64::MIN),
+                most: i128::from(u64::MAX),
+            },
+        };
+        match bound.kind {
+            ExpressionKind::Constant(crate::ir::Constant::Int(bound)) => {
+                Shape::Int(narrow(range, bound))
+            }
+            _ => Shape::Int(range),
+        }
+    }
+}
