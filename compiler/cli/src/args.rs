@@ -1,6 +1,7 @@
 //! The arguments.
 
 mod runs;
+mod travel;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub(crate) use runs::{
     EventsArgs, RunsArgs, SendArgs, SpecsArgs, StartArgs, StateArgs, StoreArgs, WaitArgs, WhyArgs,
 };
+pub(crate) use travel::{ForkArgs, RewindArgs, ScopeArg, TimelineArgs};
 
 /// Compiles state machines written in Markdown.
 #[derive(Debug, Parser)]
@@ -62,6 +64,9 @@ pub(crate) enum Command {
     Wait(WaitArgs),
     Events(EventsArgs),
     Runs(RunsArgs),
+    Timeline(TimelineArgs),
+    Fork(ForkArgs),
+    Rewind(RewindArgs),
     Debug(DebugArgs),
 }
 

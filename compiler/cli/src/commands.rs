@@ -37,6 +37,9 @@ pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Fail
         Some(Command::Wait(args)) => run::wait::run(args, printer),
         Some(Command::Events(args)) => run::events::run(args, printer),
         Some(Command::Runs(args)) => run::runs::run(args, printer),
+        Some(Command::Timeline(args)) => run::timeline::run(args, printer),
+        Some(Command::Fork(args)) => run::fork::run(args, printer),
+        Some(Command::Rewind(args)) => run::rewind::run(args, printer),
         Some(Command::Debug(args)) => debug::run(args, printer),
     }
 }

@@ -1,10 +1,13 @@
 //! The commands that drive runs, one file each, and how they show a run.
 
 pub(super) mod events;
+pub(super) mod fork;
+pub(super) mod rewind;
 pub(super) mod runs;
 pub(super) mod send;
 mod shown;
 pub(super) mod start;
 pub(super) mod state;
+pub(super) mod timeline;
 pub(super) mod wait;
 pub(super) mod why;

@@ -1,0 +1,38 @@
+//! `fork`: a run that shares another's journal.
+
+use statemark_store::RunId;
+use statemark_store::runs::Fork;
+
+use super::shown;
+use crate::args::{ForkArgs, TextFormat};
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::runs;
+use crate::status::ExitStatus;
+
+pub(in crate::commands) fn run(
+    args: &ForkArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let input = runs::json("--input", args.input.as_deref())?;
+    let given: Option<RunId> = args
+        .run_id
+        .as_ref()
+        .map(|id| runs::named("--run-id", id.parse()))
+        .transpose()?;
+    let all = runs::open(&args.store)?;
+    let other = runs::load(&all, &args.run)?;
+    let id = given.unwrap_or_else(|| RunId::of_workflow(&other.state.workflow));
+    let fork = Fork {
+        input: input.unwrap_or_default(),
+        drop_artifacts: args.drop_artifacts,
+        ..Fork::new(other.run, args.at)
+    };
+    let written = all.fork(&runs::order(id, None)?, &fork)?;
+    let view = written.loaded.view()?;
+    printer.result(&match args.store.format() {
+        TextFormat::Json => shown::json(&view),
+        TextFormat::Text => shown::view(&view, all.now(), printer.palette()),
+    });
+    Ok(ExitStatus::Clean)
+}

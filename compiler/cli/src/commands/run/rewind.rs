@@ -1,0 +1,123 @@
+//! `rewind`: what came after a record is taken back, after a look at what that is.
+
+use std::fmt::Write as _;
+
+use statemark_store::Body;
+use statemark_store::body::Scope;
+use statemark_store::runs::{Rewind, RewindPlan};
+
+use super::shown;
+use crate::args::{RewindArgs, ScopeArg, TextFormat};
+use crate::failure::Failure;
+use crate::lines::counted;
+use crate::printer::Printer;
+use crate::runs;
+use crate::status::ExitStatus;
+
+pub(in crate::commands) fn run(
+    args: &RewindArgs,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let all = runs::open(&args.store)?;
+    let run = runs::find(&all, &args.run)?;
+    let rewind = Rewind {
+        scope: match args.scope {
+            ScopeArg::State => Scope::State,
+            ScopeArg::Workspace => Scope::Workspace,
+            ScopeArg::Both => Scope::Both,
+        },
+        token: args.token.clone(),
+        force: args.force,
+        reason: args.reason.clone(),
+        ..Rewind::to(args.to)
+    };
+    let format = args.store.format();
+    if rewind.token.is_none() {
+        let plan = all.plan_rewind(&run, &rewind)?;
+        printer.result(&match format {
+            TextFormat::Json => shown::json(&plan),
+            TextFormat::Text => planned(&plan),
+        });
+        if format == TextFormat::Text {
+            printer.talk(&format!(
+                "nothing was done; the same with `--token {}` does it\n",
+                plan.token
+            ));
+        }
+        return Ok(ExitStatus::Clean);
+    }
+    let written = all.rewind(&runs::order(run, None)?, &rewind)?;
+    let refused = written.records.iter().find_map(|it| match it.read() {
+        Ok(Body::Refused(refused)) => Some(refused),
+        _ => None,
+    });
+    let view = written.loaded.view()?;
+    let palette = printer.talk_palette();
+    if let Some(refused) = &refused {
+        printer.talk(&format!("{} {}\n", palette.bad("refused:"), refused.reason));
+    }
+    printer.result(&match format {
+        TextFormat::Json => shown::json(&view),
+        TextFormat::Text => shown::view(&view, all.now(), printer.palette()),
+    });
+    Ok(if refused.is_some() {
+        ExitStatus::Findings
+    } else {
+        ExitStatus::Clean
+    })
+}
+
+/// What would be undone.
+fn planned(plan: &RewindPlan) -> String {
+    let mut text = format!(
+        "back from record {} to {}: {} → {}\n",
+        plan.at,
+        plan.to,
+        plan.leaves.join(", "),
+        plan.leaves_then.join(", ")
+    );
+    let mut line = |what: &str, items: Vec<String>| {
+        if !items.is_empty() {
+            let _ = writeln!(text, "  {what}: {}", items.join(", "));
+        }
+    };
+    let records = plan.records.iter();
+    line(
+        "records",
+        records
+            .map(|(kind, count)| format!("{count} {kind}"))
+            .collect(),
+    );
+    let events = plan.events.iter();
+    line(
+        "events",
+        events
+            .map(|(seq, event)| format!("{event} ({seq})"))
+            .collect(),
+    );
+    let artifacts = plan.artifacts.iter();
+    let artifacts = artifacts.map(|(name, count)| format!("{name} ({})", counted_u64(*count)));
+    line("artifacts", artifacts.collect());
+    let decided = plan.decided.iter();
+    line(
+        "decided",
+        decided
+            .map(|(id, how)| format!("{id} {how:?}").to_lowercase())
+            .collect(),
+    );
+    line("asked", plan.opened.clone());
+    line("children", plan.children.clone());
+    for effect in &plan.effects {
+        let then = match (&effect.compensation, effect.blocks) {
+            (Some(action), _) => format!("taken back by {action}"),
+            (None, true) => "has left, and nothing takes it back: needs --force".to_owned(),
+            (None, false) => "hasn't left".to_owned(),
+        };
+        let _ = writeln!(text, "  effect {} ({}): {then}", effect.name, effect.key);
+    }
+    text
+}
+
+fn counted_u64(count: u64) -> String {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), "revision")
+}
