@@ -79,6 +79,8 @@ pub(crate) enum FailureKind {
         /// Those whose ids begin so.
         meant: Vec<String>,
     },
+    /// A run that would begin is there already.
+    RunExists { run: String },
     /// No spec defines such a workflow.
     UnknownWorkflow {
         id: String,
@@ -177,6 +179,9 @@ impl Failure {
             FailureKind::UnknownRun { meant, .. } => {
                 Some(format!("write more of it: {}", meant.join(", ")))
             }
+            FailureKind::RunExists { run } => Some(format!(
+                "`statemark state {run}` shows it; without `--run-id` the new one gets a name"
+            )),
             FailureKind::UnknownWorkflow {
                 known,
                 near,
@@ -294,6 +299,7 @@ impl fmt::Display for Failure {
             FailureKind::UnknownRun { run, .. } => {
                 write!(out, "several runs begin with `{run}`")
             }
+            FailureKind::RunExists { run } => write!(out, "there is a run `{run}` already"),
             FailureKind::UnknownWorkflow { id, .. } => {
                 write!(out, "no spec here defines the workflow `{id}`")
             }

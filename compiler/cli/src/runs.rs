@@ -10,7 +10,7 @@ use serde_json::Value;
 use statemark_compiler::diag::nearest;
 use statemark_store::{
     Actor, Head, Key, Loaded, NameError, Order, Query, Role, RunError, RunId, Runs, StoreError,
-    Workflows,
+    Workflows, Written,
 };
 
 use crate::args::{SpecsArgs, StoreArgs};
@@ -101,6 +101,33 @@ pub(crate) fn json(name: &'static str, text: Option<&str>) -> Result<Option<Valu
 
 pub(crate) fn named<T>(name: &'static str, result: Result<T, NameError>) -> Result<T, Failure> {
     result.map_err(|cause| FailureKind::BadId { name, cause }.into())
+}
+
+/// How often a name is made up that somebody else has already.
+const TRIES: u32 = 8;
+
+/// Begins a run under the id that was given, or under one that is made up.
+pub(crate) fn begin(
+    given: Option<&str>,
+    workflow: &str,
+    key: Option<&str>,
+    mut write: impl FnMut(&Order) -> Result<Written, RunError>,
+) -> Result<Written, Failure> {
+    let given: Option<RunId> = given.map(|id| named("--run-id", id.parse())).transpose()?;
+    let mut tries = 0;
+    loop {
+        let id = given.clone();
+        let id = id.unwrap_or_else(|| RunId::of_workflow(workflow));
+        let order = order(id, key)?;
+        match write(&order) {
+            Err(RunError::Store(StoreError::Conflict { .. })) if given.is_some() => {
+                let run = order.run.to_string();
+                return Err(FailureKind::RunExists { run }.into());
+            }
+            Err(RunError::Store(StoreError::Conflict { .. })) if tries < TRIES => tries += 1,
+            written => return Ok(written?),
+        }
+    }
 }
 
 impl From<RunError> for Failure {

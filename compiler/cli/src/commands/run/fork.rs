@@ -1,6 +1,5 @@
 //! `fork`: a run that shares another's journal.
 
-use statemark_store::RunId;
 use statemark_store::runs::Fork;
 
 use super::shown;
@@ -15,20 +14,17 @@ pub(in crate::commands) fn run(
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     let input = runs::json("--input", args.input.as_deref())?;
-    let given: Option<RunId> = args
-        .run_id
-        .as_ref()
-        .map(|id| runs::named("--run-id", id.parse()))
-        .transpose()?;
     let all = runs::open(&args.store)?;
     let other = runs::load(&all, &args.run)?;
-    let id = given.unwrap_or_else(|| RunId::of_workflow(&other.state.workflow));
     let fork = Fork {
         input: input.unwrap_or_default(),
         drop_artifacts: args.drop_artifacts,
-        ..Fork::new(other.run, args.at)
+        ..Fork::new(other.run.clone(), args.at)
     };
-    let written = all.fork(&runs::order(id, None)?, &fork)?;
+    let workflow = &other.state.workflow;
+    let written = runs::begin(args.run_id.as_deref(), workflow, None, |order| {
+        all.fork(order, &fork)
+    })?;
     let view = written.loaded.view()?;
     printer.result(&match args.store.format() {
         TextFormat::Json => shown::json(&view),
