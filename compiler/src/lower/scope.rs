@@ -58,17 +58,24 @@ impl Claims {
             .by_state
             .iter()
             .partition(|(_, claims)| claims.iter().any(|claim| claim.placed));
+        let mut settled = Vec::new();
         for (&state, claims) in placed {
             let bodies = || claims.iter().filter(|claim| claim.placed);
             let Some(first) = bodies().next() else {
                 continue;
             };
-            if let Some(other) = bodies().find(|claim| claim.scope != first.scope) {
-                diags.push(report::two_owners::two_owners(draft, state, first, other));
+            match bodies().find(|claim| claim.scope != first.scope) {
+                Some(other) => {
+                    diags.push(report::two_owners::two_owners(draft, state, first, other));
+                }
+                None => settled.push((state, claims)),
             }
             draft.get_mut(state).parent = first.scope;
         }
         break_cycles(draft);
+        for (state, claims) in settled {
+            report_drawn_elsewhere(draft, state, claims, diags);
+        }
         for (&state, claims) in others {
             let (owner, contested) = owner(draft, state, claims, diags);
             draft.get_mut(state).parent = owner;
@@ -76,19 +83,7 @@ impl Claims {
                 // Where it is drawn is no news about a state that two bodies claim.
                 continue;
             }
-            let drawn = claims
-                .iter()
-                .rev()
-                .map(|claim| claim.scope)
-                .find(|&scope| scope != ROOT);
-            if drawn.is_some_and(|drawn| drawn != owner) {
-                let claim = claims.iter().rev().find(|claim| Some(claim.scope) == drawn);
-                if let Some(claim) = claim {
-                    diags.push(report::drawn_elsewhere::drawn_elsewhere(
-                        draft, state, owner, claim,
-                    ));
-                }
-            }
+            report_drawn_elsewhere(draft, state, claims, diags);
         }
         for (&state, claims) in &self.by_state {
             let owner = draft.get(state).parent;
@@ -98,6 +93,21 @@ impl Claims {
                 draft.get_mut(state).last_statement = own.next_back().unwrap_or(first).span;
             }
         }
+    }
+}
+
+/// Says so where Mermaid draws a state in another body than its owner: in the last one that mentions it, and be it by a
+/// transition that leads there. A composite between its own braces is another matter, told when it was read.
+fn report_drawn_elsewhere(draft: &Draft, state: StateIndex, claims: &[Claim], diags: &mut Diags) {
+    let mut drawn = claims.iter().rev().filter(|claim| claim.scope != ROOT);
+    if let Some(claim) = drawn.next()
+        && claim.scope != draft.get(state).parent
+        && !draft.is_within(claim.scope, state)
+    {
+        let owner = draft.get(state).parent;
+        diags.push(report::drawn_elsewhere::drawn_elsewhere(
+            draft, state, owner, claim,
+        ));
     }
 }
 

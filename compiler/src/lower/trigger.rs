@@ -139,7 +139,10 @@ fn settle_comments(draft: &mut Draft, diags: &mut Diags) {
             diags.push(report::kept_parenthesis::kept_parenthesis(
                 &name, &whole, comment, &id,
             ));
-        } else if event.is_some() {
+        } else if event.is_some()
+            && whole.value.get(name.value.len()..).unwrap_or("").trim() != "()"
+        {
+            // `connect()` loses nothing.
             diags.push(report::dropped_parenthesis::dropped_parenthesis(
                 &name, &whole, comment, &id,
             ));
