@@ -116,7 +116,9 @@ impl SqliteStore {
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("beginning a write")?;
         let answer = act(&transaction)?;
-        transaction.commit().map_err(fault::of_commit)?;
+        transaction
+            .commit()
+            .map_err(|error| fault::of_commit(&error))?;
         drop(pass);
         Ok(answer)
     }

@@ -32,10 +32,10 @@ fn of(doing: &'static str, error: &Error) -> StoreError {
 }
 
 /// A commit that failed may have reached the log all the same, unless SQLite had no room or no turn to write.
-pub(super) fn of_commit(error: Error) -> StoreError {
+pub(super) fn of_commit(error: &Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::DiskFull) => {
-            of("writing", &error)
+            of("writing", error)
         }
         _ => StoreError::Unknown {
             cause: error.to_string(),

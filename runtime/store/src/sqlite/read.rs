@@ -57,11 +57,10 @@ pub(super) fn head(connection: &Connection, run: &RunId) -> Result<Head, StoreEr
     one(connection, &sql, [run.as_str()], row::head)?.ok_or_else(|| no_run(run))
 }
 
-/// Where a run's own records end, and from which record of which run it was forked.
-fn extent(
-    connection: &Connection,
-    run: &RunId,
-) -> Result<Option<(u64, Option<(RunId, u64)>)>, StoreError> {
+/// Where a run ends, and from which record of which run it was forked.
+type Extent = (u64, Option<(RunId, u64)>);
+
+fn extent(connection: &Connection, run: &RunId) -> Result<Option<Extent>, StoreError> {
     let sql = "SELECT seq, forked_run, forked_seq FROM runs WHERE run = ?1";
     one(connection, sql, [run.as_str()], |row| {
         let forked = match get::<Option<String>>(row, 1)? {

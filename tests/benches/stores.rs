@@ -1,0 +1,113 @@
+//! What the SQLite store costs beside bare SQLite, and how it carries a long run.
+//!
+//! `cargo bench -p statemark-tests --bench stores` prints ratios and sizes; rates by themselves say more about the disk.
+//! `stores long` also writes a run of 100,000 records and reads it. In a test build each part runs briefly.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a benchmark prints, and stops where something is wrong, as a test does"
+)]
+
+#[path = "stores/bare.rs"]
+mod bare;
+#[path = "stores/long.rs"]
+mod long;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use statemark_store::{
+    Actor, Append, Expect, Hash, NewRecord, Role, SqliteStore, Store as _, Summary, SystemClock,
+};
+
+use bare::Bare;
+
+/// Least part of bare SQLite's rate that the store must reach.
+const LEAST: f64 = 0.8;
+
+fn main() {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("stores-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let is_bench = std::env::args().any(|argument| argument == "--bench");
+    rate(&folder, if is_bench { 40 } else { 6 });
+    if std::env::args().any(|argument| argument == "long") {
+        long::measure(&folder, 100_000);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// An append as a small workflow makes it: one event under a key.
+fn append(seq: u64, number: u64) -> Append {
+    let body = format!(
+        "{{\"event\":\"work\",\"data\":{{\"number\":{number}}},\"step\":{{\"exited\":[\"one\"],\"entered\":[\"two\"],\
+         \"actions\":[],\"effects\":[],\"changed\":{{\"count\":{number}}},\"leaves\":[\"two\"]}}}}"
+    );
+    Append {
+        run: "run".parse().unwrap(),
+        expect: if seq == 0 {
+            Expect::NoRun
+        } else {
+            Expect::At(seq)
+        },
+        key: Some((
+            format!("key-{seq}").parse().unwrap(),
+            Hash::of(body.as_bytes()),
+        )),
+        fence: None,
+        records: vec![NewRecord {
+            time: 1_800_000_000_000 + seq,
+            kind: "event".to_owned(),
+            v: 1,
+            actor: Actor::new(Role::Agent).named("ann"),
+            body,
+        }],
+        summary: Summary {
+            workflow: "order".to_owned(),
+            status: "running".to_owned(),
+            leaves: vec!["two".to_owned()],
+            ..Summary::default()
+        },
+        timers: None,
+    }
+}
+
+/// The store and bare SQLite in turns, because the disk is another one each second.
+fn rate(folder: &Path, rounds: u32) {
+    const TURN: u64 = 50;
+    let path = |name: &str| -> PathBuf { folder.join(name) };
+    let store = SqliteStore::open(&path("store.db"), SystemClock).unwrap();
+    drop(SqliteStore::open(&path("bare.db"), SystemClock).unwrap());
+    let bare = Bare::open(&path("bare.db"));
+    let mut seq = 0;
+    let mut ratios: Vec<f64> = Vec::new();
+    let (mut by_store, mut by_bare) = (Duration::ZERO, Duration::ZERO);
+    for _ in 0..rounds {
+        let appends: Vec<Append> = (seq..seq + TURN).map(|seq| append(seq, seq)).collect();
+        let begun = Instant::now();
+        for append in &appends {
+            store.append(append).unwrap();
+        }
+        let one = begun.elapsed();
+        let begun = Instant::now();
+        for append in &appends {
+            bare.append(append);
+        }
+        let other = begun.elapsed();
+        ratios.push(other.as_secs_f64() / one.as_secs_f64());
+        by_store += one;
+        by_bare += other;
+        seq += TURN;
+    }
+    ratios.sort_by(f64::total_cmp);
+    let middle = ratios.get(ratios.len() / 2).copied().unwrap();
+    let per = |time: Duration| time.as_micros() / u128::from(seq);
+    println!(
+        "append: {} µs, bare SQLite {} µs; rate {middle:.2} of bare SQLite's (median of {rounds} turns)",
+        per(by_store),
+        per(by_bare)
+    );
+    assert!(middle >= LEAST, "less than {LEAST}: {ratios:?}");
+}
