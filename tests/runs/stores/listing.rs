@@ -127,6 +127,7 @@ fn pages(store: &dyn Store, _: &ManualClock) {
             let page = store.list(&query).unwrap();
             assert!(page.heads.len() <= limit && !page.heads.is_empty());
             joined.extend(page.heads.iter().map(|head| head.run.to_string()));
+            assert!(joined.len() <= 25, "pages of {limit} don't end");
             match page.next {
                 Some(next) => after = Some(next),
                 None => break,

@@ -94,7 +94,7 @@ struct Writing {
 fn writings() -> impl Strategy<Value = Writing> {
     let key = prop::option::weighted(0.4, (0..KEYS.len(), 0..2_u8));
     let fence = prop::option::weighted(0.2, 0..4_u64);
-    let timers = prop::option::weighted(0.3, prop::collection::vec((0..6_u64, 0..3_u64), 0..4));
+    let timers = prop::option::weighted(0.5, prop::collection::vec((0..2_u64, 0..2_u64), 0..3));
     let place = (0..RUNS.len(), 0..6_usize, 0..6_u64);
     let what = (0..4_usize, 0..9_u64, 0..STATUSES.len());
     (place, key, fence, what, timers).prop_map(|(place, key, fence, what, timers)| Writing {
@@ -125,7 +125,7 @@ fn commands() -> impl Strategy<Value = Command> {
         3 => (run(), 0..2_usize, 0..60_u64)
             .prop_map(|(run, owner, milliseconds)| Command::Lease { run, owner, milliseconds }),
         1 => (0..4_usize).prop_map(|lease| Command::Release { lease }),
-        3 => (0..8_u64, 0..4_usize, 0..60_u64)
+        5 => (0..4_u64, 0..4_usize, 0..200_u64)
             .prop_map(|(now, limit, claim)| Command::Due { now, limit, claim }),
         2 => any::<bool>().prop_map(|old| Command::Changes { old }),
         1 => (run(), 0..9_u64).prop_map(|(run, seq)| Command::PutFold { run, seq }),
@@ -288,7 +288,7 @@ fn append(writing: &Writing) -> Append {
         timers: writing.timers.as_ref().map(|timers| {
             let timers = timers.iter();
             timers
-                .map(|(due, seq)| timer(BEGIN + due, "t", *seq))
+                .map(|(due, seq)| timer(BEGIN + due, ["t", "u"][usize::from(*due > 0)], *seq))
                 .collect()
         }),
     }
@@ -304,14 +304,15 @@ fn told<T: std::fmt::Debug>(answer: Result<T, StoreError>) -> String {
     }
 }
 
-/// Compares a store with the one in memory.
+/// Compares a store with the one in memory, in so many cases; in many more if it may take long.
 ///
 /// # Panics
 ///
 /// They answer differently; the shortest sequence of commands that was found is shown.
 pub(crate) fn behaves_like_memory(cases: u32, make: impl Fn() -> Made) {
+    let is_long = std::env::var("STATEMARK_CHAOS").is_ok_and(|it| it == "long");
     let config = Config {
-        cases,
+        cases: if is_long { cases * 20 } else { cases },
         failure_persistence: None,
         ..Config::default()
     };
