@@ -22,6 +22,8 @@ pub enum StepError {
     NotAnEvent(EventId),
     /// The table has no such timer.
     NotATimer(TimerId),
+    /// The states to be entered can't be active together, or can't be entered at all.
+    NotTargets,
     /// An assignment of this action has no value, and the machine has no event `error.execution` that would tell it.
     NoValue(ActionId),
 }
@@ -52,6 +54,7 @@ impl fmt::Display for StepError {
             Self::NotATimer(timer) => {
                 write!(out, "this machine has no timer number {}", timer.raw())
             }
+            Self::NotTargets => out.write_str("these states can't be entered together"),
             Self::NoValue(action) => {
                 write!(
                     out,

@@ -141,6 +141,7 @@ mod flat;
 pub mod generated;
 mod host;
 mod id;
+mod jump;
 mod limits;
 mod machine;
 mod operation;

@@ -260,6 +260,28 @@ impl<'t, H: Host> Machine<'t, H> {
         step::elapse(table, configuration, timer, work, host, observer)
     }
 
+    /// Enters states by no transition, watched: for those who set a state by hand. What stands around them and is active
+    /// stays; regions beside them, too, unless the state around those is left. It counts as one macrostep, whose first
+    /// microstep has no transition.
+    ///
+    /// # Errors
+    ///
+    /// The machine has ended, it doesn't come to rest, or the targets can't be active together.
+    pub fn jump_observed<O: Observer>(
+        &mut self,
+        targets: &[StateId],
+        observer: &mut O,
+    ) -> Result<Outcome, StepError> {
+        let Self {
+            table,
+            configuration,
+            work,
+            host,
+            ..
+        } = self;
+        step::jump(table, configuration, targets, work, host, observer)
+    }
+
     /// Whether sending the event would take a transition. Guards are asked, nothing is done.
     pub fn can(&mut self, event: EventId) -> bool {
         let Self {

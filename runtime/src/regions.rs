@@ -134,6 +134,26 @@ pub(crate) fn macrostep<C: Chart, K: Content, O: Observer>(
     outcome
 }
 
+/// Takes a transition that nothing triggers and that nobody sees, and comes to rest. On an error everything is as it was.
+pub(crate) fn jump<C: Chart, K: Content, O: Observer>(
+    chart: &C,
+    configuration: &mut Configuration,
+    transition: TransitionId,
+    limit: u32,
+    content: &mut K,
+    observer: &mut O,
+) -> Result<Outcome, StepError> {
+    let before = configuration.clone();
+    observer.microstep();
+    let outcome = exit::exit_states(chart, configuration, &[transition], content, observer)
+        .and_then(|()| enter::enter_states(chart, configuration, &[transition], content, observer))
+        .and_then(|()| settle(chart, configuration, 1, limit, content, observer));
+    if outcome.is_err() {
+        *configuration = before;
+    }
+    outcome
+}
+
 /// Takes eventless transitions, and where there are none the raised events in order, until nothing is left: the inner
 /// loop of SCXML's `mainEventLoop`. A raised event that triggers nothing is dropped.
 fn settle<C: Chart, K: Content, O: Observer>(

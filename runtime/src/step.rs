@@ -9,7 +9,8 @@ use crate::content::{Content, Work};
 use crate::error::StepError;
 use crate::expression;
 use crate::host::{Host, Observer};
-use crate::id::{EventId, TimerId, TransitionId};
+use crate::id::{EventId, StateId, TimerId, TransitionId};
+use crate::jump::{JUMP, Jumping};
 use crate::record::Outcome;
 use crate::select::select;
 use crate::table::Table;
@@ -66,6 +67,27 @@ pub(crate) fn elapse<H: Host, O: Observer>(
         return Err(StepError::NotATimer(timer));
     };
     external(table, configuration, row.event, work, host, observer)
+}
+
+/// Enters states from outside, by no transition. On an error the configuration is as it was.
+pub(crate) fn jump<H: Host, O: Observer>(
+    table: &Table,
+    configuration: &mut Configuration,
+    targets: &[StateId],
+    work: &mut Work,
+    host: &mut H,
+    observer: &mut O,
+) -> Result<Outcome, StepError> {
+    if configuration.is_ended(table) {
+        return Err(StepError::Ended);
+    }
+    let Some(chart) = Jumping::new(table, configuration, targets) else {
+        return Err(StepError::NotTargets);
+    };
+    let limit = work.limit;
+    one_change(table, work, host, |content| {
+        regions::jump(&chart, configuration, JUMP, limit, content, observer)
+    })
 }
 
 /// An event from outside that may be taken.

@@ -1,6 +1,7 @@
 //! Durable runs, through the crate that drives them.
 
 mod chaos;
+mod driving;
 mod golden;
 mod harness;
 mod history;

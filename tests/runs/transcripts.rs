@@ -4,9 +4,19 @@
 //! is what came of it. `UPDATE=1` rewrites the answers.
 //!
 //! ```text
-//! > start {"retries": 1}            the run `r`; the input may be left out
+//! > start {"retries": 1}            the run `r` of the first workflow by name; the input may be left out
 //! > send go {"n": 1}                an event, with data
-//! > wait 10s                        lets time pass; what is due is taken
+//! > wait 10s                        lets time pass; what is due is taken when it is
+//! > as ann send go                  any of these, done by a person of that name instead of an agent; `agent NAME` and
+//! > as agent bo send go             `nobody` (a person without a name) do, too
+//! > open select {"prompt": "Which?", "choices": ["a", "b"]}
+//! > approve r:3 fine                a request, with a comment; likewise deny, send_back and withdraw
+//! > answer r:3 "b"                  a request, with JSON
+//! > reserve Edit {"call": "c1", "files": ["a.rs"]}
+//! > used Edit {"call": "c1", "files": ["a.rs"], "output": 100}
+//! > pause for lunch                 likewise continue and cancel; `force STATE`
+//! > @r/test/1 send ok               any of these, done to another run
+//! > runs                            all runs, and what they have come to
 //! > state                           where it is
 //! > why go                          why that event would be taken or not; or why it stands where it does
 //! > report w build running ::T1 {"n": 1}      a report on a step of the workflow `w`, of a unit, with data
@@ -23,8 +33,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use statemark_store::runs::Sent;
-use statemark_store::{Body, Call, RunError, Send, Start, Written, fold};
+use statemark_store::{
+    Actor, Answer, Ask, Body, Call, Force, Order, Query, Reply, Reserve, Reserved, Role, RunError,
+    Send, Start, Used, Withdraw, Written, fold,
+};
 
 use crate::golden::root;
 use crate::harness::Bench;
@@ -66,7 +78,18 @@ pub(crate) fn all() -> Vec<(PathBuf, String)> {
 pub(crate) fn play(text: &str, make: impl Fn(&[(&str, &str)]) -> Bench) -> String {
     let (before, rest) = text.split_once("```transcript\n").expect("a transcript");
     let (script, after) = rest.split_once("```").expect("its end");
-    let bench = make(&[("case.md", before)]);
+    // Each heading of the first level begins a spec of its own.
+    let specs: Vec<(String, String)> = format!("\n{before}")
+        .split("\n# ")
+        .skip(1)
+        .zip(1..)
+        .map(|(text, number)| (format!("case{number}.md"), format!("# {text}\n")))
+        .collect();
+    let specs: Vec<(&str, &str)> = specs
+        .iter()
+        .map(|(name, text)| (&**name, &**text))
+        .collect();
+    let bench = make(&specs);
     let mut played = format!("{before}```transcript\n");
     for line in script.lines().filter_map(|line| line.strip_prefix("> ")) {
         let _ = writeln!(played, "> {line}");
@@ -79,11 +102,31 @@ pub(crate) fn play(text: &str, make: impl Fn(&[(&str, &str)]) -> Bench) -> Strin
     played + "```" + after
 }
 
+/// Who does what a line says, and what.
+fn actor(line: &str) -> (Actor, &str) {
+    let Some(line) = line.strip_prefix("as ") else {
+        return (Actor::new(Role::Agent), line);
+    };
+    let split = |line| str::split_once(line, ' ').expect("what is done");
+    match split(line) {
+        ("agent", rest) => {
+            let (name, rest) = split(rest);
+            (Actor::new(Role::Agent).named(name), rest)
+        }
+        ("nobody", rest) => (Actor::new(Role::Person), rest),
+        (name, rest) => (Actor::new(Role::Person).named(name), rest),
+    }
+}
+
 fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
-    let named = line.strip_prefix('@').and_then(|line| line.split_once(' '));
-    let (run, line) = named.unwrap_or((RUN, line));
+    let elsewhere = line.strip_prefix('@').and_then(|it| it.split_once(' '));
+    let (run, line) = elsewhere.unwrap_or((RUN, line));
+    let (actor, line) = actor(line);
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let order = bench.order(run);
+    let order = Order {
+        actor,
+        ..bench.order(run)
+    };
     let json = |text: &str| -> Option<Value> {
         (!text.is_empty()).then(|| serde_json::from_str(text).expect("JSON"))
     };
@@ -104,6 +147,13 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
             };
             Ok(shown(&bench.runs.send(&order, &send)?))
         }
+        "wait" => wait(bench, rest),
+        "open" | "approve" | "deny" | "send_back" | "answer" | "withdraw" => {
+            request(bench, &order, word, rest)
+        }
+        "reserve" | "used" => tool(bench, &order, word, rest),
+        "pause" | "continue" | "cancel" | "force" => control(bench, &order, word, rest),
+        "runs" => runs(bench),
         "report" => reports::report(bench, run, rest),
         "steps" => reports::steps(bench, run),
         "child" => reports::child(bench, rest),
@@ -114,24 +164,179 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
     }
 }
 
+/// Something about a request.
+fn request(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, RunError> {
+    let (id, text) = rest.split_once(' ').unwrap_or((rest, ""));
+    let comment = (!text.is_empty()).then(|| text.to_owned());
+    if word == "open" {
+        return Ok(shown(&bench.runs.ask(order, &question(id, text))?));
+    }
+    if word == "withdraw" {
+        let withdraw = Withdraw {
+            request: id.to_owned(),
+            reason: comment,
+        };
+        return Ok(shown(&bench.runs.withdraw(order, &withdraw)?));
+    }
+    let reply = match word {
+        "approve" => Reply::Approve,
+        "deny" => Reply::Deny,
+        "send_back" => Reply::SendBack,
+        _ => Reply::Value(serde_json::from_str(text).expect("JSON")),
+    };
+    let comment = comment.filter(|_| word != "answer");
+    let answer = Answer {
+        comment,
+        relayed: order.actor.name.as_deref() == Some("relay"),
+        elicited: order.actor.name.as_deref() == Some("client"),
+        ..Answer::new(id, reply)
+    };
+    Ok(shown(&bench.runs.answer(order, &answer)?))
+}
+
+fn question(kind: &str, options: &str) -> Ask {
+    let kind = serde_json::from_value(kind.into()).expect("a kind of request");
+    let options: Value = serde_json::from_str(options).expect("JSON");
+    let text = |key: &str| options.get(key).and_then(Value::as_str).map(str::to_owned);
+    let texts = |key: &str| -> Vec<String> {
+        let texts = options.get(key).cloned().unwrap_or_default();
+        serde_json::from_value(texts).unwrap_or_default()
+    };
+    Ask {
+        choices: texts("choices"),
+        approvers: texts("approvers"),
+        schema: options.get("schema").cloned(),
+        state: text("state"),
+        blocking: options.get("blocking").is_some(),
+        expires_in: options.get("expires_in").and_then(Value::as_u64),
+        ..Ask::new(kind, text("prompt").unwrap_or_default())
+    }
+}
+
+/// Lets time pass, from one timer that is due to the next.
+fn wait(bench: &Bench, time: &str) -> Result<String, RunError> {
+    let (number, unit) = time.split_at(time.len() - 1);
+    let factor = if unit == "m" { 60_000 } else { 1_000 };
+    let end = bench.runs.now() + number.parse::<u64>().expect("a number") * factor;
+    let mut text = String::new();
+    while let Some(due) = bench.runs.store().next_due()?.filter(|due| *due <= end) {
+        let now = bench.runs.now();
+        bench.clock.advance(due.saturating_sub(now));
+        for fired in bench.runs.fire_due(bench.runs.now(), 10)? {
+            let written = fired.written?;
+            if written.records.is_empty() {
+                let _ = writeln!(text, "{} stays", fired.timer.name);
+            }
+            text += &shown(&written);
+        }
+    }
+    bench.clock.advance(end - bench.runs.now());
+    Ok(text)
+}
+
 /// What was written.
 fn shown(written: &Written) -> String {
-    match Sent::of(written) {
-        Ok(Sent::Taken(event)) => {
-            let mut text = format!("took {} -> {}\n", event.event, event.step.leaves.join(", "));
-            for effect in &event.step.effects {
-                let _ = writeln!(text, "effect {} {}", effect.key, effect.name);
-            }
-            text
-        }
-        Ok(Sent::Refused(refused)) => format!(
-            "refused ({}): {}; legal: {}\n",
-            refused.code,
-            refused.reason,
-            refused.legal.join(", ")
-        ),
-        Err(_) => format!("{}\n", written.loaded.state.leaves.join(", ")),
+    let mut text = String::new();
+    if written.replayed {
+        text += "as before: ";
     }
+    for record in &written.records {
+        match record.read().unwrap() {
+            Body::Started(started) => text += &started.step.leaves.join(", "),
+            Body::Event(event) => {
+                match &event.cause {
+                    None => {
+                        let leaves = event.step.leaves.join(", ");
+                        let _ = write!(text, "took {} -> {leaves}", event.event);
+                    }
+                    Some(_) => text += &record.told(),
+                }
+                for effect in &event.step.effects {
+                    let _ = write!(text, "\neffect {} {}", effect.key, effect.name);
+                }
+            }
+            Body::Refused(refused) => {
+                let _ = write!(
+                    text,
+                    "refused ({}): {}; legal: {}",
+                    refused.code,
+                    refused.reason,
+                    refused.legal.join(", ")
+                );
+            }
+            _ => text += &record.told(),
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A call of a tool.
+fn tool(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, RunError> {
+    let (tool, options) = rest.split_once(' ').unwrap_or((rest, "{}"));
+    let options: Value = serde_json::from_str(options).expect("JSON");
+    let call = options.get("call").and_then(Value::as_str);
+    let (tool, call) = (tool.to_owned(), call.map(str::to_owned));
+    let files = options.get("files").cloned().unwrap_or_default();
+    let files = serde_json::from_value(files).unwrap_or_default();
+    if word == "used" {
+        let used = Used {
+            tool,
+            call,
+            files,
+            output: options.get("output").and_then(Value::as_u64),
+            ..Used::default()
+        };
+        return Ok(shown(&bench.runs.tool_used(order, &used)?));
+    }
+    let reserve = Reserve {
+        tool,
+        call,
+        files,
+        ..Reserve::default()
+    };
+    let written = bench.runs.reserve(order, &reserve)?;
+    let mut text = shown(&written);
+    text += match Reserved::of(&written) {
+        Reserved::Yes => "may run\n",
+        Reserved::No { .. } => "may not run\n",
+    };
+    Ok(text)
+}
+
+/// What is done to a run from outside.
+fn control(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, RunError> {
+    let reason = (!rest.is_empty()).then_some(rest);
+    let force = Force {
+        to: rest.to_owned(),
+        reason: None,
+    };
+    Ok(shown(&match word {
+        "pause" => bench.runs.pause(order, reason)?,
+        "continue" => bench.runs.resume(order, reason)?,
+        "cancel" => bench.runs.cancel(order, reason)?,
+        _ => bench.runs.force(order, &force)?,
+    }))
+}
+
+fn runs(bench: &Bench) -> Result<String, RunError> {
+    let query = Query {
+        limit: 100,
+        ..Query::default()
+    };
+    let mut heads = bench.runs.store().list(&query)?.heads;
+    heads.sort_by(|one, other| one.run.cmp(&other.run));
+    let mut text = String::new();
+    for head in heads {
+        let summary = &head.summary;
+        let leaves = summary.leaves.join(", ");
+        let _ = writeln!(
+            text,
+            "{} of {} {} in {leaves}",
+            head.run, summary.workflow, summary.status
+        );
+    }
+    Ok(text)
 }
 
 fn state(bench: &Bench, run: &str) -> Result<String, RunError> {
@@ -179,25 +384,12 @@ fn why(bench: &Bench, run: &str, event: &str) -> Result<String, RunError> {
 
 fn records(bench: &Bench, run: &str) -> Result<String, RunError> {
     let mut text = String::new();
-    fold::each(
-        bench.runs.store(),
-        &run.parse().unwrap(),
-        0,
-        None,
-        |record| {
-            let _ = write!(text, "{} {} by {}", record.seq, record.kind, record.actor);
-            match record.read().unwrap() {
-                Body::Event(event) => {
-                    let _ = write!(text, ": {}", event.event);
-                }
-                Body::Refused(refused) => {
-                    let _ = write!(text, ": {}", refused.reason);
-                }
-                _ => {}
-            }
-            text.push('\n');
-            Ok(())
-        },
-    )?;
+    let run = run.parse().unwrap();
+    fold::each(bench.runs.store(), &run, 0, None, |record| {
+        let _ = write!(text, "{} {} by {}: ", record.seq, record.kind, record.actor);
+        text += &record.told();
+        text.push('\n');
+        Ok(())
+    })?;
     Ok(text)
 }

@@ -17,7 +17,7 @@ pub use control::{
     Cancelled, CheckpointRestored, CheckpointTaken, Closed, Compensation, Forced, Migrated, Paused,
     Rewound, Scope,
 };
-pub use event::{Cause, Event, Forked, Parent, Refused, Started, Subject};
+pub use event::{Cause, Event, Forked, Parent, Queued, Refused, Started, Subject};
 pub use request::{Opened, RequestKind, Resolution, Resolved, Waiting};
 pub use step::{Arming, EffectKey, Microstep, StepRecord};
 pub use work::{
@@ -105,6 +105,8 @@ bodies! {
     Forked(Forked) = "run.forked" 1;
     /// An event was taken, or found nothing to do.
     Event(Event) = "event" 1;
+    /// An event waits until something else is settled.
+    Queued(Queued) = "queued" 1;
     /// Something was asked for and refused.
     Refused(Refused) = "refused" 1;
     /// How a step is getting on.

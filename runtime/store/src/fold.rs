@@ -20,8 +20,8 @@ pub use live::Live;
 pub use status::{Status, WaitingFor};
 
 use crate::body::{
-    Artifact, CheckpointRestored, CheckpointTaken, EffectStatus, Opened, Parent, Resolved, Started,
-    StepStatus, Subflow, Usage,
+    Artifact, CheckpointRestored, CheckpointTaken, EffectStatus, Opened, Parent, Queued, Resolved,
+    Started, StepStatus, Subflow, Usage,
 };
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -70,6 +70,10 @@ pub struct RunState {
 
     /// By state, then by unit (empty for the state itself): what was reported.
     pub steps: BTreeMap<String, BTreeMap<String, StepState>>,
+    /// Events that wait until nothing is in their way, in order.
+    pub queue: Vec<Queued>,
+    /// The leaves that were active when an interrupt moved the run; the last is the nearest.
+    pub detours: Vec<Vec<String>>,
     /// By id: all that was asked.
     pub requests: BTreeMap<String, Request>,
     /// By name: the revisions, in order.
@@ -91,8 +95,12 @@ pub struct RunState {
     /// What it has cost.
     pub usage: Usage,
 
+    /// The ids of the calls of tools that have a place and haven't told what they did.
+    pub running: std::collections::BTreeSet<String>,
     /// Whether it stands still, and why.
     pub paused: Option<String>,
+    /// Who has paused it.
+    pub paused_by: Option<crate::actor::Actor>,
     /// Whether it was given up, and why.
     pub cancelled: Option<String>,
     /// Whether it was closed from outside, and whether that is a success.
@@ -119,6 +127,8 @@ pub struct Visit {
     pub left: Option<u64>,
     /// The calls of tools that were allowed in this visit.
     pub iterations: u64,
+    /// The ids of the calls that were counted in this visit.
+    pub calls: std::collections::BTreeSet<String>,
     /// The files that were changed in this visit.
     pub files: std::collections::BTreeSet<String>,
     /// What tools returned in this visit. Unit: bytes.

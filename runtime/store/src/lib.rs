@@ -28,12 +28,14 @@ mod actor;
 mod address;
 mod clock;
 mod git;
+mod glob;
 mod hash;
 mod id;
 mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod record;
+mod schema;
 mod sqlite;
 mod step;
 mod store;
@@ -55,8 +57,8 @@ pub use memory::MemoryStore;
 pub use postgres::PostgresStore;
 pub use record::{NewRecord, Record, chain};
 pub use runs::{
-    Advance, Advanced, Change, Fact, Legal, Loaded, Order, Registered, Report, RunError, Runs,
-    Send, Sent, Start, Written,
+    Advance, Advanced, Answer, Ask, Change, Fact, Fired, Force, Legal, Loaded, Order, Registered,
+    Reply, Report, Reserve, Reserved, RunError, Runs, Send, Sent, Start, Used, Withdraw, Written,
 };
 pub use sqlite::SqliteStore;
 pub use step::{CannotStep, Moment, Move, RunHost, Stepper};

@@ -5,10 +5,18 @@
 //! thinks, and whatever was acknowledged is in the journal.
 
 mod advance;
+mod answer;
+mod ask;
 mod change;
 mod checkpoint;
+mod child;
+mod control;
+mod draft;
 mod effect;
+mod follow;
 mod fork;
+mod interrupt;
+mod lease;
 mod legal;
 mod refusal;
 mod restore;
@@ -16,14 +24,19 @@ mod rewind;
 mod send;
 mod start;
 mod timeline;
+mod timers;
+mod tool;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use advance::{Advance, Advanced, Registered, Report};
+pub use answer::{Answer, Reply, run_of_request};
+pub use ask::{Ask, Withdraw};
 pub use change::{Change, Order, Written};
 pub use checkpoint::Checkpoint;
+pub use control::Force;
 pub use effect::{OpenEffect, ReportEffect};
 pub use fork::Fork;
 pub use legal::{Fact, Legal};
@@ -32,6 +45,8 @@ pub use rewind::{EffectLeft, Rewind, RewindPlan};
 pub use send::{Send, Sent};
 pub use start::Start;
 pub use timeline::{Branch, Forking, Mark, Marked, Timeline, Visited};
+pub use timers::Fired;
+pub use tool::{Reserve, Reserved, Used};
 
 use crate::clock::Clock;
 use crate::fold::{self, RunState};

@@ -18,13 +18,15 @@ use crate::workflow::Workflow;
 
 /// What moves the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Move {
+pub enum Move<'m> {
     /// It begins.
     Start,
     /// An event.
     Event(EventId),
     /// A timer was due.
     Timer(TimerId),
+    /// These states are entered, by no transition.
+    Jump(&'m [StateId]),
 }
 
 /// When and where a step is made.
@@ -152,7 +154,7 @@ impl<'w> Stepper<'w> {
     /// The machine refuses the event, or fails. Nothing has changed then.
     pub fn step(
         &mut self,
-        moves: Move,
+        moves: Move<'_>,
         data: Option<&Value>,
         moment: Moment<'_>,
     ) -> Result<(Outcome, StepRecord), CannotStep> {
@@ -179,6 +181,10 @@ impl<'w> Stepper<'w> {
             (Move::Timer(timer), Place::Running(machine)) => {
                 let sent = machine.elapse_observed(timer, &mut recorder);
                 sent.map_err(CannotStep::Step)?
+            }
+            (Move::Jump(targets), Place::Running(machine)) => {
+                let jumped = machine.jump_observed(targets, &mut recorder);
+                jumped.map_err(CannotStep::Step)?
             }
             (Move::Start, Place::Running(_)) | (_, Place::Fresh(_)) => {
                 return Err(CannotStep::Misplaced);

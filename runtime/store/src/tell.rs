@@ -1,6 +1,6 @@
 //! Records in a line each, for people.
 
-use crate::body::{Body, Cause, Resolution, Scope, Stage, StepStatus, Subject};
+use crate::body::{Body, Cause, Resolution, Scope, Stage, StepStatus, Subject, ToolVerdict};
 use crate::record::Record;
 use crate::runs::list;
 
@@ -31,6 +31,10 @@ fn told(body: Body) -> String {
             }
             text
         }
+        Body::Queued(it) => {
+            let cause = because(&it.cause);
+            format!("`{}`{cause} waits until nothing is in the way", it.event)
+        }
         Body::Refused(it) => format!("{} refused: {}", subject(&it.subject), it.reason),
         Body::Step(it) => {
             let unit = it.unit.map(|unit| format!(" ({unit})")).unwrap_or_default();
@@ -44,7 +48,13 @@ fn told(body: Body) -> String {
         Body::Message(it) => format!("{}: {}", it.role, it.text),
         Body::Tool(it) => {
             let reason = it.reason.map(|why| format!(": {why}")).unwrap_or_default();
-            format!("`{}` {:?}{reason}", it.name, it.verdict).to_lowercase()
+            let verdict = match it.verdict {
+                ToolVerdict::Allowed if it.reserved => "may run",
+                ToolVerdict::Allowed => "has run",
+                ToolVerdict::Denied => "denied",
+                ToolVerdict::Failed => "failed",
+            };
+            format!("`{}` {verdict}{reason}", it.name)
         }
         Body::Opened(it) => format!("asks `{}`: {}", it.request, it.prompt),
         Body::Resolved(it) => {
@@ -52,7 +62,13 @@ fn told(body: Body) -> String {
                 .comment
                 .map(|text| format!(": {text}"))
                 .unwrap_or_default();
-            format!("`{}` {}{words}", it.request, resolution(it.resolution))
+            let way = match (it.relayed, it.elicited) {
+                (true, _) => ", passed on",
+                (_, true) => ", through the asker's client",
+                _ => "",
+            };
+            let how = resolution(it.resolution);
+            format!("`{}` {how}{way}{words}", it.request)
         }
         Body::Artifact(it) => {
             let stage = match it.stage {
@@ -93,7 +109,10 @@ fn told(body: Body) -> String {
         Body::ChildStarted(it) => format!("child `{}` began `{}`", it.run, it.workflow),
         Body::ChildEnded(it) => {
             let outcome = if it.success { "well" } else { "badly" };
-            format!("child `{}` ended {outcome}", it.run)
+            with(
+                &format!("child `{}` ended {outcome}", it.run),
+                it.reason.as_ref(),
+            )
         }
         Body::Subflow(it) => format!("steps of `{}` under `{}`", it.name, it.parent),
         Body::Note(it) => it.text,
@@ -115,7 +134,9 @@ fn because(cause: &Cause) -> String {
         Cause::Request { request } => format!(" by request `{request}`"),
         Cause::Advance { step, .. } => format!(" by a report on `{step}`"),
         Cause::Limit { limit, state } => format!(" by `{limit}` of `{state}`"),
-        Cause::Interrupt { interrupt, path } => format!(" by interrupt `{interrupt}` ({path})"),
+        Cause::Interrupt {
+            interrupt, path, ..
+        } => format!(" by interrupt `{interrupt}` ({path})"),
         Cause::Child { run } => format!(" by child `{run}`"),
         Cause::SafeNext { sent } => format!(" for `{sent}`, which the machine doesn't have"),
     }
@@ -126,6 +147,7 @@ fn subject(subject: &Subject) -> String {
         Subject::Event { name, .. } => format!("event `{name}`"),
         Subject::Step { name, status } => format!("`{name}` as {status}"),
         Subject::Tool { name } => format!("tool `{name}`"),
+        Subject::Request { name, reply } => format!("`{reply}` of `{name}`"),
         Subject::Operation { name } => format!("`{name}`"),
     }
 }

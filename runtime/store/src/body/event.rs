@@ -122,6 +122,9 @@ pub enum Cause {
         interrupt: String,
         /// The file.
         path: String,
+        /// Whether it comes back from the last detour instead of making one.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        returns: bool,
     },
     /// A child run ended.
     Child {
@@ -133,6 +136,18 @@ pub enum Cause {
         /// What was sent.
         sent: String,
     },
+}
+
+/// An event that came while something else had to be settled first; it is taken behind that.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Queued {
+    /// Its name.
+    pub event: String,
+    /// Its data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+    /// Why it was sent. The event that has the same cause is this one.
+    pub cause: Cause,
 }
 
 /// Something was asked for and refused.
@@ -173,6 +188,13 @@ pub enum Subject {
     Tool {
         /// Its name.
         name: String,
+    },
+    /// An answer to a request, or its withdrawal.
+    Request {
+        /// The request's id.
+        name: String,
+        /// What was said: `approve`, `deny`, `answer`, `send_back` or `withdraw`.
+        reply: String,
     },
     /// Anything else that is done to a run.
     Operation {

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::event::Cause;
+
 /// What kind of answer is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -42,7 +44,7 @@ pub struct Opened {
     /// The event that waits for an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<Waiting>,
-    /// The states in which it was opened.
+    /// The states that it is about: when none of them is active any more, it is withdrawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<String>,
     /// Who may answer; everybody but the asker if it names nobody.
@@ -64,7 +66,10 @@ pub struct Waiting {
     /// Its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// The transitions that it would have taken, by their numbers in the table.
+    /// Why it was sent, if nobody asked for it by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The transitions that need the approval, by their numbers in the table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transitions: Vec<u16>,
 }

@@ -114,6 +114,9 @@ pub struct Tool {
     /// What tells this call from others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+    /// Whether it is about to run; another record says what it did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reserved: bool,
     /// How long it took. Unit: milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub milliseconds: Option<u64>,
@@ -195,6 +198,9 @@ pub struct ChildEnded {
     pub run: RunId,
     /// Whether it was a success.
     pub success: bool,
+    /// Why it wasn't.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Steps of somebody else's making, to be shown under one of the run's.

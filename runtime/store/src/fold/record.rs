@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Checkpoint, Child, EffectState, Request, Revision, RunState, StepState};
+use crate::actor::Role;
 use crate::body::{
     Body, Cause, CheckpointTaken, Effect, EffectStatus, Forked, Migrated, Rewound, Step,
     StepRecord, StepStatus, Tool, ToolVerdict, Usage,
@@ -20,14 +21,16 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
         }
         Body::Forked(forked) => fork(state, record, forked),
         Body::Event(event) => {
+            let moved = !event.step.steps.is_empty();
+            if let Some(Cause::Interrupt { returns, .. }) = &event.cause
+                && moved
+            {
+                detour(state, *returns);
+            }
             let took = event.step.steps.iter().any(|it| !it.transitions.is_empty());
             state.transitions += u64::from(took);
-            if let Some(Cause::Timer { timer }) = &event.cause {
-                // A timer may be armed several times; the earliest is the one that was due.
-                let name = format!("timer:{timer}");
-                if let Some(place) = state.timers.iter().position(|it| it.name == name) {
-                    state.timers.remove(place);
-                }
+            if let Some(cause) = &event.cause {
+                came(state, cause);
             }
             stepped(state, record, event.step);
         }
@@ -37,7 +40,11 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
         }
         Body::Step(step) => reported(state, record, step),
         Body::Tool(tool) => called(state, &tool),
+        Body::Queued(queued) => state.queue.push(queued),
         Body::Opened(opened) => {
+            if let Some(cause) = opened.event.as_ref().and_then(|it| it.cause.as_ref()) {
+                came(state, cause);
+            }
             if let Some(due) = opened.expires {
                 let name = format!("request:{}", opened.request);
                 let seq = record.seq;
@@ -83,20 +90,27 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
         Body::Effect(effect) => affected(state, effect, false),
         Body::Paused(paused) => {
             state.paused = Some(paused.reason.unwrap_or_default());
+            state.paused_by = Some(record.actor.clone());
         }
         Body::Continued(_) => {
             state.paused = None;
-            for visit in state.visits.values_mut() {
-                visit.iterations = 0;
+            state.paused_by = None;
+            // An agent could pause and go on to get more calls than its state allows.
+            if record.actor.role >= Role::Person {
+                for visit in state.visits.values_mut() {
+                    visit.iterations = 0;
+                }
             }
         }
         Body::Cancelled(cancelled) => {
             state.cancelled = Some(cancelled.reason.unwrap_or_default());
             state.timers.clear();
+            state.queue.clear();
         }
         Body::Closed(closed) => {
             state.closed = Some(closed.success);
             state.timers.clear();
+            state.queue.clear();
         }
         Body::Rewound(rewound) => rewind(state, record, rewound),
         Body::Migrated(migrated) => migrate(state, record, migrated),
@@ -142,6 +156,7 @@ fn stepped(state: &mut RunState, record: &Record, step: StepRecord) {
             visit.since = record.time;
             visit.left = None;
             visit.iterations = 0;
+            visit.calls.clear();
             visit.files.clear();
             visit.bytes = 0;
         }
@@ -172,6 +187,7 @@ fn stepped(state: &mut RunState, record: &Record, step: StepRecord) {
     state.ended = step.ended;
     if state.ended.is_some() {
         state.timers.clear();
+        state.queue.clear();
     }
 }
 
@@ -206,20 +222,59 @@ fn reported(state: &mut RunState, record: &Record, step: Step) {
     units.insert(step.unit.unwrap_or_default(), reported);
 }
 
-/// A call of a tool counts in every active state.
+/// A call of a tool counts in every active state, once: when its place is reserved, or if it wasn't, when it has run.
 fn called(state: &mut RunState, tool: &Tool) {
     if tool.verdict == ToolVerdict::Denied {
         return;
+    }
+    let was_reserved = tool
+        .call
+        .as_ref()
+        .is_some_and(|it| state.running.remove(it));
+    if let Some(call) = tool.call.as_ref().filter(|_| tool.reserved) {
+        state.running.insert(call.clone());
     }
     for visit in state
         .visits
         .values_mut()
         .filter(|visit| visit.left.is_none())
     {
-        visit.iterations += 1;
+        if !was_reserved {
+            visit.iterations += 1;
+            visit.calls.extend(tool.call.clone());
+        }
         visit.files.extend(tool.files.iter().cloned());
         visit.bytes = visit.bytes.saturating_add(tool.output.unwrap_or_default());
     }
+}
+
+/// What was waited for has come: the timer, or the event that had to wait.
+fn came(state: &mut RunState, cause: &Cause) {
+    if let Cause::Timer { timer } = cause {
+        // A timer may be armed several times; the earliest is the one that was due.
+        let name = format!("timer:{timer}");
+        if let Some(place) = state.timers.iter().position(|it| it.name == name) {
+            state.timers.remove(place);
+        }
+    }
+    if let Some(place) = state.queue.iter().position(|it| it.cause == *cause) {
+        state.queue.remove(place);
+    }
+}
+
+/// Most detours that are come back from. Why: a run whose interrupts never return must not grow without end.
+const MAX_DETOURS: usize = 64;
+
+/// An interrupt moves the run, or brings it back.
+fn detour(state: &mut RunState, returns: bool) {
+    if returns {
+        state.detours.pop();
+        return;
+    }
+    if state.detours.len() >= MAX_DETOURS {
+        state.detours.remove(0);
+    }
+    state.detours.push(state.leaves.clone());
 }
 
 fn arm(state: &mut RunState, timer: PendingTimer) {

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use super::follow::follow;
 use super::{Loaded, RunError, Runs};
-use crate::actor::Actor;
+use crate::actor::{Actor, Role};
 use crate::body::Body;
 use crate::fold::{self, Live, RunState};
 use crate::hash::Hash;
@@ -98,9 +99,14 @@ impl Runs {
                     loaded,
                 });
             }
-            match self.write(order, digest, loaded, &change, now) {
+            let follow = follow(&loaded, &change.bodies, order, now)?;
+            match self.write(order, digest, loaded, (&change.bodies, &follow), now) {
                 Err(RunError::Store(StoreError::Conflict { .. })) => {}
-                written => return written,
+                written => {
+                    let mut written = written?;
+                    self.attend(&mut written);
+                    return Ok(written);
+                }
             }
         }
         Err(RunError::Crowded { tries: TRIES })
@@ -111,11 +117,15 @@ impl Runs {
         order: &Order,
         digest: Hash,
         loaded: Loaded,
-        change: &Change,
+        (bodies, follow): (&[Body], &[Body]),
         now: u64,
     ) -> Result<Written, RunError> {
-        let new = |body: &Body| NewRecord::new(now, &order.actor, body);
-        let new: Vec<NewRecord> = change.bodies.iter().map(new).collect();
+        let system = Actor::new(Role::System);
+        let own = bodies
+            .iter()
+            .map(|it| NewRecord::new(now, &order.actor, it));
+        let others = follow.iter().map(|it| NewRecord::new(now, &system, it));
+        let new: Vec<NewRecord> = own.chain(others).collect();
         let (records, hash) = chain(&new, order.key.as_ref(), loaded.head.seq, loaded.head.hash);
         let state = self.after(&loaded, &records)?;
         let summary = state.summary();

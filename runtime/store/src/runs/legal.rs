@@ -53,15 +53,18 @@ impl Loaded {
         self.legal_with(None)
     }
 
-    /// What could be taken next, if the event came with that data.
+    /// What could be taken next, if an event came with that data: guards see it merged into the context.
     ///
     /// # Errors
     ///
-    /// The state isn't one of the workflow's machine; the data can't be kept by one.
+    /// As for [`Loaded::legal`]; the data can't be kept.
     pub fn legal_with(&self, data: Option<&Value>) -> Result<Vec<Legal>, RunError> {
         let mut stepper = Stepper::restored(&self.workflow, &self.state)?;
         let candidates = stepper.candidates(data)?;
-        let told = candidates.iter().map(|it| self.told(it, &stepper));
+        let table = self.workflow.table();
+        let is_sent = |it: &&Candidate| !super::send::OWN.contains(&table.event_name(it.event));
+        let candidates = candidates.iter().filter(is_sent);
+        let told = candidates.map(|it| self.told(it, &stepper));
         Ok(told.collect())
     }
 

@@ -2,11 +2,14 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_runtime::{EventKind, Outcome};
+use statemark_runtime::EventKind;
 
+use super::draft::{Draft, Taking, Took};
 use super::{Change, Legal, Loaded, Order, RunError, Runs, Written, list};
-use crate::body::{Body, Cause, Event, Refused, Subject};
+use crate::actor::{Actor, Role};
+use crate::body::{Body, Cause, Event, Opened, Refused, Subject};
 use crate::fold::Status;
+use crate::schema;
 use crate::step::{CannotStep, Moment, Move, Stepper};
 
 /// An event from outside.
@@ -23,6 +26,8 @@ pub struct Send {
 pub enum Sent {
     /// It was taken.
     Taken(Event),
+    /// Somebody has to approve it first; it waits in the request.
+    Asked(Opened),
     /// It was refused.
     Refused(Refused),
 }
@@ -37,6 +42,7 @@ impl Sent {
         for record in &written.records {
             match record.read() {
                 Ok(Body::Event(event)) => return Ok(Self::Taken(event)),
+                Ok(Body::Opened(opened)) => return Ok(Self::Asked(opened)),
                 Ok(Body::Refused(refused)) => return Ok(Self::Refused(refused)),
                 _ => {}
             }
@@ -60,111 +66,270 @@ impl Runs {
     }
 }
 
-/// What sending the event comes to.
+/// What sending the event comes to: it is taken, somebody is asked for leave, or it is refused.
 pub(super) fn sent(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunError> {
-    let legal = loaded.legal()?;
-    if let Some((code, reason)) = standstill(loaded) {
-        return Ok(refused(send, &legal, code, reason));
-    }
-    let table = loaded.workflow.table();
-    let named = table.event_named(&send.event);
-    let is_named = |row: &statemark_runtime::EventRow| row.kind == EventKind::Named;
-    let Some(event) = named.filter(|id| table.event(*id).is_some_and(is_named)) else {
-        let workflow = loaded.workflow.id();
-        let reason = match named {
-            Some(_) => format!("`{}` comes from the machine itself", send.event),
-            None => format!("`{workflow}` has no event `{}`", send.event),
-        };
-        return Ok(refused(send, &legal, "unknown_event", reason));
+    // Whoever writes the record says who has sent it.
+    let mut draft = Draft::new(loaded, &Actor::new(Role::Agent), now);
+    let refusal = taken(&mut draft, send)?;
+    let mut bodies = draft.finish().bodies;
+    let (code, reason) = match (refusal, bodies.pop()) {
+        (None, Some(body)) => return Ok(body),
+        (Some(refusal), _) => refusal,
+        (None, None) => (
+            "not_taken",
+            loaded.not_taken(&send.event, send.data.as_ref())?,
+        ),
     };
-    let mut stepper = Stepper::restored(&loaded.workflow, &loaded.state)?;
-    let moment = Moment {
-        run: &loaded.run,
-        seq: loaded.head.seq + 1,
-        now,
-    };
-    match stepper.step(Move::Event(event), send.data.as_ref(), moment) {
-        Ok((Outcome::Ignored, _)) => {
-            let with_data = loaded.legal_with(send.data.as_ref())?;
-            let reason = not_taken(loaded, send, &with_data);
-            Ok(refused(send, &legal, "not_taken", reason))
-        }
-        Ok((_, step)) => Ok(Body::Event(Event {
-            event: send.event.clone(),
-            data: send.data.clone(),
-            cause: None::<Cause>,
-            step,
-        })),
-        Err(CannotStep::Data(error)) => {
-            let reason = format!("the data can't be kept: {error}");
-            Ok(refused(send, &legal, "bad_data", reason))
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Why a run takes no event at all.
-fn standstill(loaded: &Loaded) -> Option<(&'static str, String)> {
-    if let Some(restoring) = &loaded.state.restoring {
-        let name = &restoring.name;
-        let reason = format!(
-            "the files are being put back to checkpoint `{name}`: finish that or give it up first"
-        );
-        return Some(("restoring", reason));
-    }
-    match loaded.state.status() {
-        Status::Completed | Status::Failed => {
-            let leaves = list(&loaded.state.leaves);
-            Some(("ended", format!("the run has ended in {leaves}")))
-        }
-        Status::Cancelled => Some(("cancelled", "the run was cancelled".to_owned())),
-        Status::Paused => {
-            let reason = "the run is paused: continue it first".to_owned();
-            Some(("paused", reason))
-        }
-        Status::Running | Status::Waiting => None,
-    }
-}
-
-/// Why no transition takes the event.
-fn not_taken(loaded: &Loaded, send: &Send, legal: &[Legal]) -> String {
-    let leaves = list(&loaded.state.leaves);
-    let of_event: Vec<&Legal> = legal.iter().filter(|it| it.event == send.event).collect();
-    if of_event.is_empty() {
-        return format!("nothing in {leaves} takes `{}`", send.event);
-    }
-    let mut facts: Vec<String> = Vec::new();
-    for fact in of_event.iter().flat_map(|it| &it.facts) {
-        let told = match &fact.value {
-            Some(value) => format!("`{}` is {value}", fact.field),
-            None => format!("`{}` is absent", fact.field),
-        };
-        if !facts.contains(&told) {
-            facts.push(told);
-        }
-    }
-    let facts = if facts.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", facts.join(", "))
-    };
-    format!("no guard of `{}` in {leaves} holds{facts}", send.event)
-}
-
-fn refused(send: &Send, legal: &[Legal], code: &str, reason: String) -> Body {
-    let mut events: Vec<String> = Vec::new();
-    for it in legal.iter().filter(|it| it.enabled) {
-        if !events.contains(&it.event) {
-            events.push(it.event.clone());
-        }
-    }
-    Body::Refused(Refused {
+    Ok(Body::Refused(Refused {
         subject: Subject::Event {
             name: send.event.clone(),
             data: send.data.clone(),
         },
         code: code.to_owned(),
         reason,
-        legal: events,
-    })
+        legal: loaded.legal_events(),
+    }))
+}
+
+/// What catches names that the machine doesn't have, where a state says so with `safe_next`.
+const UNKNOWN: &str = "error.unknown_event";
+
+/// The events that the run itself sends, and nobody else.
+pub(super) const OWN: [&str; 4] = [
+    UNKNOWN,
+    "approval_denied",
+    "changes_requested",
+    "request.expired",
+];
+
+/// Takes the event, or opens the request that it needs; else says why it is refused.
+fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)>, RunError> {
+    let workflow = std::sync::Arc::clone(&draft.loaded().workflow);
+    let table = workflow.table();
+    if let Some(refusal) = draft.loaded().standstill() {
+        return Ok(Some(refusal));
+    }
+    let named = table.event_named(&send.event);
+    let is_named = |row: &statemark_runtime::EventRow| row.kind == EventKind::Named;
+    let found = named.filter(|id| table.event(*id).is_some_and(is_named));
+    let found = found.filter(|_| !OWN.contains(&send.event.as_str()));
+    if let Some(refusal) = draft.loaded().in_the_way(&send.event) {
+        return Ok(Some(refusal));
+    }
+    let (event, cause) = match (found, named, table.event_named(UNKNOWN)) {
+        (Some(event), ..) => (event, None),
+        (None, Some(_), _) => {
+            let reason = format!(
+                "`{}` comes from the run itself, nobody sends it",
+                send.event
+            );
+            return Ok(Some(("unknown_event", reason)));
+        }
+        (None, None, Some(event)) if draft.loaded().catches(event)? => {
+            let sent = send.event.clone();
+            (event, Some(Cause::SafeNext { sent }))
+        }
+        (None, None, _) => {
+            let reason = format!("`{}` has no event `{}`", workflow.id(), send.event);
+            return Ok(Some(("unknown_event", reason)));
+        }
+    };
+    if let Some(child) = draft.loaded().outcome_of(&send.event)? {
+        let event = &send.event;
+        let reason = format!("`{event}` is what the child run `{child}` ends with: drive that one");
+        return Ok(Some(("child_runs", reason)));
+    }
+    let schema = workflow.event_meta(event).get("data");
+    let nothing = Value::Object(serde_json::Map::new());
+    // An event that never has data may come without.
+    let schema = schema.filter(|it| send.data.is_some() || **it != Value::Bool(false));
+    if let Some(schema) = schema
+        && let Err(error) = schema::check(schema, send.data.as_ref().unwrap_or(&nothing))
+    {
+        let reason = format!(
+            "the data of `{}` isn't as its schema says: {error}",
+            send.event
+        );
+        return Ok(Some(("bad_data", reason)));
+    }
+    let took = draft.take(Taking {
+        moves: Move::Event(event),
+        event: table.event_name(event),
+        data: send.data.as_ref(),
+        cause,
+        approved: None,
+    });
+    match took {
+        Ok(Took::Taken | Took::Asked) => Ok(None),
+        Ok(Took::Ignored | Took::Unapproved) => {
+            let reason = draft.loaded().not_taken(&send.event, send.data.as_ref())?;
+            Ok(Some(("not_taken", reason)))
+        }
+        Ok(Took::Spent { state, most }) => Ok(Some(("max_visits", too_often(&state, most)))),
+        Err(RunError::Step(CannotStep::Data(error))) => Ok(Some((
+            "bad_data",
+            format!("the data can't be kept: {error}"),
+        ))),
+        Err(error) => Err(error),
+    }
+}
+
+/// That a state can't be entered once more.
+pub(super) fn too_often(state: &str, most: u64) -> String {
+    match most {
+        1 => format!("`{state}` was entered already, and its `max_visits` is 1"),
+        _ => format!("`{state}` was entered {most} times already, which is its `max_visits`"),
+    }
+}
+
+impl Loaded {
+    /// Why a run takes no event at all.
+    pub(super) fn standstill(&self) -> Option<(&'static str, String)> {
+        if let Some(restoring) = &self.state.restoring {
+            let name = &restoring.name;
+            let reason = format!(
+                "the files are being put back to checkpoint `{name}`: finish that or give it up first"
+            );
+            return Some(("restoring", reason));
+        }
+        match self.state.status() {
+            Status::Completed | Status::Failed => {
+                let leaves = list(&self.state.leaves);
+                Some(("ended", format!("the run has ended in {leaves}")))
+            }
+            Status::Cancelled => Some(("cancelled", "the run was cancelled".to_owned())),
+            Status::Paused => {
+                let why = self.state.paused.clone().unwrap_or_default();
+                let why = if why.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({why})")
+                };
+                let reason = format!("the run is paused{why}: continue it first");
+                Some(("paused", reason))
+            }
+            Status::Running | Status::Waiting => None,
+        }
+    }
+
+    /// The request that has to be settled before this event is taken, and how.
+    pub(super) fn in_the_way(&self, event: &str) -> Option<(&'static str, String)> {
+        let open = &self.state.held_by()?.opened;
+        let meanwhile = self.meanwhile();
+        if meanwhile.iter().any(|it| it == event) {
+            return None;
+        }
+        let who = if open.approvers.is_empty() {
+            "a person".to_owned()
+        } else {
+            list(&open.approvers)
+        };
+        let what = match (&open.event, open.kind) {
+            (Some(waiting), _) => format!(
+                "`{}` waits for an approval (request `{}`): {who} approves or denies it first",
+                waiting.event, open.request
+            ),
+            (None, _) => format!(
+                "the run waits for the answer to request `{}`: {who} answers it first",
+                open.request
+            ),
+        };
+        let meanwhile = if meanwhile.is_empty() {
+            String::new()
+        } else {
+            format!("; meanwhile {} can be sent", list(&meanwhile))
+        };
+        Some(("waiting_for_request", what + &meanwhile))
+    }
+
+    /// The events that are taken although a request is open: `while_waiting` of the active states.
+    fn meanwhile(&self) -> Vec<String> {
+        let table = self.workflow.table();
+        let states = table
+            .states()
+            .filter(|(id, _)| self.state.is_active(table.state_name(*id)));
+        let mut events: Vec<String> = Vec::new();
+        for (id, _) in states {
+            let named = self.workflow.state_meta(id).get("while_waiting");
+            let named = named.and_then(Value::as_array).into_iter().flatten();
+            for event in named.filter_map(Value::as_str) {
+                if !events.iter().any(|it| it == event) {
+                    events.push(event.to_owned());
+                }
+            }
+        }
+        events
+    }
+
+    /// Whether an active state catches names that the machine doesn't have.
+    fn catches(&self, unknown: statemark_runtime::EventId) -> Result<bool, RunError> {
+        let mut stepper = Stepper::restored(&self.workflow, &self.state)?;
+        let candidates = stepper.candidates(None)?;
+        Ok(candidates
+            .iter()
+            .any(|it| it.event == unknown && it.enabled))
+    }
+
+    /// The events that would be taken if they were sent now.
+    #[must_use]
+    pub fn legal_events(&self) -> Vec<String> {
+        let mut events: Vec<String> = Vec::new();
+        if self.standstill().is_some() {
+            return events;
+        }
+        for it in self.legal().unwrap_or_default() {
+            if it.enabled && !events.contains(&it.event) && self.is_free(&it.event) {
+                events.push(it.event);
+            }
+        }
+        events
+    }
+
+    /// Whether nothing but the machine has a say in an event that it would take.
+    fn is_free(&self, event: &str) -> bool {
+        let table = self.workflow.table();
+        let is_outcome = || matches!(self.outcome_of(event), Ok(Some(_)));
+        let is_limited = |meta: &Value| meta.get("max_visits").is_some();
+        let mut states = table.states().map(|(id, _)| self.workflow.state_meta(id));
+        let is_spent = || {
+            let mut stepper = Stepper::restored(&self.workflow, &self.state).ok()?;
+            let moment = Moment {
+                run: &self.run,
+                seq: self.head.seq,
+                now: self.state.updated,
+            };
+            let moves = Move::Event(table.event_named(event)?);
+            let (_, step) = stepper.step(moves, None, moment).ok()?;
+            self.spent(&step)
+        };
+        self.in_the_way(event).is_none()
+            && !is_outcome()
+            && !(states.any(is_limited) && is_spent().is_some())
+    }
+
+    /// Why no transition takes the event with this data.
+    pub(super) fn not_taken(&self, event: &str, data: Option<&Value>) -> Result<String, RunError> {
+        let leaves = list(&self.state.leaves);
+        let legal = self.legal_with(data)?;
+        let of_event: Vec<&Legal> = legal.iter().filter(|it| it.event == event).collect();
+        if of_event.is_empty() {
+            return Ok(format!("nothing in {leaves} takes `{event}`"));
+        }
+        let mut facts: Vec<String> = Vec::new();
+        for fact in of_event.iter().flat_map(|it| &it.facts) {
+            let told = match &fact.value {
+                Some(value) => format!("`{}` is {value}", fact.field),
+                None => format!("`{}` is absent", fact.field),
+            };
+            if !facts.contains(&told) {
+                facts.push(told);
+            }
+        }
+        let facts = if facts.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", facts.join(", "))
+        };
+        Ok(format!("no guard of `{event}` in {leaves} holds{facts}"))
+    }
 }

@@ -11,6 +11,7 @@ use crate::body::{Body, Parent, Started};
 use crate::fold::RunState;
 use crate::hash::Hash;
 use crate::record::{NewRecord, chain};
+use crate::schema;
 use crate::step::{Moment, Move, Stepper};
 use crate::store::{Append, Appended, Expect, Head};
 use crate::workflow::Workflow;
@@ -128,11 +129,13 @@ impl Runs {
             state,
             workflow,
         };
-        Ok(Written {
+        let mut written = Written {
             records,
             replayed: false,
             loaded,
-        })
+        };
+        self.attend(&mut written);
+        Ok(written)
     }
 }
 
@@ -147,6 +150,20 @@ fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, Run
             let what = format!("the input of a run is an object, not `{other}`");
             return Err(RunError::Invalid { what });
         }
+    }
+    if let Some(schema) = workflow.meta().get("context_schema") {
+        let whole = Value::Object(context);
+        if let Err(error) = schema::check(schema, &whole) {
+            let id = workflow.id();
+            let what = format!(
+                "`{id}` can't begin with this input: its context wouldn't be as `context_schema` says: {error}"
+            );
+            return Err(RunError::Invalid { what });
+        }
+        let Value::Object(fields) = whole else {
+            return Ok(Map::new());
+        };
+        return Ok(fields);
     }
     Ok(context)
 }

@@ -1,7 +1,7 @@
 //! `send`: an event for a run.
 
 use serde::Serialize;
-use statemark_store::body::{Event, Refused};
+use statemark_store::body::{Event, Opened, Refused};
 use statemark_store::runs::Sent;
 use statemark_store::{Order, RunView, Send};
 
@@ -17,6 +17,9 @@ use crate::status::ExitStatus;
 struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     taken: Option<&'a Event>,
+    /// The request that waits for an approval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asked: Option<&'a Opened>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<&'a Refused>,
     /// Whether the same request was answered before.
@@ -42,14 +45,16 @@ pub(in crate::commands) fn run(
     let written = all.send(&order, &send)?;
     let sent = Sent::of(&written)?;
     let view = written.loaded.view()?;
-    let (taken, refused) = match &sent {
-        Sent::Taken(event) => (Some(event), None),
-        Sent::Refused(refused) => (None, Some(refused)),
+    let (taken, asked, refused) = match &sent {
+        Sent::Taken(event) => (Some(event), None, None),
+        Sent::Asked(opened) => (None, Some(opened), None),
+        Sent::Refused(refused) => (None, None, Some(refused)),
     };
     let palette = printer.palette();
     match args.store.format() {
         TextFormat::Json => printer.result(&shown::json(&Answer {
             taken,
+            asked,
             refused,
             replayed: written.replayed,
             state: &view,
@@ -65,6 +70,10 @@ pub(in crate::commands) fn run(
                     refused.reason
                 ));
             }
+            if let Some(asked) = asked {
+                let (request, prompt) = (&asked.request, &asked.prompt);
+                printer.talk(&format!("it waits for an approval ({request}): {prompt}\n"));
+            }
             for effect in taken.iter().flat_map(|event| &event.step.effects) {
                 printer.result(&format!("to do: {} ({})\n", effect.name, effect.key));
             }
@@ -72,7 +81,7 @@ pub(in crate::commands) fn run(
         }
     }
     Ok(match sent {
-        Sent::Taken(_) => ExitStatus::Clean,
+        Sent::Taken(_) | Sent::Asked(_) => ExitStatus::Clean,
         Sent::Refused(_) => ExitStatus::Findings,
     })
 }

@@ -236,6 +236,7 @@ impl Runs {
             let ended = ChildEnded {
                 run: run.clone(),
                 success: status == Status::Completed,
+                reason: None,
             };
             Ok(Change {
                 bodies: vec![Body::ChildEnded(ended)],

@@ -1,0 +1,90 @@
+//! A machine is moved from outside, by no transition of its own: for those who set a state by hand, and for detours.
+//!
+//! It is what a transition would do that leads to the targets from the innermost active compound state around all of
+//! them: what is active in there is left, the targets are entered, with everything around and in them that a transition
+//! would enter, and the machine comes to rest. Regions in which nothing is targeted stay as they are, unless the state
+//! around them is left.
+
+use alloc::vec::Vec;
+
+use crate::chart::{self, Arrow, Chart, Node};
+use crate::configuration::Configuration;
+use crate::id::{EventId, StateId, TransitionId};
+use crate::table::sections::StateKind;
+use crate::table::{ROOT, Table};
+
+/// The transition that the table doesn't have: transitions are fewer (V01).
+pub(crate) const JUMP: TransitionId = TransitionId::new(u16::MAX);
+
+/// A table with one transition more, which leads to the targets.
+pub(crate) struct Jumping<'t> {
+    table: &'t Table,
+    domain: StateId,
+    targets: Vec<StateId>,
+}
+
+impl<'t> Jumping<'t> {
+    /// None if the targets can't be active together, or are none that a transition could lead to.
+    pub(crate) fn new(
+        table: &'t Table,
+        configuration: &Configuration,
+        targets: &[StateId],
+    ) -> Option<Self> {
+        let (&first, rest) = targets.split_first()?;
+        let is_known = |&target: &StateId| target != ROOT && table.state(target).is_some();
+        if !targets.iter().all(is_known) {
+            return None;
+        }
+        let apart = |one: usize, two: StateId| {
+            let others = targets.iter().skip(one + 1);
+            others.copied().all(|other| is_apart(table, two, other))
+        };
+        if !targets.iter().enumerate().all(|(at, &it)| apart(at, it)) {
+            return None;
+        }
+        let mut around = chart::chain(table, first).skip(1);
+        let domain = around.find(|&state| {
+            chart::kind(table, state) == Some(StateKind::Compound)
+                && configuration.is_active(table, state)
+                && rest
+                    .iter()
+                    .all(|&it| chart::is_descendant(table, it, state))
+        });
+        Some(Self {
+            table,
+            domain: domain.unwrap_or(ROOT),
+            targets: targets.to_vec(),
+        })
+    }
+}
+
+/// Whether two states stand in different regions of a parallel state.
+fn is_apart(table: &Table, one: StateId, other: StateId) -> bool {
+    let mut around = chart::chain(table, one).skip(1);
+    let common = around.find(|&state| chart::is_descendant(table, other, state));
+    one != other
+        && !chart::is_descendant(table, one, other)
+        && !chart::is_descendant(table, other, one)
+        && common.is_some_and(|state| chart::kind(table, state) == Some(StateKind::Parallel))
+}
+
+impl Chart for Jumping<'_> {
+    fn node(&self, state: StateId) -> Option<Node<'_>> {
+        self.table.node(state)
+    }
+
+    fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>> {
+        if transition != JUMP {
+            return self.table.arrow(transition);
+        }
+        Some(Arrow {
+            source: self.domain,
+            domain: Some(self.domain),
+            targets: &self.targets,
+        })
+    }
+
+    fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId> {
+        self.table.triggered(state, event)
+    }
+}

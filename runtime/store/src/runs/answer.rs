@@ -1,0 +1,359 @@
+//! Requests are answered: approvals given and denied, questions answered, reviews sent back.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::draft::{Draft, Taking, Took};
+use super::{Change, Loaded, Order, RunError, Runs, Written, list};
+use crate::actor::{Actor, Role};
+use crate::body::{Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting};
+use crate::fold::Request;
+use crate::id::RunId;
+use crate::schema;
+use crate::step::Move;
+
+/// An answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// The request's id.
+    pub request: String,
+    /// What is said.
+    pub reply: Reply,
+    /// What is said about it.
+    pub comment: Option<String>,
+    /// Whether somebody passes on what a person has said.
+    pub relayed: bool,
+    /// Whether it comes through a channel that the asker's own client controls.
+    pub elicited: bool,
+}
+
+/// What is said to a request.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// Yes: to an approval, a confirmation, a review.
+    Approve,
+    /// No: to an approval or a confirmation.
+    Deny,
+    /// A review goes back; the comment says why.
+    SendBack,
+    /// The answer to a question.
+    Value(Value),
+}
+
+impl Reply {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Deny => "deny",
+            Self::SendBack => "send_back",
+            Self::Value(_) => "answer",
+        }
+    }
+}
+
+impl Answer {
+    /// An answer without a comment.
+    #[must_use]
+    pub fn new(request: impl Into<String>, reply: Reply) -> Self {
+        Self {
+            request: request.into(),
+            reply,
+            comment: None,
+            relayed: false,
+            elicited: false,
+        }
+    }
+}
+
+/// The run that has a request of this id, if it looks like one: a fork's requests are asked for by the fork's own id.
+#[must_use]
+pub fn run_of_request(request: &str) -> Option<RunId> {
+    let (run, seq) = request.rsplit_once(':')?;
+    seq.parse::<u64>().ok()?;
+    run.parse().ok()
+}
+
+impl Runs {
+    /// Answers a request. An approval takes the event that waits, if its guards still hold. The same answer a second time
+    /// gives the records of the first; another one is refused with who answered what.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`]; [`RunError::Step`] if the machine fails. Nothing is written then.
+    pub fn answer(&self, order: &Order, answer: &Answer) -> Result<Written, RunError> {
+        let mut written = self.change(order, &("answer", answer), |loaded, now| {
+            let mut draft = Draft::new(loaded, &order.actor, now);
+            match resolved(loaded, answer, &order.actor) {
+                Ok(Some(resolved)) => draft.resolve(answer, resolved)?,
+                Ok(None) => return Ok(Change::default()),
+                Err((code, reason)) => {
+                    let reply = answer.reply.name();
+                    draft.push(loaded.unanswered(&answer.request, reply, code, reason))?;
+                }
+            }
+            Ok(draft.finish())
+        })?;
+        let first = written.loaded.state.requests.get(&answer.request);
+        let first = first.and_then(|it| it.resolved.as_ref());
+        if written.records.is_empty()
+            && let Some((_, _, seq)) = first
+        {
+            written.records = self.store.records(&order.run, seq.saturating_sub(1), 1)?;
+            written.replayed = true;
+        }
+        Ok(written)
+    }
+}
+
+impl Draft {
+    /// A request is over, and what waited for it goes on.
+    fn resolve(&mut self, answer: &Answer, resolved: Resolved) -> Result<(), RunError> {
+        let request = self.state().requests.get(&answer.request);
+        let (kind, waiting) = request.map_or((RequestKind::Text, None), |it| {
+            (it.opened.kind, it.opened.event.clone())
+        });
+        let resolution = resolved.resolution;
+        self.push(Body::Resolved(resolved))?;
+        let cause = || Cause::Request {
+            request: answer.request.clone(),
+        };
+        let comment = answer.comment.clone().unwrap_or_default();
+        match (kind, resolution) {
+            (RequestKind::Approval, Resolution::Approved) => {
+                if let Some(waiting) = waiting {
+                    self.approved(&waiting, cause())?;
+                }
+            }
+            (RequestKind::Approval, Resolution::Denied) => {
+                let event = waiting.map(|it| it.event);
+                let data = json!({"request": answer.request, "event": event, "comment": comment});
+                self.deliver("approval_denied", Some(data), cause())?;
+            }
+            (RequestKind::Review, Resolution::SentBack) => {
+                let data = json!({"request": answer.request, "comments": comment});
+                self.deliver("changes_requested", Some(data), cause())?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The event that waited for an approval is taken, if it still can be.
+    fn approved(&mut self, waiting: &Waiting, cause: Cause) -> Result<(), RunError> {
+        let workflow = std::sync::Arc::clone(&self.loaded().workflow);
+        let table = workflow.table();
+        let timer = match &waiting.cause {
+            Some(Cause::Timer { timer }) => {
+                let mut timers = table.timers();
+                timers.find(|(id, _)| table.timer_name(*id) == timer)
+            }
+            _ => None,
+        };
+        let moves = timer
+            .map(|(id, _)| Move::Timer(id))
+            .or_else(|| table.event_named(&waiting.event).map(Move::Event));
+        let took = match moves {
+            Some(moves) => self.take(Taking {
+                moves,
+                event: &waiting.event,
+                data: waiting.data.as_ref(),
+                cause: Some(cause),
+                approved: Some(&waiting.transitions),
+            })?,
+            None => Took::Unapproved,
+        };
+        let (code, reason) = match took {
+            Took::Taken | Took::Asked => return Ok(()),
+            Took::Ignored => {
+                let why = self
+                    .loaded()
+                    .not_taken(&waiting.event, waiting.data.as_ref())?;
+                ("not_taken", format!("it was approved, but {why}"))
+            }
+            Took::Unapproved => {
+                let event = &waiting.event;
+                let reason = format!(
+                    "`{event}` would take another transition now than the one that was approved: send it again, to ask for that"
+                );
+                ("approval_outdated", reason)
+            }
+            Took::Spent { state, most } => ("max_visits", super::send::too_often(&state, most)),
+        };
+        let legal = self.loaded().legal_events();
+        self.push(Body::Refused(Refused {
+            subject: Subject::Event {
+                name: waiting.event.clone(),
+                data: waiting.data.clone(),
+            },
+            code: code.to_owned(),
+            reason,
+            legal,
+        }))
+    }
+}
+
+/// How the request ends by the answer; none if it has ended so already. Else why the answer doesn't count.
+fn resolved(
+    loaded: &Loaded,
+    answer: &Answer,
+    actor: &Actor,
+) -> Result<Option<Resolved>, (&'static str, String)> {
+    let Some(request) = loaded.state.requests.get(&answer.request) else {
+        return Err(("unknown_request", loaded.no_request(&answer.request)));
+    };
+    may_answer(loaded, request, answer, actor)?;
+    let (resolution, value) = meant(request, answer).map_err(|reason| ("bad_answer", reason))?;
+    let resolved = Resolved {
+        request: answer.request.clone(),
+        resolution,
+        value,
+        comment: answer.comment.clone(),
+        relayed: answer.relayed,
+        elicited: answer.elicited,
+    };
+    match &request.resolved {
+        None if loaded.state.status().is_over() => Err(("ended", "the run is over".to_owned())),
+        None if loaded.state.paused.is_some() => Err((
+            "paused",
+            "the run is paused: a person continues it, then it can be answered".to_owned(),
+        )),
+        None => Ok(Some(resolved)),
+        Some((first, ..))
+            if first.resolution == resolved.resolution && first.value == resolved.value =>
+        {
+            Ok(None)
+        }
+        Some(_) => Err(("answered", settled(request))),
+    }
+}
+
+/// Who answered what.
+pub(super) fn settled(request: &Request) -> String {
+    let id = &request.opened.request;
+    let Some((resolved, who, seq)) = &request.resolved else {
+        return format!("`{id}` is open");
+    };
+    let how = match resolved.resolution {
+        Resolution::Approved => "approved",
+        Resolution::Denied => "denied",
+        Resolution::Answered => "answered",
+        Resolution::SentBack => "sent back",
+        Resolution::Expired => "closed, since nobody had answered in time,",
+        Resolution::Withdrawn => "withdrawn",
+    };
+    let value = resolved.value.as_ref();
+    let value = value.map(|it| format!(" with {it}")).unwrap_or_default();
+    let words = resolved.comment.as_ref();
+    let words = words.map(|it| format!(" ({it})")).unwrap_or_default();
+    format!("`{id}` was {how}{value} by {who} at record {seq}{words}; that stands")
+}
+
+/// Whether somebody may answer, and in this way.
+fn may_answer(
+    loaded: &Loaded,
+    request: &Request,
+    answer: &Answer,
+    actor: &Actor,
+) -> Result<(), (&'static str, String)> {
+    let id = &request.opened.request;
+    let allows = |key: &str| loaded.policy(key) == Some(&Value::Bool(true));
+    let named = &request.opened.approvers;
+    let who = if named.is_empty() {
+        "a person".to_owned()
+    } else {
+        list(named)
+    };
+    let decides = matches!(
+        request.opened.kind,
+        RequestKind::Approval | RequestKind::Review
+    );
+    if answer.elicited && decides && !allows("accept_elicitation") {
+        let reason = format!(
+            "an answer through the asking client doesn't count as an approval (`accept_elicitation` isn't set): {who} has to answer `{id}` with a credential of their own"
+        );
+        return Err(("elicited", reason));
+    }
+    if answer.relayed && !allows("relay_answers") {
+        let reason = format!(
+            "answers can't be passed on (`relay_answers` isn't set): {who} has to answer `{id}`"
+        );
+        return Err(("relayed", reason));
+    }
+    if !answer.elicited && !answer.relayed {
+        if actor.role < Role::Person {
+            let role = actor.role.name();
+            let reason = format!(
+                "{who} has to answer `{id}`; this is an {role}'s credential. Wait for the answer"
+            );
+            return Err(("not_a_person", reason));
+        }
+        if is_same(actor, &request.asker) {
+            let reason = format!(
+                "`{id}` was opened by the same caller ({}): somebody else has to answer it",
+                request.asker
+            );
+            return Err(("own_request", reason));
+        }
+    }
+    if !named.is_empty() && !actor.name.as_ref().is_some_and(|it| named.contains(it)) {
+        let this = if actor.name.is_some() {
+            format!("this is {actor}")
+        } else {
+            "this caller has no name".to_owned()
+        };
+        let reason = format!("only {who} can answer `{id}`, and {this}");
+        return Err(("not_named", reason));
+    }
+    Ok(())
+}
+
+/// Whether two are one as far as can be told: who has no name and no session is anybody of the role.
+fn is_same(one: &Actor, other: &Actor) -> bool {
+    let both = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
+    both(&one.session, &other.session)
+        || both(&one.name, &other.name)
+        || (one == other && one.name.is_none() && one.session.is_none())
+}
+
+/// What an answer to such a request means.
+fn meant(request: &Request, answer: &Answer) -> Result<(Resolution, Option<Value>), String> {
+    use RequestKind::{Approval, Confirm, Json, Review, Select, Text};
+    let opened = &request.opened;
+    let id = &opened.request;
+    let answered = |value: &Value| Ok((Resolution::Answered, Some(value.clone())));
+    match (opened.kind, &answer.reply) {
+        (Approval | Confirm, Reply::Approve | Reply::Value(Value::Bool(true)))
+        | (Review, Reply::Approve) => Ok((Resolution::Approved, None)),
+        (Approval | Confirm, Reply::Deny | Reply::Value(Value::Bool(false))) => {
+            Ok((Resolution::Denied, None))
+        }
+        (Approval, _) => Err(format!("`{id}` asks for an approval: approve or deny it")),
+        (Confirm, _) => Err(format!("`{id}` asks yes or no: approve or deny it")),
+        (Review, Reply::SendBack) => match &answer.comment {
+            Some(comment) if !comment.trim().is_empty() => Ok((Resolution::SentBack, None)),
+            _ => Err(format!(
+                "a review goes back with a comment: say what to change in `{id}`"
+            )),
+        },
+        (Review, _) => Err(format!(
+            "`{id}` is a review: approve it, or send it back with a comment"
+        )),
+        (Select, Reply::Value(Value::String(text))) if opened.choices.contains(text) => {
+            answered(&Value::String(text.clone()))
+        }
+        (Select, _) => Err(format!(
+            "`{id}` is answered with one of {}",
+            list(&opened.choices)
+        )),
+        (Text, Reply::Value(value @ Value::String(_))) => answered(value),
+        (Text, _) => Err(format!("`{id}` is answered with a text")),
+        (Json, Reply::Value(value)) => {
+            let schema = opened.schema.as_ref().unwrap_or(&Value::Bool(true));
+            schema::check(schema, value)
+                .map_err(|error| format!("the answer to `{id}` doesn't fit its schema: {error}"))?;
+            answered(value)
+        }
+        (Json, _) => Err(format!("`{id}` is answered with JSON that fits its schema")),
+    }
+}

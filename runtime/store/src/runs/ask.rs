@@ -1,0 +1,232 @@
+//! Somebody is asked, and a question is taken back.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::{Loaded, Order, RunError, Runs, Written, list};
+use crate::body::{Body, Opened, Refused, RequestKind, Resolution, Resolved, Subject};
+use crate::schema;
+
+/// A question.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ask {
+    /// What kind of answer is wanted.
+    pub kind: RequestKind,
+    /// The question.
+    pub prompt: String,
+    /// What can be chosen, for [`RequestKind::Select`].
+    pub choices: Vec<String>,
+    /// What the answer must be like, for [`RequestKind::Json`].
+    pub schema: Option<Value>,
+    /// Whatever else there is to look at.
+    pub details: Value,
+    /// The active state that it is about: when that is left, the question is withdrawn.
+    pub state: Option<String>,
+    /// Who may answer. If the definition names some, only those of them.
+    pub approvers: Vec<String>,
+    /// Whether other events wait for the answer. For an approval they always do.
+    pub blocking: bool,
+    /// How long there is time. Unit: milliseconds.
+    pub expires_in: Option<u64>,
+}
+
+impl Ask {
+    /// A question that can wait, about no state, to everybody.
+    #[must_use]
+    pub fn new(kind: RequestKind, prompt: impl Into<String>) -> Self {
+        Self {
+            kind,
+            prompt: prompt.into(),
+            choices: Vec::new(),
+            schema: None,
+            details: Value::Null,
+            state: None,
+            approvers: Vec::new(),
+            blocking: false,
+            expires_in: None,
+        }
+    }
+}
+
+/// A question is taken back.
+#[derive(Clone, Debug, Serialize)]
+pub struct Withdraw {
+    /// The request's id.
+    pub request: String,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+impl Runs {
+    /// Opens a request. Nothing waits for it, unless it is blocking; `Body::Opened` of the records has its id.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`].
+    pub fn ask(&self, order: &Order, ask: &Ask) -> Result<Written, RunError> {
+        self.change(order, &("ask", ask), |loaded, now| {
+            let mut draft = Draft::new(loaded, &order.actor, now);
+            match opened(&draft, ask) {
+                Ok(opened) => draft.push(Body::Opened(opened))?,
+                Err((code, reason)) => draft.push(loaded.refusal("ask", code, reason))?,
+            }
+            Ok(draft.finish())
+        })
+    }
+
+    /// Takes a question back. Who asked may, and every person.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`].
+    pub fn withdraw(&self, order: &Order, withdraw: &Withdraw) -> Result<Written, RunError> {
+        self.change(order, &("withdraw", withdraw), |loaded, now| {
+            let mut draft = Draft::new(loaded, &order.actor, now);
+            let id = &withdraw.request;
+            let refuse = |code: &str, reason| loaded.unanswered(id, "withdraw", code, reason);
+            let body = match loaded.state.requests.get(id) {
+                None => refuse("unknown_request", loaded.no_request(id)),
+                Some(request) if request.resolved.is_some() => {
+                    refuse("answered", super::answer::settled(request))
+                }
+                Some(request)
+                    if request.asker != order.actor
+                        && order.actor.role < crate::actor::Role::Person =>
+                {
+                    let reason = format!(
+                        "`{id}` was opened by {}: they can withdraw it, or a person",
+                        request.asker
+                    );
+                    refuse("not_yours", reason)
+                }
+                Some(_) => Body::Resolved(Resolved {
+                    request: id.clone(),
+                    resolution: Resolution::Withdrawn,
+                    value: None,
+                    comment: withdraw.reason.clone(),
+                    relayed: false,
+                    elicited: false,
+                }),
+            };
+            draft.push(body)?;
+            Ok(draft.finish())
+        })
+    }
+}
+
+/// The request, or why it can't be opened.
+fn opened(draft: &Draft, ask: &Ask) -> Result<Opened, (&'static str, String)> {
+    let loaded = draft.loaded();
+    if loaded.state.status().is_over() {
+        let reason = "the run is over: nobody could use an answer".to_owned();
+        return Err(("ended", reason));
+    }
+    if ask.prompt.trim().is_empty() {
+        let reason = "a request needs a question: say in `prompt` what is wanted".to_owned();
+        return Err(("bad_request", reason));
+    }
+    fits(ask).map_err(|reason| ("bad_request", reason))?;
+    if let Some(state) = ask.state.as_ref().filter(|it| !loaded.state.is_active(it)) {
+        let leaves = list(&loaded.state.leaves);
+        let reason = format!("`{state}` isn't active; the run is in {leaves}");
+        return Err(("not_active", reason));
+    }
+    Ok(Opened {
+        request: draft.request_id(),
+        kind: ask.kind,
+        prompt: ask.prompt.clone(),
+        choices: ask.choices.clone(),
+        schema: ask.schema.clone(),
+        details: ask.details.clone(),
+        event: None,
+        states: ask.state.iter().cloned().collect(),
+        approvers: approvers(loaded, ask).map_err(|reason| ("bad_request", reason))?,
+        blocking: ask.blocking || ask.kind == RequestKind::Approval,
+        expires: ask.expires_in.map(|it| draft.now().saturating_add(it)),
+    })
+}
+
+/// Whether choices and schema are those of the kind.
+fn fits(ask: &Ask) -> Result<(), String> {
+    match (ask.kind, &ask.schema) {
+        (RequestKind::Select, _) if ask.choices.is_empty() => {
+            Err("a `select` needs `choices`".to_owned())
+        }
+        (RequestKind::Json, None) => {
+            Err("a `json` request needs a `schema` that says what the answer is like".to_owned())
+        }
+        (RequestKind::Json, Some(schema)) => schema::is_schema(schema)
+            .map_err(|error| format!("`schema` is no JSON Schema: {error}")),
+        (_, Some(_)) => Err("only a `json` request has a `schema`".to_owned()),
+        (kind, None) if kind != RequestKind::Select && !ask.choices.is_empty() => {
+            Err("only a `select` has `choices`".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Who may answer: an asker can't name others than the definition does.
+fn approvers(loaded: &Loaded, ask: &Ask) -> Result<Vec<String>, String> {
+    let named = loaded.approvers();
+    if named.is_empty() || ask.approvers.is_empty() {
+        return Ok(if named.is_empty() {
+            ask.approvers.clone()
+        } else {
+            named
+        });
+    }
+    let others = ask.approvers.iter().filter(|it| !named.contains(it));
+    let others: Vec<String> = others.cloned().collect();
+    if others.is_empty() {
+        return Ok(ask.approvers.clone());
+    }
+    Err(format!(
+        "the definition lets {} answer, not {}",
+        list(&named),
+        list(&others)
+    ))
+}
+
+impl Loaded {
+    /// Something that was asked for and is refused.
+    pub(super) fn refusal(&self, operation: &str, code: &str, reason: String) -> Body {
+        Body::Refused(Refused {
+            subject: Subject::Operation {
+                name: operation.to_owned(),
+            },
+            code: code.to_owned(),
+            reason,
+            legal: self.legal_events(),
+        })
+    }
+
+    /// An answer that is refused.
+    pub(super) fn unanswered(
+        &self,
+        request: &str,
+        reply: &str,
+        code: &str,
+        reason: String,
+    ) -> Body {
+        Body::Refused(Refused {
+            subject: Subject::Request {
+                name: request.to_owned(),
+                reply: reply.to_owned(),
+            },
+            code: code.to_owned(),
+            reason,
+            legal: self.legal_events(),
+        })
+    }
+
+    /// That there is no such request, with those that are open.
+    pub(super) fn no_request(&self, request: &str) -> String {
+        let open = self.state.open_requests().into_iter();
+        let open: Vec<String> = open.map(|it| it.opened.request.clone()).collect();
+        if open.is_empty() {
+            return format!("there is no request `{request}`; none is open");
+        }
+        format!("there is no request `{request}`; open: {}", list(&open))
+    }
+}

@@ -1,0 +1,191 @@
+//! What is done to a run from outside: it is paused, goes on, is given up, or is set to a state by hand.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::{Change, Loaded, Order, RunError, Runs, Written, list};
+use crate::actor::Role;
+use crate::body::{Body, Cancelled, Forced, Paused};
+use crate::fold::Status;
+use crate::id::RunId;
+use crate::step::CannotStep;
+use crate::store::{MAX_PAGE, Query};
+
+/// A run is set to a state by hand.
+#[derive(Clone, Debug, Serialize)]
+pub struct Force {
+    /// The state.
+    pub to: String,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+impl Runs {
+    /// Lets a run stand still: no event is taken, nothing that is due comes, until somebody continues it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`].
+    pub fn pause(&self, order: &Order, reason: Option<&str>) -> Result<Written, RunError> {
+        self.change(order, &("pause", reason), |loaded, _| {
+            let reason = reason.map(str::to_owned);
+            Ok(match loaded.state.status() {
+                Status::Paused => Change::default(),
+                _ => loaded.unless_over("pause", Body::Paused(Paused { reason })),
+            })
+        })
+    }
+
+    /// Lets a paused run go on. What has become due meanwhile is taken at once.
+    ///
+    /// What a person or the run itself has paused, a person continues. When a person does, tool calls are counted from
+    /// nothing again; an agent can't get more of them by pausing.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`].
+    pub fn resume(&self, order: &Order, reason: Option<&str>) -> Result<Written, RunError> {
+        self.change(order, &("continue", reason), |loaded, _| {
+            let state = &loaded.state;
+            if state.status() != Status::Paused {
+                let reason = format!("the run isn't paused, it is {}", state.status().name());
+                let body = loaded.refusal("continue", "not_paused", reason);
+                return Ok(Change { bodies: vec![body] });
+            }
+            let by_agent = state
+                .paused_by
+                .as_ref()
+                .is_some_and(|it| it.role < Role::Person);
+            if order.actor.role < Role::Person && !by_agent {
+                let who = state.paused_by.as_ref().map(ToString::to_string);
+                let who = who.unwrap_or_else(|| "somebody".to_owned());
+                let reason = format!("{who} has paused the run: a person has to continue it");
+                let body = loaded.refusal("continue", "not_a_person", reason);
+                return Ok(Change { bodies: vec![body] });
+            }
+            let reason = reason.map(str::to_owned);
+            let body = Body::Continued(Paused { reason });
+            Ok(Change { bodies: vec![body] })
+        })
+    }
+
+    /// The run of a workflow in a project that was paused last.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn latest_paused(
+        &self,
+        workflow: &str,
+        project: Option<&str>,
+    ) -> Result<Option<RunId>, RunError> {
+        let mut query = Query {
+            statuses: vec![Status::Paused.name().to_owned()],
+            workflow: Some(workflow.to_owned()),
+            project: project.map(str::to_owned),
+            limit: MAX_PAGE,
+            ..Query::default()
+        };
+        loop {
+            let page = self.store.list(&query)?;
+            let mut heads = page.heads.into_iter();
+            // A query without a project means any; here it means none.
+            if let Some(head) = heads.find(|it| it.summary.project.as_deref() == project) {
+                return Ok(Some(head.run));
+            }
+            match page.next {
+                Some(next) => query.after = Some(next),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Gives a run up.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`].
+    pub fn cancel(&self, order: &Order, reason: Option<&str>) -> Result<Written, RunError> {
+        self.change(order, &("cancel", reason), |loaded, _| {
+            let reason = reason.map(str::to_owned);
+            Ok(match loaded.state.status() {
+                Status::Cancelled => Change::default(),
+                _ => loaded.unless_over("cancel", Body::Cancelled(Cancelled { reason })),
+            })
+        })
+    }
+
+    /// Sets a run to a state by hand: the state is entered by default, regions beside it stay. Only a person does it, and
+    /// only where the definition says `"meta": {"debug": true}`. The journal shows it for ever.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`]; [`RunError::Step`] if the machine fails. Nothing is written then.
+    pub fn force(&self, order: &Order, force: &Force) -> Result<Written, RunError> {
+        self.change(order, &("force", force), |loaded, now| {
+            let mut draft = Draft::new(loaded, &order.actor, now);
+            let body = forced(&mut draft, force, order.actor.role)?;
+            draft.push(body)?;
+            Ok(draft.finish())
+        })
+    }
+}
+
+fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError> {
+    let loaded = draft.loaded();
+    let refuse = |code, reason| Ok(loaded.refusal("force", code, reason));
+    if role < Role::Person {
+        let reason = format!(
+            "only a person sets a state by hand, and this is an {}'s credential: send one of the legal events",
+            role.name()
+        );
+        return refuse("not_a_person", reason);
+    }
+    if loaded.policy("debug") != Some(&Value::Bool(true)) {
+        let id = loaded.workflow.id();
+        let reason =
+            format!("`{id}` doesn't say `\"meta\": {{\"debug\": true}}`, which `force` needs");
+        return refuse("not_debug", reason);
+    }
+    if let Some((code, reason)) = loaded.standstill().filter(|(code, _)| *code != "paused") {
+        return refuse(code, reason);
+    }
+    let table = loaded.workflow.table();
+    // The root is where every machine is; nobody enters it.
+    let root = table.states().next().map(|(id, _)| id);
+    let Some(target) = table.state_named(&force.to).filter(|id| Some(*id) != root) else {
+        let known = loaded.workflow.visible_states();
+        let known: Vec<String> = known.map(|(_, name)| name.to_owned()).collect();
+        let reason = format!(
+            "there is no state `{}`; there are {}",
+            force.to,
+            list(&known)
+        );
+        return refuse("unknown_state", reason);
+    };
+    match draft.jump(&[target]) {
+        Ok(step) => Ok(Body::Forced(Forced {
+            to: force.to.clone(),
+            reason: force.reason.clone(),
+            step,
+        })),
+        Err(RunError::Step(CannotStep::Step(error))) => {
+            let reason = format!("`{}` can't be entered: {error}", force.to);
+            Ok(draft.loaded().refusal("force", "failed", reason))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+impl Loaded {
+    /// The record, or the refusal if nothing more happens to the run.
+    fn unless_over(&self, operation: &str, body: Body) -> Change {
+        let refusal = self.standstill().filter(|(code, _)| *code != "paused");
+        let body = match refusal {
+            Some((code, reason)) => self.refusal(operation, code, reason),
+            None => body,
+        };
+        Change { bodies: vec![body] }
+    }
+}

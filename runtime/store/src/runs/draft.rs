@@ -1,0 +1,339 @@
+//! What is about to be written to a run, and the run as it will be then.
+//!
+//! A decision that takes several records sees each of them done before it thinks of the next, by the same fold that will
+//! read them back.
+
+use serde_json::Value;
+use statemark_runtime::{Outcome, StateId, TransitionId};
+
+use super::{Change, Loaded, RunError};
+use crate::actor::Actor;
+use crate::body::{
+    Body, Cause, Event, Microstep, Opened, Paused, Queued, RequestKind, StepRecord, Waiting,
+};
+use crate::fold::RunState;
+use crate::hash::Hash;
+use crate::record::NewRecord;
+use crate::step::{Moment, Move, Stepper};
+
+/// The records of a decision, and the run with them.
+pub(super) struct Draft {
+    loaded: Loaded,
+    now: u64,
+    actor: Actor,
+    bodies: Vec<Body>,
+}
+
+/// An event that is about to be taken.
+pub(super) struct Taking<'t> {
+    /// What moves the machine.
+    pub(super) moves: Move<'t>,
+    /// Its name.
+    pub(super) event: &'t str,
+    /// What comes with it.
+    pub(super) data: Option<&'t Value>,
+    /// Why it was sent, if nobody asked for it by name.
+    pub(super) cause: Option<Cause>,
+    /// The transitions that somebody has approved.
+    pub(super) approved: Option<&'t [u16]>,
+}
+
+/// What became of it.
+pub(super) enum Took {
+    /// It was taken.
+    Taken,
+    /// Nothing takes it.
+    Ignored,
+    /// Somebody has to approve it first: the request.
+    Asked,
+    /// What was approved isn't what it would do now.
+    Unapproved,
+    /// A state would be entered too often.
+    Spent {
+        /// The state.
+        state: String,
+        /// How often it may be.
+        most: u64,
+    },
+}
+
+impl Draft {
+    /// Nothing yet.
+    pub(super) fn new(loaded: &Loaded, actor: &Actor, now: u64) -> Self {
+        Self {
+            loaded: loaded.clone(),
+            now,
+            actor: actor.clone(),
+            bodies: Vec::new(),
+        }
+    }
+
+    /// The run with what the draft has.
+    pub(super) const fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    /// The state with what the draft has.
+    pub(super) const fn state(&self) -> &RunState {
+        &self.loaded.state
+    }
+
+    /// When it will be written.
+    pub(super) const fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The place of the next record.
+    pub(super) fn next(&self) -> u64 {
+        self.loaded.head.seq + 1
+    }
+
+    /// Whose the next records are.
+    pub(super) fn goes_on_as(&mut self, actor: Actor) {
+        self.actor = actor;
+        self.bodies.clear();
+    }
+
+    /// Adds a record.
+    pub(super) fn push(&mut self, body: Body) -> Result<(), RunError> {
+        let seq = self.next();
+        let record = NewRecord::new(self.now, &self.actor, &body).at(seq, None, Hash::ZERO);
+        let applied = self.loaded.state.apply(&record);
+        applied.map_err(|error| RunError::Invalid {
+            what: format!("a record of `{}` can't be read back: {error}", record.kind),
+        })?;
+        self.loaded.head.seq = seq;
+        self.bodies.push(body);
+        Ok(())
+    }
+
+    /// What shall be written.
+    pub(super) fn finish(self) -> Change {
+        Change {
+            bodies: self.bodies,
+        }
+    }
+
+    /// Takes an event, or opens the request without which it can't be.
+    pub(super) fn take(&mut self, taking: Taking<'_>) -> Result<Took, RunError> {
+        let (outcome, step) = {
+            let mut stepper = Stepper::restored(&self.loaded.workflow, &self.loaded.state)?;
+            let moment = Moment {
+                run: &self.loaded.run,
+                seq: self.next(),
+                now: self.now,
+            };
+            stepper.step(taking.moves, taking.data, moment)?
+        };
+        if outcome == Outcome::Ignored {
+            return Ok(Took::Ignored);
+        }
+        if let Some((state, most)) = self.loaded.spent(&step) {
+            return Ok(Took::Spent { state, most });
+        }
+        let guarded = self.guarded(&step);
+        match taking.approved {
+            None if !guarded.is_empty() => {
+                self.ask_leave(&taking, &guarded, &step)?;
+                return Ok(Took::Asked);
+            }
+            Some(approved) if !guarded.iter().all(|it| approved.contains(it)) => {
+                return Ok(Took::Unapproved);
+            }
+            _ => {}
+        }
+        self.push(Body::Event(Event {
+            event: taking.event.to_owned(),
+            data: taking.data.cloned(),
+            cause: taking.cause,
+            step,
+        }))?;
+        Ok(Took::Taken)
+    }
+
+    /// Takes an event that nobody asked for by name, now or behind what is in its way. Whether something has come of it.
+    pub(super) fn deliver(
+        &mut self,
+        event: &str,
+        data: Option<Value>,
+        cause: Cause,
+    ) -> Result<bool, RunError> {
+        if self.state().is_held() {
+            let event = event.to_owned();
+            self.push(Body::Queued(Queued { event, data, cause }))?;
+            return Ok(true);
+        }
+        let Some(id) = self.loaded.workflow.table().event_named(event) else {
+            return Ok(false);
+        };
+        let taking = Taking {
+            moves: Move::Event(id),
+            event,
+            data: data.as_ref(),
+            cause: Some(cause.clone()),
+            approved: None,
+        };
+        match self.take(taking)? {
+            Took::Taken | Took::Asked => Ok(true),
+            Took::Ignored | Took::Unapproved => Ok(false),
+            Took::Spent { state, most } => {
+                self.stop_at(&state, most, event, data.clone(), cause)?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// The step that enters states by no transition.
+    pub(super) fn jump(&mut self, targets: &[StateId]) -> Result<StepRecord, RunError> {
+        let mut stepper = Stepper::restored(&self.loaded.workflow, &self.loaded.state)?;
+        let moment = Moment {
+            run: &self.loaded.run,
+            seq: self.next(),
+            now: self.now,
+        };
+        let (_, step) = stepper.step(Move::Jump(targets), None, moment)?;
+        Ok(step)
+    }
+
+    /// An event that nobody sent would enter a state too often: it has come and isn't taken, and the run stands still.
+    pub(super) fn stop_at(
+        &mut self,
+        state: &str,
+        most: u64,
+        event: &str,
+        data: Option<Value>,
+        cause: Cause,
+    ) -> Result<(), RunError> {
+        let step = self.unmoved();
+        let cause = Some(cause);
+        self.push(Body::Event(Event {
+            event: event.to_owned(),
+            data,
+            cause,
+            step,
+        }))?;
+        let reason = format!(
+            "`{event}` wasn't taken: it would enter `{state}` once more than its `max_visits` ({most}) allows. A person continues the run without it, or cancels it"
+        );
+        let reason = Some(reason);
+        self.push(Body::Paused(Paused { reason }))
+    }
+
+    /// The transitions of a step that somebody has to approve. One deep in the macrostep counts as the first does: a
+    /// macrostep is taken whole or not at all.
+    fn guarded(&self, step: &StepRecord) -> Vec<u16> {
+        let taken = step.steps.iter().flat_map(|it: &Microstep| &it.transitions);
+        taken
+            .copied()
+            .filter(|it| self.loaded.requires_approval(TransitionId::new(*it)))
+            .collect()
+    }
+
+    /// Asks for leave to take transitions. The configuration stays as it is.
+    fn ask_leave(
+        &mut self,
+        taking: &Taking<'_>,
+        guarded: &[u16],
+        step: &StepRecord,
+    ) -> Result<(), RunError> {
+        let workflow = std::sync::Arc::clone(&self.loaded.workflow);
+        let table = workflow.table();
+        let rows = guarded
+            .iter()
+            .filter_map(|it| table.transition(TransitionId::new(*it)));
+        let sources = rows.map(|row| table.state_name(row.source).to_owned());
+        // The root is always active; what leads from it is about no state.
+        let root = table.states().next().map(|(id, _)| table.state_name(id));
+        let states: Vec<String> = sources.filter(|it| Some(it.as_str()) != root).collect();
+        let messages = guarded.iter().filter_map(|it| {
+            let meta = workflow.transition_meta(TransitionId::new(*it));
+            meta.get("approval_message")?.as_str().map(str::to_owned)
+        });
+        let messages: Vec<String> = messages.collect();
+        let prompt = if messages.is_empty() {
+            let from = super::list(&self.state().leaves);
+            let to = super::list(&step.leaves);
+            format!(
+                "`{}` leads from {from} to {to}: may it be taken?",
+                taking.event
+            )
+        } else {
+            messages.join("\n")
+        };
+        let opened = Opened {
+            request: self.request_id(),
+            kind: RequestKind::Approval,
+            prompt,
+            choices: Vec::new(),
+            schema: None,
+            details: Value::Null,
+            event: Some(Waiting {
+                event: taking.event.to_owned(),
+                data: taking.data.cloned(),
+                cause: taking.cause.clone(),
+                transitions: guarded.to_vec(),
+            }),
+            states,
+            approvers: self.loaded.approvers(),
+            blocking: true,
+            expires: None,
+        };
+        self.push(Body::Opened(opened))
+    }
+
+    /// The id of a request that is opened next: it names the run, so that it is found by it alone.
+    pub(super) fn request_id(&self) -> String {
+        format!("{}:{}", self.loaded.run, self.next())
+    }
+}
+
+impl RunState {
+    /// Whether nothing that comes by itself can be taken now: the run is paused, its files are being put back, or something
+    /// is to be settled first.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.paused.is_some() || self.restoring.is_some() || self.held_by().is_some()
+    }
+
+    /// The request that has to be settled before other events are taken: the first of them.
+    #[must_use]
+    pub fn held_by(&self) -> Option<&crate::fold::Request> {
+        let mut open = self.open_requests().into_iter();
+        open.find(|it| it.opened.blocking || it.opened.kind == RequestKind::Approval)
+    }
+}
+
+impl Loaded {
+    /// A limit of a state, if it has it.
+    #[must_use]
+    pub fn limit(&self, state: &str, key: &str) -> Option<u64> {
+        let id = self.workflow.table().state_named(state)?;
+        self.workflow.state_meta(id).get(key)?.as_u64()
+    }
+
+    /// The state that a step would enter too often, and how often it may be.
+    pub(super) fn spent(&self, step: &StepRecord) -> Option<(String, u64)> {
+        let entered = || step.steps.iter().flat_map(|it| &it.entered);
+        entered().find_map(|state| {
+            let most = self.limit(state, "max_visits")?;
+            let visits = self.state.visits.get(state).map_or(0, |it| it.count);
+            let now = entered().filter(|it| *it == state).count();
+            let now = u64::try_from(now).unwrap_or(u64::MAX);
+            (visits.saturating_add(now) > most).then(|| (state.clone(), most))
+        })
+    }
+
+    /// Something that the definition's `meta` says.
+    #[must_use]
+    pub fn policy(&self, key: &str) -> Option<&Value> {
+        self.workflow.meta().get("meta")?.get(key)
+    }
+
+    /// Those who may answer requests; everybody but the asker if the definition names nobody.
+    #[must_use]
+    pub fn approvers(&self) -> Vec<String> {
+        let named = self.policy("approvers").and_then(Value::as_array);
+        let named = named.into_iter().flatten().filter_map(Value::as_str);
+        named.map(str::to_owned).collect()
+    }
+}

@@ -1,0 +1,211 @@
+//! What follows from the records of an order by itself, in the same append.
+//!
+//! - A request about states that were left, or of a run that is over, is withdrawn.
+//! - A state that was entered and invokes a workflow has a child run; one of a state that was left ends.
+//! - Once nothing is in the way any more, what waited is taken in order: first events that came meanwhile, then timers
+//!   that are due.
+
+use super::draft::{Draft, Taking, Took};
+use super::{Loaded, Order, RunError};
+use crate::actor::{Actor, Role};
+use crate::body::{Body, Cause, Event, Paused, Queued, Resolution, Resolved};
+use crate::step::Move;
+use crate::store::PendingTimer;
+
+/// Most events that are taken in one append. Why: a timer may arm itself again; the rest is taken as timers are.
+const MOST: usize = 32;
+
+/// The records that follow from those of an order; they are the system's.
+pub(super) fn follow(
+    before: &Loaded,
+    bodies: &[Body],
+    order: &Order,
+    now: u64,
+) -> Result<Vec<Body>, RunError> {
+    // What came before is read anew after these; nothing follows from them by itself.
+    let is_other = |body: &Body| matches!(body, Body::Rewound(_) | Body::Migrated(_));
+    if !bodies.iter().any(moves) || bodies.iter().any(is_other) {
+        return Ok(Vec::new());
+    }
+    let mut draft = Draft::new(before, &order.actor, now);
+    for body in bodies {
+        draft.push(body.clone())?;
+    }
+    draft.goes_on_as(Actor::new(Role::System));
+    draft.tidy()?;
+    draft.children()?;
+    if before.state.is_held() {
+        draft.drain()?;
+    }
+    Ok(draft.finish().bodies)
+}
+
+/// Whether anything can follow from it.
+const fn moves(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::Event(_)
+            | Body::Forced(_)
+            | Body::Resolved(_)
+            | Body::Continued(_)
+            | Body::Cancelled(_)
+            | Body::Closed(_)
+            | Body::CheckpointRestored(_)
+    )
+}
+
+impl Draft {
+    /// Withdraws the requests that are about nothing any more.
+    pub(super) fn tidy(&mut self) -> Result<(), RunError> {
+        let state = self.state();
+        let over = state.status().is_over();
+        let open = state.open_requests().into_iter();
+        let stale = open.filter_map(|it| {
+            let about = &it.opened.states;
+            let left = !about.is_empty() && !about.iter().any(|it| state.is_active(it));
+            let comment = match (over, left) {
+                (true, _) => "the run is over".to_owned(),
+                (_, true) => format!("{} was left", super::list(about)),
+                _ => return None,
+            };
+            Some((it.opened.request.clone(), comment))
+        });
+        for (request, comment) in stale.collect::<Vec<_>>() {
+            self.push(Body::Resolved(Resolved {
+                request,
+                resolution: Resolution::Withdrawn,
+                value: None,
+                comment: Some(comment),
+                relayed: false,
+                elicited: false,
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// Takes what has waited, until something is in the way again.
+    fn drain(&mut self) -> Result<(), RunError> {
+        for _ in 0..MOST {
+            if self.state().is_held() || self.state().status().is_over() {
+                return Ok(());
+            }
+            let due = |it: &&PendingTimer| it.due <= self.now();
+            if let Some(queued) = self.state().queue.first().cloned() {
+                self.unqueue(queued)?;
+            } else if let Some(timer) = self.state().timers.iter().find(due).cloned() {
+                self.elapse(&timer)?;
+            } else {
+                return Ok(());
+            }
+            self.tidy()?;
+            self.children()?;
+        }
+        Ok(())
+    }
+
+    /// Takes an event that has waited.
+    fn unqueue(&mut self, queued: Queued) -> Result<(), RunError> {
+        if let Cause::Interrupt {
+            interrupt, path, ..
+        } = &queued.cause
+        {
+            return self.interrupt(interrupt, path);
+        }
+        let took = match self.loaded().workflow.table().event_named(&queued.event) {
+            Some(id) => self.take(Taking {
+                moves: Move::Event(id),
+                event: &queued.event,
+                data: queued.data.as_ref(),
+                cause: Some(queued.cause.clone()),
+                approved: None,
+            })?,
+            None => Took::Ignored,
+        };
+        self.settle(took, &queued.event, queued.data.clone(), queued.cause)
+    }
+
+    /// A timer is due: its event is taken, or the request that it is for has expired.
+    pub(super) fn elapse(&mut self, timer: &PendingTimer) -> Result<(), RunError> {
+        if let Some(request) = timer.name.strip_prefix("request:") {
+            return self.expire(request);
+        }
+        let name = timer.name.strip_prefix("timer:").unwrap_or(&timer.name);
+        let workflow = std::sync::Arc::clone(&self.loaded().workflow);
+        let table = workflow.table();
+        let found = table.timers().find(|(id, _)| table.timer_name(*id) == name);
+        let cause = Cause::Timer {
+            timer: name.to_owned(),
+        };
+        let Some((id, row)) = found else {
+            // A table without the timer has taken the place of the one that armed it.
+            return self.settle(Took::Ignored, name, None, cause);
+        };
+        let event = table.event_name(row.event);
+        let taking = Taking {
+            moves: Move::Timer(id),
+            event,
+            data: None,
+            cause: Some(cause.clone()),
+            approved: None,
+        };
+        match self.take(taking) {
+            Ok(took) => self.settle(took, event, None, cause),
+            Err(RunError::Step(error)) => {
+                let reason = Some(format!("the timer `{name}` can't be taken: {error}"));
+                self.push(Body::Paused(Paused { reason }))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What becomes of an event that came by itself and must not come again.
+    fn settle(
+        &mut self,
+        took: Took,
+        event: &str,
+        data: Option<serde_json::Value>,
+        cause: Cause,
+    ) -> Result<(), RunError> {
+        match took {
+            Took::Taken | Took::Asked => Ok(()),
+            Took::Spent { state, most } => self.stop_at(&state, most, event, data, cause),
+            Took::Ignored | Took::Unapproved => {
+                let step = self.unmoved();
+                self.push(Body::Event(Event {
+                    event: event.to_owned(),
+                    data,
+                    cause: Some(cause),
+                    step,
+                }))
+            }
+        }
+    }
+
+    /// A step that leaves everything as it is.
+    pub(super) fn unmoved(&self) -> crate::body::StepRecord {
+        crate::body::StepRecord {
+            leaves: self.state().leaves.clone(),
+            history: self.state().history.clone(),
+            ended: self.state().ended,
+            ..crate::body::StepRecord::default()
+        }
+    }
+
+    /// Nobody has answered in time.
+    fn expire(&mut self, request: &str) -> Result<(), RunError> {
+        self.push(Body::Resolved(Resolved {
+            request: request.to_owned(),
+            resolution: Resolution::Expired,
+            value: None,
+            comment: None,
+            relayed: false,
+            elicited: false,
+        }))?;
+        let cause = Cause::Request {
+            request: request.to_owned(),
+        };
+        let data = serde_json::json!({ "request": request });
+        self.deliver("request.expired", Some(data), cause)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! Detours: a change of a file moves the run where its interrupt says, and back.
+
+use serde_json::Value;
+use statemark_runtime::StateId;
+
+use super::RunError;
+use super::draft::Draft;
+use crate::body::{Body, Cause, Event, Queued};
+use crate::glob::matches;
+
+/// Where an interrupt leads that comes back from the last detour.
+const RETURN: &str = "$return";
+
+impl Draft {
+    /// Files were changed: the interrupts that wait for one of them move the run, each once.
+    pub(super) fn changed(&mut self, files: &[String]) -> Result<(), RunError> {
+        let workflow = std::sync::Arc::clone(&self.loaded().workflow);
+        let interrupts = workflow.meta().get("interrupts").and_then(Value::as_object);
+        for (name, interrupt) in interrupts.into_iter().flatten() {
+            let text = |key: &str| interrupt.get(key).and_then(Value::as_str);
+            let (Some(pattern), Some(target)) = (text("file_pattern"), text("target")) else {
+                continue;
+            };
+            let Some(path) = files.iter().find(|path| matches(pattern, path)) else {
+                continue;
+            };
+            if target == RETURN && self.state().detours.is_empty() {
+                continue;
+            }
+            // Work that goes on where the interrupt leads doesn't lead there anew.
+            if self.state().is_active(target) || self.state().status().is_over() {
+                continue;
+            }
+            if self.state().is_held() {
+                let cause = cause(name, path, target);
+                let event = event(name);
+                if !self.state().queue.iter().any(|it| it.event == event) {
+                    let data = None;
+                    self.push(Body::Queued(Queued { event, data, cause }))?;
+                }
+            } else {
+                self.interrupt(name, path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the run where an interrupt says.
+    pub(super) fn interrupt(&mut self, name: &str, path: &str) -> Result<(), RunError> {
+        let workflow = std::sync::Arc::clone(&self.loaded().workflow);
+        let interrupts = workflow.meta().get("interrupts");
+        let target = interrupts.and_then(|it| it.get(name)?.get("target")?.as_str());
+        let target = target.unwrap_or(RETURN);
+        let names = if target == RETURN {
+            self.state().detours.last().cloned().unwrap_or_default()
+        } else {
+            vec![target.to_owned()]
+        };
+        let table = workflow.table();
+        let states: Vec<StateId> = names
+            .iter()
+            .filter_map(|it| table.state_named(it))
+            .collect();
+        let event = event(name);
+        let step = if states.is_empty() {
+            self.unmoved()
+        } else {
+            self.jump(&states)?
+        };
+        if let Some((state, most)) = self.loaded().spent(&step) {
+            let cause = cause(name, path, target);
+            return self.stop_at(&state, most, &event, None, cause);
+        }
+        self.push(Body::Event(Event {
+            event,
+            data: None,
+            cause: Some(cause(name, path, target)),
+            step,
+        }))
+    }
+}
+
+/// What the journal calls it. No machine's event is named so: a name ends where a space begins.
+fn event(interrupt: &str) -> String {
+    format!("interrupt {interrupt}")
+}
+
+fn cause(interrupt: &str, path: &str, target: &str) -> Cause {
+    Cause::Interrupt {
+        interrupt: interrupt.to_owned(),
+        path: path.to_owned(),
+        returns: target == RETURN,
+    }
+}

@@ -1,0 +1,47 @@
+//! Leave to drive a run alone for a while.
+//!
+//! Whoever drives a run for long takes its lease and puts the fence into each order. A lease that is over is anybody's;
+//! the next holder's fence makes the former's orders fail, however late they come.
+
+use super::{RunError, Runs};
+use crate::id::RunId;
+use crate::store::Lease;
+
+impl Runs {
+    /// Gets the lease of a run. [`Order::fence`](super::Order::fence) is where its fence belongs.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Busy`](crate::StoreError::Busy) if somebody else has it and it isn't over; there is no such run.
+    pub fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, RunError> {
+        Ok(self.store.lease(run, owner, milliseconds)?)
+    }
+
+    /// Prolongs a lease that is still held; the fence stays.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Invalid`] if it was over, and somebody else may have had it: what was begun under it is to be looked at
+    /// again. The store's.
+    pub fn renew(&self, lease: &Lease, milliseconds: u64) -> Result<Lease, RunError> {
+        let renewed = self.store.lease(&lease.run, &lease.owner, milliseconds)?;
+        if renewed.fence == lease.fence {
+            return Ok(renewed);
+        }
+        self.store.release(&renewed)?;
+        let what = format!(
+            "the lease of `{}` was over before it was renewed: get a new one and read the run again",
+            lease.run
+        );
+        Err(RunError::Invalid { what })
+    }
+
+    /// Gives a lease back, if it is still held.
+    ///
+    /// # Errors
+    ///
+    /// The store's.
+    pub fn release(&self, lease: &Lease) -> Result<(), RunError> {
+        Ok(self.store.release(lease)?)
+    }
+}

@@ -1,0 +1,75 @@
+//! Timers of all runs that are due.
+
+use serde::Serialize;
+
+use super::draft::Draft;
+use super::{Change, Order, RunError, Runs, Written};
+use crate::actor::{Actor, Role};
+use crate::id::RunId;
+use crate::store::PendingTimer;
+
+/// How long a timer is its claimer's alone. Unit: milliseconds. Why: taking one lasts far less, and who dies with a claim
+/// must not hold the timer up for long.
+const CLAIM: u64 = 10_000;
+
+/// A timer that was due.
+#[derive(Debug)]
+pub struct Fired {
+    /// The run.
+    pub run: RunId,
+    /// The timer.
+    pub timer: PendingTimer,
+    /// What came of it; no records if something is in its way, so that it comes later, or if it is over.
+    pub written: Result<Written, RunError>,
+}
+
+#[derive(Serialize)]
+struct Elapse<'t> {
+    timer: &'t PendingTimer,
+}
+
+impl Runs {
+    /// Takes the timers of all runs that are due by a time, the earliest first, at most so many.
+    ///
+    /// Whoever asks first has a timer to itself for a while; one whose claimer dies is anybody's again. However many
+    /// fire it, its event is taken once: the journal says whether it is still to come. A timer that finds its run paused,
+    /// or something to be settled first, stays and is taken right behind that.
+    ///
+    /// # Errors
+    ///
+    /// The store's, when it is asked what is due. What happens to one run doesn't keep the others from theirs.
+    pub fn fire_due(&self, now: u64, limit: usize) -> Result<Vec<Fired>, RunError> {
+        let due = self.store.due(now, limit, CLAIM)?;
+        let fired = due.into_iter().map(|due| Fired {
+            written: self.fire(&due.run, &due.timer),
+            run: due.run,
+            timer: due.timer,
+        });
+        Ok(fired.collect())
+    }
+
+    /// Takes one timer of a run, if it is still to come and nothing is in its way.
+    fn fire(&self, run: &RunId, timer: &PendingTimer) -> Result<Written, RunError> {
+        let order = Order::new(run.clone(), Actor::new(Role::System));
+        self.change(&order, &("timer", Elapse { timer }), |loaded, now| {
+            let state = &loaded.state;
+            let expiry = timer.name.starts_with("request:");
+            // A request that holds up others may expire; nothing happens to a run that is paused.
+            let held = if expiry {
+                state.paused.is_some()
+            } else {
+                state.is_held()
+            };
+            if held || state.status().is_over() || !state.timers.contains(timer) {
+                return Ok(Change::default());
+            }
+            let mut draft = Draft::new(loaded, &order.actor, now);
+            draft.elapse(timer)?;
+            // One that was armed twice by one step is one entry of the store's.
+            while draft.state().timers.contains(timer) && !draft.state().is_held() {
+                draft.elapse(timer)?;
+            }
+            Ok(draft.finish())
+        })
+    }
+}

@@ -1,0 +1,254 @@
+//! Calls of tools: a place is reserved before one runs, and what it did is told behind it. The limits of the active
+//! states are counted here; which tools a state grants is not.
+//!
+//! A call that several tell of, a hook and a server, is one by its id. A refused one is recorded and doesn't count.
+
+use serde::Serialize;
+
+use super::draft::Draft;
+use super::{Change, Loaded, Order, RunError, Runs, Written, list};
+use crate::body::{Body, Cause, Tool, ToolVerdict};
+use crate::fold::{RunState, Visit};
+use crate::hash::Hash;
+
+/// A call that is about to run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Reserve {
+    /// The tool.
+    pub tool: String,
+    /// What tells this call from others.
+    pub call: Option<String>,
+    /// The hash of its arguments.
+    pub input: Option<Hash>,
+    /// The files that it is going to change.
+    pub files: Vec<String>,
+}
+
+/// A call that has run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Used {
+    /// The tool.
+    pub tool: String,
+    /// What tells this call from others.
+    pub call: Option<String>,
+    /// Whether it failed.
+    pub failed: bool,
+    /// How long it took. Unit: milliseconds.
+    pub milliseconds: Option<u64>,
+    /// The hash of its arguments.
+    pub input: Option<Hash>,
+    /// How much it returned. Unit: bytes.
+    pub output: Option<u64>,
+    /// The files that it changed.
+    pub files: Vec<String>,
+}
+
+/// What became of a reservation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reserved {
+    /// The call may run.
+    Yes,
+    /// It may not.
+    No {
+        /// Why, and what is legal instead.
+        reason: String,
+    },
+}
+
+impl Reserved {
+    /// The answer that the records of a reservation give; the call that was reserved before has none.
+    #[must_use]
+    pub fn of(written: &Written) -> Self {
+        let denied = written.records.iter().find_map(|it| match it.read() {
+            Ok(Body::Tool(tool)) if tool.verdict == ToolVerdict::Denied => tool.reason,
+            _ => None,
+        });
+        denied.map_or(Self::Yes, |reason| Self::No { reason })
+    }
+}
+
+impl Runs {
+    /// Reserves a place for a call: [`Reserved::of`] says whether it may run.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`].
+    pub fn reserve(&self, order: &Order, reserve: &Reserve) -> Result<Written, RunError> {
+        self.change(order, &("reserve", reserve), |loaded, now| {
+            if is_known(&loaded.state, reserve.call.as_ref()) {
+                return Ok(Change::default());
+            }
+            let mut draft = Draft::new(loaded, &order.actor, now);
+            let reason = draft.unreserved(reserve)?;
+            let verdict = if reason.is_some() {
+                ToolVerdict::Denied
+            } else {
+                ToolVerdict::Allowed
+            };
+            draft.push(Body::Tool(Tool {
+                name: reserve.tool.clone(),
+                verdict,
+                reason,
+                call: reserve.call.clone(),
+                reserved: true,
+                milliseconds: None,
+                input: reserve.input,
+                output: None,
+                files: reserve.files.clone(),
+            }))?;
+            Ok(draft.finish())
+        })
+    }
+
+    /// Tells what a call did. It counts unless it was reserved; a changed file may move the run by an interrupt, and the
+    /// last call that `max_iterations` allows sends `on_max_iterations`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`].
+    pub fn tool_used(&self, order: &Order, used: &Used) -> Result<Written, RunError> {
+        self.change(order, &("used", used), |loaded, now| {
+            let call = used.call.as_ref();
+            let runs = call.is_some_and(|it| loaded.state.running.contains(it));
+            if !runs && is_known(&loaded.state, call) {
+                return Ok(Change::default());
+            }
+            let mut draft = Draft::new(loaded, &order.actor, now);
+            draft.push(Body::Tool(Tool {
+                name: used.tool.clone(),
+                verdict: if used.failed {
+                    ToolVerdict::Failed
+                } else {
+                    ToolVerdict::Allowed
+                },
+                reason: None,
+                call: used.call.clone(),
+                reserved: false,
+                milliseconds: used.milliseconds,
+                input: used.input,
+                output: used.output,
+                files: used.files.clone(),
+            }))?;
+            if !loaded.state.status().is_over() {
+                draft.changed(&used.files)?;
+                if draft.state().running.is_empty() {
+                    draft.spend()?;
+                }
+            }
+            Ok(draft.finish())
+        })
+    }
+}
+
+/// Whether a call was counted before.
+fn is_known(state: &RunState, call: Option<&String>) -> bool {
+    call.is_some_and(|call| {
+        let mut visits = state.visits.values();
+        state.running.contains(call) || visits.any(|it| it.calls.contains(call))
+    })
+}
+
+impl Draft {
+    /// Why a call may not run.
+    fn unreserved(&mut self, reserve: &Reserve) -> Result<Option<String>, RunError> {
+        if let Some((_, reason)) = self.loaded().standstill() {
+            return Ok(Some(reason));
+        }
+        let spent = self
+            .loaded()
+            .active_visits()
+            .into_iter()
+            .find_map(|(state, visit)| {
+                let most = self.loaded().limit(state, "max_iterations")?;
+                (visit.iterations >= most).then(|| (state.clone(), most))
+            });
+        if let Some((state, most)) = spent {
+            let calls = if most == 1 { "call" } else { "calls" };
+            let had = format!("`{state}` has had its {most} tool {calls} (`max_iterations`)");
+            let before = self.state().leaves.clone();
+            self.spend()?;
+            let loaded = self.loaded();
+            return Ok(Some(if loaded.state.leaves == before {
+                format!("{had}{}", instead(loaded))
+            } else {
+                let leaves = list(&loaded.state.leaves);
+                format!("{had}; the run has gone on to {leaves}: see there what is to be done")
+            }));
+        }
+        let loaded = self.loaded();
+        for (state, visit) in loaded.active_visits() {
+            if let Some(most) = loaded.limit(state, "max_files_per_state") {
+                let new = reserve.files.iter().filter(|it| !visit.files.contains(*it));
+                let new: std::collections::BTreeSet<&String> = new.collect();
+                let files = visit.files.len().saturating_add(new.len());
+                if !new.is_empty() && u64::try_from(files).unwrap_or(u64::MAX) > most {
+                    let new: Vec<String> = new.into_iter().cloned().collect();
+                    return Ok(Some(format!(
+                        "{} would make {files} files changed in `{state}`, whose `max_files_per_state` is {most}{}",
+                        list(&new),
+                        instead(loaded)
+                    )));
+                }
+            }
+            if let Some(most) = loaded.limit(state, "context_budget_bytes")
+                && visit.bytes >= most
+            {
+                let bytes = visit.bytes;
+                return Ok(Some(format!(
+                    "tools have returned {bytes} bytes in `{state}`, whose `context_budget_bytes` is {most}{}",
+                    instead(loaded)
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sends the events of the active states that have had all their calls.
+    fn spend(&mut self) -> Result<(), RunError> {
+        let loaded = self.loaded();
+        let spent = loaded
+            .active_visits()
+            .into_iter()
+            .filter_map(|(state, visit)| {
+                let most = loaded.limit(state, "max_iterations")?;
+                let id = loaded.workflow.table().state_named(state)?;
+                let event = loaded.workflow.state_meta(id).get("on_max_iterations")?;
+                (visit.iterations >= most)
+                    .then(|| (state.clone(), event.as_str().map(str::to_owned)))
+            });
+        for (state, event) in spent.collect::<Vec<_>>() {
+            let cause = Cause::Limit {
+                limit: "max_iterations".to_owned(),
+                state: state.clone(),
+            };
+            let waits = self.state().queue.iter().any(|it| it.cause == cause);
+            if let Some(event) = event
+                && self.state().is_active(&state)
+                && !waits
+            {
+                self.deliver(&event, None, cause)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What can be done where no tool can.
+fn instead(loaded: &Loaded) -> String {
+    let events = loaded.legal_events();
+    if events.is_empty() {
+        return "; nothing can be sent from here: ask a person".to_owned();
+    }
+    format!("; go on with {}", list(&events))
+}
+
+impl Loaded {
+    /// The active states, innermost first, with what was done in them.
+    fn active_visits(&self) -> Vec<(&String, &Visit)> {
+        let table = self.workflow.table();
+        let visits = self.state.visits.iter().filter(|(_, it)| it.left.is_none());
+        let mut visits: Vec<_> = visits.collect();
+        visits.sort_by_key(|(state, _)| std::cmp::Reverse(table.state_named(state)));
+        visits
+    }
+}

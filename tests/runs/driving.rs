@@ -1,0 +1,221 @@
+//! What happens to a run once, however many want it at the same moment; and who may drive one alone.
+
+use std::sync::Barrier;
+use std::thread;
+
+use statemark_store::body::{Cause, Resolution};
+use statemark_store::{
+    Actor, Answer, Body, Key, Order, Record, Reply, Role, RunError, Send, Start, StoreError, fold,
+};
+
+use crate::harness::Bench;
+
+const GATE: &str = r#"# Gate
+
+## STATE-MACHINE
+
+```json definition
+{
+  "id": "gate",
+  "initial": "shut",
+  "states": {
+    "shut": {"on": {"open": {"target": "wide", "requires_approval": true}}},
+    "wide": {"after": {"10s": "shut"}, "on": {"shut": "shut"}}
+  }
+}
+```
+"#;
+
+/// A run that waits for the approval `r:2`.
+fn waiting() -> Bench {
+    let bench = Bench::new(&[("gate.md", GATE)]);
+    start(&bench);
+    let send = Send {
+        event: "open".to_owned(),
+        data: None,
+    };
+    bench.runs.send(&bench.order("r"), &send).unwrap();
+    bench
+}
+
+fn start(bench: &Bench) {
+    let start = Start {
+        workflow: "gate".to_owned(),
+        ..Start::default()
+    };
+    bench.runs.start(&bench.order("r"), &start).unwrap();
+}
+
+fn records(bench: &Bench) -> Vec<Record> {
+    let mut all = Vec::new();
+    let run = "r".parse().unwrap();
+    let keep = |record: &Record| {
+        all.push(record.clone());
+        Ok(())
+    };
+    fold::each(bench.runs.store(), &run, 0, None, keep).unwrap();
+    all
+}
+
+fn person(bench: &Bench, name: &str) -> Order {
+    Order {
+        actor: Actor::new(Role::Person).named(name),
+        ..bench.order("r")
+    }
+}
+
+fn events(bench: &Bench) -> Vec<Option<Cause>> {
+    let bodies = records(bench).into_iter().map(|it| it.read().unwrap());
+    let events = bodies.filter_map(|it| match it {
+        Body::Event(event) => Some(event.cause),
+        _ => None,
+    });
+    events.collect()
+}
+
+#[test]
+fn an_approval_counts_once() {
+    let bench = waiting();
+    let barrier = Barrier::new(50);
+    thread::scope(|scope| {
+        for number in 0..50 {
+            let (bench, barrier) = (&bench, &barrier);
+            scope.spawn(move || {
+                let order = person(bench, &format!("p{number}"));
+                barrier.wait();
+                let answer = Answer::new("r:2", Reply::Approve);
+                bench.runs.answer(&order, &answer).unwrap()
+            });
+        }
+    });
+    let resolved = records(&bench)
+        .into_iter()
+        .filter(|it| it.kind == "request.resolved");
+    assert_eq!(resolved.count(), 1);
+    let request = "r:2".to_owned();
+    assert_eq!(events(&bench), [Some(Cause::Request { request })]);
+}
+
+#[test]
+fn of_two_answers_one_stands() {
+    for _ in 0..20 {
+        let bench = waiting();
+        let barrier = Barrier::new(8);
+        thread::scope(|scope| {
+            for number in 0..8 {
+                let (bench, barrier) = (&bench, &barrier);
+                scope.spawn(move || {
+                    let order = person(bench, &format!("p{number}"));
+                    let reply = if number % 2 == 0 {
+                        Reply::Approve
+                    } else {
+                        Reply::Deny
+                    };
+                    barrier.wait();
+                    bench
+                        .runs
+                        .answer(&order, &Answer::new("r:2", reply))
+                        .unwrap();
+                });
+            }
+        });
+        let all: Vec<Body> = records(&bench)
+            .iter()
+            .map(|it| it.read().unwrap())
+            .collect();
+        let resolved: Vec<Resolution> = all
+            .iter()
+            .filter_map(|it| match it {
+                Body::Resolved(resolved) => Some(resolved.resolution),
+                _ => None,
+            })
+            .collect();
+        let refused = all.iter().filter(|it| matches!(it, Body::Refused(_)));
+        assert_eq!((resolved.len(), refused.count()), (1, 4));
+        let taken = usize::from(resolved == [Resolution::Approved]);
+        assert_eq!(events(&bench).len(), taken);
+    }
+}
+
+#[test]
+fn a_repeated_approval_is_the_first_one() {
+    let bench = waiting();
+    let mut order = person(&bench, "ann");
+    order.key = Some("k".parse::<Key>().unwrap());
+    let answer = Answer::new("r:2", Reply::Approve);
+    let first = bench.runs.answer(&order, &answer).unwrap();
+    let again = bench.runs.answer(&order, &answer).unwrap();
+    assert_eq!(first.records, again.records);
+    assert_eq!((first.replayed, again.replayed), (false, true));
+}
+
+#[test]
+fn a_timer_fires_once() {
+    let bench = waiting();
+    let answer = Answer::new("r:2", Reply::Approve);
+    bench.runs.answer(&person(&bench, "ann"), &answer).unwrap();
+    bench.clock.advance(10_000);
+    let barrier = Barrier::new(8);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                barrier.wait();
+                bench.runs.fire_due(bench.runs.now(), 10).unwrap()
+            });
+        }
+    });
+    let timer = "after.wide.1".to_owned();
+    assert_eq!(events(&bench).last(), Some(&Some(Cause::Timer { timer })));
+    assert_eq!(events(&bench).len(), 2);
+}
+
+#[test]
+fn a_timer_whose_claimer_died_is_fired_by_another() {
+    let bench = waiting();
+    let answer = Answer::new("r:2", Reply::Approve);
+    bench.runs.answer(&person(&bench, "ann"), &answer).unwrap();
+    bench.clock.advance(10_000);
+    let now = || bench.runs.now();
+    // Somebody claims it, and is heard of no more.
+    assert_eq!(bench.runs.store().due(now(), 10, 5_000).unwrap().len(), 1);
+    assert!(bench.runs.fire_due(now(), 10).unwrap().is_empty());
+    bench.clock.advance(5_000);
+    assert_eq!(bench.runs.fire_due(now(), 10).unwrap().len(), 1);
+    assert_eq!(events(&bench).len(), 2);
+}
+
+#[test]
+fn a_late_holder_of_a_lease_changes_nothing() {
+    let bench = Bench::new(&[("gate.md", GATE)]);
+    start(&bench);
+    let run = "r".parse().unwrap();
+    let first = bench.runs.lease(&run, "one", 1_000).unwrap();
+    let busy = bench.runs.lease(&run, "two", 1_000);
+    assert!(matches!(busy, Err(RunError::Store(StoreError::Busy { by })) if by == "one"));
+    let renewed = bench.runs.renew(&first, 2_000).unwrap();
+    assert_eq!(renewed.fence, first.fence);
+    bench.clock.advance(2_001);
+    let second = bench.runs.lease(&run, "two", 1_000).unwrap();
+    let under = |fence| Order {
+        fence: Some(fence),
+        ..bench.order("r")
+    };
+    let late = bench.runs.pause(&under(first.fence), None);
+    assert!(matches!(
+        late,
+        Err(RunError::Store(StoreError::Fenced { .. }))
+    ));
+    assert_eq!(records(&bench).len(), 1);
+    bench.runs.pause(&under(second.fence), None).unwrap();
+    bench.runs.release(&second).unwrap();
+    let third = bench.runs.lease(&run, "three", 1_000).unwrap();
+    bench.clock.advance(1_001);
+    bench.runs.lease(&run, "four", 1_000).unwrap();
+    bench.clock.advance(1_001);
+    // Four had it in between: three can't go on as if nothing had happened.
+    let error = bench.runs.renew(&third, 1_000).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the lease of `r` was over before it was renewed: get a new one and read the run again"
+    );
+}
