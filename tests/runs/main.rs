@@ -1,5 +1,7 @@
 //! Durable runs, through the crate that drives them.
 
+#![cfg(test)]
+
 mod chaos;
 mod driving;
 mod golden;
