@@ -4,7 +4,7 @@
 //! names become handles. What this stage adds is what SCXML leaves to its processor:
 //!
 //! - A descriptor matches every event of which it is a prefix, so a transition gets all such events that the document
-//!   names anywhere as its triggers ([`events`]). `*` also takes names that the machine doesn't have.
+//!   names anywhere as its triggers (`events.rs`). `*` also takes names that the machine doesn't have.
 //! - A state without `initial` begins at its first child; one without an id gets one.
 //! - `<send>` is a timer of the host's, also where it doesn't wait: the event comes from outside.
 //! - `<log>` is an action of the host's, with label and expression as they are written.

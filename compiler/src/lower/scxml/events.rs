@@ -20,11 +20,13 @@ const UNKNOWN: &str = "error.unknown_event";
 /// Begins the names of the events of completion.
 const DONE: &str = "done.state.";
 
-/// The descriptors of a document, and whether it assigns.
+/// The descriptors of a document, and what of it may fail.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     descriptors: Vec<(String, bool)>,
     assigns: bool,
+    /// Whether a `<send>` fails, which raises an error with its id.
+    pub(super) fails_to_send: bool,
 }
 
 impl Known {
@@ -128,7 +130,11 @@ impl Lowering<'_, '_> {
                         self.mention(&branch.content);
                     }
                 }
-                ContentKind::Assign(_) | ContentKind::Failure => self.known.assigns = true,
+                ContentKind::Assign(_) => self.known.assigns = true,
+                ContentKind::Failure => {
+                    self.known.assigns = true;
+                    self.known.fails_to_send = true;
+                }
                 ContentKind::Cancel(_) | ContentKind::Log { .. } | ContentKind::Host => {}
             }
         }

@@ -4,7 +4,7 @@
 //! languages would part, it is said in other words (a field is true if it is there and neither `null`, `false`, `0` nor an
 //! empty text), or a finding says so: truth of what is computed, and division.
 
-use super::native::native;
+use super::native::{NEVER, NEVER_OF_FAILURES, native};
 use super::{Lowering, plain};
 use crate::diag::{Diags, nearest};
 use crate::excerpt::Excerpt;
@@ -57,7 +57,12 @@ impl Lowering<'_, '_> {
 
     /// The expression of a text. What is wrong with it is reported, with fixes as the document spells them.
     fn read(&mut self, text: &Excerpt) -> Option<ast::Expression> {
-        let parsed = parse(&Written::in_excerpt(&native(text)));
+        let never = if self.known.fails_to_send {
+            NEVER_OF_FAILURES
+        } else {
+            NEVER
+        };
+        let parsed = parse(&Written::in_excerpt(&native(text, never)));
         let mut problems = Diags::new();
         for mut problem in parsed.problems.into_sorted() {
             for edit in problem.fixes.iter_mut().flat_map(|fix| &mut fix.edits) {

@@ -8,8 +8,8 @@
 //! | `typeof x === 'undefined'`, `x === undefined` | `!has(x)` |
 //! | `x == undefined` | `(!has(x) || x == null)` |
 //!
-//! Every letter keeps its place in the file, so that findings point at what the author wrote. What no processor of ours
-//! tells of an event (`_event.sendid` of one that arrived, `_event.invokeid`) is undefined, and only that can be asked.
+//! Every letter keeps its place in the file, so that findings point at what the author wrote. Of `_event`, what no event of
+//! the document has ([`NEVER`]) is undefined, and only that can be asked.
 
 use crate::excerpt::Excerpt;
 
@@ -21,11 +21,14 @@ const WORDS: [(&str, &str); 4] = [
     ("In(", "in_state("),
 ];
 
-/// Of an event, what is never there: nothing is invoked here, and no event of an error that has one arrives.
-const NEVER: [&str; 2] = ["_event.sendid", "_event.invokeid"];
+/// Of an event, what is never there: nothing is invoked here, and only the error of a `<send>` that fails has the other.
+pub(super) const NEVER: &[&str] = &["_event.invokeid", "_event.sendid"];
 
-/// A text of ECMAScript, spelled as an expression of ours.
-pub(super) fn native(text: &Excerpt) -> Excerpt {
+/// [`NEVER`], where a `<send>` fails.
+pub(super) const NEVER_OF_FAILURES: &[&str] = &["_event.invokeid"];
+
+/// A text of ECMAScript, spelled as an expression of ours. `never` is undefined in every event.
+pub(super) fn native(text: &Excerpt, never: &[&str]) -> Excerpt {
     let mut spelled = Excerpt::new(text.file());
     let all = text.text();
     let mut quote: Option<char> = None;
@@ -35,7 +38,8 @@ pub(super) fn native(text: &Excerpt) -> Excerpt {
     let mut at = 0;
     while let Some(rest) = all.get(at..).filter(|rest| !rest.is_empty()) {
         if quote.is_none()
-            && let Some((ours, length)) = spelling(rest, before, matches!(last, '(' | '&' | '|'))
+            && let Some((ours, length)) =
+                spelling(rest, before, matches!(last, '(' | '&' | '|'), never)
         {
             // Letter by letter at one place: the words aren't equally long.
             let source = text.span(at..at + length).start;
@@ -71,11 +75,11 @@ pub(super) fn native(text: &Excerpt) -> Excerpt {
 }
 
 /// What the beginning of a text is in our words, and how long it is. `before` is the character in front of it.
-fn spelling(rest: &str, before: char, may_ask: bool) -> Option<(String, usize)> {
+fn spelling(rest: &str, before: char, may_ask: bool, never: &[&str]) -> Option<(String, usize)> {
     let is_start = !(is_word(before) || before == '.');
     if is_start
         && may_ask
-        && let Some(found) = presence(rest)
+        && let Some(found) = presence(rest, never)
     {
         return Some(found);
     }
@@ -87,7 +91,7 @@ fn spelling(rest: &str, before: char, may_ask: bool) -> Option<(String, usize)> 
 }
 
 /// A question whether something is undefined.
-fn presence(text: &str) -> Option<(String, usize)> {
+fn presence(text: &str, never: &[&str]) -> Option<(String, usize)> {
     let behind_typeof = text.strip_prefix("typeof ").map(str::trim_start);
     let rest = behind_typeof.unwrap_or(text);
     let end = rest
@@ -112,7 +116,7 @@ fn presence(text: &str) -> Option<(String, usize)> {
         return None;
     }
     let is_equal = sign.starts_with('=');
-    let ours = if NEVER.contains(&path) {
+    let ours = if never.contains(&path) {
         is_equal.to_string()
     } else {
         let inside = path.strip_prefix("_event.data.");
@@ -175,7 +179,7 @@ fn has_open_brackets(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_no_expression, native};
+    use super::{NEVER, is_no_expression, native};
     use crate::excerpt::Excerpt;
     use crate::source::Sources;
 
@@ -208,7 +212,7 @@ mod tests {
         ] {
             let mut sources = Sources::new();
             let file = sources.add("cond", text);
-            assert_eq!(native(&Excerpt::whole(file, text)).text(), expected);
+            assert_eq!(native(&Excerpt::whole(file, text), NEVER).text(), expected);
         }
     }
 

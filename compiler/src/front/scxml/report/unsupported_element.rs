@@ -31,7 +31,7 @@ const READ: &[&str] = &[
 const UNREAD: &[(&str, &str)] = &[
     ("invoke", "a machine starts no other one"),
     ("finalize", "a machine starts no other one"),
-    ("script", "a machine runs no code of another language"),
+    ("script", "only assignments are read: `count = count + 1;`"),
     ("foreach", "a step is bounded, so there are no loops"),
     ("donedata", "events of completion bring no data"),
     ("param", "events that a machine sends bring no data"),
