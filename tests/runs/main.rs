@@ -4,9 +4,11 @@
 
 mod chaos;
 mod driving;
+mod files;
 mod golden;
 mod harness;
 mod history;
+mod model;
 mod postgres;
 mod reports;
 mod stores;

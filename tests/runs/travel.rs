@@ -9,6 +9,10 @@
 //! > effects                         the effects that are open
 //! > spend 5                         so many tokens were read
 //! > keyed k go                      an event under the key `k`
+//! > replay                          the journal is made again; `replay under w`: with the table of the workflow `w`
+//! > forge plan                      an event is written that no machine has made
+//! > moving w {"plan": "idea"}       what a migration to the workflow `w` would do, with other names of states
+//! > migrate w {"plan": "idea"}      does it
 //! > timeline                        everything that has become of the run
 //! > pass 4s                         lets time pass; nothing that is due is taken
 //! > ask ship it?                    an approval is opened, as if an agent had asked
@@ -17,8 +21,8 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use statemark_store::body::{Opened, RequestKind, Resolution, Resolved, Usage};
-use statemark_store::runs::{Fork, Marked, ReportEffect, Rewind, Timeline};
+use statemark_store::body::{Event, Opened, RequestKind, Resolution, Resolved, StepRecord, Usage};
+use statemark_store::runs::{Fork, Marked, Migrate, ReportEffect, Rewind, Timeline};
 use statemark_store::{Body, Change, RunError, Send, Written};
 
 use crate::harness::{BEGIN, Bench};
@@ -157,6 +161,52 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
             let sent = bench.runs.send(&order, &send)?;
             let again = if sent.replayed { "as before: " } else { "" };
             Ok(format!("{again}{}", told(&sent)))
+        }
+        "replay" => {
+            let under = rest.strip_prefix("under ");
+            let under = under.map(|id| bench.runs.workflows().find(id).unwrap());
+            let replay = bench.runs.replay(&order.run, under)?;
+            Ok(serde_json::to_string(&replay).unwrap() + "\n")
+        }
+        "forge" => {
+            let written = bench.runs.change(&order, &line, |_, _| {
+                let bodies = vec![Body::Event(Event {
+                    event: "go".to_owned(),
+                    data: None,
+                    cause: None,
+                    step: StepRecord {
+                        leaves: vec![rest.to_owned()],
+                        ..StepRecord::default()
+                    },
+                })];
+                Ok(Change { bodies })
+            })?;
+            Ok(told(&written))
+        }
+        "moving" | "migrate" => {
+            let (id, states) = rest.split_once(' ').unwrap_or((rest, "{}"));
+            let migrate = Migrate {
+                workflow: Some(id.to_owned()),
+                states: serde_json::from_str(states).unwrap(),
+                ..Migrate::default()
+            };
+            if word == "migrate" {
+                return Ok(told(&bench.runs.migrate(&order, &migrate)?));
+            }
+            let plan = bench.runs.plan_migration(&order.run, &migrate)?;
+            let mut text = String::new();
+            for (kind, rows) in &plan.comparison.rows {
+                for row in &rows.removed {
+                    let _ = writeln!(text, "- {kind}: {row}");
+                }
+                for row in &rows.added {
+                    let _ = writeln!(text, "+ {kind}: {row}");
+                }
+            }
+            for obstacle in &plan.obstacles {
+                let _ = writeln!(text, "{}: {}", obstacle.what, obstacle.reason);
+            }
+            Ok(text)
         }
         "timeline" => Ok(drawn(&bench.runs.timeline(&order.run)?)),
         _ => panic!("no such line: {line}"),

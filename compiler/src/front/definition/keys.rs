@@ -179,6 +179,7 @@ static ACTION: Shape = shape(
         host("assign", Want::Map(&ASSIGNED)),
         host("effect", Want::Any),
         host("idempotent", Want::Flag),
+        host("compensate", Want::Name),
         host("description", Want::Text),
     ],
 );

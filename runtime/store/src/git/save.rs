@@ -1,9 +1,9 @@
 //! A working copy as a tree, and back.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{GitError, Repository, failed, path};
+use super::{GitError, Repository, bytes, failed, path};
 
 /// A working copy as it is, in the repository's objects and in an index of its own.
 #[derive(Debug)]
@@ -48,7 +48,13 @@ impl Repository {
     pub(crate) fn save(&self, over: Option<&str>) -> Result<Saved, GitError> {
         let mut listing = self.listing()?;
         if let Some(tree) = over {
-            listing.files.extend(self.paths_of(tree)?);
+            for wanted in self.paths_of(tree)? {
+                // A folder of the tree may be a file now.
+                let ends = wanted.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+                let around = ends.filter_map(|(end, _)| wanted.get(..end));
+                listing.files.extend(around.map(<[u8]>::to_vec));
+                listing.files.insert(wanted);
+            }
         }
         let nested = listing.nested.iter();
         let nested = nested.map(|name| String::from_utf8_lossy(name).into_owned());
@@ -75,9 +81,40 @@ impl Repository {
                 return Err(failed(doing, cause));
             }
         }
+        for name in &wanted {
+            self.is_replaceable(&path(name), saved)?;
+        }
         let words = ["read-tree", "--reset", "-u", tree];
         self.run(doing, &words, Some(&saved.index.0), b"")?;
         self.compare(tree, saved)
+    }
+
+    /// Whether nothing is lost if a file is put at a path: where a folder is, git would remove it with all that it has.
+    fn is_replaceable(&self, name: &Path, saved: &Saved) -> Result<(), GitError> {
+        let doing = "putting the files back";
+        let kind = std::fs::symlink_metadata(self.folder.join(name));
+        if !kind.is_ok_and(|kind| kind.is_dir()) {
+            return Ok(());
+        }
+        let mut folders = vec![name.to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            let entries = std::fs::read_dir(self.folder.join(&folder));
+            for entry in entries.map_err(|error| failed(doing, error))? {
+                let entry = entry.map_err(|error| failed(doing, error))?;
+                let inside = folder.join(entry.file_name());
+                let kind = entry.file_type().map_err(|error| failed(doing, error))?;
+                if kind.is_dir() {
+                    folders.push(inside);
+                } else if !saved.paths.contains(&bytes(&inside)) {
+                    let (name, inside) = (name.display(), inside.display());
+                    let cause = format!(
+                        "`{name}` is a folder now, with a file that isn't saved: `{inside}`"
+                    );
+                    return Err(failed(doing, cause));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether the files are as a tree has them: of those that were saved and those of the tree.

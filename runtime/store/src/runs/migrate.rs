@@ -1,0 +1,358 @@
+//! A run goes on under another table.
+//!
+//! What the run stands on has to be in the new table: its active states, what its histories have recorded, its timers, and
+//! the transitions that wait for an approval. What isn't there by the same name needs another one, or the run stays where
+//! it is. Nothing is entered or left by that: no action is carried out, no timer is armed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+use statemark_runtime::{Configuration, StateId, Table, TransitionId};
+
+use super::refusal::refusal;
+use super::{Change, Loaded, Order, RunError, Runs, Written};
+use crate::body::{Body, Migrated, Waiting};
+use crate::compare::{Comparison, compare};
+use crate::id::RunId;
+use crate::workflow::Workflow;
+
+/// Where a run is to go on.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Migrate {
+    /// The workflow, as its spec is now; else the run's.
+    pub workflow: Option<String>,
+    /// States that have another name there.
+    pub states: BTreeMap<String, String>,
+    /// Timers that have another name there. Those of a renamed state have its new name by themselves.
+    pub timers: BTreeMap<String, String>,
+}
+
+/// What a migration would do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MigrationPlan {
+    /// How the tables differ.
+    pub comparison: Comparison,
+    /// What is in the way; nothing if the run can go on there.
+    pub obstacles: Vec<Obstacle>,
+    /// What the record would say.
+    pub migrated: Migrated,
+}
+
+/// Something that the run stands on and that the new table doesn't have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Obstacle {
+    /// What it is: `state`, `history`, `timer`, `request`, `mapping` or `configuration`.
+    pub what: &'static str,
+    /// Its name.
+    pub name: String,
+    /// What is wrong, and how to mend it.
+    pub reason: String,
+}
+
+impl Runs {
+    /// What a migration would do, and what is in its way. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// There is no such run or workflow; as for [`Runs::load`].
+    pub fn plan_migration(
+        &self,
+        run: &RunId,
+        migrate: &Migrate,
+    ) -> Result<MigrationPlan, RunError> {
+        let loaded = self.load(run)?;
+        let to = self.target(&loaded, migrate)?;
+        Ok(planned(&loaded, &to, migrate))
+    }
+
+    /// Moves a run to another table. Refused, and recorded so, if something is in the way.
+    ///
+    /// # Errors
+    ///
+    /// There is no such workflow; as for [`Runs::change`].
+    pub fn migrate(&self, order: &Order, migrate: &Migrate) -> Result<Written, RunError> {
+        self.change(order, &("migrate", migrate), |loaded, _| {
+            let to = self.target(loaded, migrate)?;
+            let body = match refused(loaded, &to) {
+                Some((code, reason)) => refusal("migrate", code, reason, &[]),
+                None => {
+                    let plan = planned(loaded, &to, migrate);
+                    if plan.obstacles.is_empty() {
+                        self.store.put_blob(to.bytes())?;
+                        Body::Migrated(plan.migrated)
+                    } else {
+                        let all: Vec<String> =
+                            plan.obstacles.into_iter().map(|it| it.reason).collect();
+                        refusal("migrate", "no_counterpart", all.join("; "), &[])
+                    }
+                }
+            };
+            Ok(Change { bodies: vec![body] })
+        })
+    }
+
+    fn target(&self, loaded: &Loaded, migrate: &Migrate) -> Result<Arc<Workflow>, RunError> {
+        let id = migrate.workflow.as_ref();
+        self.workflow_named(id.unwrap_or(&loaded.state.workflow))
+    }
+}
+
+/// Why there is nothing to be moved.
+fn refused(loaded: &Loaded, to: &Workflow) -> Option<(&'static str, String)> {
+    let status = loaded.state.status();
+    if status.is_over() {
+        return Some(("over", format!("the run is {}", status.name())));
+    }
+    if let Some(restoring) = &loaded.state.restoring {
+        let reason = format!("the files are being put back to `{}`", restoring.name);
+        return Some(("restoring", reason));
+    }
+    let reason = "the run goes by that table already".to_owned();
+    (to.hash() == loaded.workflow.hash()).then_some(("same_table", reason))
+}
+
+/// A migration while it is planned.
+struct Planner<'p> {
+    loaded: &'p Loaded,
+    old: &'p Table,
+    new: &'p Table,
+    migrate: &'p Migrate,
+    obstacles: Vec<Obstacle>,
+}
+
+fn planned(loaded: &Loaded, to: &Workflow, migrate: &Migrate) -> MigrationPlan {
+    let mut planner = Planner {
+        loaded,
+        old: loaded.workflow.table(),
+        new: to.table(),
+        migrate,
+        obstacles: Vec::new(),
+    };
+    planner.mapping();
+    let mut migrated = Migrated {
+        from: loaded.workflow.hash(),
+        to: to.hash(),
+        mapping: migrate.states.clone(),
+        leaves: Vec::new(),
+        history: BTreeMap::new(),
+        active: Vec::new(),
+        timers: BTreeMap::new(),
+        approvals: BTreeMap::new(),
+        context: added(loaded, to),
+    };
+    if let Some(configuration) = planner.configuration() {
+        let name = |id: &StateId| to.table().state_name(*id).to_owned();
+        migrated.leaves = configuration.leaves().map(|id| name(&id)).collect();
+        let history = configuration.history();
+        let history = history.map(|(id, all)| (name(&id), all.iter().map(name).collect()));
+        migrated.history = history.collect();
+        let active = to.table().states().skip(1).map(|(id, _)| id);
+        let active = active.filter(|id| configuration.is_active(to.table(), *id));
+        migrated.active = active.map(|id| name(&id)).collect();
+        migrated.timers = planner.timers(&configuration);
+        migrated.approvals = planner.approvals(&configuration);
+    }
+    MigrationPlan {
+        comparison: compare(&loaded.workflow, to),
+        obstacles: planner.obstacles,
+        migrated,
+    }
+}
+
+/// What the new table begins with and the run doesn't have.
+fn added(loaded: &Loaded, to: &Workflow) -> serde_json::Map<String, Value> {
+    let initial = to.meta().get("context").and_then(Value::as_object);
+    let initial = initial.into_iter().flatten();
+    let absent = initial.filter(|(field, _)| !loaded.state.context.contains_key(*field));
+    absent
+        .map(|(field, value)| (field.clone(), value.clone()))
+        .collect()
+}
+
+impl Planner<'_> {
+    fn obstacle(&mut self, what: &'static str, name: &str, reason: String) {
+        self.obstacles.push(Obstacle {
+            what,
+            name: name.to_owned(),
+            reason,
+        });
+    }
+
+    /// Names that are no state's.
+    fn mapping(&mut self) {
+        for (old, new) in &self.migrate.states {
+            if self.old.state_named(old).is_none() {
+                let reason =
+                    format!("`{old}` is to be `{new}`, but the run's table has no `{old}`");
+                self.obstacle("mapping", old, reason);
+            }
+            if self.new.state_named(new).is_none() {
+                let reason = format!("`{old}` is to be `{new}`, which the new table doesn't have");
+                self.obstacle("mapping", old, reason);
+            }
+        }
+    }
+
+    fn named(&self, state: &str) -> (String, Option<StateId>) {
+        let name = self.migrate.states.get(state);
+        let name = name.map_or(state, String::as_str);
+        (name.to_owned(), self.new.state_named(name))
+    }
+
+    /// Where the run would be.
+    fn configuration(&mut self) -> Option<Configuration> {
+        let mut leaves = Vec::new();
+        for leaf in &self.loaded.state.leaves {
+            match self.named(leaf) {
+                (_, Some(id)) if self.new.is_leaf(id) => leaves.push(id),
+                (name, Some(_)) => {
+                    let reason = format!(
+                        "`{leaf}` is active, and `{name}` has states inside: name one of them"
+                    );
+                    self.obstacle("state", leaf, reason);
+                }
+                (_, None) => {
+                    let reason = format!(
+                        "`{leaf}` is active, and the new table doesn't have it: name what it is there"
+                    );
+                    self.obstacle("state", leaf, reason);
+                }
+            }
+        }
+        let mut slots = Vec::new();
+        for (history, states) in &self.loaded.state.history {
+            let mut all = Vec::new();
+            for state in std::iter::once(history).chain(states) {
+                match self.named(state) {
+                    (_, Some(id)) => all.push(id),
+                    (_, None) => {
+                        let reason = format!(
+                            "`{state}` is what history `{history}` needs, and the new table doesn't have it: name what it is there"
+                        );
+                        self.obstacle("history", state, reason);
+                    }
+                }
+            }
+            slots.push((history, all));
+        }
+        if !self.obstacles.is_empty() {
+            return None;
+        }
+        let mut configuration = match Configuration::from_leaves(self.new, &leaves) {
+            Ok(configuration) => configuration,
+            Err(error) => {
+                let name = self.loaded.state.leaves.join(", ");
+                let reason = format!("the new table can't be in {name} at once: {error}");
+                self.obstacle("configuration", &name, reason);
+                return None;
+            }
+        };
+        for (history, all) in slots {
+            let (slot, states) = all.split_first()?;
+            configuration = match configuration.record(self.new, *slot, states) {
+                Ok(configuration) => configuration,
+                Err(error) => {
+                    let reason = format!("`{history}` can't have recorded that there: {error}");
+                    self.obstacle("history", history, reason);
+                    return None;
+                }
+            };
+        }
+        Some(configuration)
+    }
+
+    /// The new names of the timers that are pending.
+    fn timers(&mut self, configuration: &Configuration) -> BTreeMap<String, String> {
+        let mut renamed = BTreeMap::new();
+        for timer in &self.loaded.state.timers {
+            let Some(old) = timer.name.strip_prefix("timer:") else {
+                continue;
+            };
+            let new = self.timer(old);
+            let row = self.new.timer_named(&new).and_then(|id| self.new.timer(id));
+            let waits = row.is_some_and(|row| {
+                let mut all = self.new.transitions();
+                all.any(|(id, transition)| {
+                    self.new.triggers(id).contains(&row.event)
+                        && configuration.is_active(self.new, transition.source)
+                })
+            });
+            if !waits {
+                let reason = format!(
+                    "timer `{old}` is pending, and nothing active waits for `{new}` in the new table: name the timer that it is there"
+                );
+                self.obstacle("timer", old, reason);
+            } else if new != old {
+                renamed.insert(old.to_owned(), new);
+            }
+        }
+        renamed
+    }
+
+    /// A timer's new name: the one that was given, or that of its state under the state's new name.
+    fn timer(&self, old: &str) -> String {
+        if let Some(new) = self.migrate.timers.get(old) {
+            return new.clone();
+        }
+        let inner = old
+            .strip_prefix("after.")
+            .and_then(|it| it.rsplit_once('.'));
+        let new = inner.and_then(|(state, number)| {
+            let state = self.migrate.states.get(state)?;
+            Some(format!("after.{state}.{number}"))
+        });
+        new.unwrap_or_else(|| old.to_owned())
+    }
+
+    /// The new numbers of the transitions that wait for an approval.
+    fn approvals(&mut self, configuration: &Configuration) -> BTreeMap<String, Vec<u16>> {
+        let mut all = BTreeMap::new();
+        for request in self.loaded.state.open_requests() {
+            let Some(waiting) = &request.opened.event else {
+                continue;
+            };
+            let id = &request.opened.request;
+            let old = waiting.transitions.iter();
+            let new = old.map(|number| self.counterpart(waiting, *number, configuration));
+            match new.collect::<Option<Vec<u16>>>() {
+                Some(new) if self.new.event_named(&waiting.event).is_some() => {
+                    all.insert(id.clone(), new);
+                }
+                _ => {
+                    let event = &waiting.event;
+                    let reason = format!(
+                        "request `{id}` is open, and the new table doesn't take `{event}` as the run's does: decide it first"
+                    );
+                    self.obstacle("request", id, reason);
+                }
+            }
+        }
+        all
+    }
+
+    /// The transition of the new table that leads the same way by the same event.
+    fn counterpart(
+        &self,
+        waiting: &Waiting,
+        number: u16,
+        configuration: &Configuration,
+    ) -> Option<u16> {
+        let old = TransitionId::new(number);
+        let row = self.old.transition(old)?;
+        let (_, source) = self.named(self.old.state_name(row.source));
+        let targets = self.old.targets(old).iter();
+        let targets = targets.map(|id| self.named(self.old.state_name(*id)).1);
+        let targets = targets.collect::<Option<Vec<StateId>>>()?;
+        let event = self.new.event_named(&waiting.event)?;
+        let mut all = self.new.transitions();
+        let found = all.find(|(id, transition)| {
+            Some(transition.source) == source
+                && configuration.is_active(self.new, transition.source)
+                && self.new.triggers(*id).contains(&event)
+                && self.new.targets(*id) == targets
+        });
+        found.map(|(id, _)| id.raw())
+    }
+}

@@ -1,0 +1,323 @@
+//! The journal is made again, and compared with what was written.
+//!
+//! A fold believes what records say; a replay runs the machine. Time and data come in with the records, so that the same
+//! table makes the same steps: a difference is damage, or another table. Records that were taken back are made again, too.
+//!
+//! Deliberately not here: steps that a person made by hand or that a changed file interrupted, which no event asks for.
+//! They are counted, and the replay goes on behind them.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{RunError, Runs};
+use crate::body::{Body, Cause, Event, Started, StepRecord};
+use crate::fold::{self, Live, RunState};
+use crate::hash::Hash;
+use crate::id::RunId;
+use crate::record::Record;
+use crate::step::{CannotStep, Moment, Move, Stepper};
+use crate::store::StoreError;
+use crate::workflow::Workflow;
+
+/// What came of making a journal again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Replay {
+    /// How many records were read.
+    pub records: u64,
+    /// How many steps were made again, and are the same.
+    pub steps: u64,
+    /// How many steps can't be made again, since no event asks for them.
+    pub by_hand: u64,
+    /// What is different first. Nothing behind it was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+}
+
+/// Where a journal isn't what the machine does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// The record.
+    pub seq: u64,
+    /// What is wrong.
+    pub what: String,
+    /// Where in the record, if it is one place: names and numbers with dots between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What the journal has there.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub journal: Value,
+    /// What the machine makes of it.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub again: Value,
+}
+
+impl Difference {
+    fn new(seq: u64, what: impl Into<String>) -> Self {
+        Self {
+            seq,
+            what: what.into(),
+            path: None,
+            journal: Value::Null,
+            again: Value::Null,
+        }
+    }
+}
+
+impl Runs {
+    /// Makes the journal again under the tables that it was written under, or under another one to see what would change.
+    ///
+    /// # Errors
+    ///
+    /// There is no such run, or the store or a table can't be read. What is wrong in the journal is no error.
+    pub fn replay(&self, run: &RunId, under: Option<Arc<Workflow>>) -> Result<Replay, RunError> {
+        let head = self.store.head(run)?;
+        let mut player = Player {
+            owners: self.owners(run)?,
+            runs: self,
+            run,
+            under,
+            last: Hash::ZERO,
+            state: RunState::default(),
+            replay: Replay::default(),
+        };
+        let mut failed = None;
+        fold::each(&*self.store, run, 0, Some(head.seq), |record| {
+            if player.replay.difference.is_none() && failed.is_none() {
+                match player.take(record) {
+                    Ok(difference) => player.replay.difference = difference,
+                    Err(error) => failed = Some(error),
+                }
+            }
+            Ok(())
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let mut replay = player.replay;
+        if replay.difference.is_none() && (replay.records, player.last) != (head.seq, head.hash) {
+            let what = "the journal doesn't end with the record that the store says is its last";
+            replay.difference = Some(Difference::new(head.seq, what));
+        }
+        Ok(replay)
+    }
+
+    /// Whose records a fork's first ones are: up to which, and the run, the first run first.
+    fn owners(&self, run: &RunId) -> Result<Vec<(u64, RunId)>, RunError> {
+        let mut owners = vec![(u64::MAX, run.clone())];
+        let mut next = self.store.head(run)?.forked;
+        let mut upto = u64::MAX;
+        while let Some((parent, at)) = next {
+            upto = upto.min(at);
+            owners.push((upto, parent.clone()));
+            next = self.store.head(&parent)?.forked;
+        }
+        owners.reverse();
+        Ok(owners)
+    }
+}
+
+/// A replay while it goes on.
+struct Player<'r> {
+    runs: &'r Runs,
+    run: &'r RunId,
+    owners: Vec<(u64, RunId)>,
+    under: Option<Arc<Workflow>>,
+    last: Hash,
+    state: RunState,
+    replay: Replay,
+}
+
+impl Player<'_> {
+    fn take(&mut self, record: &Record) -> Result<Option<Difference>, RunError> {
+        let seq = record.seq;
+        if seq != self.replay.records + 1 {
+            let what = format!("the record before it is {}", self.replay.records);
+            return Ok(Some(Difference::new(seq, what)));
+        }
+        if record.prev != self.last {
+            let what = "its hash of the record before it isn't that record's";
+            return Ok(Some(Difference::new(seq, what)));
+        }
+        self.last = record.hash();
+        let body = match record.read() {
+            Ok(body) => body,
+            Err(error) => {
+                let what = format!("`{}` can't be read: {error}", record.kind);
+                return Ok(Some(Difference::new(seq, what)));
+            }
+        };
+        if body.version() == record.v && body.write() != record.body {
+            let what = format!("`{}` isn't written as it reads", record.kind);
+            return Ok(Some(different(seq, &what, &record.body, &body.write())));
+        }
+        if let Some(difference) = self.step(record, &body)? {
+            return Ok(Some(difference));
+        }
+        self.replay.records = seq;
+        if Live::is_rewind(record).is_some() {
+            self.state = fold::read_anew(self.runs.store(), self.run, Some(seq))?;
+        } else {
+            self.state
+                .apply(record)
+                .map_err(|error| StoreError::Corrupt {
+                    run: Some(self.run.clone()),
+                    seq: Some(seq),
+                    what: error.to_string(),
+                })?;
+        }
+        Ok(None)
+    }
+
+    /// Makes the step of a record again, if it has one.
+    fn step(&mut self, record: &Record, body: &Body) -> Result<Option<Difference>, RunError> {
+        let made = match body {
+            Body::Started(started) => {
+                let workflow = self.workflow(&started.table)?;
+                let again = self.start(record, &workflow, started);
+                again.map(|step| {
+                    Body::Started(Started {
+                        step,
+                        ..started.clone()
+                    })
+                })
+            }
+            Body::Event(event) => {
+                let Some(table) = self.state.table else {
+                    let what = "nothing has begun before it";
+                    return Ok(Some(Difference::new(record.seq, what)));
+                };
+                let workflow = self.workflow(&table)?;
+                let Some(moves) = moves(&workflow, event) else {
+                    if matches!(event.cause, Some(Cause::Interrupt { .. })) {
+                        self.replay.by_hand += 1;
+                        return Ok(None);
+                    }
+                    let what = format!("the table has no `{}`", event.event);
+                    return Ok(Some(Difference::new(record.seq, what)));
+                };
+                let again = self.event(record, &workflow, moves, event.data.as_ref());
+                again.map(|step| {
+                    Body::Event(Event {
+                        step,
+                        ..event.clone()
+                    })
+                })
+            }
+            Body::Forced(_) => {
+                self.replay.by_hand += 1;
+                return Ok(None);
+            }
+            _ => return Ok(None),
+        };
+        let seq = record.seq;
+        match made {
+            Ok(again) if again.write() == record.body => {
+                self.replay.steps += 1;
+                Ok(None)
+            }
+            Ok(again) => {
+                let what = "the machine does something else";
+                Ok(Some(different(seq, what, &record.body, &again.write())))
+            }
+            Err(error) => {
+                let what = format!("the machine can't do it: {error}");
+                Ok(Some(Difference::new(seq, what)))
+            }
+        }
+    }
+
+    fn workflow(&self, table: &Hash) -> Result<Arc<Workflow>, RunError> {
+        match &self.under {
+            Some(workflow) => Ok(Arc::clone(workflow)),
+            None => self.runs.workflow_of(table),
+        }
+    }
+
+    fn start(
+        &self,
+        record: &Record,
+        workflow: &Workflow,
+        started: &Started,
+    ) -> Result<StepRecord, CannotStep> {
+        let mut stepper = Stepper::fresh(workflow, &started.context)?;
+        let made = stepper.step(Move::Start, None, self.moment(record));
+        made.map(|(_, step)| step)
+    }
+
+    fn event(
+        &self,
+        record: &Record,
+        workflow: &Workflow,
+        moves: Move,
+        data: Option<&Value>,
+    ) -> Result<StepRecord, CannotStep> {
+        let mut stepper = Stepper::restored(workflow, &self.state)?;
+        let made = stepper.step(moves, data, self.moment(record));
+        made.map(|(_, step)| step)
+    }
+
+    /// Effects are named after the run that wrote the record.
+    fn moment(&self, record: &Record) -> Moment<'_> {
+        let owner = self.owners.iter().find(|(upto, _)| record.seq <= *upto);
+        Moment {
+            run: owner.map_or(self.run, |(_, run)| run),
+            seq: record.seq,
+            now: record.time,
+        }
+    }
+}
+
+/// What moves the machine by an event, if something does.
+fn moves(workflow: &Workflow, event: &Event) -> Option<Move> {
+    let table = workflow.table();
+    match &event.cause {
+        Some(Cause::Timer { timer }) => table.timer_named(timer).map(Move::Timer),
+        Some(Cause::Interrupt { .. }) => None,
+        _ => table.event_named(&event.event).map(Move::Event),
+    }
+}
+
+/// The first place where two bodies differ.
+fn different(seq: u64, what: &str, journal: &str, again: &str) -> Difference {
+    let mut difference = Difference::new(seq, what);
+    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
+    let (mut journal, mut again) = (read(journal), read(again));
+    let mut path: Vec<String> = Vec::new();
+    while let Some(key) = unlike(&journal, &again) {
+        let inside = |value: &mut Value| match value {
+            Value::Object(fields) => fields.remove(&key),
+            Value::Array(items) => {
+                let index = key.parse::<usize>().ok();
+                index
+                    .and_then(|index| items.get_mut(index))
+                    .map(Value::take)
+            }
+            _ => None,
+        };
+        journal = inside(&mut journal).unwrap_or_default();
+        again = inside(&mut again).unwrap_or_default();
+        path.push(key);
+    }
+    difference.path = (!path.is_empty()).then(|| path.join("."));
+    (difference.journal, difference.again) = (journal, again);
+    difference
+}
+
+/// The first key or index under which two values differ, if they have such.
+fn unlike(one: &Value, other: &Value) -> Option<String> {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            let mut keys = one.keys().chain(other.keys());
+            keys.find(|key| one.get(*key) != other.get(*key)).cloned()
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            let longest = one.len().max(other.len());
+            let mut places = 0..longest;
+            let differs = places.find(|place| one.get(*place) != other.get(*place));
+            differs.map(|place| place.to_string())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,303 @@
+//! Working copies that are saved and put back, with real git in folders of their own.
+
+mod crash;
+mod repository;
+
+use std::path::Path;
+
+use statemark_store::runs::{Checkpoint, Restore, Rewind};
+use statemark_store::{Role, RunError, Runs, Send, Start};
+
+use crate::harness::Bench;
+use repository::{Snapshot, Work};
+
+const SPEC: &str = "# Ship\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> plan\n    plan --> build : go\n    build --> plan : again\n```\n";
+
+fn begun() -> Bench {
+    let bench = Bench::new(&[("case.md", SPEC)]);
+    let start = Start {
+        workflow: bench.runs.workflows().ids().remove(0),
+        ..Start::default()
+    };
+    bench.runs.start(&bench.order("r"), &start).unwrap();
+    bench
+}
+
+fn saved(runs: &Runs, bench: &Bench, folder: &Path, name: &str) -> Result<(), RunError> {
+    let checkpoint = Checkpoint {
+        folder: folder.to_path_buf(),
+        name: Some(name.to_owned()),
+        reason: None,
+    };
+    runs.checkpoint(&bench.order("r"), &checkpoint).map(|_| ())
+}
+
+fn put_back(bench: &Bench, name: &str) -> Result<(), RunError> {
+    let name = name.to_owned();
+    let order = bench.order("r");
+    bench.runs.restore(&order, &Restore { name }).map(|_| ())
+}
+
+/// Saves, lets something happen, puts back: the files are as they were, and so is all that is git's; and what was
+/// overwritten can be had again.
+fn there_and_back(work: &Work, happens: impl FnOnce(&Work)) {
+    let bench = begun();
+    let before = Snapshot::of(work);
+    let git = work.git_state();
+    saved(&bench.runs, &bench, work.path(), "one").unwrap();
+    assert_eq!(work.git_state(), git, "saving touches nothing of git's");
+    assert_eq!(Snapshot::of(work), before, "saving touches no file");
+    happens(work);
+    let changed = Snapshot::of(work);
+    assert_ne!(changed, before, "something happens");
+    let git = work.git_state();
+    put_back(&bench, "one").unwrap();
+    assert_eq!(Snapshot::of(work), before);
+    assert_eq!(
+        work.git_state(),
+        git,
+        "putting back touches nothing of git's"
+    );
+    let loaded = bench.runs.load(&"r".parse().unwrap()).unwrap();
+    assert_eq!(loaded.state.restoring, None);
+    let names = loaded.state.checkpoints.keys();
+    let overwritten = names.filter(|name| name.starts_with("before-")).next_back();
+    put_back(&bench, overwritten.unwrap()).unwrap();
+    assert_eq!(
+        Snapshot::of(work),
+        changed,
+        "what was overwritten comes back"
+    );
+    assert_eq!(work.litter(), Vec::<String>::new());
+}
+
+#[test]
+fn tracked_changed_new_and_deleted() {
+    let work = Work::new();
+    work.write("kept", "1").write("deep/er/file", "x").commit();
+    work.write("new", "not tracked").write("kept", "2");
+    there_and_back(&work, |work| {
+        work.write("kept", "3").remove("new").remove("deep");
+        work.write("deep", "a file now").write("other/one", "y");
+    });
+}
+
+#[test]
+fn names_links_and_bits() {
+    let work = Work::new();
+    work.write("with blank", "1")
+        .write("line\nend", "2")
+        .write("quo\"te\\", "3");
+    work.write("-rf", "4")
+        .write("ümläut", "5")
+        .write(":(top)x", "6")
+        .write("*", "7");
+    work.write("tool", "#!/bin/sh")
+        .executable("tool", true)
+        .write("text", "t");
+    work.link("link", "text")
+        .link("broken", "nowhere")
+        .link("to-folder", "sub");
+    work.write("sub/a", "a");
+    work.commit();
+    there_and_back(&work, |work| {
+        work.executable("tool", false).executable("text", true);
+        work.remove("line\nend").remove("with blank").remove("*");
+        work.remove("link").write("link", "a file now");
+        work.remove("text").link("text", "sub/a");
+        work.remove("sub").link("sub", ".");
+    });
+}
+
+#[test]
+fn every_byte_as_it_is() {
+    let work = Work::new();
+    work.write(
+        ".gitattributes",
+        "* text=auto eol=lf\n*.id ident\n*.up filter=up\n",
+    );
+    work.write("dos.txt", "one\r\ntwo\r\n")
+        .write("mixed.txt", "one\r\ntwo\n");
+    work.write("x.id", "$Id$\n").write("x.up", "low\n");
+    work.git(&["config", "filter.up.clean", "tr a-z A-Z"]);
+    work.git(&["config", "filter.up.smudge", "tr A-Z a-z"]);
+    work.git(&["config", "core.autocrlf", "input"]);
+    there_and_back(&work, |work| {
+        work.write("dos.txt", "one\ntwo\n")
+            .write("mixed.txt", "x\r\n");
+        work.write("x.id", "$Id: 5 $\n").write("x.up", "Other\n");
+    });
+}
+
+#[test]
+fn ignored_files_stay() {
+    let work = Work::new();
+    work.write(".gitignore", "*.log\nbuilt/\n")
+        .write("a.log", "1")
+        .write("built/x", "1");
+    work.write("tracked.log", "tracked although ignored");
+    work.git(&["add", "-f", "tracked.log"]);
+    let bench = begun();
+    saved(&bench.runs, &bench, work.path(), "one").unwrap();
+    work.write("a.log", "2")
+        .write("built/y", "2")
+        .write("tracked.log", "changed");
+    // What is ignored from now on, and was saved before, is overwritten, but not lost.
+    put_back(&bench, "one").unwrap();
+    assert_eq!(work.read("a.log"), "2");
+    assert_eq!(work.read("built/y"), "2");
+    assert_eq!(work.read("tracked.log"), "tracked although ignored");
+    work.write("late", "saved").write(".gitignore", "");
+    work.remove("a.log").remove("built");
+    saved(&bench.runs, &bench, work.path(), "two").unwrap();
+    work.write(".gitignore", "late\n")
+        .write("late", "ignored now");
+    put_back(&bench, "two").unwrap();
+    assert_eq!(work.read("late"), "saved");
+    let loaded = bench.runs.load(&"r".parse().unwrap()).unwrap();
+    let names = loaded.state.checkpoints.keys();
+    let before = names.filter(|name| name.starts_with("before-")).next_back();
+    put_back(&bench, before.unwrap()).unwrap();
+    assert_eq!(work.read("late"), "ignored now");
+}
+
+#[test]
+fn no_commit_a_dirty_index_a_detached_head_a_worktree() {
+    let work = Work::new();
+    work.write("first", "1");
+    there_and_back(&work, |work| {
+        work.write("first", "2").write("second", "2");
+    });
+    work.commit();
+    work.write("first", "staged").git(&["add", "."]);
+    work.write("first", "and changed again")
+        .git(&["rm", "--cached", "-q", "second"]);
+    work.git(&["checkout", "-q", "--detach"]);
+    there_and_back(&work, |work| {
+        work.write("first", "3").remove("second");
+    });
+    let beside = Work::beside(&work);
+    beside.write("only here", "1");
+    there_and_back(&beside, |work| {
+        work.write("first", "4").remove("only here");
+    });
+}
+
+#[test]
+fn a_merge_that_is_not_over() {
+    let work = Work::new();
+    work.write("file", "base\n").commit();
+    work.git(&["checkout", "-q", "-b", "other"])
+        .write("file", "theirs\n")
+        .commit();
+    work.git(&["checkout", "-q", "-"])
+        .write("file", "ours\n")
+        .commit();
+    work.try_git(&["merge", "-q", "other"]);
+    there_and_back(&work, |work| {
+        work.write("file", "solved\n");
+    });
+}
+
+#[test]
+fn repositories_inside_are_left_alone() {
+    let work = Work::new();
+    work.write("own", "1").commit();
+    let inside = work.inside("inside");
+    inside.write("theirs", "1").commit();
+    let empty = work.inside("empty");
+    empty.write("nothing committed", "1");
+    let bench = begun();
+    saved(&bench.runs, &bench, work.path(), "one").unwrap();
+    work.write("own", "2");
+    inside.write("theirs", "2").commit();
+    put_back(&bench, "one").unwrap();
+    assert_eq!(work.read("own"), "1");
+    assert_eq!(inside.read("theirs"), "2");
+    assert_eq!(empty.read("nothing committed"), "1");
+    let loaded = bench.runs.load(&"r".parse().unwrap()).unwrap();
+    let nested = &loaded.state.checkpoints["one"].taken.nested;
+    assert_eq!(nested, &["empty/", "inside/"]);
+}
+
+#[test]
+fn a_rewind_takes_the_files_along() {
+    let work = Work::new();
+    work.write("plan", "1").commit();
+    let bench = begun();
+    let order = bench.order("r");
+    saved(&bench.runs, &bench, work.path(), "one").unwrap();
+    let go = |event: &str| {
+        let event = event.to_owned();
+        bench
+            .runs
+            .send(&order, &Send { event, data: None })
+            .unwrap()
+    };
+    go("go");
+    work.write("built", "1");
+    let mut rewind = Rewind::to(2);
+    rewind.scope = statemark_store::body::Scope::Both;
+    let plan = bench.runs.plan_rewind(&order.run, &rewind).unwrap();
+    assert_eq!(plan.checkpoint.as_deref(), Some("one"));
+    rewind.token = Some(plan.token);
+    let written = bench.runs.rewind(&order, &rewind).unwrap();
+    assert_eq!(written.loaded.state.leaves, ["plan"]);
+    assert!(!work.has("built"));
+    // The state behind it and the files of that time can be had again.
+    let name = "before-4".to_owned();
+    bench.runs.restore(&order, &Restore { name }).unwrap();
+    assert!(work.has("built"));
+    let mut files = Rewind::to(written.loaded.head.seq);
+    files.scope = statemark_store::body::Scope::Workspace;
+    let plan = bench.runs.plan_rewind(&order.run, &files).unwrap();
+    files.token = Some(plan.token);
+    let written = bench.runs.rewind(&order, &files).unwrap();
+    assert!(!work.has("built"));
+    assert_eq!(written.loaded.state.leaves, ["plan"]);
+    assert_eq!(order.actor.role, Role::Agent);
+}
+
+#[test]
+fn what_cannot_be_put_back_says_so() {
+    let work = Work::new();
+    work.write("a", "1").commit();
+    let bench = begun();
+    let order = bench.order("r");
+    saved(&bench.runs, &bench, work.path(), "one").unwrap();
+    let nowhere = saved(&bench.runs, &bench, &work.path().join("nowhere"), "two");
+    let said = nowhere.unwrap_err().to_string();
+    assert!(
+        said.starts_with("looking for the repository: there is no folder"),
+        "{said}"
+    );
+    // A folder with an ignored file stands where a file was.
+    work.remove("a")
+        .write(".git/info/exclude", "a/ignored\n")
+        .write("a/ignored", "x");
+    let said = put_back(&bench, "one").unwrap_err().to_string();
+    assert!(said.starts_with("putting the files back: "), "{said}");
+    assert_eq!(work.read("a/ignored"), "x");
+    // Until that is over, nothing moves.
+    let event = "go".to_owned();
+    let sent = bench
+        .runs
+        .send(&order, &Send { event, data: None })
+        .unwrap();
+    let told = sent.records[0].told();
+    assert_eq!(
+        told,
+        "event `go` refused: the files are being put back to checkpoint `one`: finish that or give it up first"
+    );
+    let given_up = bench
+        .runs
+        .give_up_restore(&order, "the folder is needed")
+        .unwrap();
+    assert_eq!(given_up.loaded.state.restoring, None);
+    let event = "go".to_owned();
+    let sent = bench
+        .runs
+        .send(&order, &Send { event, data: None })
+        .unwrap();
+    assert_eq!(sent.loaded.state.leaves, ["build"]);
+}
