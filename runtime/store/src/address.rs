@@ -8,7 +8,8 @@ use crate::memory::MemoryStore;
 use crate::sqlite::SqliteStore;
 use crate::store::{Store, StoreError};
 
-/// Opens the store at an address: `memory:`, `sqlite:PATH`, or a path, which is SQLite's.
+/// Opens the store at an address: `memory:`, `sqlite:PATH`, a path, which is SQLite's, or `postgres://…`. Leases and claims
+/// go by the clock, but in PostgreSQL by the time of the server, because the clocks of many machines differ.
 ///
 /// # Errors
 ///
@@ -17,10 +18,33 @@ pub fn open(address: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, Stor
     if address == "memory:" {
         return Ok(Arc::new(MemoryStore::new(clock)));
     }
+    if ["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| address.starts_with(scheme))
+    {
+        return postgres(address);
+    }
     let path = address.strip_prefix("sqlite:").unwrap_or(address);
     if path.is_empty() || path.contains("://") {
-        let what = format!("`{address}` is no address of a store; write `sqlite:PATH`");
+        // It isn't quoted: an address with `://` may hold a password.
+        let scheme = address.split("://").next().unwrap_or_default();
+        let what = format!(
+            "there are no stores of the kind `{scheme}`; write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory:`"
+        );
         return Err(StoreError::Invalid { what });
     }
     Ok(Arc::new(SqliteStore::open(Path::new(path), clock)?))
+}
+
+#[cfg(feature = "postgres")]
+fn postgres(address: &str) -> Result<Arc<dyn Store>, StoreError> {
+    Ok(Arc::new(crate::postgres::PostgresStore::open(address)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn postgres(_: &str) -> Result<Arc<dyn Store>, StoreError> {
+    let what =
+        "this build can't reach PostgreSQL; build `statemark-store` with the feature `postgres`"
+            .to_owned();
+    Err(StoreError::Invalid { what })
 }

@@ -22,6 +22,7 @@
 
 pub mod body;
 pub mod fold;
+pub mod keep;
 pub mod runs;
 
 mod actor;

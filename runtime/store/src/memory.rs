@@ -237,6 +237,46 @@ impl Store for MemoryStore {
         inner.append(append, (at, last), forked)
     }
 
+    fn make(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
+        for append in appends {
+            append.check()?;
+        }
+        let Some(run) = appends.first().map(|append| &append.run) else {
+            return Ok(());
+        };
+        let mut inner = self.lock();
+        if let Some(found) = inner.runs.get(run) {
+            let actual = found.head.seq;
+            return Err(StoreError::Conflict { actual });
+        }
+        let (mut start, mut forked) = ((0, Hash::ZERO), None);
+        if let Some((from, at)) = from {
+            inner.run(from)?;
+            let Some(last) = inner.record(from, at).map(Record::hash) else {
+                let what = format!("record {at} in run `{from}`");
+                return Err(StoreError::NotFound { what });
+            };
+            (start, forked) = ((at, last), Some((from.clone(), at)));
+        }
+        let done = appends.iter().zip(0..).try_for_each(|(append, number)| {
+            let expect = if number == 0 {
+                Expect::NoRun
+            } else {
+                Expect::Any
+            };
+            let append = Append {
+                expect,
+                ..append.clone()
+            };
+            let done = inner.append(&append, start, forked.take())?;
+            append.made(done)
+        });
+        if done.is_err() {
+            inner.runs.remove(run);
+        }
+        done
+    }
+
     fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, StoreError> {
         let now = self.clock.now();
         let mut inner = self.lock();

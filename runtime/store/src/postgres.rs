@@ -135,6 +135,10 @@ impl Store for PostgresStore {
         self.append_to(append, Some((from, at)))
     }
 
+    fn make(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
+        self.make_of(from, appends)
+    }
+
     fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, StoreError> {
         let now = self.now()?;
         self.wait("leasing a run", &async |session| {

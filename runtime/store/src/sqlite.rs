@@ -12,6 +12,7 @@
 //! libraries of SQLite in the same file. Below version 3.51.3 they can damage it.
 
 mod connection;
+mod copy;
 mod door;
 mod fault;
 mod place;
@@ -174,6 +175,13 @@ impl Store for SqliteStore {
     fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError> {
         append.check()?;
         self.write(|transaction| write::append(transaction, append, Some((from, at))))
+    }
+
+    fn make(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
+        for append in appends {
+            append.check()?;
+        }
+        self.write(|transaction| write::make(transaction, from, appends))
     }
 
     fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, StoreError> {

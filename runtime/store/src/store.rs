@@ -363,6 +363,15 @@ pub trait Store: Send + Sync {
     /// [`Expect::NoRun`], whatever the append expects.
     fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError>;
 
+    /// Makes a run by several appends, all or none: the first makes it, from nothing or as a fork; each of the others is
+    /// put behind. For runs that come from another store.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Conflict`] if there is such a run; [`StoreError::KeyReused`] if two appends have one key; else as
+    /// [`Store::append`] and [`Store::fork`].
+    fn make(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError>;
+
     /// Gets or prolongs the lease of a run.
     ///
     /// # Errors
@@ -442,6 +451,16 @@ pub const MAX_BODY: usize = 1 << 20;
 pub const MAX_TIME: u64 = i64::MAX.unsigned_abs();
 
 impl Append {
+    /// Whether it was made now, as one of several that make a run.
+    pub(crate) fn made(&self, done: Appended) -> Result<(), StoreError> {
+        match (done, &self.key) {
+            (Appended::Replayed { .. }, Some((key, _))) => {
+                Err(StoreError::KeyReused { key: key.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether it can be made at all.
     ///
     /// # Errors

@@ -54,7 +54,32 @@ impl PostgresStore {
         // Asked again, an append without a key would be made twice.
         let again = append.key.is_some();
         self.wait_for("appending", again, &async |session| {
-            written(session, append, from).await
+            written(session, append, from, true).await
+        })
+    }
+
+    /// Makes a run by several appends, in one transaction.
+    pub(super) fn make_of(
+        &self,
+        from: Option<(&RunId, u64)>,
+        appends: &[Append],
+    ) -> Result<(), StoreError> {
+        for append in appends {
+            append.check()?;
+        }
+        self.wait_for("making a run", false, &async |session| {
+            for (append, number) in appends.iter().zip(1..) {
+                let (is_first, is_last) = (number == 1, number == appends.len());
+                let expect = if is_first { Expect::NoRun } else { Expect::Any };
+                let append = Append {
+                    expect,
+                    ..append.clone()
+                };
+                let from = from.filter(|_| is_first);
+                let done = written(session, &append, from, is_last).await?;
+                append.made(done)?;
+            }
+            Ok(())
         })
     }
 }
@@ -63,6 +88,7 @@ async fn written(
     session: &Session,
     append: &Append,
     from: Option<(&RunId, u64)>,
+    commits: bool,
 ) -> Result<Appended, Fault> {
     let lock = session.prepare(LOCK).await?;
     let seen = session.prepare(SEEN).await?;
@@ -108,7 +134,7 @@ async fn written(
     }
     let place = place(append, head.first(), start, from)?;
     let armed = armed.iter().map(read_timer).collect::<Result<_, _>>()?;
-    write(session, append, &place, armed).await
+    write(session, append, &place, armed, commits).await
 }
 
 /// The last record that a fork shares, and its hash. Its run is held, so that nobody removes it meanwhile.
@@ -192,6 +218,7 @@ async fn write(
     append: &Append,
     place: &Place<'_>,
     armed: BTreeSet<PendingTimer>,
+    commits: bool,
 ) -> Result<Appended, Fault> {
     let key = append.key.as_ref();
     let (records, hash) = chain(
@@ -234,12 +261,18 @@ async fn write(
     let head_sql = session.prepare(&Head::sql(place.is_new)).await?;
     let (params, head_values) = (as_params(&values), head.values(place.is_new));
     let head_params = as_params(&head_values);
+    let commit = async {
+        match commits {
+            true => session.commit().await,
+            false => Ok(()),
+        }
+    };
     let (put, key, head, committed) = join!(
         biased;
         session.run(&put, &params),
         key,
         session.run(&head_sql, &head_params),
-        session.commit(),
+        commit,
     );
     // What failed first is what is to be told; the commit has undone the rest.
     put?;

@@ -73,8 +73,11 @@ impl Session {
         Ok(self.object.batch_execute(sql).await?)
     }
 
+    /// Begins a transaction, unless there is one.
     pub(super) async fn begin(&self) -> Result<(), Fault> {
-        self.open.set(true);
+        if self.open.replace(true) {
+            return Ok(());
+        }
         Ok(self.object.batch_execute("BEGIN").await?)
     }
 

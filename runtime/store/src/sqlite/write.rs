@@ -88,6 +88,27 @@ pub(super) fn append(
     Ok(Appended::Done { first, last: seq })
 }
 
+/// Makes a run by several appends.
+pub(super) fn make(
+    connection: &Connection,
+    from: Option<(&RunId, u64)>,
+    appends: &[Append],
+) -> Result<(), StoreError> {
+    for (index, one) in appends.iter().enumerate() {
+        let is_first = index == 0;
+        let one = Append {
+            expect: if is_first { Expect::NoRun } else { Expect::Any },
+            ..one.clone()
+        };
+        let found = end(connection, &one.run)?.filter(|_| is_first);
+        if let Some(End { seq: actual, .. }) = found {
+            return Err(StoreError::Conflict { actual });
+        }
+        one.made(append(connection, &one, from.filter(|_| is_first))?)?;
+    }
+    Ok(())
+}
+
 /// The hash of a record.
 fn hash_at(connection: &Connection, run: &RunId, seq: u64) -> Result<Hash, StoreError> {
     let end = end(connection, run)?.ok_or_else(|| no_run(run))?;

@@ -1,0 +1,72 @@
+//! Keeping stores: to see that one is whole, to copy it, to move it, and to throw away what is over.
+//!
+//! All of it goes through [`Store`], so that it is the same for every one of them; only [`backup`] is SQLite's, because
+//! servers have backups of their own. Each operation gives a report, which says by [`std::fmt::Display`] what was done.
+//!
+//! What to rely on: nothing here changes a record. What comes in is checked by its hashes before anything is written, and
+//! a run is written whole or not at all.
+
+mod backup;
+mod bundle;
+mod export;
+mod import;
+mod migrate;
+mod prune;
+mod verify;
+
+pub use backup::{BackedUp, backup};
+pub use export::{Exported, FORMAT, export};
+pub use import::{ImportError, Imported, import};
+pub use migrate::{Moved, migrate};
+pub use prune::{Prune, Pruned, prune};
+pub use verify::{Difference, Verified, verify};
+
+use crate::id::RunId;
+use crate::store::{Head, MAX_PAGE, Query, Store, StoreError};
+
+/// All runs, each behind the one that it was forked from, else in the order of their ids.
+fn all(store: &dyn Store) -> Result<Vec<Head>, StoreError> {
+    let mut heads = std::collections::BTreeMap::new();
+    let mut query = Query {
+        limit: MAX_PAGE,
+        ..Query::default()
+    };
+    loop {
+        let page = store.list(&query)?;
+        heads.extend(page.heads.into_iter().map(|head| (head.run.clone(), head)));
+        match page.next {
+            Some(next) => query.after = Some(next),
+            None => break,
+        }
+    }
+    let mut sorted = Vec::with_capacity(heads.len());
+    while let Some((_, head)) = heads.pop_first() {
+        let mut line = vec![head];
+        // What it was forked from comes first, and what that was forked from.
+        while let Some(parent) = line.last().and_then(|head| head.forked.as_ref())
+            && let Some(parent) = heads.remove(&parent.0)
+        {
+            line.push(parent);
+        }
+        sorted.extend(line.into_iter().rev());
+    }
+    Ok(sorted)
+}
+
+/// A run, behind those that it was forked from.
+fn line(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
+    let mut line = vec![store.head(run)?];
+    while let Some((parent, _)) = line.last().and_then(|head| head.forked.clone()) {
+        line.push(store.head(&parent)?);
+    }
+    line.reverse();
+    Ok(line)
+}
+
+/// Runs and their number, in words.
+fn runs(count: usize) -> String {
+    match count {
+        1 => "1 run".to_owned(),
+        count => format!("{count} runs"),
+    }
+}

@@ -1,0 +1,74 @@
+//! Copies of the file, which sleep until they are woken.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rusqlite::backup::Backup;
+
+use super::fault::{self, Doing as _};
+use super::{SqliteStore, connection};
+use crate::store::StoreError;
+
+/// How much of the file is copied at once. Unit: pages. Why: writers get a turn in between.
+const PAGES: std::ffi::c_int = 1_024;
+
+/// Nobody has a lease any more, and no token that was given out is the newest; nobody gets a timer.
+const SLEEP: &str = "
+    UPDATE runs SET fence = fence + 1, lease_owner = NULL, lease_until = 0;
+    UPDATE timers SET claimed = 9223372036854775807;
+";
+
+impl SqliteStore {
+    /// Copies the store to a new file, in which timers sleep: how many runs and timers it has.
+    pub(crate) fn copy_to(&self, path: &Path) -> Result<(usize, usize), StoreError> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let made = options.open(path);
+        made.map_err(|error| fault::refused(format!("`{}`: {error}", path.display())))?;
+        let copied = self.fill(path);
+        if copied.is_err() {
+            // Half a copy looks like a whole one.
+            let _ = std::fs::remove_file(path);
+        }
+        copied
+    }
+
+    fn fill(&self, path: &Path) -> Result<(usize, usize), StoreError> {
+        let from = connection::reader(&self.path)?;
+        let mut to = Connection::open(path).doing("making the copy")?;
+        Backup::new(&from, &mut to)
+            .and_then(|copy| copy.run_to_completion(PAGES, Duration::ZERO, None))
+            .doing("copying the store")?;
+        // One file, without a log beside it, until somebody opens it as a store.
+        to.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;")
+            .doing("making the copy")?;
+        let transaction = to.transaction().doing("making the copy")?;
+        transaction.execute_batch(SLEEP).doing("making the copy")?;
+        let count = |table: &str| {
+            let sql = format!("SELECT count(*) FROM {table}");
+            let count = transaction.query_row(&sql, [], |row| row.get::<_, i64>(0));
+            let count = count.doing("reading the copy");
+            count.map(|count| usize::try_from(count).unwrap_or(usize::MAX))
+        };
+        let counts = (count("runs")?, count("timers")?);
+        transaction.commit().doing("making the copy")?;
+        Ok(counts)
+    }
+
+    /// Lets the timers of a copy go off: from now on this is the store, and the one that it was copied from must not act
+    /// any more. How many timers were woken.
+    ///
+    /// # Errors
+    ///
+    /// As the store's.
+    pub fn wake(&self) -> Result<usize, StoreError> {
+        self.write(|transaction| {
+            let sql = "UPDATE timers SET claimed = 0 WHERE claimed = 9223372036854775807";
+            transaction.execute(sql, []).doing("waking the store")
+        })
+    }
+}
