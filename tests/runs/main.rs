@@ -8,6 +8,7 @@ mod files;
 mod golden;
 mod harness;
 mod history;
+mod keep;
 mod model;
 mod postgres;
 mod reports;

@@ -8,6 +8,7 @@ mod forking;
 mod keeping;
 mod leasing;
 mod listing;
+mod making;
 mod random;
 pub(crate) mod sqlite;
 mod timing;
@@ -40,6 +41,7 @@ pub(crate) fn keeps_its_promises(make: impl Fn() -> Made) {
         keeping::PROMISES,
         leasing::PROMISES,
         listing::PROMISES,
+        making::PROMISES,
         timing::PROMISES,
     ];
     let mut broken = Vec::new();

@@ -48,3 +48,18 @@ fn postgres(_: &str) -> Result<Arc<dyn Store>, StoreError> {
             .to_owned();
     Err(StoreError::Invalid { what })
 }
+
+#[cfg(all(test, not(feature = "postgres")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_without_postgres_says_how_to_get_it() {
+        let address = "postgres://someone:canary@host/runs";
+        let error = open(address, Arc::new(crate::SystemClock)).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "this build can't reach PostgreSQL; build `statemark-store` with the feature `postgres`"
+        );
+    }
+}

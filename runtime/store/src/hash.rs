@@ -50,7 +50,7 @@ pub struct ParseHashError;
 
 impl fmt::Display for ParseHashError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a SHA-256 sum has 64 hexadecimal digits")
+        out.write_str("a SHA-256 sum has 64 lowercase hexadecimal digits")
     }
 }
 
@@ -61,7 +61,9 @@ impl FromStr for Hash {
 
     fn from_str(text: &str) -> Result<Self, ParseHashError> {
         let mut bytes = [0; 32];
-        if text.len() != 64 || !text.is_ascii() {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        // One hash is one text: capital letters and signs, which numbers may have, aren't taken.
+        if text.len() != 64 || !text.bytes().all(is_digit) {
             return Err(ParseHashError);
         }
         for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use statemark_store::{
     Actor, Append, Appended, Expect, Hash, NewRecord, PostgresStore, Role, Store, StoreError,
-    Summary,
+    Summary, SystemClock,
 };
 
 use super::server;
@@ -87,6 +87,18 @@ fn no_error_shows_a_password() {
         let secure = format!("{address}&sslmode=require");
         errors.push(PostgresStore::open(&secure).err().unwrap().to_string());
     }
+    for address in [
+        format!("mysql://someone:{PASSWORD}@127.0.0.1/runs"),
+        format!("postgres://someone:{PASSWORD}@127.0.0.1:port/runs"),
+    ] {
+        let clock = Arc::new(SystemClock);
+        errors.push(
+            statemark_store::open(&address, clock)
+                .err()
+                .unwrap()
+                .to_string(),
+        );
+    }
     for error in &errors {
         assert!(!error.contains(PASSWORD), "{error}");
     }
@@ -95,7 +107,7 @@ fn no_error_shows_a_password() {
         errors[1].contains("postgres://user:password@"),
         "{errors:#?}"
     );
-    if errors.len() > 3 {
+    if errors.len() > 5 {
         assert!(
             errors[3].contains("password authentication failed"),
             "{errors:#?}"

@@ -68,6 +68,15 @@ impl PostgresStore {
             append.check()?;
         }
         self.wait_for("making a run", false, &async |session| {
+            let Some(first) = appends.first() else {
+                return Ok(());
+            };
+            session.begin().await?;
+            let found = session.query(LOCK, &[&first.run.as_str()]).await?;
+            if let Some(found) = found.first() {
+                let actual = row::number(found, 0)?;
+                return Err(StoreError::Conflict { actual }.into());
+            }
             for (append, number) in appends.iter().zip(1..) {
                 let (is_first, is_last) = (number == 1, number == appends.len());
                 let expect = if is_first { Expect::NoRun } else { Expect::Any };

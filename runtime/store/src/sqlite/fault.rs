@@ -18,6 +18,9 @@ impl<T> Doing<T> for rusqlite::Result<T> {
 
 fn of(doing: &'static str, error: &Error) -> StoreError {
     let cause = error.to_string();
+    if is_of_a_value(error) {
+        return damaged(cause);
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy {
             by: "another connection".to_owned(),
@@ -29,6 +32,17 @@ fn of(doing: &'static str, error: &Error) -> StoreError {
         },
         _ => StoreError::Failed { doing, cause },
     }
+}
+
+/// Whether a row has what nobody would have written: a text that isn't UTF-8, a hash that is too short.
+const fn is_of_a_value(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::Utf8Error(..)
+    )
 }
 
 /// A commit that failed may have reached the log all the same, unless SQLite had no room or no turn to write.

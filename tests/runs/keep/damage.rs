@@ -1,0 +1,163 @@
+//! A damaged store is noticed, and where.
+
+use std::sync::Arc;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, params};
+use statemark_store::keep::verify;
+use statemark_store::{ManualClock, SqliteStore, Store};
+
+use super::filled;
+use crate::harness::BEGIN;
+use crate::stores::in_memory;
+use crate::stores::sqlite::folder;
+
+/// What a record is stored in; `run` and `seq` are where.
+const COLUMNS: [&str; 9] = [
+    "time", "kind", "v", "role", "name", "session", "key", "body", "prev",
+];
+
+#[test]
+fn a_whole_store_is_found_whole() {
+    let store = filled(in_memory());
+    let verified = verify(&*store, None).unwrap();
+    assert_eq!(
+        verified.to_string(),
+        "whole: 3 runs, 11 records, 1 blobs",
+        "the fork has three of its four records from another run"
+    );
+}
+
+/// Every byte of every record, one after the other, with a bit of it flipped.
+#[test]
+fn a_flipped_byte_is_found_with_its_run_and_seq() {
+    let path = folder().join("runs.db");
+    let clock = Arc::new(ManualClock::new(BEGIN));
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&path, Arc::clone(&clock)).unwrap());
+    let store = filled((store, clock));
+    assert!(verify(&*store, None).unwrap().differences.is_empty());
+    let file = Connection::open(&path).unwrap();
+    file.execute_batch("PRAGMA synchronous = OFF").unwrap();
+    let mut flipped = 0;
+    for (run, last) in [("done", 5_i64), ("open", 2)] {
+        let run = run.parse().unwrap();
+        for seq in 1..=last {
+            for column in COLUMNS {
+                let place = params![statemark_store::RunId::as_str(&run), seq];
+                let sql = format!("SELECT {column} FROM records WHERE run = ?1 AND seq = ?2");
+                let whole: Value = file.query_row(&sql, place, |row| row.get(0)).unwrap();
+                for (number, damaged) in flips(&whole).into_iter().enumerate() {
+                    let as_text = if matches!(whole, Value::Text(_)) {
+                        "CAST(?3 AS TEXT)"
+                    } else {
+                        "?3"
+                    };
+                    let sql = format!(
+                        "UPDATE records SET {column} = {as_text} WHERE run = ?1 AND seq = ?2"
+                    );
+                    let run_text = statemark_store::RunId::as_str(&run);
+                    file.execute(&sql, params![run_text, seq, damaged]).unwrap();
+                    let verified = verify(&*store, Some(&run)).unwrap();
+                    let first = verified.differences.first();
+                    let first = first.map(|it| (it.run.as_str(), it.seq));
+                    assert_eq!(
+                        first,
+                        Some((run_text, Some(seq.unsigned_abs()))),
+                        "{column} of record {seq}, byte {number}: {verified}"
+                    );
+                    let sql =
+                        format!("UPDATE records SET {column} = ?3 WHERE run = ?1 AND seq = ?2");
+                    file.execute(&sql, params![run_text, seq, whole]).unwrap();
+                    flipped += 1;
+                }
+            }
+        }
+    }
+    assert!(flipped > 1_000, "{flipped}");
+    assert!(verify(&*store, None).unwrap().differences.is_empty());
+}
+
+/// The value with one bit of each of its bytes flipped, as bytes if it was a text.
+fn flips(value: &Value) -> Vec<Value> {
+    let bytes = match value {
+        Value::Null => return Vec::new(),
+        Value::Integer(number) => {
+            // The sign isn't among them: no time is below zero.
+            return (0..62)
+                .step_by(8)
+                .map(|bit| Value::Integer(number ^ (1 << bit)))
+                .collect();
+        }
+        Value::Text(text) => text.clone().into_bytes(),
+        Value::Blob(bytes) => bytes.clone(),
+        Value::Real(_) => panic!("a table without such numbers"),
+    };
+    let flip = |at: usize| {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1 << (at % 8);
+        Value::Blob(damaged)
+    };
+    (0..bytes.len()).map(flip).collect()
+}
+
+/// What else can be wrong, each in a word.
+#[test]
+fn what_else_is_damaged_is_said() {
+    let cases = [
+        (
+            "DELETE FROM records WHERE run = 'open' AND seq = 2",
+            "run `open` at record 2: the record is missing",
+        ),
+        (
+            "DELETE FROM records WHERE run = 'done' AND seq = 4",
+            "run `done` at record 4: the record is missing",
+        ),
+        (
+            "UPDATE runs SET hash = zeroblob(32) WHERE run = 'open'",
+            "run `open` at record 2: it isn't the record that the run ends with",
+        ),
+        (
+            "UPDATE folds SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"retries\":1', '\"retries\":9') AS BLOB) \
+             WHERE run = 'open'",
+            "run `open` at record 2: the fold that was kept isn't what the records say",
+        ),
+        (
+            "UPDATE runs SET summary = replace(summary, 'build', 'plan') WHERE run = 'open'",
+            "run `open`: what lists show of it isn't what its records say",
+        ),
+        (
+            "DELETE FROM keys WHERE run = 'open' AND key = 'key 1'",
+            "run `open` at record 2: its key `key 1` isn't known",
+        ),
+        (
+            "UPDATE blobs SET bytes = CAST('x' AS BLOB)",
+            "run `done` at record 1: ",
+        ),
+        (
+            "DELETE FROM blobs",
+            "run `done` at record 1: there is no blob",
+        ),
+        (
+            "DELETE FROM runs WHERE run = 'done'",
+            "run `fork`: there is no run `done`",
+        ),
+    ];
+    for (damage, expected) in cases {
+        let path = folder().join("runs.db");
+        let clock = Arc::new(ManualClock::new(BEGIN));
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&path, Arc::clone(&clock)).unwrap());
+        let store = filled((store, clock));
+        let file = Connection::open(&path).unwrap();
+        assert!(file.execute(damage, []).unwrap() > 0, "{damage}");
+        let verified = verify(&*store, None).unwrap();
+        let all: Vec<String> = verified
+            .differences
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert!(
+            all.iter().any(|it| it.starts_with(expected)),
+            "{damage}: {all:#?}"
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! Copies and moves: the same runs, and nothing acts twice.
+
+use std::sync::Arc;
+
+use statemark_store::keep::{backup, migrate, verify};
+use statemark_store::{Append, Expect, ManualClock, SqliteStore, Store, StoreError};
+
+use super::filled;
+use crate::harness::BEGIN;
+use crate::stores::in_memory;
+use crate::stores::sqlite::{folder, in_a_file};
+
+#[test]
+fn runs_move_from_store_to_store() {
+    let store = filled(in_memory());
+    let (other, _) = in_a_file();
+    let moved = migrate(&*store, &*other).unwrap();
+    assert_eq!(moved.to_string(), "moved 3 runs, 8 records");
+    let moved = migrate(&*store, &*other).unwrap();
+    assert_eq!(
+        moved.to_string(),
+        "moved 0 runs, 0 records; 3 were there already"
+    );
+    let (back, _) = in_memory();
+    migrate(&*other, &*back).unwrap();
+    for run in ["done", "open", "fork"] {
+        let run = run.parse().unwrap();
+        assert_eq!(store.head(&run).unwrap(), back.head(&run).unwrap());
+    }
+    assert_eq!(store.next_due().unwrap(), back.next_due().unwrap());
+    assert!(verify(&*back, None).unwrap().differences.is_empty());
+}
+
+#[test]
+fn a_backup_sleeps_until_it_is_woken() {
+    let folder = folder();
+    let path = folder.join("runs.db");
+    let clock = Arc::new(ManualClock::new(BEGIN));
+    let sqlite = Arc::new(SqliteStore::open(&path, Arc::clone(&clock)).unwrap());
+    let store = filled((Arc::clone(&sqlite) as Arc<dyn Store>, Arc::clone(&clock)));
+    let run = "open".parse().unwrap();
+    let lease = store.lease(&run, "one", 60_000).unwrap();
+
+    let to = folder.join("copy.db");
+    let done = backup(&sqlite, &to).unwrap();
+    assert!(done.to_string().contains("copied 3 runs"), "{done}");
+    assert!(done.to_string().contains("1 timers sleep"), "{done}");
+    assert!(backup(&sqlite, &to).is_err(), "over a file that is there");
+
+    let copy = SqliteStore::open(&to, Arc::clone(&clock)).unwrap();
+    assert!(verify(&copy, None).unwrap().differences.is_empty());
+    clock.advance(1_000_000);
+    assert_eq!(copy.next_due().unwrap(), None);
+    assert!(copy.due(u64::MAX, 9, 1).unwrap().is_empty());
+    let append = Append {
+        run: statemark_store::RunId::clone(&run),
+        expect: Expect::Any,
+        key: None,
+        fence: Some(lease.fence),
+        records: vec![statemark_store::NewRecord {
+            time: BEGIN,
+            kind: "note".to_owned(),
+            v: 1,
+            actor: statemark_store::Actor::new(statemark_store::Role::Agent),
+            body: "{\"text\":\"x\"}".to_owned(),
+        }],
+        summary: copy.head(&run).unwrap().summary,
+        timers: None,
+    };
+    let error = copy.append(&append).unwrap_err();
+    assert!(matches!(error, StoreError::Fenced { .. }), "{error}");
+    store.append(&append).unwrap();
+    assert_eq!(store.due(u64::MAX, 9, 1).unwrap().len(), 1);
+
+    assert_eq!(copy.wake().unwrap(), 1);
+    assert_eq!(copy.due(u64::MAX, 9, 1).unwrap().len(), 1);
+}
