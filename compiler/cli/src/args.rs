@@ -1,5 +1,6 @@
 //! The arguments.
 
+mod emit;
 mod runs;
 mod travel;
 
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub(crate) use emit::EmitArgs;
 pub(crate) use runs::{
     EventsArgs, RunsArgs, SendArgs, SpecsArgs, StartArgs, StateArgs, StoreArgs, WaitArgs, WhyArgs,
 };
@@ -59,6 +61,7 @@ pub(crate) enum Command {
     New(NewArgs),
     Start(StartArgs),
     Send(SendArgs),
+    Emit(EmitArgs),
     State(StateArgs),
     Why(WhyArgs),
     Wait(WaitArgs),

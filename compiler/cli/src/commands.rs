@@ -32,6 +32,7 @@ pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Fail
         Some(Command::New(args)) => new::run(args, printer),
         Some(Command::Start(args)) => run::start::run(args, printer),
         Some(Command::Send(args)) => run::send::run(args, printer),
+        Some(Command::Emit(args)) => run::emit::run(args, printer),
         Some(Command::State(args)) => run::state::run(args, printer),
         Some(Command::Why(args)) => run::why::run(args, printer),
         Some(Command::Wait(args)) => run::wait::run(args, printer),

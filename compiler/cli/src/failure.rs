@@ -94,6 +94,11 @@ pub(crate) enum FailureKind {
         name: &'static str,
         cause: serde_json::Error,
     },
+    /// A report without something that its type needs.
+    MissingPart {
+        name: &'static str,
+        kind: &'static str,
+    },
     /// A text on the command line that can't be an id.
     BadId {
         name: &'static str,
@@ -193,6 +198,9 @@ impl Failure {
             }
             FailureKind::BadConfig { .. } => {
                 Some("it may have `store`, the address where runs are kept".to_owned())
+            }
+            FailureKind::MissingPart { .. } => {
+                Some("`statemark emit --help` says what each type needs".to_owned())
             }
             FailureKind::BadTime { .. } => Some("write it like 30s, 10m or 1h 30m".to_owned()),
             FailureKind::BadWord { words, .. } => Some(format!("it may be {words}")),
@@ -311,6 +319,7 @@ impl fmt::Display for Failure {
                 let cause = cause.to_string();
                 write!(out, "`{}` can't be read: {}", shown(path), cause.trim_end())
             }
+            FailureKind::MissingPart { name, kind } => write!(out, "{kind} needs {name}"),
             FailureKind::BadTime { text } => write!(out, "`{text}` is no length of time"),
             FailureKind::BadWord { name, word, .. } => {
                 write!(out, "{name} can't be `{word}`")

@@ -34,16 +34,36 @@ pub(crate) fn open_with(
 ) -> Result<Runs, Failure> {
     let catalog = catalog::Catalog::new(&specs.specs)?;
     if catalog.find(workflow).is_none() {
-        let known = catalog.ids();
-        return Err(FailureKind::UnknownWorkflow {
-            near: nearest(workflow, known.iter().map(String::as_str)).map(str::to_owned),
-            id: workflow.to_owned(),
-            broken: catalog.broken().to_vec(),
-            known,
-        }
-        .into());
+        return Err(unknown_workflow(workflow, catalog.ids(), catalog.broken()));
     }
     over(store, catalog)
+}
+
+/// The same for reports on runs, of which a spec need not be left, and whose workflow may be a document without a machine.
+/// With them, the specs with errors.
+pub(crate) fn open_for_reports(
+    store: &StoreArgs,
+    specs: &SpecsArgs,
+    workflow: &str,
+) -> Result<(Runs, Vec<String>), Failure> {
+    let mut catalog = catalog::Catalog::new(&specs.specs)?;
+    if catalog.find(workflow).is_none() {
+        catalog.look_for_plain(&specs.specs, workflow)?;
+    }
+    let broken = catalog.broken().to_vec();
+    Ok((over(store, catalog)?, broken))
+}
+
+/// That no spec defines a workflow.
+pub(crate) fn unknown_workflow(id: &str, known: Vec<String>, broken: &[String]) -> Failure {
+    let near = nearest(id, known.iter().map(String::as_str)).map(str::to_owned);
+    FailureKind::UnknownWorkflow {
+        near,
+        id: id.to_owned(),
+        broken: broken.to_vec(),
+        known,
+    }
+    .into()
 }
 
 fn over(store: &StoreArgs, catalog: catalog::Catalog) -> Result<Runs, Failure> {

@@ -1,5 +1,6 @@
 //! The commands that drive runs, one file each, and how they show a run.
 
+pub(super) mod emit;
 pub(super) mod events;
 pub(super) mod fork;
 pub(super) mod rewind;
