@@ -106,11 +106,12 @@ impl Data {
     }
 
     /// The first of these fields, as a text.
-    fn text(&mut self, names: &[&str]) -> Result<Option<String>, Failure> {
+    fn text(&mut self, names: &[&'static str]) -> Result<Option<String>, Failure> {
+        let name = names.first().copied().unwrap_or_default();
         match self.take(names) {
             Value::Null => Ok(None),
             Value::String(text) => Ok(Some(text)),
-            other => Err(bad_word("--data", &other.to_string(), ["a text there"])),
+            other => Err(bad_word(name, &other.to_string(), ["a text"])),
         }
     }
 
