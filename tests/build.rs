@@ -25,9 +25,6 @@ const MACHINES: usize = 40;
 /// Random guards say things twice, and in more words than they need.
 const ALLOWED: &str = "#[allow(unused_parens, reason = \"chance\")]";
 
-/// The same where the code itself doesn't allow it already.
-const ALLOWED_TOO: &str = "#[allow(clippy::nonminimal_bool, reason = \"chance\")]";
-
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/random");
@@ -42,7 +39,6 @@ fn main() {
         }
         let glue = host(seed, &machine) + &look(seed, &machine);
         let kind = kind(&machine);
-        let allowed = if is_typed(&machine) { "" } else { ALLOWED_TOO };
         let Some(valid) = valid::check(machine, false, &mut Diags::new()) else {
             continue;
         };
@@ -51,7 +47,7 @@ fn main() {
         // Writing to a string can't fail.
         let _ = writeln!(
             code,
-            "{ALLOWED}{allowed}\n{}",
+            "{ALLOWED}\n{}",
             back::rust::write_file(&valid, &options)
         );
         code.push_str(&glue);

@@ -60,8 +60,8 @@ fn there_and_back(work: &Work, happens: impl FnOnce(&Work)) {
     );
     let loaded = bench.runs.load(&"r".parse().unwrap()).unwrap();
     assert_eq!(loaded.state.restoring, None);
-    let names = loaded.state.checkpoints.keys();
-    let overwritten = names.filter(|name| name.starts_with("before-")).next_back();
+    let mut names = loaded.state.checkpoints.keys();
+    let overwritten = names.rfind(|name| name.starts_with("before-"));
     put_back(&bench, overwritten.unwrap()).unwrap();
     assert_eq!(
         Snapshot::of(work),
@@ -155,8 +155,8 @@ fn ignored_files_stay() {
     put_back(&bench, "two").unwrap();
     assert_eq!(work.read("late"), "saved");
     let loaded = bench.runs.load(&"r".parse().unwrap()).unwrap();
-    let names = loaded.state.checkpoints.keys();
-    let before = names.filter(|name| name.starts_with("before-")).next_back();
+    let mut names = loaded.state.checkpoints.keys();
+    let before = names.rfind(|name| name.starts_with("before-"));
     put_back(&bench, before.unwrap()).unwrap();
     assert_eq!(work.read("late"), "ignored now");
 }

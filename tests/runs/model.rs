@@ -69,16 +69,16 @@ struct Known {
 impl Known {
     /// The records that it has by now, all of one append: they count.
     fn grow(&mut self, state: &RunState, upto: u64) {
-        while (self.states.len() as u64) < upto {
+        while number(self.states.len()) < upto {
             self.states.push((state.clone(), true));
         }
     }
 
     fn back(&mut self, to: u64) -> RunState {
-        for (_, counts) in self.states.iter_mut().skip(to as usize) {
+        for (_, counts) in self.states.iter_mut().skip(index(to)) {
             *counts = false;
         }
-        self.states[to as usize - 1].0.clone()
+        self.states[index(to) - 1].0.clone()
     }
 }
 
@@ -112,7 +112,7 @@ proptest! {
             let order = bench.order(&name);
             let count = all.len();
             let known = all.get_mut(&name).unwrap();
-            let last = known.states.len() as u64;
+            let last = number(known.states.len());
             match act {
                 Act::Send(event) => {
                     let event = event.to_owned();
@@ -128,15 +128,15 @@ proptest! {
                     let at = at % last + 1;
                     let new = bench.order(&count.to_string());
                     let fork = bench.runs.fork(&new, &Fork::new(order.run.clone(), at));
-                    prop_assert_eq!(fork.is_ok(), known.states[at as usize - 1].1);
+                    prop_assert_eq!(fork.is_ok(), known.states[index(at) - 1].1);
                     if let Ok(fork) = fork {
                         let mut forked = known.clone();
-                        forked.states.truncate(at as usize);
+                        forked.states.truncate(index(at));
                         forked.own = at;
                         // Whatever was taken back behind that record counts there.
                         let live = fold::live(bench.runs.store(), &order.run, Some(at), &[]).unwrap();
                         for (place, state) in forked.states.iter_mut().enumerate() {
-                            state.1 = live.counts(place as u64 + 1);
+                            state.1 = live.counts(number(place) + 1);
                         }
                         forked.grow(&fork.loaded.state, at + 1);
                         all.insert(count.to_string(), forked);
@@ -146,7 +146,7 @@ proptest! {
                     let to = to % last + 1;
                     let mut rewind = Rewind::to(to);
                     let plan = bench.runs.plan_rewind(&order.run, &rewind);
-                    let legal = known.states[to as usize - 1].1 && to > known.own;
+                    let legal = known.states[index(to) - 1].1 && to > known.own;
                     prop_assert!(legal || plan.is_err());
                     let Ok(plan) = plan else { continue };
                     rewind.token = Some(plan.token);
@@ -161,12 +161,12 @@ proptest! {
                 let loaded = bench.runs.load(&run).unwrap();
                 let anew = fold::read_anew(bench.runs.store(), &run, None).unwrap();
                 prop_assert_eq!(&loaded.state, &anew);
-                prop_assert_eq!(loaded.head.seq, known.states.len() as u64);
+                prop_assert_eq!(loaded.head.seq, number(known.states.len()));
                 let expected = &known.states.last().unwrap().0;
                 prop_assert_eq!(taken(expected), taken(&anew));
                 let live = fold::live(bench.runs.store(), &run, None, &[]).unwrap();
                 for (place, (_, counts)) in known.states.iter().enumerate() {
-                    prop_assert_eq!(live.counts(place as u64 + 1), *counts);
+                    prop_assert_eq!(live.counts(number(place) + 1), *counts);
                 }
             }
         }
@@ -175,4 +175,12 @@ proptest! {
             prop_assert_eq!(replay.difference, None);
         }
     }
+}
+
+fn index(seq: u64) -> usize {
+    usize::try_from(seq).unwrap()
+}
+
+fn number(length: usize) -> u64 {
+    u64::try_from(length).unwrap()
 }

@@ -212,12 +212,18 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
 /// What can't be avoided in code whose names, prose and uses its author doesn't know.
 fn allowed(facts: &Facts<'_>) -> TokenStream {
     let tables = facts.tables.then(|| quote!(clippy::indexing_slicing,));
-    let walked = facts.walked.then(|| quote!(clippy::single_match,));
-    let context = facts.data.as_ref().map(|_| {
+    let walked = facts
+        .walked
+        .then(|| quote!(clippy::if_same_then_else, clippy::single_match,));
+    let guards = facts.has_guards.then(|| {
         quote! {
             clippy::nonminimal_bool,
-            clippy::option_option,
             clippy::overly_complex_bool_expr,
+        }
+    });
+    let context = facts.data.as_ref().map(|_| {
+        quote! {
+            clippy::option_option,
             clippy::struct_excessive_bools,
             clippy::struct_field_names,
             clippy::unreadable_literal,
@@ -232,6 +238,7 @@ fn allowed(facts: &Facts<'_>) -> TokenStream {
             clippy::too_many_lines,
             #tables
             #walked
+            #guards
             #context
             dead_code,
             rustdoc::all,

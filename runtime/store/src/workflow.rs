@@ -140,6 +140,13 @@ impl Workflow {
             .unwrap_or(&Value::Null)
     }
 
+    /// Whether somebody has to approve a transition.
+    #[must_use]
+    pub fn requires_approval(&self, transition: TransitionId) -> bool {
+        let meta = self.transition_meta(transition);
+        meta.get("requires_approval") == Some(&Value::Bool(true))
+    }
+
     /// What it says of an action.
     #[must_use]
     pub fn action_meta(&self, action: &str) -> &Value {

@@ -68,7 +68,7 @@ fn repeat(client: &mut Client<'_>, folder: &Path, before: &str) {
             expected: *expected,
             fence: *fence,
         };
-        client.append_under(run, key.clone(), on);
+        client.append_under(run, key, on);
     }
 }
 

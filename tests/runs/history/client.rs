@@ -77,11 +77,11 @@ impl<'a> Client<'a> {
     pub(crate) fn append(&mut self, run: &RunId, on: On) -> Answer {
         self.count += 1;
         let key = format!("{}-{}", self.name, self.count).parse().unwrap();
-        self.append_under(run, key, on)
+        self.append_under(run, &key, on)
     }
 
     /// Appends notes under a key: again, if somebody has asked it before.
-    pub(crate) fn append_under(&mut self, run: &RunId, key: Key, on: On) -> Answer {
+    pub(crate) fn append_under(&mut self, run: &RunId, key: &Key, on: On) -> Answer {
         let count = on.count.max(1);
         let ask = Ask::Append {
             key: key.clone(),
@@ -89,7 +89,7 @@ impl<'a> Client<'a> {
             expected: on.expected,
             fence: on.fence,
         };
-        let append = append(run, &key, count, on);
+        let append = append(run, key, count, on);
         self.call(run, ask, |store| match store.append(&append) {
             Ok(Appended::Done { first, last }) => Answer::Done { first, last },
             Ok(Appended::Replayed { first, last }) => Answer::Replayed { first, last },

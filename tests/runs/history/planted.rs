@@ -43,8 +43,8 @@ fn sound() -> History {
         },
     );
     let lost = "lost".parse().unwrap();
-    clients[1].append_under(&a, lost, on);
-    clients[2].append_under(&a, "lost".parse().unwrap(), on);
+    clients[1].append_under(&a, &lost, on);
+    clients[2].append_under(&a, &"lost".parse().unwrap(), on);
     clients[0].append(&a, on);
     clients[2].read(&a);
     clients[2].append(&run("b"), expected(0));

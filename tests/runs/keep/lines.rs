@@ -76,7 +76,7 @@ fn a_cut_file_brings_no_half_of_a_run() {
             .filter(|line| line.starts_with("{\"end\""))
             .count();
         let done = import(&*other, &mut cut.as_bytes());
-        let whole = done.as_ref().map_or_else(|error| &error.done, |done| done);
+        let whole = done.as_ref().unwrap_or_else(|error| &error.done);
         assert_eq!(whole.new.len(), ends, "{count}");
         let verified = verify(&*other, None).unwrap();
         assert_eq!((verified.runs, verified.differences.len()), (ends, 0));

@@ -19,13 +19,16 @@ pub(super) fn run(machine: &Valid, script: &Script) -> Result<(), String> {
         world: World::of_json(&context(machine)),
     };
     let (running, told) = Interpreter::interpret(machine, surroundings, DEFAULT_STEP_LIMIT);
-    outcome(told).map_err(|error| format!("the start fails: {error}"))?;
+    outcome(&told).map_err(|error| format!("the start fails: {error}"))?;
     let mut player = Interpreted { machine, running };
     play(&mut player, script)
 }
 
-fn outcome(told: (Result<Outcome, Failure>, Record)) -> Result<(), String> {
-    told.0.map(|_| ()).map_err(|failure| format!("{failure:?}"))
+fn outcome(told: &(Result<Outcome, Failure>, Record)) -> Result<(), String> {
+    told.0
+        .as_ref()
+        .map(|_| ())
+        .map_err(|failure| format!("{failure:?}"))
 }
 
 struct Surroundings<'m> {
@@ -106,11 +109,11 @@ impl Player for Interpreted<'_> {
     }
 
     fn send(&mut self, event: usize) -> Result<(), String> {
-        outcome(self.running.send(Handle::at(event)))
+        outcome(&self.running.send(Handle::at(event)))
     }
 
     fn elapse(&mut self, timer: usize) -> Result<(), String> {
-        outcome(self.running.elapse(Handle::at(timer)))
+        outcome(&self.running.elapse(Handle::at(timer)))
     }
 
     fn world(&mut self) -> &mut World {

@@ -49,10 +49,12 @@ impl Runs {
             match (child.ended, found) {
                 (None, Found::Missing) => {
                     if let Err(why) = self.start_child(&loaded, &id, &child)? {
-                        self.child_over(run, &id, false, Some(why))?;
+                        self.child_over(run, &id, false, Some(&why))?;
                     }
                 }
-                (None, Found::Over(success, why)) => self.child_over(run, &id, success, why)?,
+                (None, Found::Over(success, why)) => {
+                    self.child_over(run, &id, success, why.as_deref())?
+                }
                 (Some(false), Found::Open) => {
                     let order = Order::new(id.clone(), Actor::new(Role::System));
                     let step = child.step.unwrap_or_default();
@@ -159,7 +161,7 @@ impl Runs {
         run: &RunId,
         id: &RunId,
         success: bool,
-        why: Option<String>,
+        why: Option<&str>,
     ) -> Result<(), RunError> {
         let order = Order::new(run.clone(), Actor::new(Role::System));
         self.change(&order, &("child", id, success), |loaded, now| {
@@ -171,7 +173,7 @@ impl Runs {
             draft.push(Body::ChildEnded(ChildEnded {
                 run: id.clone(),
                 success,
-                reason: why.clone(),
+                reason: why.map(str::to_owned),
             }))?;
             let active = child
                 .step

@@ -15,6 +15,7 @@ use crate::fold::RunState;
 use crate::hash::Hash;
 use crate::record::NewRecord;
 use crate::step::{Moment, Move, Stepper};
+use crate::workflow::Workflow;
 
 /// The records of a decision, and the run with them.
 pub(super) struct Draft {
@@ -225,7 +226,11 @@ impl Draft {
         let taken = step.steps.iter().flat_map(|it: &Microstep| &it.transitions);
         taken
             .copied()
-            .filter(|it| self.loaded.requires_approval(TransitionId::new(*it)))
+            .filter(|it| {
+                self.loaded
+                    .workflow
+                    .requires_approval(TransitionId::new(*it))
+            })
             .collect()
     }
 
@@ -307,20 +312,12 @@ impl Loaded {
     /// A limit of a state, if it has it.
     #[must_use]
     pub fn limit(&self, state: &str, key: &str) -> Option<u64> {
-        let id = self.workflow.table().state_named(state)?;
-        self.workflow.state_meta(id).get(key)?.as_u64()
+        limit(&self.workflow, state, key)
     }
 
     /// The state that a step would enter too often, and how often it may be.
     pub(super) fn spent(&self, step: &StepRecord) -> Option<(String, u64)> {
-        let entered = || step.steps.iter().flat_map(|it| &it.entered);
-        entered().find_map(|state| {
-            let most = self.limit(state, "max_visits")?;
-            let visits = self.state.visits.get(state).map_or(0, |it| it.count);
-            let now = entered().filter(|it| *it == state).count();
-            let now = u64::try_from(now).unwrap_or(u64::MAX);
-            (visits.saturating_add(now) > most).then(|| (state.clone(), most))
-        })
+        spent(&self.workflow, &self.state, step)
     }
 
     /// Something that the definition's `meta` says.
@@ -336,4 +333,25 @@ impl Loaded {
         let named = named.into_iter().flatten().filter_map(Value::as_str);
         named.map(str::to_owned).collect()
     }
+}
+
+fn limit(workflow: &Workflow, state: &str, key: &str) -> Option<u64> {
+    let id = workflow.table().state_named(state)?;
+    workflow.state_meta(id).get(key)?.as_u64()
+}
+
+/// The state that a step would enter too often, and how often it may be.
+pub(super) fn spent(
+    workflow: &Workflow,
+    state: &RunState,
+    step: &StepRecord,
+) -> Option<(String, u64)> {
+    let entered = || step.steps.iter().flat_map(|it| &it.entered);
+    entered().find_map(|name| {
+        let most = limit(workflow, name, "max_visits")?;
+        let visits = state.visits.get(name).map_or(0, |it| it.count);
+        let now = entered().filter(|it| *it == name).count();
+        let now = u64::try_from(now).unwrap_or(u64::MAX);
+        (visits.saturating_add(now) > most).then(|| (name.clone(), most))
+    })
 }

@@ -8,7 +8,8 @@
 use super::draft::{Draft, Taking, Took};
 use super::{Loaded, Order, RunError};
 use crate::actor::{Actor, Role};
-use crate::body::{Body, Cause, Event, Paused, Queued, Resolution, Resolved};
+use crate::body::{Body, Cause, Event, Paused, Queued, Resolution, Resolved, StepRecord};
+use crate::fold::RunState;
 use crate::step::Move;
 use crate::store::PendingTimer;
 
@@ -182,13 +183,8 @@ impl Draft {
     }
 
     /// A step that leaves everything as it is.
-    pub(super) fn unmoved(&self) -> crate::body::StepRecord {
-        crate::body::StepRecord {
-            leaves: self.state().leaves.clone(),
-            history: self.state().history.clone(),
-            ended: self.state().ended,
-            ..crate::body::StepRecord::default()
-        }
+    pub(super) fn unmoved(&self) -> StepRecord {
+        unmoved(self.state())
     }
 
     /// Nobody has answered in time.
@@ -207,5 +203,15 @@ impl Draft {
         let data = serde_json::json!({ "request": request });
         self.deliver("request.expired", Some(data), cause)?;
         Ok(())
+    }
+}
+
+/// A step that leaves everything as it is.
+pub(super) fn unmoved(state: &RunState) -> StepRecord {
+    StepRecord {
+        leaves: state.leaves.clone(),
+        history: state.history.clone(),
+        ended: state.ended,
+        ..StepRecord::default()
     }
 }

@@ -6,7 +6,9 @@ use statemark_runtime::StateId;
 use super::RunError;
 use super::draft::Draft;
 use crate::body::{Body, Cause, Event, Queued};
+use crate::fold::RunState;
 use crate::glob::matches;
+use crate::workflow::Workflow;
 
 /// Where an interrupt leads that comes back from the last detour.
 const RETURN: &str = "$return";
@@ -48,19 +50,9 @@ impl Draft {
     /// Moves the run where an interrupt says.
     pub(super) fn interrupt(&mut self, name: &str, path: &str) -> Result<(), RunError> {
         let workflow = std::sync::Arc::clone(&self.loaded().workflow);
-        let interrupts = workflow.meta().get("interrupts");
-        let target = interrupts.and_then(|it| it.get(name)?.get("target")?.as_str());
-        let target = target.unwrap_or(RETURN);
-        let names = if target == RETURN {
-            self.state().detours.last().cloned().unwrap_or_default()
-        } else {
-            vec![target.to_owned()]
-        };
-        let table = workflow.table();
-        let states: Vec<StateId> = names
-            .iter()
-            .filter_map(|it| table.state_named(it))
-            .collect();
+        let target = target(&workflow, name);
+        let names = leads(&workflow, self.state(), name, target == RETURN);
+        let states = states(&workflow, &names);
         let event = event(name);
         let step = if states.is_empty() {
             self.unmoved()
@@ -91,4 +83,33 @@ fn cause(interrupt: &str, path: &str, target: &str) -> Cause {
         path: path.to_owned(),
         returns: target == RETURN,
     }
+}
+
+/// Where an interrupt leads by its definition.
+fn target<'w>(workflow: &'w Workflow, interrupt: &str) -> &'w str {
+    let interrupts = workflow.meta().get("interrupts");
+    let target = interrupts.and_then(|it| it.get(interrupt)?.get("target")?.as_str());
+    target.unwrap_or(RETURN)
+}
+
+/// The states that an interrupt enters: those that the last detour left, or its target.
+pub(super) fn leads(
+    workflow: &Workflow,
+    state: &RunState,
+    interrupt: &str,
+    returns: bool,
+) -> Vec<String> {
+    if returns {
+        return state.detours.last().cloned().unwrap_or_default();
+    }
+    vec![target(workflow, interrupt).to_owned()]
+}
+
+/// Those of the names that the table has.
+pub(super) fn states(workflow: &Workflow, names: &[String]) -> Vec<StateId> {
+    let table = workflow.table();
+    names
+        .iter()
+        .filter_map(|it| table.state_named(it))
+        .collect()
 }

@@ -85,16 +85,9 @@ impl Loaded {
             enabled: candidate.enabled,
             holds: candidate.holds,
             facts: facts(table, candidate.transition, stepper),
-            requires_approval: self.requires_approval(candidate.transition),
+            requires_approval: self.workflow.requires_approval(candidate.transition),
             transition: candidate.transition.raw(),
         }
-    }
-
-    /// Whether somebody has to approve a transition.
-    #[must_use]
-    pub fn requires_approval(&self, transition: TransitionId) -> bool {
-        let meta = self.workflow.transition_meta(transition);
-        meta.get("requires_approval") == Some(&Value::Bool(true))
     }
 }
 

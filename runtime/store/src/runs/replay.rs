@@ -3,16 +3,20 @@
 //! A fold believes what records say; a replay runs the machine. Time and data come in with the records, so that the same
 //! table makes the same steps: a difference is damage, or another table. Records that were taken back are made again, too.
 //!
-//! Deliberately not here: steps that a person made by hand or that a changed file interrupted, which no event asks for.
-//! They are counted, and the replay goes on behind them.
+//! What a person set by hand and where an interrupt led is made again as a jump. An event that came and had to be let go
+//! (its approval fell away, or it would have spent a limit) is made again to see that there was a reason.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{RunError, Runs};
-use crate::body::{Body, Cause, Event, Started, StepRecord};
+use statemark_runtime::{EventId, StateId, TimerId, TransitionId};
+
+use super::draft::spent;
+use super::follow::unmoved;
+use super::{RunError, Runs, interrupt};
+use crate::body::{Body, Cause, Event, Forced, Started, StepRecord};
 use crate::fold::{self, Live, RunState};
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -28,8 +32,6 @@ pub struct Replay {
     pub records: u64,
     /// How many steps were made again, and are the same.
     pub steps: u64,
-    /// How many steps can't be made again, since no event asks for them.
-    pub by_hand: u64,
     /// What is different first. Nothing behind it was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
@@ -172,47 +174,35 @@ impl Player<'_> {
 
     /// Makes the step of a record again, if it has one.
     fn step(&mut self, record: &Record, body: &Body) -> Result<Option<Difference>, RunError> {
-        let made = match body {
-            Body::Started(started) => {
-                let workflow = self.workflow(&started.table)?;
-                let again = self.start(record, &workflow, started);
-                again.map(|step| {
-                    Body::Started(Started {
-                        step,
-                        ..started.clone()
-                    })
-                })
-            }
-            Body::Event(event) => {
-                let Some(table) = self.state.table else {
-                    let what = "nothing has begun before it";
-                    return Ok(Some(Difference::new(record.seq, what)));
-                };
-                let workflow = self.workflow(&table)?;
-                let Some(moves) = moves(&workflow, event) else {
-                    if matches!(event.cause, Some(Cause::Interrupt { .. })) {
-                        self.replay.by_hand += 1;
-                        return Ok(None);
-                    }
-                    let what = format!("the table has no `{}`", event.event);
-                    return Ok(Some(Difference::new(record.seq, what)));
-                };
-                let again = self.event(record, &workflow, moves, event.data.as_ref());
-                again.map(|step| {
-                    Body::Event(Event {
-                        step,
-                        ..event.clone()
-                    })
-                })
-            }
-            Body::Forced(_) => {
-                self.replay.by_hand += 1;
-                return Ok(None);
-            }
+        let table = match body {
+            Body::Started(started) => Some(started.table),
+            Body::Event(_) | Body::Forced(_) => self.state.table,
             _ => return Ok(None),
         };
         let seq = record.seq;
-        match made {
+        let Some(table) = table else {
+            let what = "nothing has begun before it";
+            return Ok(Some(Difference::new(seq, what)));
+        };
+        let workflow = self.workflow(&table)?;
+        let made = match body {
+            Body::Started(started) => self.start(record, &workflow, started),
+            Body::Event(event) => {
+                let Some(moves) = self.moves(&workflow, event) else {
+                    let what = format!("the table has no `{}`", event.event);
+                    return Ok(Some(Difference::new(seq, what)));
+                };
+                let made = self.again(record, &workflow, &moves, event.data.as_ref());
+                made.map(|step| self.let_go(&workflow, event, step))
+            }
+            Body::Forced(forced) => {
+                let to = workflow.table().state_named(&forced.to);
+                let moves = Moves::Jump(to.into_iter().collect());
+                self.again(record, &workflow, &moves, None)
+            }
+            _ => return Ok(None),
+        };
+        match made.map(|step| with_step(body, step)) {
             Ok(again) if again.write() == record.body => {
                 self.replay.steps += 1;
                 Ok(None)
@@ -226,6 +216,39 @@ impl Player<'_> {
                 Ok(Some(Difference::new(seq, what)))
             }
         }
+    }
+
+    /// What moves the machine by an event, if the table has it.
+    fn moves(&self, workflow: &Workflow, event: &Event) -> Option<Moves> {
+        let table = workflow.table();
+        match &event.cause {
+            Some(Cause::Timer { timer }) => table.timer_named(timer).map(Moves::Timer),
+            Some(Cause::Interrupt {
+                interrupt, returns, ..
+            }) => {
+                let names = interrupt::leads(workflow, &self.state, interrupt, *returns);
+                Some(Moves::Jump(interrupt::states(workflow, &names)))
+            }
+            _ => table.event_named(&event.event).map(Moves::Event),
+        }
+    }
+
+    /// The step that was let go, if it had to be: what came by itself isn't taken if it would spend a limit, or if what
+    /// somebody has to approve isn't what was asked.
+    fn let_go(&self, workflow: &Workflow, event: &Event, made: StepRecord) -> StepRecord {
+        let stood_still = event.cause.is_some() && event.step.steps.is_empty();
+        let ignored = made.steps.is_empty();
+        let unapproved = || {
+            let taken = made.steps.iter().flat_map(|it| &it.transitions);
+            taken
+                .copied()
+                .any(|it| workflow.requires_approval(TransitionId::new(it)))
+        };
+        let reason = ignored || spent(workflow, &self.state, &made).is_some() || unapproved();
+        if stood_still && reason {
+            return event.step.clone();
+        }
+        made
     }
 
     fn workflow(&self, table: &Hash) -> Result<Arc<Workflow>, RunError> {
@@ -246,14 +269,21 @@ impl Player<'_> {
         made.map(|(_, step)| step)
     }
 
-    fn event(
+    fn again(
         &self,
         record: &Record,
         workflow: &Workflow,
-        moves: Move,
+        moves: &Moves,
         data: Option<&Value>,
     ) -> Result<StepRecord, CannotStep> {
         let mut stepper = Stepper::restored(workflow, &self.state)?;
+        let moves = match moves {
+            // Where nothing is left to lead to, nothing moves.
+            Moves::Jump(targets) if targets.is_empty() => return Ok(unmoved(&self.state)),
+            Moves::Jump(targets) => Move::Jump(targets),
+            Moves::Event(event) => Move::Event(*event),
+            Moves::Timer(timer) => Move::Timer(*timer),
+        };
         let made = stepper.step(moves, data, self.moment(record));
         made.map(|(_, step)| step)
     }
@@ -269,13 +299,20 @@ impl Player<'_> {
     }
 }
 
-/// What moves the machine by an event, if something does.
-fn moves(workflow: &Workflow, event: &Event) -> Option<Move> {
-    let table = workflow.table();
-    match &event.cause {
-        Some(Cause::Timer { timer }) => table.timer_named(timer).map(Move::Timer),
-        Some(Cause::Interrupt { .. }) => None,
-        _ => table.event_named(&event.event).map(Move::Event),
+/// What moved the machine.
+enum Moves {
+    Event(EventId),
+    Timer(TimerId),
+    Jump(Vec<StateId>),
+}
+
+/// A record's body with another step.
+fn with_step(body: &Body, step: StepRecord) -> Body {
+    match body.clone() {
+        Body::Started(started) => Body::Started(Started { step, ..started }),
+        Body::Event(event) => Body::Event(Event { step, ..event }),
+        Body::Forced(forced) => Body::Forced(Forced { step, ..forced }),
+        other => other,
     }
 }
 

@@ -163,7 +163,7 @@ fn ways(loaded: &Loaded, step: &str, data: Option<&Value>, now: u64) -> Result<V
         ways.push(Way {
             event: candidate.event,
             direct: of_event().any(|it| table.targets(it.transition).contains(&state)),
-            approved: of_event().any(|it| loaded.requires_approval(it.transition)),
+            approved: of_event().any(|it| loaded.workflow.requires_approval(it.transition)),
             record,
         });
     }
