@@ -35,8 +35,61 @@
 //! | `State` | the states that the machine can be in; `Super` those around them |
 //! | `Event` | the events that can be sent |
 //! | `Host` | a trait with a method for each action and each guard, if there are any |
+//! | `Context` | the data, if the spec declares any: a field for each of its fields; module `data` has the types inside |
 //! | `Machine` | a state and its host: `new`, `send`, `can`, `events`, `snapshot`, `restore` |
+//! | `Timer` | the timers that the host keeps, if there are delays; `Machine::elapse` says that one is over |
 //! | `typestate` | with the option of that name: the states as types |
+//!
+//! # Data
+//!
+//! A spec declares its data by the initial `context`, by a `context_schema`, or by both. The machine owns it then:
+//! `Machine::new` begins with the initial context, `with_context` with another, `context` reads it, and every method of
+//! `Host` gets it. Guards and assignments are checked against it when the spec is compiled.
+//!
+//! ````
+//! statemark::machine!(r#"
+//! ### STATE-MACHINE: tank
+//!
+//! ```mermaid
+//! stateDiagram-v2
+//!     [*] --> open
+//!     open --> open : fill [level < 100] / rise()
+//!     open --> [*] : close
+//! ```
+//!
+//! ```json definition
+//! {
+//!   "context": { "level": 90 },
+//!   "context_schema": { "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 100 } } },
+//!   "actions": { "rise": { "assign": { "level": "level + 7" } } }
+//! }
+//! ```
+//! "#);
+//!
+//! use tank::{Context, Event, Machine};
+//!
+//! let mut tank = Machine::new(())?;
+//! assert_eq!(tank.send(Event::Fill), Ok(statemark::Outcome::Taken));
+//! assert_eq!(tank.context(), &Context { level: 97 });
+//! // 104 isn't within the bounds: the step fails, and the context is as it was.
+//! assert!(tank.send(Event::Fill).is_err());
+//! assert_eq!(tank.context().level, 97_u8);
+//! # Ok::<(), statemark::StepError>(())
+//! ````
+//!
+//! | the schema says | the field is |
+//! |---|---|
+//! | `integer`, with or without `minimum` and `maximum` | `u8` … `u64`, `i8` … `i64` |
+//! | `boolean`, `string` | `bool`, `String` |
+//! | `number` | `f64`, unless an expression asks whether it is an integer |
+//! | `enum` of texts | an enum of `data`, unless other texts are assigned |
+//! | `array`, `object` with `properties` | `Vec`, a struct of `data` |
+//! | a type or `null`; not `required` and without an initial value | an `Option` |
+//! | anything else, and what gets values of which nothing is known | [`runtime::Datum`] |
+//!
+//! The data of an event is the host's: it answers for `event.x` by `Host::field`, and merges what belongs into
+//! `Machine::context_mut` before it sends the event. Where a spec declares no data at all, `Host::field` and
+//! `Host::assign` are asked for every field by its name, since nothing says what it holds.
 //!
 //! # Beside the module
 //!

@@ -161,6 +161,12 @@ fn timers(facts: &Facts<'_>) -> Option<TokenStream> {
                 runtime::TimerId::new(self as u16)
             }
 
+            /// The timer of that number.
+            #[must_use]
+            pub fn from_id(id: runtime::TimerId) -> Option<Self> {
+                Self::ALL.get(id.index()).copied()
+            }
+
             /// The number of its event in the table of the same machine.
             #[must_use]
             pub const fn event(self) -> runtime::EventId {

@@ -1,0 +1,100 @@
+//! A player: regions, history, a timer and data of its own. The clock is the host's, and here it is turned by hand.
+
+use statemark::runtime::Timers;
+
+statemark::machine!("player.md");
+
+use player::{Context, Event, Host, Machine, Timer};
+
+/// What makes the sound, and tells the time.
+#[derive(Default)]
+struct Speaker {
+    now: u64,
+    timers: Timers,
+    told: Vec<String>,
+}
+
+impl Host for Speaker {
+    fn start_sound(&mut self, context: &Context) {
+        self.told.push(format!(
+            "track {} of {} starts",
+            context.track, context.tracks
+        ));
+    }
+
+    fn stop_sound(&mut self, _: &Context) {
+        self.told.push("silence".to_owned());
+    }
+
+    fn schedule(&mut self, timer: Timer, delay: u64) {
+        self.timers
+            .schedule(timer.id(), self.now.saturating_add(delay));
+    }
+
+    fn cancel(&mut self, timer: Timer) {
+        self.timers.cancel(timer.id());
+    }
+
+    fn begin(&mut self) {
+        self.timers.begin();
+    }
+
+    fn rollback(&mut self) {
+        self.timers.rollback();
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut out = std::io::stdout().lock();
+    let mut player = Machine::new(Speaker::default())?;
+    let evening = [
+        Event::Power,
+        Event::Play,
+        Event::Next,
+        Event::Louder,
+        Event::Mute,
+        Event::Power,
+        Event::Power,
+        Event::Next,
+        Event::Next,
+    ];
+    for event in evening {
+        player.send(event)?;
+        tell(&mut out, event.name(), &mut player)?;
+    }
+    wait(&mut player, 30 * 60 * 1000)?;
+    tell(&mut out, "30 min", &mut player)?;
+    Ok(())
+}
+
+/// Turns the clock, and tells the machine of every timer that is over.
+fn wait(player: &mut Machine<Speaker>, milliseconds: u64) -> Result<(), statemark::StepError> {
+    let now = player.host().now.saturating_add(milliseconds);
+    player.host_mut().now = now;
+    while let Some(timer) = player
+        .host_mut()
+        .timers
+        .pop_due(now)
+        .and_then(Timer::from_id)
+    {
+        player.elapse(timer)?;
+    }
+    Ok(())
+}
+
+/// One line: what came in, where the player is, its volume, what was heard.
+fn tell(
+    out: &mut impl std::io::Write,
+    what: &str,
+    player: &mut Machine<Speaker>,
+) -> std::io::Result<()> {
+    let told = std::mem::take(&mut player.host_mut().told);
+    let states: Vec<_> = player.states().map(|state| state.name()).collect();
+    let volume = player.context().volume;
+    let line = format!(
+        "{what:<8}{:<16}volume {volume}  {}",
+        states.join(" + "),
+        told.join(", ")
+    );
+    writeln!(out, "{}", line.trim_end())
+}
