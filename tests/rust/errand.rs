@@ -34,6 +34,8 @@
     clippy::enum_variant_names,
     clippy::match_same_arms,
     clippy::too_many_lines,
+    clippy::nonminimal_bool,
+    clippy::overly_complex_bool_expr,
     dead_code,
     rustdoc::all,
     unreachable_pub,

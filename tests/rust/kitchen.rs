@@ -60,6 +60,7 @@
     clippy::enum_variant_names,
     clippy::match_same_arms,
     clippy::too_many_lines,
+    clippy::if_same_then_else,
     clippy::single_match,
     dead_code,
     rustdoc::all,

@@ -1,17 +1,25 @@
 //! The arguments.
 
+mod control;
 mod emit;
+mod requests;
 mod runs;
+mod token;
 mod travel;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub(crate) use control::{CancelArgs, ContinueArgs, ForceArgs, PauseArgs};
 pub(crate) use emit::EmitArgs;
+pub(crate) use requests::{
+    AnswerArgs, ApproveArgs, AskArgs, DenyArgs, InboxArgs, KindArg, OnRequestArgs, WithdrawArgs,
+};
 pub(crate) use runs::{
     EventsArgs, RunsArgs, SendArgs, SpecsArgs, StartArgs, StateArgs, StoreArgs, WaitArgs, WhyArgs,
 };
+pub(crate) use token::{RoleArg, TokenArgs, TokenCommand};
 pub(crate) use travel::{ForkArgs, RewindArgs, ScopeArg, TimelineArgs};
 
 /// Compiles state machines written in Markdown.
@@ -67,9 +75,20 @@ pub(crate) enum Command {
     Wait(WaitArgs),
     Events(EventsArgs),
     Runs(RunsArgs),
+    Inbox(InboxArgs),
+    Approve(ApproveArgs),
+    Deny(DenyArgs),
+    Answer(AnswerArgs),
+    Ask(AskArgs),
+    Withdraw(WithdrawArgs),
+    Pause(PauseArgs),
+    Continue(ContinueArgs),
+    Cancel(CancelArgs),
+    Force(ForceArgs),
     Timeline(TimelineArgs),
     Fork(ForkArgs),
     Rewind(RewindArgs),
+    Token(TokenArgs),
     Debug(DebugArgs),
 }
 

@@ -11,6 +11,7 @@ mod new;
 mod run;
 mod show;
 mod simulate;
+mod token;
 mod welcome;
 
 pub(crate) use lint::check_all;
@@ -38,9 +39,20 @@ pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Fail
         Some(Command::Wait(args)) => run::wait::run(args, printer),
         Some(Command::Events(args)) => run::events::run(args, printer),
         Some(Command::Runs(args)) => run::runs::run(args, printer),
+        Some(Command::Inbox(args)) => run::inbox::run(args, printer),
+        Some(Command::Approve(args)) => run::decide::approve(args, printer),
+        Some(Command::Deny(args)) => run::decide::deny(args, printer),
+        Some(Command::Answer(args)) => run::decide::answer(args, printer),
+        Some(Command::Ask(args)) => run::ask::run(args, printer),
+        Some(Command::Withdraw(args)) => run::decide::withdraw(args, printer),
+        Some(Command::Pause(args)) => run::control::pause(args, printer),
+        Some(Command::Continue(args)) => run::control::go_on(args, printer),
+        Some(Command::Cancel(args)) => run::control::cancel(args, printer),
+        Some(Command::Force(args)) => run::control::force(args, printer),
         Some(Command::Timeline(args)) => run::timeline::run(args, printer),
         Some(Command::Fork(args)) => run::fork::run(args, printer),
         Some(Command::Rewind(args)) => run::rewind::run(args, printer),
+        Some(Command::Token(args)) => token::run(args, printer),
         Some(Command::Debug(args)) => debug::run(args, printer),
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::files::shown;
 use statemark_compiler::Format;
 use statemark_runtime::{DecodeError, VerifyError};
-use statemark_store::{NameError, RunError, StoreError};
+use statemark_store::{NameError, RunError, StoreError, TokenError};
 
 /// A command that couldn't do its work; the exit code is 2.
 #[derive(Debug)]
@@ -103,6 +103,37 @@ pub(crate) enum FailureKind {
     BadId {
         name: &'static str,
         cause: NameError,
+    },
+    /// The caller's token isn't one of the project's.
+    UnknownToken,
+    /// The caller's token is for another run.
+    TokenOfOther { name: String, run: String },
+    /// No token can be made so.
+    Token(TokenError),
+    /// No token has that name.
+    NoToken { name: String, known: Vec<String> },
+    /// The list of tokens can't be read.
+    BadTokens {
+        path: PathBuf,
+        cause: serde_json::Error,
+    },
+    /// Others can read the caller's own token.
+    OpenToken { path: PathBuf },
+    /// Nobody says where the caller's configuration is.
+    NoHome,
+    /// No run of a workflow is paused.
+    NonePaused { workflow: String },
+    /// No request is meant by a text.
+    UnknownRequest {
+        request: String,
+        /// Those that may be meant.
+        open: Vec<String>,
+    },
+    /// An answer that can't be one to the request.
+    BadAnswer {
+        request: String,
+        why: String,
+        help: String,
     },
     /// The project's configuration can't be read.
     BadConfig {
@@ -202,6 +233,29 @@ impl Failure {
             FailureKind::MissingPart { .. } => {
                 Some("`statemark emit --help` says what each type needs".to_owned())
             }
+            FailureKind::UnknownToken => Some(
+                "`statemark token list` shows whose are good; STATEMARK_TOKEN holds the text that `token create` printed"
+                    .to_owned(),
+            ),
+            FailureKind::TokenOfOther { .. } => {
+                Some("unset STATEMARK_TOKEN, or use one that is good for it".to_owned())
+            }
+            FailureKind::NoToken { known, .. } => Some(match known.as_slice() {
+                [] => "there is none at all".to_owned(),
+                _ => format!("good are {}", known.join(", ")),
+            }),
+            FailureKind::OpenToken { path } => Some(format!("`chmod 600 {}`", shown(path))),
+            FailureKind::NoHome => {
+                Some("set HOME, or keep the token in STATEMARK_TOKEN".to_owned())
+            }
+            FailureKind::NonePaused { .. } => {
+                Some("`statemark runs --status paused` lists those that are".to_owned())
+            }
+            FailureKind::UnknownRequest { open, .. } => Some(match open.as_slice() {
+                [] => "`statemark inbox` lists what is open".to_owned(),
+                _ => format!("open: {}", open.join(", ")),
+            }),
+            FailureKind::BadAnswer { help, .. } => Some(help.clone()),
             FailureKind::BadTime { .. } => Some("write it like 30s, 10m or 1h 30m".to_owned()),
             FailureKind::BadWord { words, .. } => Some(format!("it may be {words}")),
             FailureKind::NeedsTerminal => Some("give a script with `--events FILE`".to_owned()),
@@ -211,6 +265,8 @@ impl Failure {
             | FailureKind::BadEventLine { .. }
             | FailureKind::Store(_)
             | FailureKind::Run(_)
+            | FailureKind::Token(_)
+            | FailureKind::BadTokens { .. }
             | FailureKind::BadId { .. } => None,
         }
     }
@@ -318,6 +374,39 @@ impl fmt::Display for Failure {
             FailureKind::BadConfig { path, cause } => {
                 let cause = cause.to_string();
                 write!(out, "`{}` can't be read: {}", shown(path), cause.trim_end())
+            }
+            FailureKind::UnknownToken => {
+                out.write_str("the caller's token isn't good for this project")
+            }
+            FailureKind::TokenOfOther { name, run } => {
+                write!(out, "the token of `{name}` isn't good for the run `{run}`")
+            }
+            FailureKind::Token(error) => error.fmt(out),
+            FailureKind::NoToken { name, .. } => write!(out, "there is no token of `{name}`"),
+            FailureKind::BadTokens { path, cause } => {
+                write!(
+                    out,
+                    "the tokens in `{}` can't be read: {cause}",
+                    shown(path)
+                )
+            }
+            FailureKind::OpenToken { path } => {
+                write!(out, "others can read the token in `{}`", shown(path))
+            }
+            FailureKind::NoHome => out.write_str("there is no place for the token: HOME isn't set"),
+            FailureKind::NonePaused { workflow } => {
+                write!(out, "no run of `{workflow}` is paused")
+            }
+            FailureKind::UnknownRequest { request, open }
+                if open.len() > 1 && !request.contains(':') =>
+            {
+                write!(out, "`{request}` has several open requests")
+            }
+            FailureKind::UnknownRequest { request, .. } => {
+                write!(out, "there is no open request `{request}`")
+            }
+            FailureKind::BadAnswer { request, why, .. } => {
+                write!(out, "`{request}` isn't answered so: {why}")
             }
             FailureKind::MissingPart { name, kind } => write!(out, "{kind} needs {name}"),
             FailureKind::BadTime { text } => write!(out, "`{text}` is no length of time"),

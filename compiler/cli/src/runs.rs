@@ -1,22 +1,28 @@
 //! What the commands that drive runs share: the store, the workflows, and the run that a person means.
 
+mod caller;
 mod catalog;
 mod clock;
 mod place;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use statemark_compiler::diag::nearest;
 use statemark_store::{
-    Actor, Head, Key, Loaded, NameError, Order, Query, Role, RunError, RunId, Runs, StoreError,
+    Clock, Head, Key, Loaded, NameError, Order, Query, RunError, RunId, Runs, StoreError,
     Workflows, Written,
 };
 
 use crate::args::{SpecsArgs, StoreArgs};
 use crate::failure::{Failure, FailureKind};
 
+pub(crate) use caller::{change as change_tokens, read as tokens, save as save_token};
 pub(crate) use clock::{length, shown as time};
+
+/// How often a store is asked for news. Why: a person doesn't notice a fifth of a second.
+pub(crate) const PAUSE: Duration = Duration::from_millis(200);
 
 /// How many runs are looked at for one that begins so. Why: enough to show that several do.
 const MOST_MEANT: usize = 6;
@@ -101,15 +107,32 @@ pub(crate) fn find(runs: &Runs, text: &str) -> Result<RunId, Failure> {
 /// The run that a text means, as it is now; what was due by now has been taken.
 pub(crate) fn load(runs: &Runs, text: &str) -> Result<Loaded, Failure> {
     let run = find(runs, text)?;
-    Ok(runs.load(&run)?)
+    Ok(runs.caught_up(&run)?)
+}
+
+/// The run that a text means, for an order; what was due by now has been taken.
+pub(crate) fn current(runs: &Runs, text: &str) -> Result<RunId, Failure> {
+    Ok(load(runs, text)?.run)
 }
 
 /// An order of whoever uses the command line.
 pub(crate) fn order(run: RunId, key: Option<&str>) -> Result<Order, Failure> {
+    ordered(run, key, false)
+}
+
+/// An order that only a person may give, or that counts for more when a person gives it.
+pub(crate) fn order_of_person(run: RunId, key: Option<&str>) -> Result<Order, Failure> {
+    ordered(run, key, true)
+}
+
+fn ordered(run: RunId, key: Option<&str>, wants_person: bool) -> Result<Order, Failure> {
     let key = key.map(str::parse::<Key>).transpose();
+    let key = named("--key", key)?;
+    let (actor, token) = caller::caller(wants_person)?;
+    caller::check(token.as_ref(), &run)?;
     Ok(Order {
-        key: named("--key", key)?,
-        ..Order::new(run, Actor::new(Role::Agent))
+        key,
+        ..Order::new(run, actor)
     })
 }
 
@@ -117,6 +140,29 @@ pub(crate) fn order(run: RunId, key: Option<&str>) -> Result<Order, Failure> {
 pub(crate) fn json(name: &'static str, text: Option<&str>) -> Result<Option<Value>, Failure> {
     let parsed = text.map(serde_json::from_str).transpose();
     parsed.map_err(|cause| FailureKind::BadJson { name, cause }.into())
+}
+
+/// A project's path, from the root of the file system.
+pub(crate) fn project(path: &str) -> Result<String, Failure> {
+    let absolute = std::path::absolute(path).map_err(|cause| FailureKind::Unreadable {
+        path: path.into(),
+        cause,
+    })?;
+    Ok(absolute.display().to_string())
+}
+
+/// A length of time as people write it. Unit: milliseconds.
+pub(crate) fn milliseconds(text: &str) -> Result<u64, Failure> {
+    let text = text.to_owned();
+    match humantime::parse_duration(&text) {
+        Ok(length) => Ok(u64::try_from(length.as_millis()).unwrap_or(u64::MAX)),
+        Err(_) => Err(FailureKind::BadTime { text }.into()),
+    }
+}
+
+/// The time that runs go by. Unit: milliseconds since 1970.
+pub(crate) fn now() -> Result<u64, Failure> {
+    Ok(Clock::now(&clock::clock()?))
 }
 
 pub(crate) fn named<T>(name: &'static str, result: Result<T, NameError>) -> Result<T, Failure> {

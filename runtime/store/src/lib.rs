@@ -42,6 +42,7 @@ mod sqlite;
 mod step;
 mod store;
 mod tell;
+mod tokens;
 mod view;
 mod why;
 mod workflow;
@@ -69,6 +70,7 @@ pub use store::{
     Append, Appended, Cursor, Due, Expect, Fence, Head, Hint, Lease, MAX_BODY, MAX_PAGE, MAX_TIME,
     Page, PendingTimer, Query, Seen, Store, StoreError, Summary, Watermark,
 };
+pub use tokens::{TOKEN_PREFIX, Token, TokenError, Tokens};
 pub use view::{ActiveState, RunView, StepView};
 pub use why::{Call, Reason, Why};
 pub use workflow::{Workflow, WorkflowError, Workflows};

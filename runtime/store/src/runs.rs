@@ -52,6 +52,7 @@ pub use timeline::{Branch, Forking, Mark, Marked, Timeline, Visited};
 pub use timers::Fired;
 pub use tool::{Reserve, Reserved, Used};
 
+use crate::actor::{Actor, Role};
 use crate::clock::Clock;
 use crate::fold::{self, RunState};
 use crate::git::GitError;
@@ -112,6 +113,11 @@ pub enum RunError {
         /// Why, and how to mend it.
         what: String,
     },
+    /// The caller only reads.
+    ReadOnly {
+        /// Who.
+        actor: Actor,
+    },
     /// Others wrote so often that there was no place in between.
     Crowded {
         /// How often it was tried.
@@ -137,6 +143,10 @@ impl fmt::Display for RunError {
             Self::Step(error) => error.fmt(out),
             Self::Git(error) => error.fmt(out),
             Self::Invalid { what } => out.write_str(what),
+            Self::ReadOnly { actor } => write!(
+                out,
+                "{actor} only reads: this needs the token of an agent or of a person"
+            ),
             Self::Crowded { tries } => write!(
                 out,
                 "others wrote to this run {tries} times while this was being decided; try again"
@@ -255,6 +265,15 @@ impl Runs {
         let workflow = Arc::new(workflow);
         tables.insert(*table, Arc::clone(&workflow));
         Ok(workflow)
+    }
+
+    /// Whether somebody may change runs at all.
+    fn may_write(actor: &Actor) -> Result<(), RunError> {
+        if actor.role == Role::Observer {
+            let actor = actor.clone();
+            return Err(RunError::ReadOnly { actor });
+        }
+        Ok(())
     }
 
     fn workflow_named(&self, id: &str) -> Result<Arc<Workflow>, RunError> {

@@ -95,6 +95,7 @@ pub(crate) struct SendArgs {
 #[command(after_help = "Examples:\n  \
                         statemark state build-7\n  \
                         statemark state build-7 --at 12      as it was after record 12\n  \
+                        statemark state build-7 --watch\n  \
                         statemark state build-7 --json")]
 pub(crate) struct StateArgs {
     /// The run, or the beginning of its id
@@ -103,6 +104,9 @@ pub(crate) struct StateArgs {
     /// Show it as it was after this record
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,
+    /// Show it again whenever it changes, until the run is over
+    #[arg(long, conflicts_with = "at")]
+    pub(crate) watch: bool,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
 }

@@ -1,8 +1,13 @@
 //! The commands that drive runs, one file each, and how they show a run.
 
+pub(super) mod ask;
+pub(super) mod control;
+pub(super) mod decide;
 pub(super) mod emit;
 pub(super) mod events;
 pub(super) mod fork;
+pub(super) mod inbox;
+mod outcome;
 pub(super) mod rewind;
 pub(super) mod runs;
 pub(super) mod send;

@@ -24,28 +24,54 @@ pub(super) fn find(flag: Option<&str>) -> Result<String, Failure> {
     {
         return Ok(address);
     }
-    let here = std::env::current_dir().map_err(|cause| {
-        let path = PathBuf::from(".");
-        Failure::from(FailureKind::Unreadable { path, cause })
-    })?;
+    let here = here()?;
     if let Some((path, config)) = config::find(&here)?
         && let Some(address) = config.store
     {
         return Ok(beside(&path, address));
     }
-    let folder = match files::upward(&here, FOLDER) {
+    let folder = made(around(here))?;
+    Ok(format!("sqlite:{}", folder.join(FILE).display()))
+}
+
+/// The folder of what the project keeps for itself: beside its `statemark.toml` if there is one, else as for runs. It need
+/// not be there.
+pub(super) fn folder() -> Result<PathBuf, Failure> {
+    let here = here()?;
+    let config = config::find(&here)?;
+    let beside = config.and_then(|(path, _)| Some(path.parent()?.join(FOLDER)));
+    Ok(beside.unwrap_or_else(|| around(here)))
+}
+
+/// The same, and it is there.
+pub(super) fn make_folder() -> Result<PathBuf, Failure> {
+    made(folder()?)
+}
+
+fn here() -> Result<PathBuf, Failure> {
+    std::env::current_dir().map_err(|cause| {
+        let path = PathBuf::from(".");
+        FailureKind::Unreadable { path, cause }.into()
+    })
+}
+
+fn around(here: PathBuf) -> PathBuf {
+    match files::upward(&here, FOLDER) {
         Some(found) => found,
         None => files::upward(&here, ".git")
             .and_then(|git| git.parent().map(Path::to_path_buf))
             .unwrap_or(here)
             .join(FOLDER),
-    };
+    }
+}
+
+fn made(folder: PathBuf) -> Result<PathBuf, Failure> {
     if !folder.is_dir() {
         files::make_folder(&folder)?;
         // What is in it is nobody else's.
         files::write(&folder.join(".gitignore"), b"*\n")?;
     }
-    Ok(format!("sqlite:{}", folder.join(FILE).display()))
+    Ok(folder)
 }
 
 /// An address in a configuration: a file is meant as seen from there.

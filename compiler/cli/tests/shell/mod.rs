@@ -10,6 +10,9 @@ use crate::document::{Run, Said};
 /// The built program.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_statemark");
 
+/// Where runs are kept.
+const RUNS: &str = ".statemark";
+
 /// A folder that is there as long as its test runs.
 pub(crate) struct Scratch {
     pub(crate) path: PathBuf,
@@ -20,7 +23,8 @@ impl Scratch {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}"));
         // What an earlier run has left there.
         let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
+        // Runs are kept here, and not in whatever project lies around.
+        fs::create_dir_all(path.join(RUNS)).unwrap();
         Self { path }
     }
 
@@ -53,7 +57,7 @@ pub(crate) fn perform(run: &Run, folder: &Path) -> Said {
         "ls" => {
             let entries = fs::read_dir(folder.join(&words[1])).unwrap();
             let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-            let mut names: Vec<String> = names.collect();
+            let mut names: Vec<String> = names.filter(|name| name != RUNS).collect();
             names.sort();
             return Said {
                 stdout: names.join("\n") + "\n",
@@ -69,9 +73,12 @@ pub(crate) fn perform(run: &Run, folder: &Path) -> Said {
         "CLICOLOR",
         "CLICOLOR_FORCE",
         "STATEMARK_OUTPUT_FORMAT",
+        "STATEMARK_STORE",
+        "STATEMARK_TOKEN",
     ] {
         command.env_remove(variable);
     }
+    command.env("XDG_CONFIG_HOME", "own");
     command.envs(variables.iter().map(|pair| pair.split_once('=').unwrap()));
     command
         .stdin(Stdio::piped())

@@ -80,6 +80,7 @@ impl Runs {
         request: &impl Serialize,
         mut decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
     ) -> Result<Written, RunError> {
+        Self::may_write(&order.actor)?;
         let digest = digest(request);
         if let Some(written) = self.replayed(order, digest)? {
             return Ok(written);

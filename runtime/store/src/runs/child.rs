@@ -207,6 +207,17 @@ impl Loaded {
             .and_then(Value::as_str)
     }
 
+    /// Whether something may be missing between the run and children of it.
+    pub(super) fn has_children(&self) -> bool {
+        self.uninvoked().next().is_some() || self.invoked().next().is_some()
+    }
+
+    /// The children that haven't ended yet, as far as the journal knows.
+    pub(super) fn open_children(&self) -> Vec<RunId> {
+        let open = self.invoked().filter(|(_, child)| child.ended.is_none());
+        open.map(|(id, _)| id).collect()
+    }
+
     /// The children that states have invoked.
     fn invoked(&self) -> impl Iterator<Item = (RunId, Child)> {
         let children = self.state.children.iter().filter(|(_, child)| {

@@ -92,6 +92,7 @@ impl Runs {
         bodies: &[Body],
         now: u64,
     ) -> Result<Written, RunError> {
+        Self::may_write(&order.actor)?;
         self.store.put_blob(workflow.bytes())?;
         let new = |body: &Body| NewRecord::new(now, &order.actor, body);
         let new: Vec<NewRecord> = bodies.iter().map(new).collect();

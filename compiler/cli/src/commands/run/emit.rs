@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use statemark_store::body::{Cause, Event, Refused, Step};
-use statemark_store::{Actor, Advance, Advanced, Order, Role, RunError, RunId, RunView, Start};
+use statemark_store::{Advance, Advanced, RunError, RunId, RunView, Start};
 
 use super::shown;
 use crate::args::{EmitArgs, TextFormat};
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::runs;
 use crate::status::ExitStatus;
@@ -51,19 +51,16 @@ pub(in crate::commands) fn run(
     }
     let run: RunId = runs::named("--run-id", args.run_id.parse())?;
     let (all, broken) = runs::open_for_reports(&args.store, &args.specs, &args.workflow)?;
-    let mut actor = Actor::new(Role::Agent);
-    actor.name.clone_from(&args.harness);
-    let order = Order {
-        actor,
-        ..runs::order(run, args.key.as_deref())?
-    };
+    let mut order = runs::order(run, args.key.as_deref())?;
+    let named = order.actor.name.take();
+    order.actor.name = named.or_else(|| args.harness.clone());
     let advance = Advance {
         step: args.step.clone(),
         unit: args.unit.clone(),
         report,
         start: Some(Start {
             workflow: args.workflow.clone(),
-            project: Some(project(args)?),
+            project: Some(runs::project(args.project.as_deref().unwrap_or("."))?),
             title: args.name.clone(),
             ..Start::default()
         }),
@@ -86,16 +83,6 @@ pub(in crate::commands) fn run(
     } else {
         ExitStatus::Findings
     })
-}
-
-/// The project's path, from the root of the file system.
-fn project(args: &EmitArgs) -> Result<String, Failure> {
-    let path = args.project.as_deref().unwrap_or(".");
-    let absolute = std::path::absolute(path).map_err(|cause| FailureKind::Unreadable {
-        path: path.into(),
-        cause,
-    })?;
-    Ok(absolute.display().to_string())
 }
 
 fn answer(advanced: &Advanced) -> Result<Answer<'_>, Failure> {

@@ -1,7 +1,5 @@
 //! `events`: the journal of a run.
 
-use std::time::Duration;
-
 use serde_json::Value;
 use statemark_store::{Record, RunId, Runs, StoreError, fold};
 
@@ -12,23 +10,20 @@ use crate::printer::Printer;
 use crate::runs;
 use crate::status::ExitStatus;
 
-/// How often a store is asked for news. Why: a person doesn't notice a fifth of a second.
-const PAUSE: Duration = Duration::from_millis(200);
-
 pub(in crate::commands) fn run(
     args: &EventsArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     let all = runs::open(&args.store)?;
-    let run = runs::find(&all, &args.run)?;
+    let run = runs::current(&all, &args.run)?;
     let mut after = args.after;
     loop {
         show(&all, &run, &mut after, args, printer).map_err(FailureKind::Store)?;
-        if !args.watch || all.load(&run)?.state.status().is_over() {
+        if !args.watch || all.caught_up(&run)?.state.status().is_over() {
             return Ok(ExitStatus::Clean);
         }
         printer.flush();
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(runs::PAUSE);
     }
 }
 

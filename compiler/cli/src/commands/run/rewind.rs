@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use statemark_store::Body;
 use statemark_store::body::Scope;
 use statemark_store::runs::{Rewind, RewindPlan};
 
-use super::shown;
+use super::{outcome, shown};
 use crate::args::{RewindArgs, ScopeArg, TextFormat};
 use crate::failure::Failure;
 use crate::lines::counted;
@@ -19,7 +18,7 @@ pub(in crate::commands) fn run(
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     let all = runs::open(&args.store)?;
-    let run = runs::find(&all, &args.run)?;
+    let run = runs::current(&all, &args.run)?;
     let rewind = Rewind {
         scope: match args.scope {
             ScopeArg::State => Scope::State,
@@ -47,24 +46,7 @@ pub(in crate::commands) fn run(
         return Ok(ExitStatus::Clean);
     }
     let written = all.rewind(&runs::order(run, None)?, &rewind)?;
-    let refused = written.records.iter().find_map(|it| match it.read() {
-        Ok(Body::Refused(refused)) => Some(refused),
-        _ => None,
-    });
-    let view = written.loaded.view()?;
-    let palette = printer.talk_palette();
-    if let Some(refused) = &refused {
-        printer.talk(&format!("{} {}\n", palette.bad("refused:"), refused.reason));
-    }
-    printer.result(&match format {
-        TextFormat::Json => shown::json(&view),
-        TextFormat::Text => shown::view(&view, all.now(), printer.palette()),
-    });
-    Ok(if refused.is_some() {
-        ExitStatus::Findings
-    } else {
-        ExitStatus::Clean
-    })
+    outcome::show(&written, &all, &args.store, printer)
 }
 
 /// What would be undone.

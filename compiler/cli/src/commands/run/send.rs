@@ -33,7 +33,7 @@ pub(in crate::commands) fn run(
 ) -> Result<ExitStatus, Failure> {
     let data = runs::json("--data", args.data.as_deref())?;
     let all = runs::open(&args.store)?;
-    let run = runs::find(&all, &args.run)?;
+    let run = runs::current(&all, &args.run)?;
     let order = Order {
         expected: args.expected_seq,
         ..runs::order(run, args.key.as_deref())?

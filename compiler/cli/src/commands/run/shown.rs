@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_store::{Fact, Legal, RunView, Status};
+use statemark_store::{Fact, Legal, PendingTimer, RunView, Status};
 
 use crate::lines::{WIDTH, cut, first_line};
 use crate::palette::Palette;
@@ -67,9 +67,14 @@ pub(super) fn view(view: &RunView, now: u64, palette: Palette) -> String {
     }
     for request in &view.requests {
         let id = palette.event(&request.request);
-        let _ = writeln!(text, "asks {id}: {}", request.prompt);
+        let left = request.expires.map_or_else(String::new, |expires| {
+            let left = length(expires.saturating_sub(now));
+            palette.dim(&format!("  (for {left} more)"))
+        });
+        let _ = writeln!(text, "asks {id}: {}{left}", request.prompt);
     }
-    for timer in &view.timers {
+    let expiry = |it: &&PendingTimer| it.name.starts_with("request:");
+    for timer in view.timers.iter().filter(|it| !expiry(it)) {
         let left = match timer.due.checked_sub(now) {
             Some(0) | None => "due".to_owned(),
             Some(left) => format!("in {}", length(left)),

@@ -1,6 +1,6 @@
 //! `state`: where a run is.
 
-use statemark_store::{Loaded, fold};
+use statemark_store::{Loaded, Runs, fold};
 
 use super::shown;
 use crate::args::{StateArgs, TextFormat};
@@ -18,17 +18,37 @@ pub(in crate::commands) fn run(
     if let Some(at) = args.at {
         loaded = past(&all, loaded, at)?;
     }
-    let view = loaded.view()?;
-    let now = args.at.map_or(all.now(), |_| view.updated);
-    printer.result(&match args.store.format() {
-        TextFormat::Json => shown::json(&view),
-        TextFormat::Text => shown::view(&view, now, printer.palette()),
-    });
-    Ok(ExitStatus::Clean)
+    loop {
+        let view = loaded.view()?;
+        let now = args.at.map_or(all.now(), |_| view.updated);
+        printer.result(&match args.store.format() {
+            TextFormat::Json => shown::json(&view),
+            TextFormat::Text => shown::view(&view, now, printer.palette()),
+        });
+        if !args.watch || view.status.is_over() {
+            return Ok(ExitStatus::Clean);
+        }
+        printer.flush();
+        loaded = changed(&all, &loaded)?;
+        if args.store.format() == TextFormat::Text {
+            printer.result("\n");
+        }
+    }
+}
+
+/// The run as soon as something has been written behind that.
+fn changed(all: &Runs, before: &Loaded) -> Result<Loaded, Failure> {
+    loop {
+        std::thread::sleep(runs::PAUSE);
+        let loaded = all.caught_up(&before.run)?;
+        if loaded.head.seq != before.head.seq {
+            return Ok(loaded);
+        }
+    }
 }
 
 /// The run as it was after one of its records.
-fn past(all: &statemark_store::Runs, now: Loaded, at: u64) -> Result<Loaded, Failure> {
+fn past(all: &Runs, now: Loaded, at: u64) -> Result<Loaded, Failure> {
     if at == 0 || at > now.head.seq {
         return Err(FailureKind::BadWord {
             name: "--at",

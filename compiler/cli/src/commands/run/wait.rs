@@ -6,28 +6,23 @@ use statemark_store::Status;
 
 use super::{runs as listing, shown};
 use crate::args::{TextFormat, WaitArgs};
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::runs;
 use crate::status::ExitStatus;
-
-/// How often the store is asked.
-const PAUSE: Duration = Duration::from_millis(200);
 
 pub(in crate::commands) fn run(
     args: &WaitArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     listing::check(&args.statuses)?;
-    let timeout = args.timeout.as_ref().map(|text| {
-        humantime::parse_duration(text).map_err(|_| FailureKind::BadTime { text: text.clone() })
-    });
-    let timeout = timeout.transpose()?;
+    let timeout = args.timeout.as_deref().map(runs::milliseconds);
+    let timeout = timeout.transpose()?.map(Duration::from_millis);
     let began = Instant::now();
     let all = runs::open(&args.store)?;
     let run = runs::find(&all, &args.run)?;
     let status = loop {
-        let loaded = all.load(&run)?;
+        let loaded = all.caught_up(&run)?;
         let status = loaded.state.status();
         let is_met = if args.statuses.is_empty() {
             status != Status::Running
@@ -43,7 +38,7 @@ pub(in crate::commands) fn run(
             });
             break is_met;
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(runs::PAUSE);
     };
     Ok(if status {
         ExitStatus::Clean

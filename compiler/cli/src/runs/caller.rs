@@ -1,0 +1,159 @@
+//! Who uses the command line.
+//!
+//! `STATEMARK_TOKEN` says it for every command. Without it, a command is an agent's; but one that only a person may give
+//! looks for the token that `statemark token create --save` has kept in the person's own configuration, so that an agent's
+//! everyday commands don't go into the journal under a person's name.
+//!
+//! Deliberately not here: a wall between two programs of one user. Whoever may read all of a person's files can act as that
+//! person; what keeps an agent from it is what its client lets it run.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use statemark_store::{Actor, Role, RunId, Token, Tokens};
+
+use super::place;
+use crate::failure::{Failure, FailureKind};
+use crate::files;
+
+/// Has the caller's token.
+const VARIABLE: &str = "STATEMARK_TOKEN";
+
+/// The project's list of tokens, beside its runs.
+const LIST: &str = "tokens.json";
+
+/// Largest list. Unit: bytes.
+const MOST: usize = 1 << 20;
+
+/// Who gives an order, and the token if there is one.
+pub(super) fn caller(wants_person: bool) -> Result<(Actor, Option<Token>), Failure> {
+    let given = std::env::var(VARIABLE).ok().filter(|it| !it.is_empty());
+    let text = match given {
+        Some(text) => Some(text),
+        None if wants_person => kept()?,
+        None => None,
+    };
+    let Some(text) = text else {
+        return Ok((Actor::new(Role::Agent), None));
+    };
+    match Tokens::find(&read()?, &text) {
+        Some(token) => Ok((token.actor(), Some(token.clone()))),
+        None => Err(FailureKind::UnknownToken.into()),
+    }
+}
+
+/// That a token isn't good for a run.
+pub(super) fn check(token: Option<&Token>, run: &RunId) -> Result<(), Failure> {
+    match token {
+        Some(token) if !token.is_for(run) => {
+            let run = run.to_string();
+            let name = token.name.clone();
+            Err(FailureKind::TokenOfOther { name, run }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The tokens of this project.
+pub(crate) fn read() -> Result<Tokens, Failure> {
+    let path = place::folder()?.join(LIST);
+    if !path.exists() {
+        return Ok(Tokens::default());
+    }
+    let bytes = files::read(&path, MOST)?.unwrap_or_default();
+    serde_json::from_slice(&bytes).map_err(|cause| FailureKind::BadTokens { path, cause }.into())
+}
+
+/// Changes the project's tokens, one process at a time.
+pub(crate) fn change<T>(
+    change: impl FnOnce(&mut Tokens) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let folder = place::make_folder()?;
+    let path = folder.join(LIST);
+    let lock = private(&folder.join("tokens.lock"))?;
+    lock.lock().map_err(|cause| unwritable(&path, cause))?;
+    let mut tokens = read()?;
+    let done = change(&mut tokens)?;
+    let mut text = serde_json::to_string_pretty(&tokens).unwrap_or_default();
+    text.push('\n');
+    keep(&path, &text)?;
+    Ok(done)
+}
+
+/// Keeps a token in the caller's own configuration. Where it is now.
+pub(crate) fn save(text: &str) -> Result<PathBuf, Failure> {
+    let path = own().ok_or(FailureKind::NoHome)?;
+    if let Some(folder) = path.parent() {
+        files::make_folder(folder)?;
+    }
+    keep(&path, &format!("{text}\n"))?;
+    Ok(path)
+}
+
+/// The token that was kept, if there is one. Others must not be able to read it.
+fn kept() -> Result<Option<String>, Failure> {
+    let Some(path) = own().filter(|it| it.exists()) else {
+        return Ok(None);
+    };
+    let facts = fs::metadata(&path).map_err(|cause| FailureKind::Unreadable {
+        path: path.clone(),
+        cause,
+    })?;
+    if is_open(&facts) {
+        return Err(FailureKind::OpenToken { path }.into());
+    }
+    let bytes = files::read(&path, MOST)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+    Ok(Some(text).filter(|it| !it.is_empty()))
+}
+
+/// Where a person's token is kept.
+fn own() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|it| !it.is_empty());
+    let folder = set("XDG_CONFIG_HOME").map(PathBuf::from);
+    let folder = folder.or_else(|| Some(PathBuf::from(set("HOME")?).join(".config")))?;
+    Some(folder.join("statemark/token"))
+}
+
+/// Writes a file that only its owner can read, whole or not at all.
+fn keep(path: &Path, text: &str) -> Result<(), Failure> {
+    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+    let written = private(&temporary).and_then(|mut file| {
+        let written = file
+            .set_len(0)
+            .and_then(|()| file.write_all(text.as_bytes()));
+        let written = written.and_then(|()| file.sync_all());
+        let moved = written.and_then(|()| fs::rename(&temporary, path));
+        moved.map_err(|cause| unwritable(path, cause))
+    });
+    if written.is_err() {
+        // It may not even be there.
+        drop(fs::remove_file(&temporary));
+    }
+    written
+}
+
+/// A file for writing that only its owner can read.
+fn private(path: &Path) -> Result<File, Failure> {
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|cause| unwritable(path, cause))
+}
+
+#[cfg(unix)]
+fn is_open(facts: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::mode(facts) & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open(_: &Metadata) -> bool {
+    false
+}
+
+fn unwritable(path: &Path, cause: io::Error) -> Failure {
+    let path = path.to_owned();
+    FailureKind::Unwritable { path, cause }.into()
+}
