@@ -89,6 +89,35 @@ fn the_readme_of_the_example_tells_the_truth() {
     assert_eq!(lint.code, 0, "{}", lint.stdout);
 }
 
+/// Both show a run of the example as somebody types it: every answer is what is answered.
+#[test]
+fn runs_in_readmes_tell_the_truth() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for readme in ["README.md", "examples/paper/README.md"] {
+        let path = root.join(readme);
+        let text = fs::read_to_string(&path).unwrap();
+        let start = text.find("$ statemark start paper").unwrap();
+        let shown = text[start..].split("```").next().unwrap();
+        let scratch = Scratch::new("readme");
+        scratch.write(
+            "paper.md",
+            &fs::read_to_string(root.join("examples/paper/paper.md")).unwrap(),
+        );
+        let mut told = String::new();
+        for line in shown.lines().filter(|line| line.starts_with("$ ")) {
+            let run = Run::new(&format!("STATEMARK_NOW=1800000000000 {}", &line[2..]));
+            let said = perform(&run, &scratch.path);
+            let answer = said.stderr + &said.stdout;
+            told += &format!("{line}\n{}", answer.replace("own/", "~/.config/"));
+        }
+        if told != shown && std::env::var_os("UPDATE").is_some() {
+            fs::write(&path, text.replace(shown, &told)).unwrap();
+        } else {
+            assert_eq!(told, shown, "{readme}; UPDATE=1 rewrites it");
+        }
+    }
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let mut child = Command::new(BINARY)

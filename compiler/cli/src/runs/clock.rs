@@ -46,7 +46,10 @@ pub(crate) fn shown(milliseconds: u64) -> String {
     humantime::format_rfc3339_seconds(time).to_string()
 }
 
-/// A length of time as people write it, to the second: `2m 5s`.
+/// A length of time as people write it, to the second: `2 days 5s`.
 pub(crate) fn length(milliseconds: u64) -> String {
-    humantime::format_duration(Duration::from_secs(milliseconds / 1000)).to_string()
+    let text = humantime::format_duration(Duration::from_secs(milliseconds / 1000)).to_string();
+    // Whole words stand apart from their number; `2h` doesn't.
+    let apart = text.replace("day", " day").replace("month", " month");
+    apart.replace("year", " year")
 }
