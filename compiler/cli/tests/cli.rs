@@ -96,22 +96,22 @@ fn runs_in_readmes_tell_the_truth() {
     for readme in ["README.md", "examples/paper/README.md"] {
         let path = root.join(readme);
         let text = fs::read_to_string(&path).unwrap();
-        let start = text.find("$ statemark start paper").unwrap();
-        let shown = text[start..].split("```").next().unwrap();
+        let (_, shown) = text.split_once("```text\n$ ").unwrap();
+        let shown = format!("$ {}", shown.split("```").next().unwrap());
         let scratch = Scratch::new("readme");
         scratch.write(
             "paper.md",
             &fs::read_to_string(root.join("examples/paper/paper.md")).unwrap(),
         );
         let mut told = String::new();
-        for line in shown.lines().filter(|line| line.starts_with("$ ")) {
-            let run = Run::new(&format!("STATEMARK_NOW=1800000000000 {}", &line[2..]));
+        for command in shown.lines().filter_map(|line| line.strip_prefix("$ ")) {
+            let run = Run::new(&format!("STATEMARK_NOW=1800000000000 {command}"));
             let said = perform(&run, &scratch.path);
             let answer = said.stderr + &said.stdout;
-            told += &format!("{line}\n{}", answer.replace("own/", "~/.config/"));
+            told += &format!("$ {command}\n{}", answer.replace("own/", "~/.config/"));
         }
         if told != shown && std::env::var_os("UPDATE").is_some() {
-            fs::write(&path, text.replace(shown, &told)).unwrap();
+            fs::write(&path, text.replace(&shown, &told)).unwrap();
         } else {
             assert_eq!(told, shown, "{readme}; UPDATE=1 rewrites it");
         }
