@@ -2,7 +2,9 @@
 
 #![cfg(test)]
 
+mod artifacts;
 mod chaos;
+mod contracts;
 mod driving;
 mod files;
 mod golden;
@@ -12,6 +14,7 @@ mod keep;
 mod model;
 mod postgres;
 mod reports;
+mod revisions;
 mod stores;
 mod transcripts;
 mod travel;

@@ -26,7 +26,7 @@
 //! > @f state                        the same of the run `f`
 //! ```
 //!
-//! What else there is to do is where its words are: `travel.rs`.
+//! What else there is to do is where its words are: `travel.rs`, `artifacts.rs`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -38,6 +38,7 @@ use statemark_store::{
     Send, Start, Used, Withdraw, Written, fold,
 };
 
+use crate::artifacts;
 use crate::golden::root;
 use crate::harness::Bench;
 use crate::reports;
@@ -154,6 +155,7 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         "reserve" | "used" => tool(bench, &order, word, rest),
         "pause" | "continue" | "cancel" | "force" => control(bench, &order, word, rest),
         "runs" => runs(bench),
+        word if artifacts::WORDS.contains(&word) => artifacts::act(bench, &order, word, rest),
         "report" => reports::report(bench, run, rest),
         "steps" => reports::steps(bench, run),
         "child" => reports::child(bench, rest),

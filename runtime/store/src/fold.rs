@@ -76,7 +76,7 @@ pub struct RunState {
     pub detours: Vec<Vec<String>>,
     /// By id: all that was asked.
     pub requests: BTreeMap<String, Request>,
-    /// By name: the revisions, in order.
+    /// By name: the revisions, each once, in order.
     pub artifacts: BTreeMap<String, Vec<Revision>>,
     /// The timers that are still to come, in the order of their times.
     pub timers: Vec<PendingTimer>,
@@ -171,15 +171,17 @@ pub struct Request {
     pub resolved: Option<(Resolved, crate::actor::Actor, u64)>,
 }
 
-/// A revision of an artifact, and the record that made it.
+/// A revision of an artifact, and the records that made it what it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
     /// The revision.
     pub artifact: Artifact,
-    /// The record.
+    /// The record that made it.
     pub seq: u64,
     /// When.
     pub time: u64,
+    /// The record that said last what it is for.
+    pub changed: u64,
 }
 
 /// An effect, and what became of it.

@@ -6,6 +6,7 @@
 
 mod advance;
 mod answer;
+mod artifact;
 mod ask;
 mod change;
 mod checkpoint;
@@ -21,6 +22,7 @@ mod legal;
 mod migrate;
 mod refusal;
 mod replay;
+mod required;
 mod restore;
 mod rewind;
 mod send;
@@ -35,6 +37,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use advance::{Advance, Advanced, Registered, Report};
 pub use answer::{Answer, Reply, run_of_request};
+pub use artifact::{
+    ArtifactText, DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, MAX_ARTIFACT, PutArtifact,
+    Submitted,
+};
 pub use ask::{Ask, Withdraw};
 pub use change::{Change, Order, Written};
 pub use checkpoint::Checkpoint;

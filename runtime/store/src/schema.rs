@@ -2,7 +2,7 @@
 //!
 //! Nothing is fetched, and patterns are matched in linear time: schemas come from agents, too.
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
 /// Most findings that are told. Why: an author mends the first and sends it again.
@@ -56,6 +56,20 @@ pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), String> {
         text += &format!("; and {more} more");
     }
     Err(text)
+}
+
+/// Calls a function with each error of a value.
+///
+/// # Errors
+///
+/// The schema is broken: why.
+pub(crate) fn each_error(
+    schema: &Value,
+    value: &Value,
+    call: &mut dyn FnMut(ValidationError<'_>),
+) -> Result<(), String> {
+    compile(schema)?.iter_errors(value).for_each(call);
+    Ok(())
 }
 
 fn shortened(text: &str) -> String {

@@ -71,6 +71,18 @@ pub enum Call {
         /// Unit: milliseconds since 1970.
         until: u64,
     },
+    /// Hand an artifact in as final.
+    SubmitArtifact {
+        /// The artifact.
+        artifact: String,
+    },
+    /// Make a draft of an artifact final.
+    FinalizeArtifact {
+        /// The artifact.
+        artifact: String,
+        /// The revision.
+        revision: u64,
+    },
     /// Start another run.
     Start {
         /// The workflow.
@@ -230,6 +242,13 @@ impl Loaded {
             .filter(|fact| fact.value.is_none())
             .map(|fact| bare(&fact.field).to_owned())
             .collect();
+        if let Some(first) = legal.lacks.first() {
+            let told: Vec<String> = legal.lacks.iter().map(|it| self.lacking(it).text).collect();
+            return Reason {
+                text: format!("`{event}` {to}; {}", told.join("; ")),
+                ..self.lacking(first)
+            };
+        }
         let (code, text, fields) = match (legal.enabled, legal.holds) {
             (true, _) if legal.requires_approval => (
                 "can_be_sent",

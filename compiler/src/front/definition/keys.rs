@@ -203,11 +203,40 @@ static ARTIFACT: Shape = shape(
     "an artifact",
     &[
         host("schema", Want::Any),
-        host("format", Want::Text),
+        host("format", Want::Choice(&["json", "markdown", "text"])),
+        host("front_matter", Want::Map(&Want::Any)),
         host("required_sections", Want::List(&Want::Text)),
+        host("sections", Want::List(&SECTION_VALUE)),
+        host("closed", Want::Flag),
+        host("max_characters", Want::Whole(1)),
         host("description", Want::Text),
     ],
 );
+
+static SECTION_VALUE: Want = Want::Object(&SECTION);
+static CONTENT: Want = Want::Choice(&["text", "list", "checkboxes", "table", "code", "json"]);
+
+/// What a section of a Markdown artifact is like.
+static SECTION: Shape = shape(
+    "a section",
+    &[
+        required("heading", Want::Text),
+        host("level", Want::Whole(1)),
+        host("optional", Want::Flag),
+        host("contains", Want::List(&CONTENT)),
+        host("forbids", Want::List(&CONTENT)),
+        host("forbids_text", Want::List(&Want::Text)),
+        host("ids", Want::Flag),
+        host("min_items", Want::Whole(0)),
+        host("max_items", Want::Whole(0)),
+        host("schema", Want::Any),
+        host("description", Want::Text),
+    ],
+);
+
+/// Artifacts that a state can't be left without: by any event, or by those that are named.
+static REQUIREMENTS: [Want; 2] = [Want::List(&Want::Text), Want::Map(&REQUIRED)];
+static REQUIRED: Want = Want::List(&Want::Text);
 
 static CHECK: Shape = shape(
     "a check",
@@ -269,7 +298,7 @@ pub(super) static STATE: Shape = shape(
         host("max_edit_lines", Want::Whole(0)),
         host("max_files_per_state", Want::Whole(0)),
         host("context_budget_bytes", Want::Whole(1)),
-        host("requires", Want::Any),
+        host("requires", Want::Either(&REQUIREMENTS)),
         typed("safe_next", Want::Name),
         typed("outcome", Want::Choice(&["success", "failure"])),
         host("model", Want::Text),

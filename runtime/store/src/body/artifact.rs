@@ -43,9 +43,20 @@ pub struct Artifact {
     /// The unit of work that made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// What its contract says of it.
+    /// What its contract says of it; none if it has no contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// Why it was thrown away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Artifact {
+    /// Whether its contract has nothing against it.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.verdict.as_ref().is_none_or(|verdict| verdict.holds)
+    }
 }
 
 /// What a revision is for.
@@ -60,6 +71,18 @@ pub enum Stage {
     Discarded,
 }
 
+impl Stage {
+    /// Its name in journals and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Final => "final",
+            Self::Discarded => "discarded",
+        }
+    }
+}
+
 /// What a contract says of a revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
@@ -68,14 +91,29 @@ pub struct Verdict {
     /// What is wrong, in the order of the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// How many findings aren't told.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks with a reference"
+)]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Something wrong in an artifact.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Finding {
-    /// The line, from 1; none if it is about the whole.
+    /// The line, from 1.
+    pub line: u64,
+    /// The column in it, from 1. Unit: characters.
+    pub column: u64,
+    /// What is wrong.
+    pub what: String,
+    /// How to mend it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
-    /// What is wrong, and how to mend it.
-    pub message: String,
+    pub help: Option<String>,
 }

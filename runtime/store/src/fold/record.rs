@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Checkpoint, Child, EffectState, Request, Revision, RunState, StepState};
 use crate::actor::Role;
 use crate::body::{
-    Body, Cause, CheckpointTaken, Effect, EffectStatus, Forked, Migrated, Rewound, Step,
+    Artifact, Body, Cause, CheckpointTaken, Effect, EffectStatus, Forked, Migrated, Rewound, Step,
     StepRecord, StepStatus, Tool, ToolVerdict, Usage,
 };
 use crate::record::Record;
@@ -67,15 +67,7 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
                 request.resolved = Some((resolved, record.actor.clone(), record.seq));
             }
         }
-        Body::Artifact(artifact) => {
-            let revision = Revision {
-                seq: record.seq,
-                time: record.time,
-                artifact,
-            };
-            let name = revision.artifact.name.clone();
-            state.artifacts.entry(name).or_default().push(revision);
-        }
+        Body::Artifact(artifact) => revise(state, record, artifact),
         Body::CheckpointTaken(taken) => {
             state.workspace = Some(taken.name.clone());
             save(state, record, taken);
@@ -275,6 +267,24 @@ fn detour(state: &mut RunState, returns: bool) {
         state.detours.remove(0);
     }
     state.detours.push(state.leaves.clone());
+}
+
+/// There is another revision, or one has another stage.
+fn revise(state: &mut RunState, record: &Record, artifact: Artifact) {
+    let revisions = state.artifacts.entry(artifact.name.clone()).or_default();
+    let mut known = revisions.iter_mut();
+    let known = known.find(|it| it.artifact.revision == artifact.revision);
+    if let Some(known) = known {
+        known.artifact = artifact;
+        known.changed = record.seq;
+        return;
+    }
+    revisions.push(Revision {
+        seq: record.seq,
+        time: record.time,
+        changed: record.seq,
+        artifact,
+    });
 }
 
 fn arm(state: &mut RunState, timer: PendingTimer) {

@@ -178,6 +178,13 @@ impl Draft {
                 );
                 ("approval_outdated", reason)
             }
+            Took::Lacks(artifacts) => {
+                let (code, why) = self.loaded().held_back(&waiting.event, &artifacts);
+                (
+                    code,
+                    format!("it was approved, but {why}; then send it again"),
+                )
+            }
             Took::Spent { state, most } => ("max_visits", super::send::too_often(&state, most)),
         };
         let legal = self.loaded().legal_events();

@@ -39,6 +39,14 @@ pub(super) struct Taking<'t> {
     pub(super) approved: Option<&'t [u16]>,
 }
 
+impl Taking<'_> {
+    /// Whether somebody has sent it, rather than the run itself.
+    const fn is_sent(&self) -> bool {
+        let by_name = matches!(self.cause, None | Some(Cause::SafeNext { .. }));
+        matches!(self.moves, Move::Event(_)) && (by_name || self.approved.is_some())
+    }
+}
+
 /// What became of it.
 pub(super) enum Took {
     /// It was taken.
@@ -49,6 +57,11 @@ pub(super) enum Took {
     Asked,
     /// What was approved isn't what it would do now.
     Unapproved,
+    /// Something has to be handed in first.
+    Lacks(
+        /// The artifacts.
+        Vec<String>,
+    ),
     /// A state would be entered too often.
     Spent {
         /// The state.
@@ -129,6 +142,12 @@ impl Draft {
         if outcome == Outcome::Ignored {
             return Ok(Took::Ignored);
         }
+        if taking.is_sent() {
+            let lacks = self.loaded.lacks(taking.event, &step);
+            if !lacks.is_empty() {
+                return Ok(Took::Lacks(lacks));
+            }
+        }
         if let Some((state, most)) = self.loaded.spent(&step) {
             return Ok(Took::Spent { state, most });
         }
@@ -176,7 +195,7 @@ impl Draft {
         };
         match self.take(taking)? {
             Took::Taken | Took::Asked => Ok(true),
-            Took::Ignored | Took::Unapproved => Ok(false),
+            Took::Ignored | Took::Unapproved | Took::Lacks(_) => Ok(false),
             Took::Spent { state, most } => {
                 self.stop_at(&state, most, event, data.clone(), cause)?;
                 Ok(true)

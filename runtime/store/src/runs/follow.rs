@@ -170,7 +170,7 @@ impl Draft {
         match took {
             Took::Taken | Took::Asked => Ok(()),
             Took::Spent { state, most } => self.stop_at(&state, most, event, data, cause),
-            Took::Ignored | Took::Unapproved => {
+            Took::Ignored | Took::Unapproved | Took::Lacks(_) => {
                 let step = self.unmoved();
                 self.push(Body::Event(Event {
                     event: event.to_owned(),

@@ -29,6 +29,9 @@ pub struct Legal {
     /// Whether somebody has to approve it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub requires_approval: bool,
+    /// The artifacts that have to be handed in first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
     /// The number of the transition in the table.
     pub transition: u16,
 }
@@ -64,8 +67,17 @@ impl Loaded {
         let table = self.workflow.table();
         let is_sent = |it: &&Candidate| !super::send::OWN.contains(&table.event_name(it.event));
         let candidates = candidates.iter().filter(is_sent);
-        let told = candidates.map(|it| self.told(it, &stepper));
-        Ok(told.collect())
+        let mut told: Vec<Legal> = Vec::new();
+        for candidate in candidates {
+            let mut legal = self.told(candidate, &stepper);
+            if legal.enabled {
+                // An event at which the machine would fail leaves nothing.
+                legal.lacks = self.lacks_for(candidate.event, data).unwrap_or_default();
+                legal.enabled = legal.lacks.is_empty();
+            }
+            told.push(legal);
+        }
+        Ok(told)
     }
 
     fn told(&self, candidate: &Candidate, stepper: &Stepper<'_>) -> Legal {
@@ -86,6 +98,7 @@ impl Loaded {
             holds: candidate.holds,
             facts: facts(table, candidate.transition, stepper),
             requires_approval: self.workflow.requires_approval(candidate.transition),
+            lacks: Vec::new(),
             transition: candidate.transition.raw(),
         }
     }

@@ -165,6 +165,7 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
             let reason = draft.loaded().not_taken(&send.event, send.data.as_ref())?;
             Ok(Some(("not_taken", reason)))
         }
+        Ok(Took::Lacks(artifacts)) => Ok(Some(draft.loaded().held_back(&send.event, &artifacts))),
         Ok(Took::Spent { state, most }) => Ok(Some(("max_visits", too_often(&state, most)))),
         Err(RunError::Step(CannotStep::Data(error))) => Ok(Some((
             "bad_data",

@@ -145,6 +145,7 @@ fn register(
         step: advance.step.clone(),
         unit: advance.unit.clone(),
         verdict: None,
+        reason: None,
     }))?;
     Ok(None)
 }

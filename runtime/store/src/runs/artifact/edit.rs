@@ -1,0 +1,122 @@
+//! The current revision is changed in places.
+
+use serde::Serialize;
+
+use super::hand_in::too_large;
+use super::{PutArtifact, Refusal, nothing, refused};
+use crate::body::Stage;
+use crate::runs::{Loaded, Order, RunError, Runs, Written};
+
+/// Changes of the current revision, which make the next.
+#[derive(Clone, Debug, Serialize)]
+pub struct EditArtifact {
+    /// The artifact.
+    pub name: String,
+    /// The changes, each of what the one before has left.
+    pub edits: Vec<Edit>,
+    /// Whether the result is handed in as final.
+    pub is_final: bool,
+    /// The revision that they are made for; else the current one.
+    pub base: Option<u64>,
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Edit {
+    /// What stands there once.
+    pub old: String,
+    /// What shall stand there.
+    pub new: String,
+}
+
+impl Runs {
+    /// Changes the current revision: all changes or none. The result is the next revision, checked as any other.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::put_artifact`]; the content isn't in the store.
+    pub fn edit_artifact(&self, order: &Order, edit: &EditArtifact) -> Result<Written, RunError> {
+        let written = self.change(order, &("artifact.edit", edit), |loaded, _| {
+            let stage = if edit.is_final {
+                Stage::Final
+            } else {
+                Stage::Draft
+            };
+            let mut put = PutArtifact {
+                is_final: edit.is_final,
+                base: edit.base,
+                ..PutArtifact::draft(&edit.name, Vec::new())
+            };
+            if let Some(why) = loaded.puttable(&put) {
+                return Ok(refused(stage, why, Vec::new()));
+            }
+            put.content = match self.edited(loaded, edit)? {
+                Ok(text) => text.into_bytes(),
+                Err(why) => return Ok(refused(stage, why, Vec::new())),
+            };
+            self.hand_in(loaded, &put)
+        })?;
+        self.same(order, &edit.name, written)
+    }
+
+    /// The text with the changes, or why they can't be made.
+    fn edited(
+        &self,
+        loaded: &Loaded,
+        edit: &EditArtifact,
+    ) -> Result<Result<String, Refusal>, RunError> {
+        let name = &edit.name;
+        let Some(current) = loaded.state.current(name) else {
+            return Ok(Err(nothing(name)));
+        };
+        let revision = current.artifact.revision;
+        let Some(content) = &current.artifact.content else {
+            let reason =
+                format!("revision {revision} of `{name}` is a file: its content isn't here");
+            return Ok(Err(("no_content", reason)));
+        };
+        let Ok(mut text) = String::from_utf8(self.store.blob(content)?) else {
+            let reason =
+                format!("revision {revision} of `{name}` is no text: hand in another whole");
+            return Ok(Err(("not_text", reason)));
+        };
+        for (number, edit) in (1..).zip(&edit.edits) {
+            let mut places = text.match_indices(&edit.old);
+            let why = match (places.next(), places.next()) {
+                _ if edit.old.is_empty() => Some(("no_match", "has no old text".to_owned())),
+                (None, _) => {
+                    let reason = format!(
+                        "isn't there: nothing in revision {revision} of `{name}` is `{}`",
+                        short(&edit.old)
+                    );
+                    Some(("no_match", reason))
+                }
+                (Some(_), Some(_)) => {
+                    let reason = format!(
+                        "could be made in several places: `{}` stands there more than once; take more of what is around it",
+                        short(&edit.old)
+                    );
+                    Some(("ambiguous", reason))
+                }
+                (Some(_), None) => None,
+            };
+            if let Some((code, why)) = why {
+                return Ok(Err((code, format!("change {number} {why}"))));
+            }
+            // What is too large isn't made.
+            let size = text.len().saturating_add(edit.new.len());
+            if let Some(why) = too_large(name, size.saturating_sub(edit.old.len())) {
+                return Ok(Err(why));
+            }
+            text = text.replacen(&edit.old, &edit.new, 1);
+        }
+        Ok(Ok(text))
+    }
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

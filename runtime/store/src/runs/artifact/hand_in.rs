@@ -1,0 +1,182 @@
+//! A revision is handed in.
+
+use serde::Serialize;
+
+use super::{MAX_ARTIFACT, Refusal, by_hash, refused, unfit};
+use crate::body::{Artifact, Body, Stage, Verdict};
+use crate::runs::{Change, Loaded, Order, RunError, Runs, Written};
+
+/// A new revision of an artifact.
+#[derive(Clone, Debug, Serialize)]
+pub struct PutArtifact {
+    /// Its name.
+    pub name: String,
+    /// All of it.
+    #[serde(serialize_with = "by_hash")]
+    pub content: Vec<u8>,
+    /// Its media type; else what its contract is about.
+    pub media: Option<String>,
+    /// Whether it is handed in as final. If its contract refuses it, it is kept as a draft.
+    pub is_final: bool,
+    /// The revision that it was made from: refused if that isn't the current one any more. 0: there is none yet.
+    pub base: Option<u64>,
+    /// The state that made it; else the only active one.
+    pub step: Option<String>,
+    /// The unit of work that made it.
+    pub unit: Option<String>,
+}
+
+impl PutArtifact {
+    /// A draft.
+    #[must_use]
+    pub fn draft(name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        Self {
+            name: name.into(),
+            content: content.into(),
+            media: None,
+            is_final: false,
+            base: None,
+            step: None,
+            unit: None,
+        }
+    }
+
+    /// The same as final.
+    #[must_use]
+    pub fn finally(mut self) -> Self {
+        self.is_final = true;
+        self
+    }
+
+    const fn stage(&self) -> Stage {
+        if self.is_final {
+            Stage::Final
+        } else {
+            Stage::Draft
+        }
+    }
+}
+
+impl Runs {
+    /// Hands a revision in: its contract is asked, and its verdict recorded. What is handed in as final and isn't as its
+    /// contract says is kept as a draft, and refused. Content that is the current revision's already makes no new one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`]; the definition's contract can't be used.
+    pub fn put_artifact(&self, order: &Order, put: &PutArtifact) -> Result<Written, RunError> {
+        let written = self.change(order, &("artifact.put", put), |loaded, _| {
+            match loaded.puttable(put) {
+                Some(why) => Ok(refused(put.stage(), why, Vec::new())),
+                None => self.hand_in(loaded, put),
+            }
+        })?;
+        self.same(order, &put.name, written)
+    }
+
+    /// What a contract says of content. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Invalid`] if the content is too large, or the contract can't be used.
+    pub fn check_artifact(
+        &self,
+        loaded: &Loaded,
+        name: &str,
+        content: &[u8],
+    ) -> Result<Verdict, RunError> {
+        if let Some((_, what)) = too_large(name, content.len()).or_else(|| loaded.closed_to(name)) {
+            return Err(RunError::Invalid { what });
+        }
+        let verdict = loaded.verdict(name, content)?;
+        Ok(verdict.unwrap_or(Verdict {
+            holds: true,
+            ..Verdict::default()
+        }))
+    }
+
+    /// What is written for a revision that may be handed in.
+    pub(super) fn hand_in(&self, loaded: &Loaded, put: &PutArtifact) -> Result<Change, RunError> {
+        let name = &put.name;
+        let contract = loaded.contract(name)?;
+        let verdict = contract.as_ref().map(|it| it.check(&put.content));
+        let holds = verdict.as_ref().is_none_or(|it| it.holds);
+        let media = contract.as_ref().map(|it| it.media().to_owned());
+        let content = Some(self.store.put_blob(&put.content)?);
+        let last = loaded.state.artifacts.get(name).and_then(|it| it.last());
+        let stage = if holds { put.stage() } else { Stage::Draft };
+        let artifact = Artifact {
+            name: name.clone(),
+            revision: last.map_or(0, |last| last.artifact.revision) + 1,
+            stage,
+            size: u64::try_from(put.content.len()).ok(),
+            content,
+            media: put.media.clone().or(media),
+            path: None,
+            storage_root: None,
+            kind: None,
+            subflow: false,
+            feature: None,
+            step: put.step.clone().or_else(|| loaded.maker()),
+            unit: put.unit.clone(),
+            verdict,
+            reason: None,
+        };
+        let current = loaded.state.current(name).map(|it| &it.artifact);
+        let is_same = current.is_some_and(|it| {
+            (it.content, it.stage, &it.verdict) == (content, stage, &artifact.verdict)
+        });
+        if is_same && (holds || !put.is_final) {
+            return Ok(Change::default());
+        }
+        if holds || !put.is_final {
+            let body = Body::Artifact(artifact);
+            return Ok(Change { bodies: vec![body] });
+        }
+        let kept = current.filter(|_| is_same).unwrap_or(&artifact);
+        let why = unfit(kept);
+        let draft = (!is_same).then_some(Body::Artifact(artifact));
+        Ok(refused(Stage::Final, why, draft.into_iter().collect()))
+    }
+}
+
+/// That content is too large to be kept.
+pub(super) fn too_large(name: &str, size: usize) -> Option<Refusal> {
+    (size > MAX_ARTIFACT).then(|| {
+        let reason = format!(
+            "`{name}` would have {size} bytes; most are {MAX_ARTIFACT}: shorten it, or split it into several artifacts"
+        );
+        ("too_large", reason)
+    })
+}
+
+impl Loaded {
+    /// Why a revision can't be handed in.
+    pub(super) fn puttable(&self, put: &PutArtifact) -> Option<Refusal> {
+        let name = &put.name;
+        if let Some(why) = too_large(name, put.content.len()).or_else(|| self.closed_to(name)) {
+            return Some(why);
+        }
+        let current = self.state.current(name).map(|it| &it.artifact);
+        let newest = current.map_or(0, |it| it.revision);
+        let base = put.base.filter(|base| *base != newest)?;
+        let reason = match current {
+            None => format!(
+                "there is no revision {base} of `{name}` to be changed: hand in a first one"
+            ),
+            Some(it) => format!(
+                "revision {base} of `{name}` isn't the current one any more: read revision {newest} ({}), and change that",
+                it.stage.name()
+            ),
+        };
+        Some(("stale_base", reason))
+    }
+
+    /// The state that is at work, if it is one.
+    fn maker(&self) -> Option<String> {
+        match self.state.leaves.as_slice() {
+            [leaf] => Some(leaf.clone()),
+            _ => None,
+        }
+    }
+}

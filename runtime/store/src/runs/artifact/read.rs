@@ -1,0 +1,110 @@
+//! What became of an artifact, and what is in it.
+
+use serde::Serialize;
+
+use super::{no_revision, nothing};
+use crate::body::{Artifact, Body, Refused, Stage};
+use crate::fold::{Revision, RunState};
+use crate::runs::{Loaded, RunError, Runs, Written};
+
+/// What became of what was done with an artifact.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Submitted {
+    /// The revision, as it is now; none if nothing was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<Artifact>,
+    /// Why it isn't what was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refused>,
+}
+
+impl Submitted {
+    /// The answer that the records of an order give.
+    ///
+    /// # Errors
+    ///
+    /// They have none.
+    pub fn of(written: &Written) -> Result<Self, RunError> {
+        let (mut artifact, mut refused) = (None, None);
+        for record in &written.records {
+            match record.read() {
+                Ok(Body::Artifact(found)) => artifact = Some(found),
+                Ok(Body::Refused(found)) => refused = Some(found),
+                _ => {}
+            }
+        }
+        if artifact.is_none() && refused.is_none() {
+            let what = "the records of this key say nothing of an artifact".to_owned();
+            return Err(RunError::Invalid { what });
+        }
+        Ok(Self { artifact, refused })
+    }
+}
+
+/// A revision with what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArtifactText {
+    /// The revision.
+    pub revision: Revision,
+    /// Its content.
+    pub content: Vec<u8>,
+}
+
+impl Runs {
+    /// A revision with its content; the current one if none is named.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Invalid`] if there is no such revision, or it is a file somewhere else; the content isn't in the store.
+    pub fn read_artifact(
+        &self,
+        loaded: &Loaded,
+        name: &str,
+        revision: Option<u64>,
+    ) -> Result<ArtifactText, RunError> {
+        let state = &loaded.state;
+        let newest = state.artifacts.get(name).and_then(|it| it.last());
+        let found = match (newest, revision) {
+            (None, _) => Err(nothing(name)),
+            (Some(_), None) => state.current(name).ok_or_else(|| nothing(name)),
+            (Some(newest), Some(revision)) => {
+                let newest = newest.artifact.revision;
+                let found = state.revision(name, revision);
+                found.ok_or_else(|| no_revision(name, revision, newest))
+            }
+        };
+        let found = found.map_err(|(_, what)| RunError::Invalid { what })?;
+        let Some(content) = &found.artifact.content else {
+            let path = found.artifact.path.as_deref().unwrap_or_default();
+            let what = format!("`{name}` is the file `{path}`: its content isn't in the store");
+            return Err(RunError::Invalid { what });
+        };
+        Ok(ArtifactText {
+            content: self.store.blob(content)?,
+            revision: found.clone(),
+        })
+    }
+}
+
+impl RunState {
+    /// The newest revision of an artifact that isn't discarded.
+    #[must_use]
+    pub fn current(&self, name: &str) -> Option<&Revision> {
+        let mut revisions = self.artifacts.get(name)?.iter().rev();
+        revisions.find(|it| it.artifact.stage != Stage::Discarded)
+    }
+
+    /// The newest final revision of an artifact: the one that counts.
+    #[must_use]
+    pub fn standing(&self, name: &str) -> Option<&Revision> {
+        let mut revisions = self.artifacts.get(name)?.iter().rev();
+        revisions.find(|it| it.artifact.stage == Stage::Final)
+    }
+
+    /// A revision of an artifact.
+    #[must_use]
+    pub fn revision(&self, name: &str, revision: u64) -> Option<&Revision> {
+        let mut revisions = self.artifacts.get(name)?.iter();
+        revisions.find(|it| it.artifact.revision == revision)
+    }
+}

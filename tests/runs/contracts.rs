@@ -1,0 +1,163 @@
+//! Contracts of artifacts, in files: what is found in documents, and how that is told.
+//!
+//! A file in `contracts/` has a fence `json contract`, and then documents, each in a fence `document` of four marks, with
+//! what is found in it in a fence `findings` behind it. `UPDATE=1` rewrites the findings.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use statemark_store::Contract;
+
+use crate::artifacts::findings;
+use crate::golden::root;
+
+#[test]
+fn contracts_are_as_expected() {
+    let folder = root().join("tests/runs/contracts");
+    let paths = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let mut paths: Vec<_> = paths.collect();
+    assert!(!paths.is_empty());
+    paths.sort();
+    let mut wrong = String::new();
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        let checked = check(&text);
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(&path, checked).unwrap();
+        } else if checked != text {
+            let _ = write!(wrong, "{}:\n{checked}\n", path.display());
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The same text with the findings of today.
+fn check(text: &str) -> String {
+    let (before, rest) = text.split_once("```json contract\n").expect("a contract");
+    let (contract, mut rest) = rest.split_once("```").expect("its end");
+    let contract = Contract::read(&serde_json::from_str(contract).expect("JSON")).unwrap();
+    let mut checked = text
+        .get(..text.len() - rest.len())
+        .map(str::to_owned)
+        .unwrap_or_default();
+    assert!(checked.starts_with(before));
+    while let Some((between, behind)) = rest.split_once("````document\n") {
+        let (document, behind) = behind.split_once("````\n").expect("its end");
+        let old = behind.split_once("```findings\n");
+        let behind = match old {
+            Some((gap, old)) if gap.trim().is_empty() => old.split_once("```\n").unwrap().1,
+            _ => behind,
+        };
+        let found = findings(&contract.check(document.as_bytes()));
+        let _ = write!(
+            checked,
+            "{between}````document\n{document}````\n\n```findings\n{found}```\n"
+        );
+        rest = behind;
+    }
+    checked + rest
+}
+
+#[test]
+fn contracts_that_say_nothing_sensible_are_refused() {
+    let broken = [
+        (json!({"schema": {"type": 3}}), "broken: 3"),
+        (json!({"front_matter": {"required": "all"}}), "all"),
+        (
+            json!({"sections": [{"heading": "A", "schema": {"type": "text"}}]}),
+            "text",
+        ),
+        (
+            json!({"sections": [{"heading": "A", "contains": ["pictures"]}]}),
+            "pictures",
+        ),
+        (json!({"format": "yaml"}), "yaml"),
+        (json!([1]), "invalid type"),
+    ];
+    for (contract, word) in broken {
+        let error = Contract::read(&contract).unwrap_err();
+        assert!(error.contains(word), "{contract}: {error}");
+    }
+}
+
+#[test]
+fn documents_that_are_no_text_are_no_harm() {
+    let contract = Contract::read(&json!({"required_sections": ["A"]})).unwrap();
+    let verdict = contract.check(b"# A\n\nwell \xff\n");
+    assert_eq!(
+        findings(&verdict),
+        "3:6: the document isn't text from here on\n    hand it in as text in UTF-8\n"
+    );
+}
+
+#[test]
+fn of_many_findings_the_first_are_told() {
+    let contract = json!({"sections": [{"heading": "A", "ids": true}]});
+    let contract = Contract::read(&contract).unwrap();
+    let document = "# A\n\n".to_owned() + &"- no id\n".repeat(5_000);
+    let verdict = contract.check(document.as_bytes());
+    assert_eq!((verdict.findings.len(), verdict.more), (20, 4_980));
+    assert_eq!(verdict.findings[19].line, 22);
+}
+
+/// The parts of hostile documents.
+fn documents() -> impl Strategy<Value = String> {
+    let parts = prop::sample::select(vec![
+        "---\n",
+        "status: done\n",
+        "# A\n",
+        "## B\n",
+        "## b\n",
+        "### [X] C\n",
+        "- [ ] do\n",
+        "- [X1] it\n",
+        "```json\n",
+        "```\n",
+        "{\"n\": 1}\n",
+        "{\"n\": \"é\"}",
+        "| a |\n|---|\n",
+        "> ",
+        "\n",
+        "  ",
+        "é\u{0}",
+        "TODO",
+        "<b>",
+        "[a]: b\n",
+        "====\n",
+        "1) [Y] z\n",
+        "\r\n",
+        "\t",
+    ]);
+    prop::collection::vec(parts, 0..40).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn every_finding_has_a_place_in_its_document(document in documents()) {
+        let contract = json!({
+            "front_matter": {"required": ["status"], "additionalProperties": false, "properties": {"status": {"const": "x"}}},
+            "sections": [
+                {"heading": "A", "contains": ["text", "list", "checkboxes"], "forbids": ["table"]},
+                {"heading": "B", "level": 2, "ids": true, "min_items": 1, "max_items": 1, "forbids_text": ["todo"],
+                 "schema": {"properties": {"n": {"type": "number"}}}},
+            ],
+            "closed": true,
+            "max_characters": 60
+        });
+        let contract = Contract::read(&contract).unwrap();
+        let verdict = contract.check(document.as_bytes());
+        prop_assert_eq!(verdict.holds, verdict.findings.is_empty());
+        let lines: Vec<&str> = document.split('\n').collect();
+        for finding in &verdict.findings {
+            let line = lines.get(usize::try_from(finding.line).unwrap() - 1);
+            let line = line.unwrap_or_else(|| panic!("{finding:?} in {document:?}"));
+            prop_assert!(usize::try_from(finding.column).unwrap() <= line.chars().count() + 1);
+            prop_assert!(!finding.what.is_empty());
+        }
+        let json = Contract::read(&json!({"schema": {"type": "object", "required": ["a"]}})).unwrap();
+        let _ = json.check(document.as_bytes());
+        let _: Value = serde_json::to_value(&verdict).unwrap();
+    }
+}

@@ -1,0 +1,289 @@
+//! Random work on an artifact, and a model that says what each revision has come to.
+
+use proptest::prelude::*;
+use statemark_store::body::Stage;
+use statemark_store::runs::{
+    DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact, Submitted,
+};
+use statemark_store::{Call, Order, RunState, Runs, Send, Sent, Start, fold};
+
+use crate::harness::Bench;
+
+const SPEC: &str = r#"# Write
+
+## STATE-MACHINE
+
+```mermaid
+stateDiagram-v2
+    [*] --> write
+    write --> read : ready
+    read --> write : again
+```
+
+```json definition
+{
+  "id": "write",
+  "artifacts": {"text": {"required_sections": ["Good"]}},
+  "states": {"write": {"requires": {"ready": ["text"]}}}
+}
+```
+"#;
+
+/// What is done.
+#[derive(Clone, Debug)]
+enum Act {
+    Put {
+        text: String,
+        is_final: bool,
+        base: Option<u64>,
+    },
+    Edit {
+        old: &'static str,
+        new: &'static str,
+    },
+    Finalize(Option<u64>),
+    Discard(Option<u64>),
+    Ready,
+    Keep,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let text = prop::sample::select(vec![
+        "# Good\n",
+        "# Good\n\nand more\n",
+        "# Bad\n",
+        "none\n",
+    ]);
+    let number = prop::option::of(0_u64..6);
+    let edit = prop::sample::select(vec![
+        ("Bad", "Good"),
+        ("Good", "Bad"),
+        ("o", "0"),
+        ("none", "# Good"),
+    ]);
+    prop_oneof![
+        3 => (text, any::<bool>(), prop::option::weighted(0.2, 0_u64..6))
+            .prop_map(|(text, is_final, base)| Act::Put { text: text.to_owned(), is_final, base }),
+        2 => edit.prop_map(|(old, new)| Act::Edit { old, new }),
+        2 => number.clone().prop_map(Act::Finalize),
+        2 => number.prop_map(Act::Discard),
+        1 => Just(Act::Ready),
+        1 => Just(Act::Keep),
+    ]
+}
+
+/// The revisions: what each is for, and its text.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Model(Vec<(Stage, String)>);
+
+impl Model {
+    fn current(&self) -> Option<usize> {
+        self.0
+            .iter()
+            .rposition(|(stage, _)| *stage != Stage::Discarded)
+    }
+
+    fn put(&mut self, text: &str, is_final: bool, base: Option<u64>) {
+        let current = self.current();
+        let newest = current.map_or(0, |it| it as u64 + 1);
+        if base.is_some_and(|base| base != newest) {
+            return;
+        }
+        let is_good = text.contains("# Good\n");
+        let stage = if is_final && is_good {
+            Stage::Final
+        } else {
+            Stage::Draft
+        };
+        let next = (stage, text.to_owned());
+        if current.is_none_or(|it| self.0[it] != next) {
+            self.0.push(next);
+        }
+    }
+
+    fn act(&mut self, act: &Act) {
+        let current = self.current();
+        let index = |number: &u64| usize::try_from(*number).unwrap().wrapping_sub(1);
+        match act {
+            Act::Put {
+                text,
+                is_final,
+                base,
+            } => self.put(text, *is_final, *base),
+            Act::Edit { old, new } => {
+                let text = current.map(|it| self.0[it].1.clone());
+                if let Some(text) = text.filter(|text| text.matches(old).count() == 1) {
+                    self.put(&text.replace(old, new), false, None);
+                }
+            }
+            Act::Finalize(wanted) => {
+                if let Some(at) = current
+                    && wanted.as_ref().is_none_or(|it| index(it) == at)
+                    && self.0[at].1.contains("# Good\n")
+                {
+                    self.0[at].0 = Stage::Final;
+                }
+            }
+            Act::Discard(Some(wanted)) => {
+                if let Some(revision) = self.0.get_mut(index(wanted)) {
+                    revision.0 = Stage::Discarded;
+                }
+            }
+            Act::Discard(None) => {
+                if let Some(at) = current
+                    && self.0[at].0 == Stage::Draft
+                {
+                    self.0[at].0 = Stage::Discarded;
+                }
+            }
+            Act::Ready | Act::Keep => {}
+        }
+    }
+}
+
+/// What the run says of the same.
+fn found(runs: &Runs, state: &RunState) -> Model {
+    let revisions = state.artifacts.get("text").into_iter().flatten();
+    let revisions = revisions.zip(1..).map(|(revision, number)| {
+        let it = &revision.artifact;
+        assert_eq!(it.revision, number, "they are counted without gaps");
+        assert!(
+            it.stage != Stage::Final || it.holds(),
+            "what is final holds"
+        );
+        let content = runs.store().blob(&it.content.unwrap()).unwrap();
+        (it.stage, String::from_utf8(content).unwrap())
+    });
+    Model(revisions.collect())
+}
+
+fn done(runs: &Runs, order: &Order, act: &Act) {
+    let name = "text".to_owned();
+    let written = match act.clone() {
+        Act::Put {
+            text,
+            is_final,
+            base,
+        } => {
+            let put = PutArtifact {
+                is_final,
+                base,
+                ..PutArtifact::draft(name, text)
+            };
+            runs.put_artifact(order, &put).unwrap()
+        }
+        Act::Edit { old, new } => {
+            let edits = vec![Edit {
+                old: old.to_owned(),
+                new: new.to_owned(),
+            }];
+            let edit = EditArtifact {
+                name,
+                edits,
+                is_final: false,
+                base: None,
+            };
+            runs.edit_artifact(order, &edit).unwrap()
+        }
+        Act::Finalize(revision) => runs
+            .finalize_artifact(order, &FinalizeArtifact { name, revision })
+            .unwrap(),
+        Act::Discard(revision) => {
+            let discard = DiscardArtifact {
+                name,
+                revision,
+                reason: None,
+            };
+            runs.discard_artifact(order, &discard).unwrap()
+        }
+        Act::Ready => return ready(runs, order),
+        Act::Keep => {
+            let loaded = runs.load(&order.run).unwrap();
+            return runs.keep_fold(&loaded).unwrap();
+        }
+    };
+    Submitted::of(&written).unwrap();
+}
+
+/// The state is left exactly if something final stands; else what `why` proposes leads there.
+fn ready(runs: &Runs, order: &Order) {
+    let send = |event: &str| {
+        let send = Send {
+            event: event.to_owned(),
+            data: None,
+        };
+        Sent::of(&runs.send(order, &send).unwrap()).unwrap()
+    };
+    let loaded = runs.load(&order.run).unwrap();
+    let stands = loaded.state.standing("text").is_some();
+    let next = loaded
+        .why(Some("ready"))
+        .unwrap()
+        .reasons
+        .remove(0)
+        .next
+        .unwrap();
+    match (send("ready"), stands) {
+        (Sent::Taken(_), true) => {
+            assert!(matches!(next, Call::Send { .. }));
+            send("again");
+        }
+        (Sent::Refused(refused), false) => {
+            assert_eq!(refused.code, "artifact_missing");
+            // In a copy of the run, the proposal is followed.
+            let copy = Order {
+                run: format!("{}-copy-{}", order.run, loaded.head.seq)
+                    .parse()
+                    .unwrap(),
+                ..order.clone()
+            };
+            let fork = statemark_store::runs::Fork::new(order.run.clone(), loaded.head.seq);
+            runs.fork(&copy, &fork).unwrap();
+            let written = match next {
+                Call::SubmitArtifact { artifact } => {
+                    runs.put_artifact(&copy, &PutArtifact::draft(artifact, "# Good\n").finally())
+                }
+                Call::FinalizeArtifact { artifact, revision } => {
+                    let revision = Some(revision);
+                    runs.finalize_artifact(
+                        &copy,
+                        &FinalizeArtifact {
+                            name: artifact,
+                            revision,
+                        },
+                    )
+                }
+                other => panic!("{other:?}"),
+            };
+            written.unwrap();
+            let event = Send {
+                event: "ready".to_owned(),
+                data: None,
+            };
+            let sent = Sent::of(&runs.send(&copy, &event).unwrap()).unwrap();
+            assert!(matches!(sent, Sent::Taken(_)), "{sent:?}");
+        }
+        (sent, stands) => panic!("{stands}: {sent:?}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn revisions_are_as_the_model_says(acts in prop::collection::vec(act(), 1..30)) {
+        let bench = Bench::new(&[("write.md", SPEC)]);
+        let order = bench.order("r");
+        let start = Start { workflow: "write".to_owned(), ..Start::default() };
+        bench.runs.start(&order, &start).unwrap();
+        let mut model = Model::default();
+        for act in &acts {
+            done(&bench.runs, &order, act);
+            model.act(act);
+            let loaded = bench.runs.load(&order.run).unwrap();
+            prop_assert_eq!(&found(&bench.runs, &loaded.state), &model, "after {:?}", act);
+            let anew = fold::read_anew(bench.runs.store(), &order.run, None).unwrap();
+            prop_assert_eq!(anew, loaded.state);
+        }
+    }
+}
