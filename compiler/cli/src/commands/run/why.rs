@@ -66,6 +66,10 @@ fn words(call: &Call, loaded: &Loaded, now: u64) -> String {
             None | Some(0) => "now".to_owned(),
             Some(left) => format!("in {}", runs::length(left)),
         },
+        Call::SubmitArtifact { artifact } => format!("hand `{artifact}` in as final"),
+        Call::FinalizeArtifact { artifact, revision } => {
+            format!("make revision {revision} of `{artifact}` final")
+        }
         Call::Start { workflow } => format!("statemark start {workflow}"),
     }
 }
