@@ -1,7 +1,11 @@
 //! The arguments.
 
+mod again;
+mod checkpoint;
 mod control;
+mod effect;
 mod emit;
+mod keep;
 mod requests;
 mod runs;
 mod token;
@@ -11,8 +15,16 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub(crate) use again::{MigrateArgs, ReplayArgs};
+pub(crate) use checkpoint::{
+    CheckpointArgs, CheckpointWhat, CheckpointsArgs, RestoreArgs, TakeArgs,
+};
 pub(crate) use control::{CancelArgs, ContinueArgs, ForceArgs, PauseArgs};
+pub(crate) use effect::{EffectArgs, EffectWhat, EffectsArgs, ReportArgs};
 pub(crate) use emit::EmitArgs;
+pub(crate) use keep::{
+    BackupArgs, ExportArgs, ImportArgs, Keep, KeepArgs, MoveArgs, PruneArgs, VerifyArgs, WakeArgs,
+};
 pub(crate) use requests::{
     AnswerArgs, ApproveArgs, AskArgs, DenyArgs, InboxArgs, KindArg, OnRequestArgs, WithdrawArgs,
 };
@@ -88,6 +100,11 @@ pub(crate) enum Command {
     Timeline(TimelineArgs),
     Fork(ForkArgs),
     Rewind(RewindArgs),
+    Replay(ReplayArgs),
+    Migrate(MigrateArgs),
+    Checkpoint(CheckpointArgs),
+    Effect(EffectArgs),
+    Store(KeepArgs),
     Token(TokenArgs),
     Debug(DebugArgs),
 }

@@ -11,6 +11,7 @@ mod new;
 mod run;
 mod show;
 mod simulate;
+mod store;
 mod token;
 mod welcome;
 
@@ -52,6 +53,11 @@ pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Fail
         Some(Command::Timeline(args)) => run::timeline::run(args, printer),
         Some(Command::Fork(args)) => run::fork::run(args, printer),
         Some(Command::Rewind(args)) => run::rewind::run(args, printer),
+        Some(Command::Replay(args)) => run::replay::run(args, printer),
+        Some(Command::Migrate(args)) => run::migrate::run(args, printer),
+        Some(Command::Checkpoint(args)) => run::checkpoint::run(args, printer),
+        Some(Command::Effect(args)) => run::effect::run(args, printer),
+        Some(Command::Store(args)) => store::run(args, printer),
         Some(Command::Token(args)) => token::run(args, printer),
         Some(Command::Debug(args)) => debug::run(args, printer),
     }

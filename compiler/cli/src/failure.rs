@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::files::shown;
 use statemark_compiler::Format;
 use statemark_runtime::{DecodeError, VerifyError};
+use statemark_store::keep::ImportError;
 use statemark_store::{NameError, RunError, StoreError, TokenError};
 
 /// A command that couldn't do its work; the exit code is 2.
@@ -26,6 +27,10 @@ pub(crate) enum FailureKind {
     Unwritable { path: PathBuf, cause: io::Error },
     /// A file that would be written is already there.
     Exists { path: PathBuf },
+    /// A file that would be replaced.
+    Overwrites { path: PathBuf },
+    /// A file that would be replaced is a store that somebody uses.
+    InUse { path: PathBuf },
     /// A folder stands where a file is wanted.
     Folder { path: PathBuf },
     /// A spec has no machine.
@@ -71,6 +76,17 @@ pub(crate) enum FailureKind {
     NeedsTerminal,
     /// The store couldn't be opened or read.
     Store(StoreError),
+    /// No store is where it should be.
+    NoStore { path: PathBuf },
+    /// Something that is done to files, of a store that isn't in one.
+    NotInAFile {
+        /// What it would have been, such as `copied`.
+        done: &'static str,
+    },
+    /// Not all runs could be read.
+    Import(Box<ImportError>),
+    /// A file with several workflows, none of which is the run's.
+    SeveralWorkflows { path: String, ids: Vec<String> },
     /// Something couldn't be done to a run.
     Run(RunError),
     /// No run is called so.
@@ -168,6 +184,14 @@ impl From<FailureKind> for Failure {
 }
 
 impl Failure {
+    /// The store's error, if it is one.
+    pub(crate) fn of_store(&self) -> Option<&StoreError> {
+        match &*self.kind {
+            FailureKind::Store(error) | FailureKind::Run(RunError::Store(error)) => Some(error),
+            _ => None,
+        }
+    }
+
     /// What to do about it, if there is something to say.
     pub(crate) fn help(&self) -> Option<String> {
         match &*self.kind {
@@ -177,6 +201,23 @@ impl Failure {
             FailureKind::Exists { .. } => {
                 Some("choose another name or another folder; nothing was written".to_owned())
             }
+            FailureKind::Overwrites { .. } => {
+                Some("`--overwrite` replaces it; nothing was written".to_owned())
+            }
+            FailureKind::InUse { .. } => {
+                Some("choose another name; nothing was written".to_owned())
+            }
+            FailureKind::NoStore { .. } => Some(
+                "`statemark start` makes one; `--store` looks elsewhere".to_owned(),
+            ),
+            FailureKind::NotInAFile { .. } => Some(
+                "a server has backups of its own; `statemark store export` writes the runs of any store"
+                    .to_owned(),
+            ),
+            FailureKind::SeveralWorkflows { path, ids } => Some(format!(
+                "name one of {} and say where it is: `--specs {path}`",
+                ids.join(", ")
+            )),
             FailureKind::Folder { .. } => Some("name a file".to_owned()),
             FailureKind::NoMachine { .. } => Some("`statemark new NAME` begins a spec".to_owned()),
             FailureKind::SeveralMachines { ids, .. } => {
@@ -264,6 +305,7 @@ impl Failure {
             | FailureKind::BadName { .. }
             | FailureKind::BadEventLine { .. }
             | FailureKind::Store(_)
+            | FailureKind::Import(_)
             | FailureKind::Run(_)
             | FailureKind::Token(_)
             | FailureKind::BadTokens { .. }
@@ -315,6 +357,24 @@ impl fmt::Display for Failure {
                 write!(out, "`{}` can't be written: {}", shown(path), plain(cause))
             }
             FailureKind::Exists { path } => write!(out, "`{}` is already there", shown(path)),
+            FailureKind::Overwrites { path } => {
+                write!(out, "`{}` is already there", shown(path))
+            }
+            FailureKind::InUse { path } => {
+                write!(out, "`{}` is a store that is in use", shown(path))
+            }
+            FailureKind::NoStore { path } => write!(out, "there is no store `{}`", shown(path)),
+            FailureKind::NotInAFile { done } => {
+                write!(out, "only a store in a file can be {done}")
+            }
+            FailureKind::Import(error) => error.fmt(out),
+            FailureKind::SeveralWorkflows { path, ids } => {
+                write!(
+                    out,
+                    "{path} has {} workflows, and none is the run's",
+                    ids.len()
+                )
+            }
             FailureKind::Folder { path } => write!(out, "`{}` is a folder", shown(path)),
             FailureKind::NoMachine { path } => out.write_str(&no_machine(path)),
             FailureKind::SeveralMachines { path, ids } => {

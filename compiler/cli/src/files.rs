@@ -1,5 +1,7 @@
 //! Finding, reading and writing files.
 
+mod fresh;
+
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -7,6 +9,8 @@ use std::path::{Component, Path, PathBuf};
 use ignore::WalkBuilder;
 
 use crate::failure::{Failure, FailureKind};
+
+pub(crate) use fresh::Fresh;
 
 /// A file to look at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,23 +107,28 @@ pub(crate) fn shown(path: &Path) -> String {
 
 /// The bytes of a file, or how many there are if they are more than `most`.
 pub(crate) fn read(path: &Path, most: usize) -> Result<Result<Vec<u8>, u64>, Failure> {
+    let mut file = open(path)?;
+    let size = file.metadata().map(|facts| facts.len()).unwrap_or(0);
+    if usize::try_from(size).map_or(true, |size| size > most) {
+        return Ok(Err(size));
+    }
+    read_some(&mut file, most).map_err(|cause| unreadable(path, cause))
+}
+
+/// A file to be read.
+pub(crate) fn open(path: &Path) -> Result<File, Failure> {
     if path.is_dir() {
         return Err(FailureKind::Folder {
             path: path.to_owned(),
         }
         .into());
     }
-    let mut file = File::open(path).map_err(|cause| match cause.kind() {
+    File::open(path).map_err(|cause| match cause.kind() {
         io::ErrorKind::NotFound => Failure::from(FailureKind::Missing {
             path: path.to_owned(),
         }),
         _ => unreadable(path, cause),
-    })?;
-    let size = file.metadata().map(|facts| facts.len()).unwrap_or(0);
-    if usize::try_from(size).map_or(true, |size| size > most) {
-        return Ok(Err(size));
-    }
-    read_some(&mut file, most).map_err(|cause| unreadable(path, cause))
+    })
 }
 
 /// The bytes of standard input, or how many there are at least if they are more than `most`.

@@ -4,6 +4,7 @@
 //! runtime, and hand texts to the [`printer`]; what they know, those two know.
 
 mod args;
+mod bar;
 mod commands;
 mod config;
 mod failure;

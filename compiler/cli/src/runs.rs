@@ -11,8 +11,8 @@ use std::time::Duration;
 use serde_json::Value;
 use statemark_compiler::diag::nearest;
 use statemark_store::{
-    Clock, Head, Key, Loaded, NameError, Order, Query, RunError, RunId, Runs, StoreError,
-    Workflows, Written,
+    Clock, Head, Key, Loaded, NameError, Order, Query, RunError, RunId, Runs, SqliteStore, Store,
+    StoreError, Workflow, Workflows, Written, file_of,
 };
 
 use crate::args::{SpecsArgs, StoreArgs};
@@ -60,6 +60,59 @@ pub(crate) fn open_for_reports(
     Ok((over(store, catalog)?, broken))
 }
 
+/// The runs of a store that has to be there already.
+pub(crate) fn open_existing(store: &StoreArgs) -> Result<Runs, Failure> {
+    let address = place::existing(store.store.as_deref())?;
+    at(&address, catalog::Catalog::default())
+}
+
+/// A store that has to be there already, and in a file, so that it can be `done` as files are.
+pub(crate) fn open_file(store: &StoreArgs, done: &'static str) -> Result<SqliteStore, Failure> {
+    let address = place::existing(store.store.as_deref())?;
+    let path = file_of(&address).ok_or(FailureKind::NotInAFile { done })?;
+    let opened = SqliteStore::open(path, clock::clock()?);
+    Ok(opened.map_err(FailureKind::Store)?)
+}
+
+/// The store at an address; it may have to be there already.
+pub(crate) fn store_at(address: &str, exists: bool) -> Result<Arc<dyn Store>, Failure> {
+    if exists {
+        place::check_exists(address)?;
+    }
+    let opened = statemark_store::open(address, Arc::new(clock::clock()?));
+    Ok(opened.map_err(FailureKind::Store)?)
+}
+
+/// A run, and the machine that it is held against.
+pub(crate) struct Towards {
+    pub(crate) runs: Runs,
+    pub(crate) run: RunId,
+    pub(crate) workflow: Arc<Workflow>,
+}
+
+/// A run, and the machine that a word means: a spec, a table, or the id of a workflow that some specs define.
+pub(crate) fn towards(
+    store: &StoreArgs,
+    specs: &SpecsArgs,
+    word: &str,
+    run: &str,
+) -> Result<Towards, Failure> {
+    let clock: Arc<dyn Clock> = Arc::new(clock::clock()?);
+    let address = place::find(store.store.as_deref())?;
+    let opened = statemark_store::open(&address, Arc::clone(&clock));
+    let opened = opened.map_err(FailureKind::Store)?;
+    let none = Arc::new(catalog::Catalog::default());
+    let all = Runs::new(Arc::clone(&opened), none, Arc::clone(&clock));
+    let loaded = load(&all, run)?;
+    let (catalog, workflow) =
+        catalog::Catalog::towards(word, &specs.specs, &loaded.state.workflow)?;
+    Ok(Towards {
+        runs: Runs::new(opened, Arc::new(catalog), clock),
+        run: loaded.run,
+        workflow,
+    })
+}
+
 /// That no spec defines a workflow.
 pub(crate) fn unknown_workflow(id: &str, known: Vec<String>, broken: &[String]) -> Failure {
     let near = nearest(id, known.iter().map(String::as_str)).map(str::to_owned);
@@ -73,9 +126,12 @@ pub(crate) fn unknown_workflow(id: &str, known: Vec<String>, broken: &[String]) 
 }
 
 fn over(store: &StoreArgs, catalog: catalog::Catalog) -> Result<Runs, Failure> {
+    at(&place::find(store.store.as_deref())?, catalog)
+}
+
+fn at(address: &str, catalog: catalog::Catalog) -> Result<Runs, Failure> {
     let clock = Arc::new(clock::clock()?);
-    let address = place::find(store.store.as_deref())?;
-    let opened = statemark_store::open(&address, Arc::clone(&clock) as Arc<_>);
+    let opened = statemark_store::open(address, Arc::clone(&clock) as Arc<_>);
     let opened = opened.map_err(FailureKind::Store)?;
     Ok(Runs::new(opened, Arc::new(catalog), clock))
 }

@@ -17,10 +17,17 @@
 //! ~~~~
 //! `````
 //!
-//! A command may begin with variables (`NO_COLOR=1 statemark …`). `cat FILE` and `ls FOLDER` show what was written.
+//! A command may begin with variables (`NO_COLOR=1 statemark …`). `cat FILE` and `ls FOLDER` show what was written,
+//! and `git …` works where the command does.
 
 #[cfg(test)]
 mod document;
+#[cfg(test)]
+mod keeping;
+#[cfg(test)]
+mod killed;
+#[cfg(test)]
+mod long;
 #[cfg(test)]
 mod shell;
 

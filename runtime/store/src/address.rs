@@ -24,16 +24,23 @@ pub fn open(address: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, Stor
     {
         return postgres(address);
     }
-    let path = address.strip_prefix("sqlite:").unwrap_or(address);
-    if path.is_empty() || path.contains("://") {
+    let Some(path) = file_of(address) else {
         // It isn't quoted: an address with `://` may hold a password.
         let scheme = address.split("://").next().unwrap_or_default();
         let what = format!(
             "there are no stores of the kind `{scheme}`; write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory:`"
         );
         return Err(StoreError::Invalid { what });
-    }
-    Ok(Arc::new(SqliteStore::open(Path::new(path), clock)?))
+    };
+    Ok(Arc::new(SqliteStore::open(path, clock)?))
+}
+
+/// The file that an address leads to, if it leads to one.
+#[must_use]
+pub fn file_of(address: &str) -> Option<&Path> {
+    let path = address.strip_prefix("sqlite:").unwrap_or(address);
+    let is_file = !path.is_empty() && !path.contains("://") && address != "memory:";
+    is_file.then(|| Path::new(path))
 }
 
 #[cfg(feature = "postgres")]

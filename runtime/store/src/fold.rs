@@ -353,16 +353,25 @@ pub fn read_with(
     let live = live(store, run, upto, more)?;
     let mut state = RunState::default();
     let mut take = |record: &Record| {
-        let taken = if live.counts(record.seq) {
-            state.apply(record)
-        } else {
-            lasting::apply(&mut state, record)
-        };
+        let taken = take(&mut state, &live, record);
         taken.map_err(|error| unreadable(run, record, &error))
     };
     each(store, run, 0, upto, &mut take)?;
     more.iter().try_for_each(take)?;
     Ok(state)
+}
+
+/// Takes the next record, of those that count and those that don't.
+pub(crate) fn take(
+    state: &mut RunState,
+    live: &Live,
+    record: &Record,
+) -> Result<(), serde_json::Error> {
+    if live.counts(record.seq) {
+        state.apply(record)
+    } else {
+        lasting::apply(state, record)
+    }
 }
 
 /// Which records of a run count, up to one of them or all, once some more are written.

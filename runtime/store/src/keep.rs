@@ -1,7 +1,8 @@
 //! Keeping stores: to see that one is whole, to copy it, to move it, and to throw away what is over.
 //!
 //! All of it goes through [`Store`], so that it is the same for every one of them; only [`backup`] is SQLite's, because
-//! servers have backups of their own. Each operation gives a report, which says by [`std::fmt::Display`] what was done.
+//! servers have backups of their own. Each operation [tells](Tell) how far it has come, and gives a report, which says by
+//! [`std::fmt::Display`] what was done.
 //!
 //! What to rely on: nothing here changes a record. What comes in is checked by its hashes before anything is written, and
 //! a run is written whole or not at all.
@@ -11,6 +12,7 @@ mod bundle;
 mod export;
 mod import;
 mod migrate;
+mod progress;
 mod prune;
 mod verify;
 
@@ -18,8 +20,11 @@ pub use backup::{BackedUp, backup};
 pub use export::{Exported, FORMAT, export};
 pub use import::{ImportError, Imported, import};
 pub use migrate::{Moved, migrate};
+pub use progress::{Progress, Tell, untold};
 pub use prune::{Prune, Pruned, prune};
 pub use verify::{Difference, Verified, verify};
+
+use std::fmt;
 
 use crate::id::RunId;
 use crate::store::{Head, MAX_PAGE, Query, Store, StoreError};
@@ -63,10 +68,14 @@ fn line(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
     Ok(line)
 }
 
+/// Things and their number, in words.
+fn counted(count: impl fmt::Display, word: &str) -> String {
+    let count = count.to_string();
+    let ending = if count == "1" { "" } else { "s" };
+    format!("{count} {word}{ending}")
+}
+
 /// Runs and their number, in words.
 fn runs(count: usize) -> String {
-    match count {
-        1 => "1 run".to_owned(),
-        count => format!("{count} runs"),
-    }
+    counted(count, "run")
 }

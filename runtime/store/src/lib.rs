@@ -49,7 +49,7 @@ mod why;
 mod workflow;
 
 pub use actor::{Actor, Role};
-pub use address::open;
+pub use address::{file_of, open};
 pub use body::Body;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use compare::{Comparison, RowChanges, compare};

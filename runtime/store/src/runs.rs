@@ -42,6 +42,7 @@ pub use artifact::{
     Submitted,
 };
 pub use ask::{Ask, Withdraw};
+pub(crate) use change::FOLD_EVERY;
 pub use change::{Change, Order, Written};
 pub use checkpoint::Checkpoint;
 pub use control::Force;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
-use statemark_store::keep::verify;
+use statemark_store::keep::{untold, verify};
 use statemark_store::{ManualClock, SqliteStore, Store};
 
 use super::filled;
@@ -20,10 +20,10 @@ const COLUMNS: [&str; 9] = [
 #[test]
 fn a_whole_store_is_found_whole() {
     let store = filled(in_memory());
-    let verified = verify(&*store, None).unwrap();
+    let verified = verify(&*store, None, &mut untold).unwrap();
     assert_eq!(
         verified.to_string(),
-        "whole: 3 runs, 11 records, 1 blobs",
+        "whole: 3 runs, 11 records, 1 blob",
         "the fork has three of its four records from another run"
     );
 }
@@ -35,7 +35,12 @@ fn a_flipped_byte_is_found_with_its_run_and_seq() {
     let clock = Arc::new(ManualClock::new(BEGIN));
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&path, Arc::clone(&clock)).unwrap());
     let store = filled((store, clock));
-    assert!(verify(&*store, None).unwrap().differences.is_empty());
+    assert!(
+        verify(&*store, None, &mut untold)
+            .unwrap()
+            .differences
+            .is_empty()
+    );
     let file = Connection::open(&path).unwrap();
     file.execute_batch("PRAGMA synchronous = OFF").unwrap();
     let mut flipped = 0;
@@ -57,7 +62,7 @@ fn a_flipped_byte_is_found_with_its_run_and_seq() {
                     );
                     let run_text = statemark_store::RunId::as_str(&run);
                     file.execute(&sql, params![run_text, seq, damaged]).unwrap();
-                    let verified = verify(&*store, Some(&run)).unwrap();
+                    let verified = verify(&*store, Some(&run), &mut untold).unwrap();
                     let first = verified.differences.first();
                     let first = first.map(|it| (it.run.as_str(), it.seq));
                     assert_eq!(
@@ -74,7 +79,12 @@ fn a_flipped_byte_is_found_with_its_run_and_seq() {
         }
     }
     assert!(flipped > 1_000, "{flipped}");
-    assert!(verify(&*store, None).unwrap().differences.is_empty());
+    assert!(
+        verify(&*store, None, &mut untold)
+            .unwrap()
+            .differences
+            .is_empty()
+    );
 }
 
 /// The value with one bit of each of its bytes flipped, as bytes if it was a text.
@@ -149,7 +159,7 @@ fn what_else_is_damaged_is_said() {
         let store = filled((store, clock));
         let file = Connection::open(&path).unwrap();
         assert!(file.execute(damage, []).unwrap() > 0, "{damage}");
-        let verified = verify(&*store, None).unwrap();
+        let verified = verify(&*store, None, &mut untold).unwrap();
         let all: Vec<String> = verified
             .differences
             .iter()

@@ -1,7 +1,7 @@
 //! Runs as lines: what is read is what was written, or it is refused.
 
 use proptest::prelude::*;
-use statemark_store::keep::{export, import, verify};
+use statemark_store::keep::{export, import, untold, verify};
 use statemark_store::{Store, StoreError};
 
 use super::{filled, fork};
@@ -10,7 +10,7 @@ use crate::stores::sqlite::in_a_file;
 
 fn lines(store: &dyn Store) -> Vec<u8> {
     let mut lines = Vec::new();
-    export(store, None, &mut lines).unwrap();
+    export(store, None, &mut lines, &mut untold).unwrap();
     lines
 }
 
@@ -25,7 +25,12 @@ fn what_is_imported_is_the_same() {
         String::from_utf8(lines(&*other)).unwrap(),
         String::from_utf8(written.clone()).unwrap()
     );
-    assert!(verify(&*other, None).unwrap().differences.is_empty());
+    assert!(
+        verify(&*other, None, &mut untold)
+            .unwrap()
+            .differences
+            .is_empty()
+    );
     for run in ["done", "open", "fork"] {
         let run = run.parse().unwrap();
         assert_eq!(store.head(&run).unwrap(), other.head(&run).unwrap());
@@ -55,7 +60,13 @@ fn what_is_imported_is_the_same() {
 fn one_run_brings_those_it_was_forked_from() {
     let store = filled(in_memory());
     let mut written = Vec::new();
-    export(&*store, Some(&"fork".parse().unwrap()), &mut written).unwrap();
+    export(
+        &*store,
+        Some(&"fork".parse().unwrap()),
+        &mut written,
+        &mut untold,
+    )
+    .unwrap();
     let (other, _) = in_memory();
     let done = import(&*other, &mut &written[..]).unwrap();
     let new: Vec<&str> = done.new.iter().map(|run| run.as_str()).collect();
@@ -78,7 +89,7 @@ fn a_cut_file_brings_no_half_of_a_run() {
         let done = import(&*other, &mut cut.as_bytes());
         let whole = done.as_ref().unwrap_or_else(|error| &error.done);
         assert_eq!(whole.new.len(), ends, "{count}");
-        let verified = verify(&*other, None).unwrap();
+        let verified = verify(&*other, None, &mut untold).unwrap();
         assert_eq!((verified.runs, verified.differences.len()), (ends, 0));
         let is_end = count == 1 || (count > 0 && all[count - 1].starts_with("{\"end\""));
         assert_eq!(done.is_ok(), is_end, "{count}");
@@ -119,7 +130,7 @@ proptest! {
         let (other, _) = in_memory();
         let done = import(&*other, &mut &written[..]);
         prop_assert!(done.is_err(), "byte {at}");
-        let verified = verify(&*other, None).unwrap();
+        let verified = verify(&*other, None, &mut untold).unwrap();
         prop_assert!(verified.differences.is_empty(), "{verified}");
         for head in [&"done", &"open", &"fork"] {
             let run = head.parse().unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use statemark_store::keep::{backup, migrate, verify};
+use statemark_store::keep::{backup, migrate, untold, verify};
 use statemark_store::{Append, Expect, ManualClock, SqliteStore, Store, StoreError};
 
 use super::filled;
@@ -14,21 +14,26 @@ use crate::stores::sqlite::{folder, in_a_file};
 fn runs_move_from_store_to_store() {
     let store = filled(in_memory());
     let (other, _) = in_a_file();
-    let moved = migrate(&*store, &*other).unwrap();
+    let moved = migrate(&*store, &*other, &mut untold).unwrap();
     assert_eq!(moved.to_string(), "moved 3 runs, 8 records");
-    let moved = migrate(&*store, &*other).unwrap();
+    let moved = migrate(&*store, &*other, &mut untold).unwrap();
     assert_eq!(
         moved.to_string(),
         "moved 0 runs, 0 records; 3 were there already"
     );
     let (back, _) = in_memory();
-    migrate(&*other, &*back).unwrap();
+    migrate(&*other, &*back, &mut untold).unwrap();
     for run in ["done", "open", "fork"] {
         let run = run.parse().unwrap();
         assert_eq!(store.head(&run).unwrap(), back.head(&run).unwrap());
     }
     assert_eq!(store.next_due().unwrap(), back.next_due().unwrap());
-    assert!(verify(&*back, None).unwrap().differences.is_empty());
+    assert!(
+        verify(&*back, None, &mut untold)
+            .unwrap()
+            .differences
+            .is_empty()
+    );
 }
 
 #[test]
@@ -42,13 +47,21 @@ fn a_backup_sleeps_until_it_is_woken() {
     let lease = store.lease(&run, "one", 60_000).unwrap();
 
     let to = folder.join("copy.db");
-    let done = backup(&sqlite, &to).unwrap();
+    let done = backup(&sqlite, &to, &mut untold).unwrap();
     assert!(done.to_string().contains("copied 3 runs"), "{done}");
     assert!(done.to_string().contains("1 timers sleep"), "{done}");
-    assert!(backup(&sqlite, &to).is_err(), "over a file that is there");
+    assert!(
+        backup(&sqlite, &to, &mut untold).is_err(),
+        "over a file that is there"
+    );
 
     let copy = SqliteStore::open(&to, Arc::clone(&clock)).unwrap();
-    assert!(verify(&copy, None).unwrap().differences.is_empty());
+    assert!(
+        verify(&copy, None, &mut untold)
+            .unwrap()
+            .differences
+            .is_empty()
+    );
     clock.advance(1_000_000);
     assert_eq!(copy.next_due().unwrap(), None);
     assert!(copy.due(u64::MAX, 9, 1).unwrap().is_empty());

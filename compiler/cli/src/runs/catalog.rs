@@ -1,15 +1,17 @@
 //! The workflows of the specs that lie about.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use statemark_compiler::back;
 use statemark_compiler::source::MAX_SOURCE_BYTES;
-use statemark_store::{Workflow, Workflows};
+use statemark_compiler::{Format, back};
+use statemark_runtime::MAX_TABLE_BYTES;
+use statemark_store::{RunError, Workflow, WorkflowError, Workflows};
 
+use super::unknown_workflow;
 use crate::commands::check_all;
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 use crate::files;
 use crate::report::check;
 
@@ -40,6 +42,65 @@ impl Catalog {
             }
         }
         Ok(catalog)
+    }
+
+    /// The workflow that a word means: a table, or a spec, of which the one with the run's id is taken, else the only one;
+    /// or an id that the specs define. Each counts as a workflow of its own id.
+    pub(super) fn towards(
+        word: &str,
+        specs: &[PathBuf],
+        current: &str,
+    ) -> Result<(Self, Arc<Workflow>), Failure> {
+        let path = Path::new(word);
+        if word.ends_with(".table") {
+            return Self::of_table(path);
+        }
+        if !path.is_file() && !looks_like_file(word) {
+            let catalog = Self::new(specs)?;
+            let found = catalog.workflows.get(word).cloned();
+            let none = || unknown_workflow(word, catalog.ids(), catalog.broken());
+            let found = found.ok_or_else(none)?;
+            return Ok((catalog, found));
+        }
+        let catalog = Self::new(&[path.to_owned()])?;
+        let mut all = catalog.workflows.values();
+        let found = match (catalog.workflows.get(current), all.next(), all.next()) {
+            (Some(found), _, _) | (None, Some(found), None) => Arc::clone(found),
+            (None, None, _) if catalog.broken.is_empty() => {
+                let path = files::shown(path);
+                return Err(FailureKind::NoMachine { path }.into());
+            }
+            (None, None, _) => return Err(unknown_workflow(current, Vec::new(), &catalog.broken)),
+            (None, Some(_), Some(_)) => {
+                let (path, ids) = (files::shown(path), catalog.ids());
+                return Err(FailureKind::SeveralWorkflows { path, ids }.into());
+            }
+        };
+        Ok((catalog, found))
+    }
+
+    fn of_table(path: &Path) -> Result<(Self, Arc<Workflow>), Failure> {
+        let bytes = match files::read(path, MAX_TABLE_BYTES)? {
+            Ok(bytes) => bytes,
+            Err(_) => {
+                let path = path.to_owned();
+                let cause = std::io::Error::other("it is larger than any table");
+                return Err(FailureKind::Unreadable { path, cause }.into());
+            }
+        };
+        let workflow = Workflow::from_bytes(bytes).map_err(|error| {
+            let path = files::shown(path);
+            match error {
+                WorkflowError::Decode(cause) => FailureKind::NotATable { path, cause },
+                WorkflowError::Verify(cause) => FailureKind::BadTable { path, cause },
+                other => FailureKind::Run(RunError::Table(other)),
+            }
+        })?;
+        let workflow = Arc::new(workflow);
+        let mut catalog = Self::default();
+        let id = workflow.id().to_owned();
+        catalog.workflows.insert(id, Arc::clone(&workflow));
+        Ok((catalog, workflow))
     }
 
     /// Looks for a document of that id that has no machine: a skill or an agent that nobody tracks.
@@ -78,6 +139,11 @@ impl Workflows for Catalog {
     fn lacks_machine(&self, id: &str) -> bool {
         self.plain.as_deref() == Some(id)
     }
+}
+
+/// Whether a word is meant as a file, though there may be none.
+fn looks_like_file(word: &str) -> bool {
+    word.contains('/') || word.ends_with(".md") || Format::of_name(word) != Format::Markdown
 }
 
 /// What a document without a machine is called: by the `name` in its front matter, by its folder if it is a `SKILL.md`, by

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use statemark_store::file_of;
+
 use crate::failure::{Failure, FailureKind};
 use crate::{config, files};
 
@@ -14,24 +16,52 @@ const FOLDER: &str = ".statemark";
 /// The file in it.
 const FILE: &str = "runs.db";
 
-/// The address of the store.
+/// The address of the store; a folder is made for one that nobody names.
 pub(super) fn find(flag: Option<&str>) -> Result<String, Failure> {
+    let (address, folder) = look(flag)?;
+    if let Some(folder) = folder {
+        made(folder)?;
+    }
+    Ok(address)
+}
+
+/// The address of a store that is there, as far as that can be seen.
+pub(super) fn existing(flag: Option<&str>) -> Result<String, Failure> {
+    let (address, _) = look(flag)?;
+    check_exists(&address)?;
+    Ok(address)
+}
+
+/// Opening a file that isn't there would make an empty store.
+pub(super) fn check_exists(address: &str) -> Result<(), Failure> {
+    match file_of(address) {
+        Some(path) if !path.exists() => {
+            let path = path.to_owned();
+            Err(FailureKind::NoStore { path }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The address of the store, and the folder that it is in if nobody names it.
+fn look(flag: Option<&str>) -> Result<(String, Option<PathBuf>), Failure> {
     if let Some(address) = flag {
-        return Ok(address.to_owned());
+        return Ok((address.to_owned(), None));
     }
     if let Ok(address) = std::env::var(VARIABLE)
         && !address.is_empty()
     {
-        return Ok(address);
+        return Ok((address, None));
     }
     let here = here()?;
     if let Some((path, config)) = config::find(&here)?
         && let Some(address) = config.store
     {
-        return Ok(beside(&path, address));
+        return Ok((beside(&path, address), None));
     }
-    let folder = made(around(here))?;
-    Ok(format!("sqlite:{}", folder.join(FILE).display()))
+    let folder = around(here);
+    let address = format!("sqlite:{}", folder.join(FILE).display());
+    Ok((address, Some(folder)))
 }
 
 /// The folder of what the project keeps for itself: beside its `statemark.toml` if there is one, else as for runs. It need

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::progress::Tell;
 use super::runs;
 use crate::sqlite::SqliteStore;
 use crate::store::StoreError;
@@ -30,18 +31,19 @@ impl fmt::Display for BackedUp {
         write!(out, "copied {} to `{path}`", runs(self.runs))?;
         match timers {
             0 => Ok(()),
+            1 => out.write_str("; 1 timer sleeps there until the copy is woken"),
             timers => write!(out, "; {timers} timers sleep there until the copy is woken"),
         }
     }
 }
 
-/// Copies a store to a new file, as it is at one moment.
+/// Copies a store to a new file, as it is at one moment. `tell` is told in pages of the file.
 ///
 /// # Errors
 ///
 /// There is such a file; it can't be written; the store can't be read.
-pub fn backup(store: &SqliteStore, to: &Path) -> Result<BackedUp, StoreError> {
-    let (runs, timers) = store.copy_to(to)?;
+pub fn backup(store: &SqliteStore, to: &Path, tell: Tell<'_>) -> Result<BackedUp, StoreError> {
+    let (runs, timers) = store.copy_to(to, tell)?;
     Ok(BackedUp {
         path: to.to_owned(),
         runs,

@@ -8,6 +8,7 @@ use crate::fold::{Live, RunState};
 use crate::hash::Hash;
 use crate::id::Key;
 use crate::record::{NewRecord, Record};
+use crate::runs::FOLD_EVERY;
 use crate::store::{Append, Expect, Head, MAX_PAGE, Store, StoreError};
 
 /// A run's own records, the requests under its keys, and the blobs that its records name.
@@ -152,13 +153,27 @@ impl Bundle {
         }
         let mut appends = self.appends(&state);
         if let Some(last) = appends.last_mut() {
-            last.timers = Some(state.timers);
+            last.timers = Some(state.timers.clone());
         }
         let from = self.head.forked.as_ref().map(|(run, at)| (run, *at));
         match store.make(from, &appends) {
-            Ok(()) => Ok(Put::New),
+            Ok(()) => {
+                self.keep_fold(store, &state);
+                Ok(Put::New)
+            }
             Err(StoreError::Conflict { .. }) => self.compare(&store.head(&self.head.run)?),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Keeps the fold of a long run, so that whoever reads it first needn't read all of it.
+    fn keep_fold(&self, store: &dyn Store, state: &RunState) {
+        if self.head.seq < FOLD_EVERY {
+            return;
+        }
+        if let Ok(bytes) = serde_json::to_vec(state) {
+            // It is a shortcut: without it the journal is read.
+            let _ = store.put_fold(&self.head.run, self.head.seq, &bytes);
         }
     }
 
@@ -197,8 +212,8 @@ impl Bundle {
         let mut live = Live::default();
         all().for_each(|record| live.push(record));
         let mut state = RunState::default();
-        for record in all().filter(|record| live.counts(record.seq)) {
-            state.apply(record).map_err(|error| StoreError::Corrupt {
+        for record in all() {
+            crate::fold::take(&mut state, &live, record).map_err(|error| StoreError::Corrupt {
                 run: Some(self.head.run.clone()),
                 seq: Some(record.seq),
                 what: error.to_string(),

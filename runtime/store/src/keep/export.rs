@@ -10,7 +10,8 @@ use std::io::{self, Write};
 use serde::{Deserialize, Serialize};
 
 use super::bundle::Bundle;
-use super::runs;
+use super::progress::{Progress, Tell};
+use super::{counted, runs};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
 use crate::record::Record;
@@ -66,13 +67,14 @@ pub struct Exported {
 
 impl fmt::Display for Exported {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (records, blobs) = (self.records, self.blobs);
+        let records = counted(self.records, "record");
+        let blobs = counted(self.blobs, "blob");
         let runs = runs(self.runs.len());
-        write!(out, "wrote {runs}, {records} records, {blobs} blobs")
+        write!(out, "wrote {runs}, {records}, {blobs}")
     }
 }
 
-/// Writes all runs, or one with those that it was forked from.
+/// Writes all runs, or one with those that it was forked from. `tell` is told in records.
 ///
 /// # Errors
 ///
@@ -81,6 +83,7 @@ pub fn export(
     store: &dyn Store,
     only: Option<&RunId>,
     out: &mut dyn Write,
+    tell: Tell<'_>,
 ) -> Result<Exported, StoreError> {
     let header = Header {
         statemark: "runs".to_owned(),
@@ -92,15 +95,24 @@ pub fn export(
         None => super::all(store)?,
     };
     let mut exported = Exported::default();
+    let mut progress = Progress::of(heads.iter().map(own).sum());
     for head in heads {
         let bundle = checked(store, head)?;
         exported.runs.push(bundle.head.run.clone());
         exported.records += bundle.records.len();
         exported.blobs += bundle.blobs.len();
+        let records = own(&bundle.head);
         write_bundle(out, bundle)?;
+        progress.add(records, tell);
     }
     out.flush().map_err(|error| unwritten(&error))?;
     Ok(exported)
+}
+
+/// How many records a run has for itself.
+pub(super) fn own(head: &Head) -> u64 {
+    let shared = head.forked.as_ref().map_or(0, |(_, at)| *at);
+    head.seq.saturating_sub(shared)
 }
 
 /// A run that is as it was written: a damaged one is of no use to anybody who gets it.

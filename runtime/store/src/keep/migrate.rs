@@ -5,8 +5,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::bundle::Put;
-use super::export::checked;
-use super::runs;
+use super::export::{checked, own};
+use super::progress::{Progress, Tell};
+use super::{counted, runs};
 use crate::id::RunId;
 use crate::store::{Store, StoreError};
 
@@ -24,7 +25,7 @@ pub struct Moved {
 impl fmt::Display for Moved {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (new, same) = (runs(self.new.len()), self.same.len());
-        write!(out, "moved {new}, {} records", self.records)?;
+        write!(out, "moved {new}, {}", counted(self.records, "record"))?;
         match same {
             0 => Ok(()),
             same => write!(out, "; {same} were there already"),
@@ -33,14 +34,17 @@ impl fmt::Display for Moved {
 }
 
 /// Puts all runs of a store into another, each whole or not at all; asked again, it goes on where it was. Leases aren't
-/// moved: whoever drives a run gets a new one.
+/// moved: whoever drives a run gets a new one. `tell` is told in records.
 ///
 /// # Errors
 ///
 /// A run isn't as it was written, or the other store has another of its name; the stores'.
-pub fn migrate(from: &dyn Store, to: &dyn Store) -> Result<Moved, StoreError> {
+pub fn migrate(from: &dyn Store, to: &dyn Store, tell: Tell<'_>) -> Result<Moved, StoreError> {
     let mut moved = Moved::default();
-    for head in super::all(from)? {
+    let heads = super::all(from)?;
+    let mut progress = Progress::of(heads.iter().map(own).sum());
+    for head in heads {
+        let records = own(&head);
         let bundle = checked(from, head)?;
         match bundle.put(to)? {
             Put::New => {
@@ -49,6 +53,7 @@ pub fn migrate(from: &dyn Store, to: &dyn Store) -> Result<Moved, StoreError> {
             }
             Put::Same => moved.same.push(bundle.head.run),
         }
+        progress.add(records, tell);
     }
     Ok(moved)
 }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::progress::{Progress, Tell};
 use super::runs;
 use crate::id::RunId;
 use crate::store::{Head, Store, StoreError};
@@ -54,12 +55,13 @@ fn is_over(head: &Head) -> bool {
 }
 
 /// Removes runs that are over, with everything that only they have. A run stays as long as a fork begins with its journal,
-/// or as long as the run that it works for isn't over. Blobs stay: another run may be about to name them.
+/// or as long as the run that it works for isn't over. Blobs stay: another run may be about to name them. `tell` is told
+/// in runs.
 ///
 /// # Errors
 ///
 /// The store's.
-pub fn prune(store: &dyn Store, wanted: &Prune) -> Result<Pruned, StoreError> {
+pub fn prune(store: &dyn Store, wanted: &Prune, tell: Tell<'_>) -> Result<Pruned, StoreError> {
     let heads = super::all(store)?;
     let mut pruned = Pruned {
         really: wanted.really,
@@ -69,7 +71,9 @@ pub fn prune(store: &dyn Store, wanted: &Prune) -> Result<Pruned, StoreError> {
     // A fork stands behind what it was forked from: so from the end on, forks are decided before their ancestors.
     let mut needs: BTreeMap<&RunId, &RunId> = BTreeMap::new();
     let by_run: BTreeMap<&RunId, &Head> = heads.iter().map(|head| (&head.run, head)).collect();
+    let mut progress = Progress::of(heads.len() as u64);
     for head in heads.iter().rev() {
+        progress.add(1, tell);
         let parent = head.summary.parent.as_ref();
         let alive = parent.filter(|run| by_run.get(run).is_some_and(|head| !is_over(head)));
         if going.contains(&head.run) {

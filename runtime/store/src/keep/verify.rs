@@ -6,8 +6,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::bundle::named;
-use super::runs;
-use crate::fold::{self, RunState};
+use super::progress::{Progress, Tell};
+use super::{counted, runs};
+use crate::fold::{self, Live, RunState};
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::Record;
@@ -52,38 +53,53 @@ impl fmt::Display for Verified {
         for difference in &self.differences {
             writeln!(out, "{difference}")?;
         }
-        let (records, blobs) = (self.records, self.blobs);
+        let records = counted(self.records, "record");
+        let blobs = counted(self.blobs, "blob");
         let runs = runs(self.runs);
         match self.differences.len() {
-            0 => write!(out, "whole: {runs}, {records} records, {blobs} blobs"),
+            0 => write!(out, "whole: {runs}, {records}, {blobs}"),
             count => write!(
                 out,
-                "{count} differences in {runs}, {records} records, {blobs} blobs"
+                "{} in {runs}, {records}, {blobs}",
+                counted(count, "difference")
             ),
         }
     }
 }
 
-/// Looks at all runs, or at one. Nothing is written; a run that goes on meanwhile is looked at as far as it was.
+/// Looks at all runs, or at one. Nothing is written; a run that goes on meanwhile is looked at as far as it was. `tell` is
+/// told in records. What is kept in memory is a page of records and what a run's fold has, however long its journal.
 ///
 /// # Errors
 ///
 /// The store can't be read at all, or has no such run. What is damaged is no error, but in the report.
-pub fn verify(store: &dyn Store, only: Option<&RunId>) -> Result<Verified, StoreError> {
+pub fn verify(
+    store: &dyn Store,
+    only: Option<&RunId>,
+    tell: Tell<'_>,
+) -> Result<Verified, StoreError> {
     let heads = match only {
         Some(run) => vec![store.head(run)?],
         None => super::all(store)?,
     };
     let mut verified = Verified::default();
     let mut known = BTreeSet::new();
+    let mut progress = Progress::of(heads.iter().map(|head| head.seq).sum());
+    let mut before = 0;
     for head in &heads {
         let mut look = Look {
             store,
             head,
             verified: &mut verified,
             known: &mut known,
+            progress,
+            tell: &mut *tell,
         };
         look.run()?;
+        // What stands behind a damaged record isn't looked at.
+        before += head.seq;
+        progress.done = before;
+        tell(progress);
     }
     verified.blobs = known.len();
     Ok(verified)
@@ -96,6 +112,52 @@ struct Look<'a> {
     verified: &'a mut Verified,
     /// The blobs that were found to be as they should.
     known: &'a mut BTreeSet<Hash>,
+    progress: Progress,
+    tell: Tell<'a>,
+}
+
+/// A fold that is kept: up to which record, and its bytes.
+type Kept = Option<(u64, Vec<u8>)>;
+
+/// The fold of the records that were looked at.
+struct Walk {
+    /// None behind a rewind, which takes some of it back.
+    state: Option<RunState>,
+    /// The fold that was kept, if it can be read.
+    kept: Option<(u64, RunState)>,
+    /// Whether that is the fold of as many records, once they were met.
+    is_kept: Option<bool>,
+}
+
+impl Walk {
+    fn new(kept: Option<&Kept>) -> Self {
+        let kept = kept.and_then(Option::as_ref);
+        let read =
+            |(seq, bytes): &(u64, Vec<u8>)| Some((*seq, serde_json::from_slice(bytes).ok()?));
+        Self {
+            state: Some(RunState::default()),
+            kept: kept.and_then(read),
+            is_kept: None,
+        }
+    }
+
+    fn take(&mut self, record: &Record) {
+        if Live::is_rewind(record).is_some() {
+            self.state = None;
+        }
+        let Some(mut state) = self.state.take() else {
+            return;
+        };
+        if state.apply(record).is_err() {
+            return;
+        }
+        if let Some((seq, kept)) = &self.kept
+            && *seq == record.seq
+        {
+            self.is_kept = Some(*kept == state);
+        }
+        self.state = Some(state);
+    }
 }
 
 impl Look<'_> {
@@ -138,14 +200,16 @@ impl Look<'_> {
                 format!("it is run `{}`'s, which is shorter", parent.run),
             );
         }
-        if self.chain()? {
-            self.fold()?;
+        let kept = self.store.fold(&self.head.run);
+        let mut walk = Walk::new(kept.as_ref().ok());
+        if self.chain(&mut walk)? {
+            self.fold(walk, kept)?;
         }
         Ok(())
     }
 
     /// Whether every record is as it was written.
-    fn chain(&mut self) -> Result<bool, StoreError> {
+    fn chain(&mut self, walk: &mut Walk) -> Result<bool, StoreError> {
         let (mut seq, mut prev) = (0, Hash::ZERO);
         let mut updated = 0;
         let mut limit = MAX_PAGE;
@@ -166,7 +230,9 @@ impl Look<'_> {
                 }
                 prev = record.hash();
                 updated = record.time;
+                walk.take(record);
             }
+            self.progress.add(page.len() as u64, &mut *self.tell);
             if page.is_empty() {
                 self.wrong(Some(seq + 1), "it isn't there");
                 return Ok(false);
@@ -243,23 +309,30 @@ impl Look<'_> {
     }
 
     /// Whether the fold that was kept, and what lists show, are what the records say.
-    fn fold(&mut self) -> Result<(), StoreError> {
+    fn fold(&mut self, walk: Walk, kept: Result<Kept, StoreError>) -> Result<(), StoreError> {
         let run = &self.head.run;
-        let anew = fold::read_anew(self.store, run, Some(self.head.seq));
-        if let Some(anew) = self.found(None, anew)?
-            && anew.summary() != self.head.summary
+        let anew = |upto| fold::read_anew(self.store, run, Some(upto));
+        let state = match walk.state {
+            Some(state) => Ok(state),
+            None => anew(self.head.seq),
+        };
+        if let Some(state) = self.found(None, state)?
+            && state.summary() != self.head.summary
         {
             self.wrong(None, "what lists show of it isn't what its records say");
         }
-        let Some(Some((seq, bytes))) = self.found(None, self.store.fold(run))? else {
+        let Some(Some((seq, _))) = self.found(None, kept)? else {
             return Ok(());
         };
         if seq > self.head.seq {
             return Ok(());
         }
-        let kept = serde_json::from_slice::<RunState>(&bytes);
-        let anew = fold::read_anew(self.store, run, Some(seq))?;
-        if kept.ok().as_ref() != Some(&anew) {
+        let is_right = match (walk.is_kept, walk.kept) {
+            (Some(is_right), _) => is_right,
+            (None, None) => false,
+            (None, Some((_, kept))) => fold::read_anew(self.store, run, Some(seq))? == kept,
+        };
+        if !is_right {
             self.wrong(
                 Some(seq),
                 "the fold that was kept isn't what the records say",

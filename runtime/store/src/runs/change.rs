@@ -17,7 +17,7 @@ use crate::store::{Append, Appended, Expect, Fence, StoreError};
 const TRIES: u32 = 64;
 
 /// After how many records a fold is kept. Unit: records. Why: folding as many takes less than a millisecond.
-const FOLD_EVERY: u64 = 256;
+pub(crate) const FOLD_EVERY: u64 = 256;
 
 /// Who wants something done, and on what condition.
 #[derive(Clone, Debug)]
@@ -156,8 +156,11 @@ impl Runs {
                     head,
                     state,
                 };
-                if last / FOLD_EVERY > before {
-                    self.keep_fold(&loaded)?;
+                // What takes something back makes the fold that was kept worthless.
+                let takes_back = || records.iter().any(|it| Live::is_rewind(it).is_some());
+                if last / FOLD_EVERY > before || (before > 0 && takes_back()) {
+                    // What was asked is done; without a fold the journal is read.
+                    let _ = self.keep_fold(&loaded);
                 }
                 Ok(Written {
                     records,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::change::digest;
+use super::change::{FOLD_EVERY, digest};
 use super::{Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Forked};
 use crate::fold::{self, Live, RunState};
@@ -110,6 +110,10 @@ impl Runs {
             head,
             state,
         };
+        if fork.at >= FOLD_EVERY {
+            // The run is there; without a fold its journal is read.
+            let _ = self.keep_fold(&loaded);
+        }
         Ok(Written {
             records,
             replayed: false,

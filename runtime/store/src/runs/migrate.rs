@@ -43,7 +43,7 @@ pub struct MigrationPlan {
 /// Something that the run stands on and that the new table doesn't have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Obstacle {
-    /// What it is: `state`, `history`, `timer`, `request`, `mapping` or `configuration`.
+    /// What it is: the `run` itself, or a `state`, `history`, `timer`, `request`, `mapping` or `configuration`.
     pub what: &'static str,
     /// Its name.
     pub name: String,
@@ -64,7 +64,15 @@ impl Runs {
     ) -> Result<MigrationPlan, RunError> {
         let loaded = self.load(run)?;
         let to = self.target(&loaded, migrate)?;
-        Ok(planned(&loaded, &to, migrate))
+        let mut plan = planned(&loaded, &to, migrate);
+        if let Some((_, reason)) = refused(&loaded, &to) {
+            plan.obstacles = vec![Obstacle {
+                what: "run",
+                name: run.to_string(),
+                reason,
+            }];
+        }
+        Ok(plan)
     }
 
     /// Moves a run to another table. Refused, and recorded so, if something is in the way.

@@ -5,14 +5,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::Connection;
-use rusqlite::backup::Backup;
+use rusqlite::backup::{Backup, StepResult};
 
 use super::fault::{self, Doing as _};
 use super::{SqliteStore, connection};
+use crate::keep::{Progress, Tell};
 use crate::store::StoreError;
 
 /// How much of the file is copied at once. Unit: pages. Why: writers get a turn in between.
 const PAGES: std::ffi::c_int = 1_024;
+
+/// How long is waited for somebody who holds the file. Why: a checkpoint takes milliseconds.
+const BUSY: Duration = Duration::from_millis(5);
 
 /// Nobody has a lease any more, and no token that was given out is the newest; nobody gets a timer.
 const SLEEP: &str = "
@@ -22,14 +26,18 @@ const SLEEP: &str = "
 
 impl SqliteStore {
     /// Copies the store to a new file, in which timers sleep: how many runs and timers it has.
-    pub(crate) fn copy_to(&self, path: &Path) -> Result<(usize, usize), StoreError> {
+    pub(crate) fn copy_to(
+        &self,
+        path: &Path,
+        tell: Tell<'_>,
+    ) -> Result<(usize, usize), StoreError> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let made = options.open(path);
         made.map_err(|error| fault::refused(format!("`{}`: {error}", path.display())))?;
-        let copied = self.fill(path);
+        let copied = self.fill(path, tell);
         if copied.is_err() {
             // Half a copy looks like a whole one.
             let _ = std::fs::remove_file(path);
@@ -37,12 +45,10 @@ impl SqliteStore {
         copied
     }
 
-    fn fill(&self, path: &Path) -> Result<(usize, usize), StoreError> {
+    fn fill(&self, path: &Path, tell: Tell<'_>) -> Result<(usize, usize), StoreError> {
         let from = connection::reader(&self.path)?;
         let mut to = Connection::open(path).doing("making the copy")?;
-        Backup::new(&from, &mut to)
-            .and_then(|copy| copy.run_to_completion(PAGES, Duration::ZERO, None))
-            .doing("copying the store")?;
+        copy_pages(&from, &mut to, tell).doing("copying the store")?;
         // One file, without a log beside it, until somebody opens it as a store.
         to.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;")
             .doing("making the copy")?;
@@ -70,5 +76,22 @@ impl SqliteStore {
             let sql = "UPDATE timers SET claimed = 0 WHERE claimed = 9223372036854775807";
             transaction.execute(sql, []).doing("waking the store")
         })
+    }
+}
+
+fn copy_pages(from: &Connection, to: &mut Connection, tell: Tell<'_>) -> rusqlite::Result<()> {
+    let copy = Backup::new(from, to)?;
+    loop {
+        let step = copy.step(PAGES)?;
+        let progress = copy.progress();
+        let pages = |count| u64::try_from(count).unwrap_or(0);
+        let all = pages(progress.pagecount);
+        let done = all.saturating_sub(pages(progress.remaining));
+        tell(Progress { done, all });
+        match step {
+            StepResult::Done => return Ok(()),
+            StepResult::More => {}
+            _ => std::thread::sleep(BUSY),
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::palette::Palette;
 use crate::runs::length;
 
 /// An answer as programs read it: one line.
-pub(super) fn json(answer: &impl Serialize) -> String {
+pub(in crate::commands) fn json(answer: &impl Serialize) -> String {
     format!("{}\n", serde_json::to_string(answer).unwrap_or_default())
 }
 
