@@ -49,7 +49,7 @@ fn a_backup_sleeps_until_it_is_woken() {
     let to = folder.join("copy.db");
     let done = backup(&sqlite, &to, &mut untold).unwrap();
     assert!(done.to_string().contains("copied 3 runs"), "{done}");
-    assert!(done.to_string().contains("1 timers sleep"), "{done}");
+    assert!(done.to_string().contains("1 timer sleeps"), "{done}");
     assert!(
         backup(&sqlite, &to, &mut untold).is_err(),
         "over a file that is there"
