@@ -56,22 +56,9 @@ fn damage_is_named_with_its_run_and_record() {
         "error: the store is damaged in run `d1` at record 4: the record before it isn't the one that it was written behind\n"
     );
     said(&scratch, "statemark store migrate runs.db other.db", 2);
-    let mut names: Vec<String> = fs::read_dir(&scratch.path)
-        .unwrap()
-        .map(|it| it.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    assert_eq!(
-        names,
-        [
-            "door.md",
-            "other.db",
-            "other.db-lock",
-            "runs.db",
-            "runs.db-lock",
-            "statemark.toml"
-        ]
-    );
+    let names = fs::read_dir(&scratch.path).unwrap();
+    let mut names = names.map(|it| it.unwrap().file_name().into_string().unwrap());
+    assert!(!names.any(|name| name.contains("out.jsonl") || name.ends_with(".tmp")));
     let replayed = said(&scratch, "statemark replay d1", 1);
     assert!(
         replayed.stdout.starts_with("d1: different at record 3"),
