@@ -33,6 +33,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use statemark_store::policy::Verdict;
 use statemark_store::{
     Actor, Answer, Ask, Body, Call, Force, Order, Query, Reply, Reserve, Reserved, Role, RunError,
     Send, Start, Used, Withdraw, Written, fold,
@@ -132,6 +133,15 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         (!text.is_empty()).then(|| serde_json::from_str(text).expect("JSON"))
     };
     match word {
+        "may" => {
+            let (tool, arguments) = rest.split_once(' ').unwrap_or((rest, ""));
+            let loaded = bench.runs.load(&order.run)?;
+            let arguments = json(arguments).unwrap_or_default();
+            Ok(match loaded.may_use(tool, &arguments) {
+                Verdict::Allow => "allowed\n".to_owned(),
+                Verdict::Deny(denial) => format!("denied ({}): {}\n", denial.code, denial.reason),
+            })
+        }
         "start" => {
             let start = Start {
                 workflow: bench.runs.workflows().ids().remove(0),

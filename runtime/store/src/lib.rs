@@ -23,6 +23,7 @@
 pub mod body;
 pub mod fold;
 pub mod keep;
+pub mod policy;
 pub mod runs;
 
 mod actor;
