@@ -96,14 +96,20 @@ impl Loaded {
                     let names = list(&names);
                     deny(
                         "not_granted",
-                        format!("the `capabilities` of {names} leave out `{word}`, which `{tool}` needs"),
+                        format!(
+                            "the `capabilities` of {names} leave out `{word}`, which `{tool}` needs"
+                        ),
                     )
                 }
                 _ => Verdict::Allow,
             };
         }
         for (state, grant) in paths.iter().flatten() {
-            if let Some(pattern) = grant.disallowed.iter().find(|it| it.forbids(tool, arguments)) {
+            if let Some(pattern) = grant
+                .disallowed
+                .iter()
+                .find(|it| it.forbids(tool, arguments))
+            {
                 let reason = format!("`{state}` disallows `{}` by `{pattern}`", tool);
                 return deny("disallowed", reason);
             }
@@ -115,22 +121,30 @@ impl Loaded {
         if paths.iter().any(|path| path.iter().all(admits)) {
             return Verdict::Allow;
         }
-        let leaves = list(&self.state.leaves);
-        let granted = self.granted().allowed.unwrap_or_default();
-        let grants = if granted.is_empty() {
-            "grants no tools".to_owned()
-        } else {
-            format!("grants {}", list(&granted))
-        };
+        let mut narrow: Vec<String> = Vec::new();
+        for (state, grant) in paths
+            .iter()
+            .filter_map(|path| path.iter().find(|it| !admits(it)))
+        {
+            let patterns = grant.allowed.iter().flatten();
+            let patterns: Vec<String> = patterns.map(ToString::to_string).collect();
+            let text = match patterns.as_slice() {
+                [] => format!("`{state}` grants no tools"),
+                _ => format!("`{state}` grants {}", list(&patterns)),
+            };
+            if !narrow.contains(&text) {
+                narrow.push(text);
+            }
+        }
         let events = self.legal_events();
         let on = if events.is_empty() {
             String::new()
         } else {
-            format!("; {} lead on", list(&events))
+            format!("; go on with {}", list(&events))
         };
         deny(
             "not_granted",
-            format!("`{tool}` isn't granted in {leaves}, which {grants}{on}"),
+            format!("`{tool}` isn't granted: {}{on}", narrow.join(", ")),
         )
     }
 
@@ -141,8 +155,16 @@ impl Loaded {
         let mut disallowed: Vec<String> = Vec::new();
         for path in self.paths().unwrap_or_default() {
             // The innermost state that restricts is what people read; those around it can only take away.
-            let inner = path.iter().rev().find_map(|(_, grant)| grant.allowed.as_ref());
-            for pattern in inner.into_iter().flatten() {
+            let inner = path
+                .iter()
+                .rev()
+                .find_map(|(_, grant)| grant.allowed.as_ref());
+            let taken_away = |pattern: &&Pattern| {
+                let others = path.iter().filter_map(|(_, grant)| grant.allowed.as_ref());
+                let mut others = others.filter(|all| !all.iter().any(|it| it.covers(pattern)));
+                others.next().is_some()
+            };
+            for pattern in inner.into_iter().flatten().filter(|it| !taken_away(it)) {
                 let all = allowed.get_or_insert_default();
                 let text = pattern.to_string();
                 if !all.contains(&text) {
@@ -187,7 +209,8 @@ impl Loaded {
             for state in table.chain(id) {
                 let name = table.state_name(state).to_owned();
                 let grant = self.grant(state);
-                let grant = grant.map_err(|why| format!("what `{name}` grants can't be read: {why}"))?;
+                let grant =
+                    grant.map_err(|why| format!("what `{name}` grants can't be read: {why}"))?;
                 path.push((name, grant));
             }
             path.reverse();
@@ -240,7 +263,9 @@ impl Loaded {
         let own = self.workflow.meta().get("capabilities");
         let own = own.and_then(|it| it.get(word)).and_then(Value::as_array);
         if let Some(own) = own {
-            let texts = own.iter().map(|it| Pattern::parse(it.as_str().unwrap_or_default()));
+            let texts = own
+                .iter()
+                .map(|it| Pattern::parse(it.as_str().unwrap_or_default()));
             return texts.collect::<Result<Vec<_>, _>>().map(Some);
         }
         let Some(tools) = tools_of(word) else {
@@ -250,4 +275,3 @@ impl Loaded {
         patterns.collect::<Result<Vec<_>, _>>().map(Some)
     }
 }
-

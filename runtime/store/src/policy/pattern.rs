@@ -63,6 +63,11 @@ impl Pattern {
             }
     }
 
+    /// Whether it may grant something of what another one grants: sure for names, assumed of globs.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        other.name.contains(['*', '?']) || self.names(&other.name)
+    }
+
     fn names(&self, tool: &str) -> bool {
         if let Some(pack) = self.name.strip_suffix(".*")
             && let Some(tools) = tools_of_pack(pack)
@@ -130,9 +135,8 @@ mod tests {
 
     #[test]
     fn names_are_globs() {
-        let admits = |pattern: &str, tool: &str| {
-            Pattern::parse(pattern).unwrap().admits(tool, &json!({}))
-        };
+        let admits =
+            |pattern: &str, tool: &str| Pattern::parse(pattern).unwrap().admits(tool, &json!({}));
         for (pattern, tool, expected) in [
             ("Read", "Read", true),
             ("Read", "read", false),
