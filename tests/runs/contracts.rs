@@ -122,7 +122,7 @@ fn documents() -> impl Strategy<Value = String> {
         "\n",
         "  ",
         "é\u{0}",
-        "TODO",
+        "ToDo",
         "<b>",
         "[a]: b\n",
         "====\n",

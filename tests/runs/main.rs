@@ -15,6 +15,7 @@ mod model;
 mod postgres;
 mod reports;
 mod revisions;
+mod secrets;
 mod stores;
 mod transcripts;
 mod travel;

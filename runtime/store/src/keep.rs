@@ -18,7 +18,7 @@ mod verify;
 
 pub use backup::{BackedUp, backup};
 pub use export::{Exported, FORMAT, export};
-pub use import::{ImportError, Imported, import};
+pub use import::{ImportError, Imported, import, import_without};
 pub use migrate::{Moved, migrate};
 pub use progress::{Progress, Tell, untold};
 pub use prune::{Prune, Pruned, prune};

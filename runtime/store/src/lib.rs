@@ -39,6 +39,7 @@ mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod record;
+mod redact;
 mod schema;
 mod sqlite;
 mod step;
@@ -63,6 +64,7 @@ pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 pub use record::{NewRecord, Record, chain};
+pub use redact::Redactor;
 pub use runs::{
     Advance, Advanced, Answer, Ask, Change, Fact, Fired, Force, Legal, Loaded, Order, Registered,
     Reply, Report, Reserve, Reserved, RunError, Runs, Send, Sent, Start, Used, Withdraw, Written,

@@ -25,6 +25,7 @@ mod replay;
 mod required;
 mod restore;
 mod rewind;
+mod seal;
 mod send;
 mod start;
 mod timeline;
@@ -65,6 +66,7 @@ use crate::fold::{self, RunState};
 use crate::git::GitError;
 use crate::hash::Hash;
 use crate::id::RunId;
+use crate::redact::Redactor;
 use crate::step::CannotStep;
 use crate::store::{Head, Store, StoreError};
 use crate::workflow::{Workflow, WorkflowError, Workflows};
@@ -76,6 +78,8 @@ pub struct Runs {
     clock: Arc<dyn Clock>,
     /// The tables that runs go on under, by hash.
     tables: Mutex<BTreeMap<Hash, Arc<Workflow>>>,
+    /// Takes secrets out of whatever is written.
+    redactor: Redactor,
     /// Is told of the points at which a crash could tear something.
     probe: Option<Probe>,
 }
@@ -189,7 +193,7 @@ pub(crate) fn list(names: &[String]) -> String {
 }
 
 impl Runs {
-    /// The runs of a store, of these workflows, by that clock.
+    /// The runs of a store, of these workflows, by that clock. What is secret in this process' environment isn't written.
     #[must_use]
     pub fn new(
         store: Arc<dyn Store>,
@@ -201,6 +205,7 @@ impl Runs {
             workflows,
             clock,
             tables: Mutex::default(),
+            redactor: Redactor::of_environment(&[]),
             probe: None,
         }
     }
@@ -210,6 +215,19 @@ impl Runs {
     pub fn with_probe(mut self, probe: Probe) -> Self {
         self.probe = Some(probe);
         self
+    }
+
+    /// The same with another idea of what is secret.
+    #[must_use]
+    pub fn with_redactor(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
+    /// What it takes to be secret.
+    #[must_use]
+    pub const fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     fn probe(&self, point: &str) {

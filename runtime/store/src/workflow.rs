@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use statemark_runtime::{
-    DecodeError, EventId, StateId, Table, TransitionId, VerifyError, decode, verify,
+    DecodeError, EventId, FieldId, StateId, Table, TransitionId, VerifyError, decode, verify,
 };
 
 use crate::hash::Hash;
@@ -153,6 +153,19 @@ impl Workflow {
         let action = self.table.action_named(action);
         let meta = action.and_then(|action| self.actions.get(action.index()));
         meta.unwrap_or(&Value::Null)
+    }
+
+    /// The names in the table: of itself, its states, events, actions, timers and fields.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let table = &self.table;
+        let fields = table.sections().fields.len();
+        let fields = (0..u16::try_from(fields).unwrap_or(u16::MAX)).map(FieldId::new);
+        std::iter::once(self.id())
+            .chain(table.states().map(|(id, _)| table.state_name(id)))
+            .chain(table.events().map(|(id, _)| table.event_name(id)))
+            .chain(table.actions().map(|(id, _)| table.action_name(id)))
+            .chain(table.timers().map(|(id, _)| table.timer_name(id)))
+            .chain(fields.map(|id| table.field_name(id)))
     }
 
     /// The states that a person sees, in document order: all but the root and those that the compiler made up.

@@ -7,7 +7,7 @@
 //! | `optional` | whether it may be left out |
 //! | `contains` | what has to be in it: `text`, `list`, `checkboxes`, `table`, `code`, `json` (in a fence) |
 //! | `forbids` | which of these mustn't |
-//! | `forbids_text` | words that mustn't stand in it, such as `TODO`; capitals don't matter |
+//! | `forbids_text` | words that mustn't stand in it, such as `TBD`; capitals don't matter |
 //! | `ids` | whether each entry begins with an id of its own: `- [S1] …` |
 //! | `min_items` `max_items` | how many entries it has |
 //! | `schema` | the JSON Schema of what stands in its fences `json` |

@@ -9,7 +9,9 @@ use crate::hash::Hash;
 use crate::id::Key;
 use crate::record::{NewRecord, Record};
 use crate::runs::FOLD_EVERY;
+use crate::redact::Redactor;
 use crate::store::{Append, Expect, Head, MAX_PAGE, Store, StoreError};
+use crate::workflow::Workflow;
 
 /// A run's own records, the requests under its keys, and the blobs that its records name.
 #[derive(Debug)]
@@ -138,6 +140,33 @@ impl Bundle {
             }
         }
         Ok(())
+    }
+
+    /// The first secret in it: at which record, if it is in one, and its name. Words of its tables are none.
+    pub(super) fn secret(&self, secrets: &Redactor) -> Option<(Option<u64>, String)> {
+        let read = |bytes: &Vec<u8>| Workflow::from_bytes(bytes.clone()).ok();
+        let tables: Vec<Workflow> = self.blobs.values().filter_map(read).collect();
+        let secrets = secrets.beside(tables.iter().flat_map(Workflow::names));
+        for record in &self.records {
+            let actor = &record.actor;
+            let names = [&actor.name, &actor.session].into_iter().flatten();
+            let key = record.key.as_ref().map(Key::as_str);
+            let mut texts = names.map(String::as_str).chain(key);
+            let named = texts.find_map(|it| secrets.finds(it.as_bytes()));
+            let body = || {
+                let suspected = secrets.suspects(record.body.as_bytes());
+                let value = serde_json::from_str::<Value>(&record.body).ok();
+                let value = value.filter(|_| suspected)?;
+                secrets.finds_in(&value)
+            };
+            if let Some(name) = named.or_else(body) {
+                return Some((Some(record.seq), name));
+            }
+        }
+        let is_table = |hash: &Hash| tables.iter().any(|it| it.hash() == *hash);
+        let blobs = self.blobs.iter().filter(|(hash, _)| !is_table(hash));
+        let mut found = blobs.filter_map(|(_, bytes)| secrets.finds(bytes));
+        found.next().map(|name| (None, name))
     }
 
     /// Puts it into a store. What lists show and which timers are to come is taken from the records, not from the bundle.

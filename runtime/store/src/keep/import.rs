@@ -12,6 +12,7 @@ use super::export::{BlobLine, FORMAT, Header, Line};
 use super::runs;
 use crate::hash::Hash;
 use crate::id::RunId;
+use crate::redact::Redactor;
 use crate::store::{Store, StoreError};
 
 /// Longest line. Unit: bytes. Why: a blob of a hundred megabytes in hexadecimal digits fits; a file without line breaks
@@ -67,6 +68,20 @@ impl std::error::Error for ImportError {}
 ///
 /// The lines aren't what an export writes, or were changed; a run is there and is another; the store's.
 pub fn import(store: &dyn Store, input: &mut dyn BufRead) -> Result<Imported, Box<ImportError>> {
+    import_without(store, input, &Redactor::of_environment(&[]))
+}
+
+/// The same with another idea of what is secret. A run with a secret in it isn't taken: without the secret its hashes would
+/// be wrong, and it would be another run than the one that was exported.
+///
+/// # Errors
+///
+/// As for [`import`].
+pub fn import_without(
+    store: &dyn Store,
+    input: &mut dyn BufRead,
+    secrets: &Redactor,
+) -> Result<Imported, Box<ImportError>> {
     let mut lines = Lines {
         input,
         number: 0,
@@ -74,7 +89,7 @@ pub fn import(store: &dyn Store, input: &mut dyn BufRead) -> Result<Imported, Bo
         before: Hash::ZERO,
     };
     let mut done = Imported::default();
-    match read_all(store, &mut lines, &mut done) {
+    match read_all(store, &mut lines, &mut done, secrets) {
         Ok(()) => Ok(done),
         Err(cause) => Err(Box::new(ImportError {
             line: lines.number,
@@ -88,6 +103,7 @@ fn read_all(
     store: &dyn Store,
     lines: &mut Lines<'_>,
     done: &mut Imported,
+    secrets: &Redactor,
 ) -> Result<(), StoreError> {
     match lines.next::<Header>()? {
         Some(header) if header.statemark == "runs" && header.version <= FORMAT => {}
@@ -120,6 +136,13 @@ fn read_all(
                 "run `{run}` was changed{at}: {what}; nothing of it was kept"
             ))
         })?;
+        if let Some((seq, name)) = bundle.secret(secrets) {
+            let run = &bundle.head.run;
+            let at = seq.map_or_else(String::new, |seq| format!(" at record {seq}"));
+            return Err(invalid(&format!(
+                "run `{run}` has a secret in it{at} (`{name}`); nothing of it was kept"
+            )));
+        }
         match bundle.put(store)? {
             Put::New => done.new.push(bundle.head.run),
             Put::Same => done.same.push(bundle.head.run),

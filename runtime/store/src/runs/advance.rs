@@ -25,7 +25,6 @@ pub use answer::Advanced;
 use draft::Draft;
 use owner::Owner;
 
-use super::change::digest;
 use super::{Change, Loaded, Order, RunError, Runs, Start};
 use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
 use crate::store::StoreError;
@@ -150,7 +149,7 @@ impl Runs {
     ///
     /// As for [`Runs::change`]; [`RunError::UnknownWorkflow`] if the run would have to be started and can't be.
     pub fn advance(&self, order: &Order, advance: &Advance) -> Result<Advanced, RunError> {
-        self.advance_within(order, advance, 0)
+        self.advance_within(order, &self.cleaned(advance), 0)
     }
 
     /// The same at some depth of agents' agents.
@@ -238,7 +237,7 @@ impl Runs {
             // There is no journal that could say so, and a run that nobody wanted isn't begun for it.
             Err(refused) => return Ok(Advanced::refused(order.run.clone(), refused)),
         };
-        let digest = digest(&("advance", advance));
+        let digest = self.digest(order, &("advance", advance))?;
         let loaded = draft.loaded;
         let written = self.found(order, digest, loaded.workflow, &draft.bodies, now)?;
         Advanced::of(written)

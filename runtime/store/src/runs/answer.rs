@@ -82,6 +82,7 @@ impl Runs {
     ///
     /// As for [`Runs::change`]; [`RunError::Step`] if the machine fails. Nothing is written then.
     pub fn answer(&self, order: &Order, answer: &Answer) -> Result<Written, RunError> {
+        let answer = &self.cleaned(answer);
         let mut written = self.change(order, &("answer", answer), |loaded, now| {
             let mut draft = Draft::new(loaded, &order.actor, now);
             match resolved(loaded, answer, &order.actor) {

@@ -81,7 +81,7 @@ impl Runs {
         mut decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
     ) -> Result<Written, RunError> {
         Self::may_write(&order.actor)?;
-        let digest = digest(request);
+        let digest = self.digest(order, request)?;
         if let Some(written) = self.replayed(order, digest)? {
             return Ok(written);
         }
@@ -124,8 +124,10 @@ impl Runs {
         let system = Actor::new(Role::System);
         let own = bodies
             .iter()
-            .map(|it| NewRecord::new(now, &order.actor, it));
-        let others = follow.iter().map(|it| NewRecord::new(now, &system, it));
+            .map(|it| self.sealed(&loaded.workflow, (now, &order.actor), it));
+        let others = follow
+            .iter()
+            .map(|it| self.sealed(&loaded.workflow, (now, &system), it));
         let new: Vec<NewRecord> = own.chain(others).collect();
         let (records, hash) = chain(&new, order.key.as_ref(), loaded.head.seq, loaded.head.hash);
         let state = self.after(&loaded, &records)?;
@@ -234,10 +236,4 @@ impl Runs {
             loaded: self.load(&order.run)?,
         })
     }
-}
-
-/// What tells a request from others.
-pub(super) fn digest(request: &impl Serialize) -> Hash {
-    // INVARIANT: requests are plain data.
-    Hash::of(&serde_json::to_vec(request).unwrap_or_default())
 }

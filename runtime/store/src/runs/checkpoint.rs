@@ -27,6 +27,7 @@ impl Runs {
     ///
     /// [`RunError::Git`]: the folder isn't in a repository with a working copy, or git fails. As for [`Runs::change`].
     pub fn checkpoint(&self, order: &Order, checkpoint: &Checkpoint) -> Result<Written, RunError> {
+        let checkpoint = &self.cleaned(checkpoint);
         self.change(order, &("checkpoint", checkpoint), |loaded, now| {
             let seq = loaded.head.seq + 1;
             let name = checkpoint.name.clone().unwrap_or_else(|| seq.to_string());

@@ -9,12 +9,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+<<<<<<< HEAD
 use super::change::{FOLD_EVERY, digest};
+=======
+>>>>>>> 30eb57e (Take secrets out of whatever is written, before it is hashed)
 use super::{Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Forked};
 use crate::fold::{self, Live, RunState};
 use crate::id::RunId;
-use crate::record::{NewRecord, chain};
+use crate::record::chain;
 use crate::store::{Append, Appended, Expect, Head, StoreError};
 
 /// Where a run branches off, and what is different from there on. The order names the new run.
@@ -55,7 +58,8 @@ impl Runs {
     /// [`RunError::Invalid`] if the record isn't there or was taken back; [`StoreError::Conflict`] if there is a run of
     /// the new id already. Nothing is recorded in the other run.
     pub fn fork(&self, order: &Order, fork: &Fork) -> Result<Written, RunError> {
-        let digest = digest(&("fork", fork));
+        let fork = &self.cleaned(fork);
+        let digest = self.digest(order, &("fork", fork))?;
         if let Some(written) = self.replayed(order, digest)? {
             return Ok(written);
         }
@@ -74,7 +78,9 @@ impl Runs {
             requests: reopened(&state, &order.run),
             title: fork.title.clone(),
         });
-        let new = vec![NewRecord::new(now, &order.actor, &body)];
+        let table = state.table.ok_or_else(|| missing(fork))?;
+        let workflow = self.workflow_of(&table)?;
+        let new = vec![self.sealed(&workflow, (now, &order.actor), &body)];
         let (records, hash) = chain(&new, order.key.as_ref(), fork.at, last);
         let mut state = state;
         for record in &records {
@@ -103,9 +109,8 @@ impl Runs {
             forked: Some((fork.from.clone(), fork.at)),
             summary: append.summary,
         };
-        let table = state.table.ok_or_else(|| missing(fork))?;
         let loaded = Loaded {
-            workflow: self.workflow_of(&table)?,
+            workflow,
             run: order.run.clone(),
             head,
             state,

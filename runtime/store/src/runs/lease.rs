@@ -14,6 +14,7 @@ impl Runs {
     ///
     /// [`StoreError::Busy`](crate::StoreError::Busy) if somebody else has it and it isn't over; there is no such run.
     pub fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, RunError> {
+        self.speakable("the owner's name", owner)?;
         Ok(self.store.lease(run, owner, milliseconds)?)
     }
 

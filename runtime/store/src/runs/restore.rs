@@ -33,6 +33,7 @@ impl Runs {
     /// [`RunError::Git`]: git fails, or the files aren't as they were. The intent is recorded then, and
     /// [`Runs::finish_restore`] tries again. As for [`Runs::change`].
     pub fn restore(&self, order: &Order, restore: &Restore) -> Result<Written, RunError> {
+        let restore = &self.cleaned(restore);
         let request = ("restore", restore);
         self.put_back(order, &request, |loaded, _| {
             let name = &restore.name;

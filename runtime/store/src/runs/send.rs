@@ -59,6 +59,7 @@ impl Runs {
     ///
     /// As for [`Runs::change`]; [`RunError::Step`] if the machine fails. Nothing is written then.
     pub fn send(&self, order: &Order, send: &Send) -> Result<Written, RunError> {
+        let send = &self.cleaned(send);
         self.change(order, &("send", send), |loaded, now| {
             let body = sent(loaded, send, now)?;
             Ok(Change { bodies: vec![body] })

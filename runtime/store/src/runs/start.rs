@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::change::digest;
 use super::{Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Parent, Started};
 use crate::fold::RunState;
@@ -41,7 +40,8 @@ impl Runs {
     /// There is no such workflow; the machine doesn't come to rest; [`StoreError::Conflict`](crate::StoreError) if there
     /// is a run of that id already.
     pub fn start(&self, order: &Order, start: &Start) -> Result<Written, RunError> {
-        let digest = digest(start);
+        let start = &self.cleaned(start);
+        let digest = self.digest(order, start)?;
         if let Some(key) = &order.key
             && let Some(seen) = self.store.seen(&order.run, key)?
             && seen.request == digest
@@ -94,7 +94,7 @@ impl Runs {
     ) -> Result<Written, RunError> {
         Self::may_write(&order.actor)?;
         self.store.put_blob(workflow.bytes())?;
-        let new = |body: &Body| NewRecord::new(now, &order.actor, body);
+        let new = |body: &Body| self.sealed(&workflow, (now, &order.actor), body);
         let new: Vec<NewRecord> = bodies.iter().map(new).collect();
         let (records, hash) = chain(&new, order.key.as_ref(), 0, Hash::ZERO);
         let mut state = RunState::default();

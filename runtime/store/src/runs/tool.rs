@@ -74,6 +74,7 @@ impl Runs {
     ///
     /// As for [`Runs::change`].
     pub fn reserve(&self, order: &Order, reserve: &Reserve) -> Result<Written, RunError> {
+        let reserve = &self.cleaned(reserve);
         self.change(order, &("reserve", reserve), |loaded, now| {
             if is_known(&loaded.state, reserve.call.as_ref()) {
                 return Ok(Change::default());
@@ -107,6 +108,7 @@ impl Runs {
     ///
     /// As for [`Runs::change`].
     pub fn tool_used(&self, order: &Order, used: &Used) -> Result<Written, RunError> {
+        let used = &self.cleaned(used);
         self.change(order, &("used", used), |loaded, now| {
             let call = used.call.as_ref();
             let runs = call.is_some_and(|it| loaded.state.running.contains(it));

@@ -36,6 +36,7 @@ impl Runs {
     ///
     /// As for [`Runs::put_artifact`]; the content isn't in the store.
     pub fn edit_artifact(&self, order: &Order, edit: &EditArtifact) -> Result<Written, RunError> {
+        let edit = &self.cleaned(edit);
         let written = self.change(order, &("artifact.edit", edit), |loaded, _| {
             let stage = if edit.is_final {
                 Stage::Final

@@ -65,6 +65,7 @@ impl Runs {
     ///
     /// As for [`Runs::change`]; the definition's contract can't be used.
     pub fn put_artifact(&self, order: &Order, put: &PutArtifact) -> Result<Written, RunError> {
+        let put = &self.cleaned(put);
         let written = self.change(order, &("artifact.put", put), |loaded, _| {
             match loaded.puttable(put) {
                 Some(why) => Ok(refused(put.stage(), why, Vec::new())),
@@ -99,17 +100,20 @@ impl Runs {
     pub(super) fn hand_in(&self, loaded: &Loaded, put: &PutArtifact) -> Result<Change, RunError> {
         let name = &put.name;
         let contract = loaded.contract(name)?;
-        let verdict = contract.as_ref().map(|it| it.check(&put.content));
+        // Several edits may have put a secret together.
+        let content = self.redactor.bytes(&put.content);
+        let size = u64::try_from(content.len()).ok();
+        let verdict = contract.as_ref().map(|it| it.check(&content));
         let holds = verdict.as_ref().is_none_or(|it| it.holds);
         let media = contract.as_ref().map(|it| it.media().to_owned());
-        let content = Some(self.store.put_blob(&put.content)?);
+        let content = Some(self.store.put_blob(&content)?);
         let last = loaded.state.artifacts.get(name).and_then(|it| it.last());
         let stage = if holds { put.stage() } else { Stage::Draft };
         let artifact = Artifact {
             name: name.clone(),
             revision: last.map_or(0, |last| last.artifact.revision) + 1,
             stage,
-            size: u64::try_from(put.content.len()).ok(),
+            size,
             content,
             media: put.media.clone().or(media),
             path: None,

@@ -281,7 +281,7 @@ fn token(run: &str, plan: &RewindPlan) -> String {
     let (at, to) = (plan.at, plan.to);
     let scope = scope_name(plan.scope);
     let said = (run, at, plan.last, to, scope, &plan.checkpoint);
-    let hash = super::super::change::digest(&said).to_string();
+    let hash = Hash::of(&serde_json::to_vec(&said).unwrap_or_default()).to_string();
     let digits: String = hash.chars().take(16).collect();
     format!("{at}-{to}-{scope}-{digits}")
 }
