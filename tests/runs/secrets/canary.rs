@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use statemark_store::body::{
     Annotation, EffectStatus, Note, Progress, RequestKind, Scope, StepStatus, Subflow,
 };
-use statemark_store::keep::{export, import_without};
+use statemark_store::keep::{export, import_without, untold};
 use statemark_store::runs::{
     Checkpoint, DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, Fork, Migrate, PutArtifact,
     ReportEffect, Restore, Rewind,
@@ -618,7 +618,7 @@ fn a_run_with_a_secret_isnt_taken_in() {
     runs.put_artifact(&order, &put).unwrap();
     let message = |runs: &Runs| {
         let mut lines = Vec::new();
-        export(runs.store(), None, &mut lines).unwrap();
+        export(runs.store(), None, &mut lines, &mut untold).unwrap();
         let other = MemoryStore::new(Arc::clone(&clock));
         let error = import_without(&other, &mut &lines[..], &redactor()).unwrap_err();
         import_without(&other, &mut &lines[..], &Redactor::default()).unwrap();

@@ -8,8 +8,8 @@ use crate::fold::{Live, RunState};
 use crate::hash::Hash;
 use crate::id::Key;
 use crate::record::{NewRecord, Record};
-use crate::runs::FOLD_EVERY;
 use crate::redact::Redactor;
+use crate::runs::FOLD_EVERY;
 use crate::store::{Append, Expect, Head, MAX_PAGE, Store, StoreError};
 use crate::workflow::Workflow;
 

@@ -9,10 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-<<<<<<< HEAD
-use super::change::{FOLD_EVERY, digest};
-=======
->>>>>>> 30eb57e (Take secrets out of whatever is written, before it is hashed)
+use super::change::FOLD_EVERY;
 use super::{Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Forked};
 use crate::fold::{self, Live, RunState};
