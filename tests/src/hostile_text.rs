@@ -18,7 +18,15 @@ const MAX_PREFIXED: usize = 3_000;
 const RUST_SHARE: usize = 16;
 
 fn seeds() -> Vec<(String, String)> {
-    let mut all: Vec<_> = ["examples", "tests/corpus", "tests/engines", "tests/wild"]
+    let folders = [
+        "examples",
+        "tests/corpus",
+        "tests/engines",
+        "tests/rust",
+        "tests/scxml",
+        "tests/wild",
+    ];
+    let mut all: Vec<_> = folders
         .iter()
         .flat_map(|folder| files(&root().join(folder)))
         .collect();
@@ -26,8 +34,11 @@ fn seeds() -> Vec<(String, String)> {
         all.extend(files(&outside));
     }
     let is_spec = |path: &std::path::PathBuf| {
-        path.extension()
-            .is_some_and(|ending| ending == "md" || ending == "mmd" || ending == "json")
+        path.extension().is_some_and(|ending| {
+            ["md", "mmd", "json", "scxml"]
+                .iter()
+                .any(|it| ending == *it)
+        })
     };
     all.retain(is_spec);
     let named = all.iter().filter_map(|path| {
@@ -88,7 +99,7 @@ impl Chance {
     }
 }
 
-const PIECES: [&str; 40] = [
+const PIECES: [&str; 72] = [
     "\n",
     " ",
     "[*]",
@@ -129,6 +140,39 @@ const PIECES: [&str; 40] = [
     "- ",
     "\"on\": {",
     "null",
+    // Of expressions.
+    " == ",
+    " != ",
+    " <= ",
+    " && ",
+    " || ",
+    " in ['a', \"b\", 3]",
+    "!",
+    "-",
+    " + 1",
+    " % 0",
+    "(",
+    ")",
+    "((((((((((((((((",
+    "has(a.b)",
+    "size(",
+    "in_state(\"a\")",
+    ".startsWith('",
+    ".contains(",
+    "event.",
+    "event",
+    "'",
+    "\\u{1F600}",
+    "r\"\\",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551615u",
+    "1e308",
+    "0x",
+    "#lt;",
+    "\"enum\": [\"a\"]",
+    "\"maximum\": 3",
+    "<transition event=\"a.*\" cond=\"x &lt; 3\">",
 ];
 
 fn mutate(text: &str, other: &str, chance: &mut Chance) -> String {

@@ -186,6 +186,7 @@ codes! {
     SM515 "division-by-zero" Error DivisionByZero;
     SM516 "untyped-field" Hint UntypedField;
     SM517 "context-mismatch" Error ContextMismatch;
+    SM518 "foreign-value" Error ForeignValue;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;

@@ -20,6 +20,7 @@ pub(super) mod empty_composite;
 pub(super) mod empty_region;
 pub(super) mod empty_section;
 pub(super) mod event_collision;
+pub(super) mod foreign_value;
 pub(super) mod host_expression;
 pub(super) mod inferred_initial_state;
 pub(super) mod kept_parenthesis;

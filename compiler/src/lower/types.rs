@@ -9,6 +9,7 @@
 mod check;
 mod infer;
 mod kind;
+mod values;
 
 use super::draft::Comparison;
 use super::fields::{Known, add_properties, of_schema};
@@ -30,7 +31,7 @@ pub(super) fn settle(
     let comparisons: Vec<Comparison> = comparisons.collect();
     let declared = declare(machine, context);
     infer::infer(machine, &declared, &comparisons);
-    let mut check = Check::new(machine);
+    let mut check = Check::new(machine, context.sources);
     for (_, transition) in machine.transitions.iter() {
         if let Some(guard) = &transition.guard {
             check.events = Some(transition.triggers.clone());

@@ -10,6 +10,8 @@
 mod read;
 mod widen;
 
+pub(crate) use read::merges;
+
 use serde_json::{Map, Value};
 
 use crate::ir::{Expression, ExpressionKind, Machine};

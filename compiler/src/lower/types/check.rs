@@ -11,11 +11,12 @@ use crate::ir::{
 };
 use crate::lower::draft::Comparison;
 use crate::lower::report::{bad_assignment, division_by_zero, mistyped_expression};
-use crate::source::{Span, Spanned};
+use crate::source::{Sources, Span, Spanned};
 
 /// Walks over expressions, and reports what doesn't fit.
 pub(super) struct Check<'m> {
     pub(super) machine: &'m Machine,
+    pub(super) sources: &'m Sources,
     /// The events whose data is `event`; `None` where it may be any.
     pub(super) events: Option<Vec<Handle<Event>>>,
     pub(super) findings: Diags,
@@ -24,9 +25,10 @@ pub(super) struct Check<'m> {
 }
 
 impl<'m> Check<'m> {
-    pub(super) fn new(machine: &'m Machine) -> Self {
+    pub(super) fn new(machine: &'m Machine, sources: &'m Sources) -> Self {
         Self {
             machine,
+            sources,
             events: None,
             findings: Diags::new(),
             told: BTreeSet::new(),
@@ -75,6 +77,10 @@ impl<'m> Check<'m> {
                     let (wanted, item) = (words(&found), words(&of_constant(first)));
                     let finding = mistyped_expression::item(span, inner.span, &wanted, &item);
                     self.tell(finding);
+                } else {
+                    for constant in constants {
+                        self.listed(inner, constant, span);
+                    }
                 }
                 Type::Bool
             }
@@ -151,6 +157,8 @@ impl<'m> Check<'m> {
             ];
             let finding = mistyped_expression::operands(span, operator, &one, &two);
             self.tell(finding);
+        } else {
+            self.compared(operator, operands);
         }
         let is_zero = matches!(
             &operands[1].kind,
@@ -177,6 +185,8 @@ impl<'m> Check<'m> {
                 assign.value.span,
             );
             self.tell(finding);
+        } else {
+            self.assigned(assign);
         }
     }
 
@@ -188,6 +198,7 @@ impl<'m> Check<'m> {
         let is_list = comparison.operator == Operator::In;
         let can_meet =
             |constant: &Spanned<Constant>| comparable(&field.kind, &of_constant(&constant.value));
+        self.among_values(comparison);
         if is_list && comparison.constants.iter().any(can_meet) {
             return;
         }

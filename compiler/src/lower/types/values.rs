@@ -1,0 +1,200 @@
+//! Values that a field may have where its schema lists them: `enum`, `const`.
+//!
+//! Of a field into which an event's data is merged, the values of that data count, too. Where anything that may reach a
+//! field isn't listed, nothing is said. Listed texts and numbers alone are compared; `null` may always be asked for.
+
+use serde_json::Value;
+
+use super::check::Check;
+use super::kind::{comparable, of_constant};
+use crate::arena::Handle;
+use crate::ir::{
+    Assign, BinaryOperator, Constant, Expression, ExpressionKind, Field, Machine, Operator,
+};
+use crate::lower::draft::Comparison;
+use crate::lower::report::foreign_value;
+use crate::source::Span;
+
+impl Check<'_> {
+    /// Two values that are compared: a field with a constant, or a constant with the items of a field.
+    pub(super) fn compared(&mut self, operator: BinaryOperator, operands: [&Expression; 2]) {
+        use BinaryOperator as Op;
+        let [left, right] = operands;
+        match (&left.kind, operator, &right.kind) {
+            (
+                ExpressionKind::Field(field),
+                Op::Equal | Op::NotEqual,
+                ExpressionKind::Constant(constant),
+            ) => self.one(*field, false, constant, right.span),
+            (
+                ExpressionKind::Constant(constant),
+                Op::Equal | Op::NotEqual,
+                ExpressionKind::Field(field),
+            ) => self.one(*field, false, constant, left.span),
+            (ExpressionKind::Constant(constant), Op::In, ExpressionKind::Field(field)) => {
+                self.one(*field, true, constant, left.span);
+            }
+            _ => {}
+        }
+    }
+
+    /// A value in the list behind `in`.
+    pub(super) fn listed(&mut self, value: &Expression, constant: &Constant, list: Span) {
+        if let ExpressionKind::Field(field) = value.kind {
+            self.one(field, false, constant, list);
+        }
+    }
+
+    /// A comparison `{field, op, value}`.
+    pub(super) fn among_values(&mut self, comparison: &Comparison) {
+        if !matches!(
+            comparison.operator,
+            Operator::Eq | Operator::Neq | Operator::In
+        ) {
+            return;
+        }
+        let kind = &self.machine.fields.at(comparison.field).kind;
+        for constant in &comparison.constants {
+            // What can't be compared at all is told as that.
+            if comparable(kind, &of_constant(&constant.value)) {
+                self.one(comparison.field, false, &constant.value, constant.span);
+            }
+        }
+    }
+
+    /// A value that an action assigns.
+    pub(super) fn assigned(&mut self, assign: &Assign) {
+        let ExpressionKind::Constant(constant) = &assign.value.kind else {
+            return;
+        };
+        let field = self.machine.fields.at(assign.field);
+        let values = schema(self.machine)
+            .and_then(|schema| property(schema, &field.path))
+            .and_then(listed);
+        if let Some((value, values)) = values.and_then(|values| foreign(constant, &values)) {
+            let span = assign.value.span;
+            let place = self.place(&value, span);
+            let finding = foreign_value::assigned(&field.path, &value, &values, span, place);
+            self.tell(finding);
+        }
+    }
+
+    fn one(&mut self, field: Handle<Field>, of_items: bool, constant: &Constant, span: Span) {
+        let path = &self.machine.fields.at(field).path;
+        let Some((value, values)) = self
+            .values(path, of_items)
+            .and_then(|values| foreign(constant, &values))
+        else {
+            return;
+        };
+        let place = self.place(&value, span);
+        let finding = foreign_value::compared(path, of_items, &value, &values, span, place);
+        self.tell(finding);
+    }
+
+    /// All that the field, or an item of it, may be.
+    fn values(&self, path: &str, of_items: bool) -> Option<Vec<Value>> {
+        let read = |schema| {
+            let found = property(schema, path.strip_prefix("event.").unwrap_or(path))?;
+            listed(if of_items { found.get("items")? } else { found })
+        };
+        if path.starts_with("event.") {
+            let all = self.machine.events.iter();
+            let data = all.filter(|(handle, event)| match &self.events {
+                Some(events) => events.contains(handle),
+                None => event.data.is_some(),
+            });
+            let values: Option<Vec<_>> = data
+                .map(|(_, event)| event.data.as_ref().and_then(read))
+                .collect();
+            return values
+                .map(|values| values.concat())
+                .filter(|all| !all.is_empty());
+        }
+        let mut values = schema(self.machine).and_then(read)?;
+        if crate::pass::shape::merges(self.machine) {
+            let outer = path.split('.').next().unwrap_or(path);
+            for (_, event) in self.machine.events.iter() {
+                if let Some(data) = &event.data
+                    && property(data, outer).is_some()
+                {
+                    values.extend(read(data)?);
+                }
+            }
+        }
+        Some(values)
+    }
+
+    /// The place of a text between its quotes, if it stands there once.
+    fn place(&self, text: &str, around: Span) -> Option<Span> {
+        let source = self.sources.text(around);
+        let is_quote = |c: char| matches!(c, '"' | '\'' | '\\');
+        let mut found = source.match_indices(text).filter(|(at, _)| {
+            let before = source
+                .get(..*at)
+                .and_then(|before| before.chars().next_back());
+            let after = source
+                .get(at + text.len()..)
+                .and_then(|after| after.chars().next());
+            before.is_some_and(is_quote) && after.is_some_and(is_quote)
+        });
+        let (at, _) = found.next()?;
+        if found.next().is_some() || text.is_empty() {
+            return None;
+        }
+        let start = around.start.checked_add(u32::try_from(at).ok()?)?;
+        let end = start.checked_add(u32::try_from(text.len()).ok()?)?;
+        Some(Span {
+            start,
+            end,
+            ..around
+        })
+    }
+}
+
+fn schema(machine: &Machine) -> Option<&Value> {
+    machine.meta.get("context_schema")
+}
+
+fn property<'s>(schema: &'s Value, path: &str) -> Option<&'s Value> {
+    path.split('.')
+        .try_fold(schema, |schema, name| schema.get("properties")?.get(name))
+}
+
+/// The values that a schema lists.
+fn listed(schema: &Value) -> Option<Vec<Value>> {
+    if let Some(constant) = schema.get("const") {
+        return Some(vec![constant.clone()]);
+    }
+    schema.get("enum")?.as_array().cloned()
+}
+
+/// The constant and all values as texts, unless it is one of them.
+fn foreign(constant: &Constant, values: &[Value]) -> Option<(String, Vec<String>)> {
+    let is_same = |value: &Value| match (constant, value) {
+        (Constant::Text(text), Value::String(value)) => text == value,
+        (Constant::Bool(one), Value::Bool(two)) => one == two,
+        (Constant::Int(int), Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
+            (Some(value), _) => *int == i128::from(value),
+            (None, Some(value)) => *int == i128::from(value),
+            // A float may be an integer; the engines know.
+            (None, None) => true,
+        },
+        _ => false,
+    };
+    let shown = match constant {
+        Constant::Text(text) => text.clone(),
+        Constant::Bool(value) => value.to_string(),
+        Constant::Int(value) => value.to_string(),
+        Constant::Null | Constant::Float(_) => return None,
+    };
+    if values.iter().any(is_same) {
+        return None;
+    }
+    let plain = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    Some((shown, values.iter().map(plain).collect()))
+}
