@@ -30,12 +30,15 @@
 /// | `paying` | `PAY` |  | `hurry` | `looking` |
 #[allow(
     clippy::allow_attributes,
+    clippy::doc_link_with_quotes,
     clippy::doc_markdown,
     clippy::enum_variant_names,
     clippy::match_same_arms,
     clippy::too_many_lines,
     clippy::nonminimal_bool,
     clippy::overly_complex_bool_expr,
+    clippy::same_functions_in_if_condition,
+    clippy::unused_self,
     dead_code,
     rustdoc::all,
     unreachable_pub,

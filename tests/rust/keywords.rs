@@ -20,6 +20,7 @@
 /// | `Super` | `host` |  |  | `Super_end` |
 #[allow(
     clippy::allow_attributes,
+    clippy::doc_link_with_quotes,
     clippy::doc_markdown,
     clippy::enum_variant_names,
     clippy::match_same_arms,

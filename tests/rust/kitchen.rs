@@ -56,12 +56,14 @@
 /// | `dough` | `heat` |  |  | `baked` |
 #[allow(
     clippy::allow_attributes,
+    clippy::doc_link_with_quotes,
     clippy::doc_markdown,
     clippy::enum_variant_names,
     clippy::match_same_arms,
     clippy::too_many_lines,
     clippy::if_same_then_else,
     clippy::single_match,
+    clippy::unreadable_literal,
     dead_code,
     rustdoc::all,
     unreachable_pub,
@@ -415,6 +417,12 @@ pub mod kitchen {
         #[must_use]
         pub const fn id(self) -> runtime::TimerId {
             runtime::TimerId::new(self as u16)
+        }
+
+        /// The timer of that number.
+        #[must_use]
+        pub fn from_id(id: runtime::TimerId) -> Option<Self> {
+            Self::ALL.get(id.index()).copied()
         }
 
         /// The number of its event in the table of the same machine.

@@ -28,6 +28,7 @@
 /// | `sent` | `delivered` |  |  | `sent_end` |
 #[allow(
     clippy::allow_attributes,
+    clippy::doc_link_with_quotes,
     clippy::doc_markdown,
     clippy::enum_variant_names,
     clippy::match_same_arms,
@@ -36,6 +37,8 @@
     clippy::single_match,
     clippy::nonminimal_bool,
     clippy::overly_complex_bool_expr,
+    clippy::same_functions_in_if_condition,
+    clippy::unused_self,
     clippy::option_option,
     clippy::struct_excessive_bools,
     clippy::struct_field_names,
@@ -295,7 +298,7 @@ pub mod order {
                 attempts: 0,
                 customer: data::Customer {
                     credit: 0,
-                    name: String::from(""),
+                    name: String::new(),
                     since: None,
                 },
                 items: 0,

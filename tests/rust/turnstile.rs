@@ -20,6 +20,7 @@
 /// | `unlocked` | `push` |  | `close_arm` | `locked` |
 #[allow(
     clippy::allow_attributes,
+    clippy::doc_link_with_quotes,
     clippy::doc_markdown,
     clippy::enum_variant_names,
     clippy::match_same_arms,

@@ -219,6 +219,8 @@ fn allowed(facts: &Facts<'_>) -> TokenStream {
         quote! {
             clippy::nonminimal_bool,
             clippy::overly_complex_bool_expr,
+            clippy::same_functions_in_if_condition,
+            clippy::unused_self,
         }
     });
     let context = facts.data.as_ref().map(|_| {
@@ -226,12 +228,15 @@ fn allowed(facts: &Facts<'_>) -> TokenStream {
             clippy::option_option,
             clippy::struct_excessive_bools,
             clippy::struct_field_names,
-            clippy::unreadable_literal,
         }
     });
+    // Delays are numbers, as those of a context are.
+    let numbers = (facts.data.is_some() || !facts.machine.timers.is_empty())
+        .then(|| quote!(clippy::unreadable_literal,));
     quote! {
         #[allow(
             clippy::allow_attributes,
+            clippy::doc_link_with_quotes,
             clippy::doc_markdown,
             clippy::enum_variant_names,
             clippy::match_same_arms,
@@ -240,6 +245,7 @@ fn allowed(facts: &Facts<'_>) -> TokenStream {
             #walked
             #guards
             #context
+            #numbers
             dead_code,
             rustdoc::all,
             unreachable_pub,

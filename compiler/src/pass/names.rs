@@ -248,7 +248,7 @@ pub fn upper_camel(id: &str) -> (String, bool) {
         name.push('_');
         renamed = true;
     }
-    let begun = begin_with_letter(id, name, "Unnamed");
+    let begun = begin_with_letter(id, name, "Unnamed", 'U');
     (begun.0, begun.1 || renamed)
 }
 
@@ -261,18 +261,35 @@ pub fn snake(id: &str) -> (String, bool) {
         name.push('_');
         renamed = true;
     }
-    let begun = begin_with_letter(id, name, "unnamed");
+    let begun = begin_with_letter(id, name, "unnamed", 'u');
     (begun.0, begun.1 || renamed)
 }
 
-/// Puts `_` before a name that would begin with a digit; what has no letter at all is `otherwise`.
-fn begin_with_letter(id: &str, name: String, otherwise: &str) -> (String, bool) {
+/// Puts `_` before a name that would begin with a digit. What has no letter at all is `otherwise`, but for pictures: they
+/// are called by their code points, `U2699` for a gear.
+fn begin_with_letter(id: &str, name: String, otherwise: &str, sign: char) -> (String, bool) {
     match name.chars().next() {
-        None => (otherwise.to_owned(), true),
+        None => {
+            let shown: Vec<char> = id
+                .chars()
+                .filter(|&c| !separates(c) && !is_joiner(c))
+                .collect();
+            let is_picture = !shown.is_empty() && shown.iter().all(|&c| c >= FIRST_PICTURE);
+            let points = shown.iter().take(MOST_POINTS);
+            let points = points.map(|&c| format!("{sign}{:x}", u32::from(c)));
+            let name = is_picture.then(|| points.collect::<String>());
+            (name.unwrap_or_else(|| otherwise.to_owned()), true)
+        }
         Some(first) if unicode_ident::is_xid_start(first) => (name, false),
         Some(_) => (format!("_{name}"), !id.starts_with('_')),
     }
 }
+
+/// Where pictures begin; before are punctuation, arrows and signs of mathematics, which are no names but mistakes.
+const FIRST_PICTURE: char = '\u{2300}';
+
+/// Most signs of which a name is made that has no letters. Unit: characters. Why: a name is to be typed.
+const MOST_POINTS: usize = 8;
 
 /// The words of an id in lower case, and whether it has characters that neither stand in a word nor separate two.
 fn words(id: &str) -> (Vec<String>, bool) {
@@ -280,6 +297,9 @@ fn words(id: &str) -> (Vec<String>, bool) {
     let mut words = vec![String::new()];
     let mut dropped = false;
     for (at, &c) in letters.iter().enumerate() {
+        if is_joiner(c) {
+            continue;
+        }
         if !unicode_ident::is_xid_continue(c) || c == '_' {
             dropped |= !separates(c);
             words.push(String::new());
@@ -294,7 +314,7 @@ fn words(id: &str) -> (Vec<String>, bool) {
         if let Some(word) = words.last_mut() {
             word.extend(
                 c.to_lowercase()
-                    .filter(|&low| unicode_ident::is_xid_continue(low)),
+                    .filter(|&low| unicode_ident::is_xid_continue(low) && !is_joiner(low)),
             );
         }
     }
@@ -306,6 +326,11 @@ fn words(id: &str) -> (Vec<String>, bool) {
 fn separates(c: char) -> bool {
     matches!(c, '_' | '-' | '.' | ' ' | ';' | '\u{ad}' | '\u{feff}')
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}')
+}
+
+/// Whether a character only says how those beside it look. Rust minds them in names.
+fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// Words that can't be a method or a module: keywords of all editions, reserved ones included.
@@ -340,6 +365,10 @@ mod tests {
             ("self", "Self_", true),
             ("a/b", "AB", true),
             ("…", "Unnamed", true),
+            ("=>", "Unnamed", true),
+            ("\u{2699}\u{fe0f}", "U2699", true),
+            ("\u{1f469}\u{200d}\u{1f680}", "U1f469U1f680", true),
+            ("go\u{fe0f}", "Go", false),
         ] {
             assert_eq!(upper_camel(id), (name.to_owned(), renamed), "{id}");
         }

@@ -270,7 +270,7 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     write_types(data, "", &data.layout.members, &mut types);
     let types = (!types.is_empty()).then(|| {
         let imports = imports(&types);
-        let runtime = names(&types, "runtime").then(|| {
+        let runtime = (names(&types, "runtime") || !imports.is_empty()).then(|| {
             quote!(
                 use super::runtime;
             )

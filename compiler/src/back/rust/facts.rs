@@ -97,7 +97,9 @@ impl<'m> Facts<'m> {
             .actions
             .iter()
             .any(|(_, action)| action.kind.raised().is_some())
-            || machine.states.iter().any(|(_, state)| state.done.is_some());
+            || machine.states.iter().any(|(_, state)| state.done.is_some())
+            // Also where nothing ever raises it: what triggers a transition is more than an `Event` then.
+            || events(machine).len() < machine.events.len();
         let carries_out = machine.actions.iter().any(|(_, action)| match action.kind {
             ActionKind::Raise(_) => false,
             ActionKind::Assign(_) | ActionKind::If { .. } => data.is_none(),

@@ -4,11 +4,12 @@
 //! transitions, raised events) takes a transition in `take` or `eventless` and comes to rest in `settle`. Order and
 //! observations are those of `statemark_runtime`'s `step.rs`, which are SCXML's.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 use super::context::assign as context;
 use super::event::trigger_type;
+use super::expression::has;
 use super::facts::{Entry, Facts, Reaction, Route};
 use super::guard::{self, Guards};
 use super::state::{number, otherwise};
@@ -563,6 +564,18 @@ fn assign(facts: &Facts<'_>, action: Handle<Action>, assigns: &[Assign]) -> Toke
     let places = assigns.iter().enumerate();
     let places = places.map(|(at, row)| context::write(facts, row, &format_ident!("value_{at}")));
     let names = (0..assigns.len()).map(|at| format_ident!("value_{at}"));
+    let values = quote!((#(#values,)*));
+    let may_fail = has(
+        &values,
+        &|token| matches!(token, TokenTree::Punct(sign) if sign.as_char() == '?'),
+    );
+    if !may_fail {
+        return quote! {
+            let (#(#names,)*) = #values;
+            #(#places)*
+            observer.action(runtime::ActionId::new(#id));
+        };
+    }
     let mut events = facts.machine.events.iter();
     let failed = match events.find(|(_, event)| event.kind == EventKind::Fault) {
         Some((event, _)) => {
@@ -572,7 +585,7 @@ fn assign(facts: &Facts<'_>, action: Handle<Action>, assigns: &[Assign]) -> Toke
         None => quote!(return Err(runtime::StepError::NoValue(runtime::ActionId::new(#id)));),
     };
     quote! {
-        let values = (|| -> Result<_, runtime::Fault> { Ok((#(#values,)*)) })();
+        let values = (|| -> Result<_, runtime::Fault> { Ok(#values) })();
         let Ok((#(#names,)*)) = values else {
             #failed
         };

@@ -8,6 +8,7 @@ pub mod goldens {
     include!("../../../../tests/rust/errand.rs");
     include!("../../../../tests/rust/keywords.rs");
     include!("../../../../tests/rust/kitchen.rs");
+    include!("../../../../tests/rust/oddities.rs");
     include!("../../../../tests/rust/order.rs");
     include!("../../../../tests/rust/turnstile.rs");
 }

@@ -9,6 +9,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::read::code;
+use super::value::owned;
 use super::{Data, integer, limits};
 use crate::arena::Handle;
 use crate::back::rust::facts::Facts;
@@ -91,9 +92,7 @@ fn simple(
         (Shape::Enum(texts), ExpressionKind::Constant(Constant::Text(text))) => {
             data.variant(&target.path, texts, text)
         }
-        (Shape::Text, ExpressionKind::Constant(Constant::Text(text))) => {
-            Some(quote!(String::from(#text)))
-        }
+        (Shape::Text, ExpressionKind::Constant(Constant::Text(text))) => Some(owned(text)),
         (Shape::Bool, ExpressionKind::Constant(Constant::Bool(value))) => Some(quote!(#value)),
         (Shape::Int(range), _) => {
             let name = integer(*range);

@@ -54,7 +54,7 @@ fn value(data: &Data, path: &str, shape: &Shape, json: &Value) -> Option<TokenSt
         (Shape::Bool, Value::Bool(value)) => quote!(#value),
         (Shape::Int(_), Value::Number(number)) => integer(number.as_i128()?),
         (Shape::Float | Shape::Number, Value::Number(number)) => float(number.as_f64()?),
-        (Shape::Text, Value::String(text)) => quote!(String::from(#text)),
+        (Shape::Text, Value::String(text)) => owned(text),
         (Shape::Enum(texts), Value::String(text)) => data.variant(path, texts, text)?,
         (Shape::List(_), Value::Array(items)) if items.is_empty() => {
             quote!(Vec::new())
@@ -102,7 +102,8 @@ fn datum(json: &Value) -> TokenStream {
             }
         },
         Value::String(text) => {
-            quote!(runtime::Datum::Text(String::from(#text)))
+            let text = owned(text);
+            quote!(runtime::Datum::Text(#text))
         }
         Value::Array(items) => {
             let items = items.iter().map(datum);
@@ -114,9 +115,19 @@ fn datum(json: &Value) -> TokenStream {
         Value::Object(fields) => {
             let fields = fields.iter().map(|(key, value)| {
                 let value = datum(value);
-                quote!((String::from(#key), #value))
+                let key = owned(key);
+                quote!((#key, #value))
             });
             quote!(runtime::Datum::Object([#(#fields),*].into_iter().collect()))
         }
+    }
+}
+
+/// A text that is owned.
+pub(super) fn owned(text: &str) -> TokenStream {
+    if text.is_empty() {
+        quote!(String::new())
+    } else {
+        quote!(String::from(#text))
     }
 }
