@@ -19,3 +19,4 @@ mod secrets;
 mod stores;
 mod transcripts;
 mod travel;
+mod why;

@@ -1,12 +1,16 @@
 //! Reports on steps, in transcripts and by themselves.
 
 use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread;
 
 use statemark_store::body::{ChildStarted, StepStatus};
-use statemark_store::{Advance, Advanced, Body, Change, Report, RunError, RunState, Start};
+use statemark_store::{
+    Advance, Advanced, Body, Change, ManualClock, MemoryStore, Report, RunError, RunState, Start,
+};
 
-use crate::harness::Bench;
+use crate::harness::{BEGIN, Bench};
 
 /// `WORKFLOW STEP STATUS [::UNIT] [key=K] [close] [JSON]`.
 pub(crate) fn report(bench: &Bench, run: &str, line: &str) -> Result<String, RunError> {
@@ -44,7 +48,7 @@ pub(crate) fn report(bench: &Bench, run: &str, line: &str) -> Result<String, Run
 }
 
 /// What became of it.
-fn shown(advanced: &Advanced) -> String {
+pub(crate) fn shown(advanced: &Advanced) -> String {
     let mut text = String::new();
     let mut event = |word: &str, event: &Option<statemark_store::body::Event>| {
         let Some(event) = event else { return };
@@ -79,12 +83,10 @@ fn shown(advanced: &Advanced) -> String {
         );
     }
     if let Some(refused) = &advanced.refused {
-        let legal = refused.legal.join(", ");
-        let _ = writeln!(
-            text,
-            "refused ({}): {}\nlegal: {legal}",
-            refused.code, refused.reason
-        );
+        let _ = writeln!(text, "refused ({}): {}", refused.code, refused.reason);
+        if !refused.legal.is_empty() {
+            let _ = writeln!(text, "legal: {}", refused.legal.join(", "));
+        }
     }
     if advanced.written.as_ref().is_some_and(|it| it.replayed) {
         text += "as before\n";
@@ -188,7 +190,10 @@ fn first_reports_of_a_unit_at_the_same_moment_start_one_child() {
 
 #[test]
 fn a_stop_between_two_journals_is_made_up_for() {
-    let bench = Bench::new(&[("work.md", WORK)]);
+    let specs = [("work.md", WORK)];
+    let clock = Arc::new(ManualClock::new(BEGIN));
+    let store = Arc::new(MemoryStore::new(Arc::clone(&clock)));
+    let bench = Bench::over(&specs, Arc::clone(&clock), Arc::clone(&store) as Arc<_>);
     report(&bench, "r", "work build running").unwrap();
     // The parent's journal has the child, and the child never began.
     let began = Body::ChildStarted(ChildStarted {
@@ -210,7 +215,12 @@ fn a_stop_between_two_journals_is_made_up_for() {
     );
     assert_eq!(kinds(&bench, "r").len(), 3);
     // The child has ended, and the parent's journal doesn't say so.
-    report(&bench, "r/builder::T1", "builder building completed").unwrap();
+    let mut dies = Bench::over(&specs, clock, store);
+    dies.runs = dies.runs.with_probe(Arc::new(|point: &str| {
+        assert_ne!(point, "appended", "the process dies");
+    }));
+    let last = || report(&dies, "r/builder::T1", "builder building completed");
+    catch_unwind(AssertUnwindSafe(last)).unwrap_err();
     assert!(
         steps(&bench, "r")
             .unwrap()

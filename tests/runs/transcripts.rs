@@ -16,6 +16,7 @@
 //! > used Edit {"call": "c1", "files": ["a.rs"], "output": 100}
 //! > pause for lunch                 likewise continue and cancel; `force STATE`
 //! > @r/test/1 send ok               any of these, done to another run
+//! > at 3 send ok                    any of these, if the run is at record 3
 //! > runs                            all runs, and what they have come to
 //! > state                           where it is
 //! > why go                          why that event would be taken or not; or why it stands where it does
@@ -78,30 +79,57 @@ pub(crate) fn all() -> Vec<(PathBuf, String)> {
 
 /// The same text with the answers of today.
 pub(crate) fn play(text: &str, make: impl Fn(&[(&str, &str)]) -> Bench) -> String {
-    let (before, rest) = text.split_once("```transcript\n").expect("a transcript");
-    let (script, after) = rest.split_once("```").expect("its end");
-    // Each heading of the first level begins a spec of its own.
-    let specs: Vec<(String, String)> = format!("\n{before}")
-        .split("\n# ")
-        .skip(1)
-        .zip(1..)
-        .map(|(text, number)| (format!("case{number}.md"), format!("# {text}\n")))
-        .collect();
-    let specs: Vec<(&str, &str)> = specs
-        .iter()
-        .map(|(name, text)| (&**name, &**text))
-        .collect();
-    let bench = make(&specs);
-    let mut played = format!("{before}```transcript\n");
-    for line in script.lines().filter_map(|line| line.strip_prefix("> ")) {
+    let case = Case::of(text);
+    let bench = make(&case.specs());
+    let mut played = format!("{}```transcript\n", case.before);
+    for line in &case.lines {
         let _ = writeln!(played, "> {line}");
-        let answer = match act(&bench, line) {
-            Ok(answer) => answer,
-            Err(error) => format!("error: {error}\n"),
-        };
-        played += &answer;
+        played += &answer(&bench, line);
     }
-    played + "```" + after
+    played + "```" + case.after
+}
+
+/// A transcript and its specs.
+pub(crate) struct Case<'t> {
+    pub(crate) before: &'t str,
+    specs: Vec<(String, String)>,
+    /// What is done.
+    pub(crate) lines: Vec<&'t str>,
+    pub(crate) after: &'t str,
+}
+
+impl<'t> Case<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        let (before, rest) = text.split_once("```transcript\n").expect("a transcript");
+        let (script, after) = rest.split_once("```").expect("its end");
+        // Each heading of the first level begins a spec of its own.
+        let specs = format!("\n{before}")
+            .split("\n# ")
+            .skip(1)
+            .zip(1..)
+            .map(|(text, number)| (format!("case{number}.md"), format!("# {text}\n")))
+            .collect();
+        let lines = script.lines().filter_map(|line| line.strip_prefix("> "));
+        Self {
+            before,
+            specs,
+            lines: lines.collect(),
+            after,
+        }
+    }
+
+    pub(crate) fn specs(&self) -> Vec<(&str, &str)> {
+        let specs = self.specs.iter();
+        specs.map(|(name, text)| (&**name, &**text)).collect()
+    }
+}
+
+/// What comes of a line.
+pub(crate) fn answer(bench: &Bench, line: &str) -> String {
+    match act(bench, line) {
+        Ok(answer) => answer,
+        Err(error) => format!("error: {error}\n"),
+    }
 }
 
 /// Who does what a line says, and what.
@@ -120,13 +148,23 @@ fn actor(line: &str) -> (Actor, &str) {
     }
 }
 
+/// The record that the run has to be at, if the line says so.
+fn expected(line: &str) -> (Option<u64>, &str) {
+    let Some((seq, line)) = line.strip_prefix("at ").and_then(|it| it.split_once(' ')) else {
+        return (None, line);
+    };
+    (Some(seq.parse().expect("a number")), line)
+}
+
 fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
     let elsewhere = line.strip_prefix('@').and_then(|it| it.split_once(' '));
     let (run, line) = elsewhere.unwrap_or((RUN, line));
     let (actor, line) = actor(line);
+    let (expected, line) = expected(line);
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     let order = Order {
         actor,
+        expected,
         ..bench.order(run)
     };
     let json = |text: &str| -> Option<Value> {
@@ -247,7 +285,7 @@ fn wait(bench: &Bench, time: &str) -> Result<String, RunError> {
 }
 
 /// What was written.
-fn shown(written: &Written) -> String {
+pub(crate) fn shown(written: &Written) -> String {
     let mut text = String::new();
     if written.replayed {
         text += "as before: ";
@@ -268,13 +306,10 @@ fn shown(written: &Written) -> String {
                 }
             }
             Body::Refused(refused) => {
-                let _ = write!(
-                    text,
-                    "refused ({}): {}; legal: {}",
-                    refused.code,
-                    refused.reason,
-                    refused.legal.join(", ")
-                );
+                let _ = write!(text, "refused ({}): {}", refused.code, refused.reason);
+                if !refused.legal.is_empty() {
+                    let _ = write!(text, "; legal: {}", refused.legal.join(", "));
+                }
             }
             _ => text += &record.told(),
         }

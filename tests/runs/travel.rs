@@ -214,7 +214,7 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
 }
 
 /// The records that were written, and where the run is.
-fn told(written: &Written) -> String {
+pub(crate) fn told(written: &Written) -> String {
     let mut text = String::new();
     for record in &written.records {
         let _ = writeln!(text, "{} {}", record.seq, record.told());

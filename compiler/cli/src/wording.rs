@@ -11,8 +11,7 @@ use statemark_runtime::{
     ActionId, ActionKind, EventId, EventKind, StateId, StateKind, Table, TimerId, TransitionId,
     Verdict,
 };
-
-mod expression;
+use statemark_store::expression;
 
 /// The event that a name which the machine doesn't have stands for (`safe_next`).
 pub(crate) const UNKNOWN_EVENT: &str = "error.unknown_event";

@@ -20,8 +20,8 @@ pub use live::Live;
 pub use status::{Status, WaitingFor};
 
 use crate::body::{
-    Artifact, CheckpointRestored, CheckpointTaken, EffectStatus, Opened, Parent, Queued, Resolved,
-    Started, StepStatus, Subflow, Usage,
+    Artifact, CheckpointRestored, CheckpointTaken, EffectStatus, Opened, Parent, Queued, Refused,
+    Resolved, Started, StepStatus, Subflow, Usage,
 };
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -105,6 +105,9 @@ pub struct RunState {
     pub cancelled: Option<String>,
     /// Whether it was closed from outside, and whether that is a success.
     pub closed: Option<bool>,
+    /// The last refusal, while nothing has come behind it, and its record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<(u64, Refused)>,
     /// The rewinds: their own place, and the last record that counted then. They stay visible for ever.
     pub rewinds: Vec<(u64, u64)>,
     /// The states that were set by hand: when, and which.
@@ -231,6 +234,21 @@ pub struct Child {
     pub seq: u64,
 }
 
+impl Request {
+    /// Who may settle it, in words: whoever has asked may not.
+    #[must_use]
+    pub fn who(&self) -> String {
+        let asker = self.asker.name.as_ref();
+        let named = self.opened.approvers.iter();
+        let others = named.filter(|it| Some(*it) != asker);
+        let others: Vec<String> = others.map(|it| format!("`{it}`")).collect();
+        if others.is_empty() {
+            return "a person".to_owned();
+        }
+        others.join(" or ")
+    }
+}
+
 impl RunState {
     /// Takes the next record. Those that [`Live`] skips aren't given to it.
     ///
@@ -244,6 +262,7 @@ impl RunState {
         if self.created == 0 {
             self.created = record.time;
         }
+        self.refused = None;
         record::apply(self, record, body);
         Ok(())
     }

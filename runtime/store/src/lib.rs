@@ -21,6 +21,7 @@
 //! lets whoever does it notice a repetition), and locks (an order that lost a race is decided again).
 
 pub mod body;
+pub mod expression;
 pub mod fold;
 pub mod keep;
 pub mod policy;
@@ -33,6 +34,7 @@ mod compare;
 mod contract;
 mod git;
 mod glob;
+mod guard;
 mod hash;
 mod id;
 mod memory;
@@ -58,6 +60,7 @@ pub use compare::{Comparison, RowChanges, compare};
 pub use contract::Contract;
 pub use fold::{Live, RunState, Status, WaitingFor};
 pub use git::GitError;
+pub use guard::{Fact, Unmet};
 pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};
 pub use memory::MemoryStore;
@@ -66,8 +69,8 @@ pub use postgres::PostgresStore;
 pub use record::{NewRecord, Record, chain};
 pub use redact::Redactor;
 pub use runs::{
-    Advance, Advanced, Answer, Ask, Change, Fact, Fired, Force, Legal, Loaded, Order, Registered,
-    Reply, Report, Reserve, Reserved, RunError, Runs, Send, Sent, Start, Used, Withdraw, Written,
+    Advance, Advanced, Answer, Ask, Change, Fired, Force, Legal, Loaded, Order, Registered, Reply,
+    Report, Reserve, Reserved, RunError, Runs, Send, Sent, Start, Used, Withdraw, Written,
 };
 pub use sqlite::SqliteStore;
 pub use step::{CannotStep, Moment, Move, RunHost, Stepper};

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use statemark_runtime::{
     ActionId, Candidate, Configuration, Data, Datum, EventId, FieldId, Host, JsonError, Machine,
     Merge, Outcome, Record, Recorder, RestoreError, StateId, StepError, Table, TimerId, Verdict,
+    evaluate,
 };
 
 use crate::body::{Arming, EffectKey, Microstep, StepRecord};
@@ -144,6 +145,28 @@ impl<'w> Stepper<'w> {
         match &self.place {
             Place::Running(machine) => Some(machine),
             Place::Fresh(_) => None,
+        }
+    }
+
+    /// Whether a part of a guard is true, by the data of the last [`Stepper::candidates`]: a range of the table's code.
+    pub(crate) fn holds(&mut self, code: &std::ops::Range<u32>) -> bool {
+        let Place::Running(machine) = &mut self.place else {
+            return false;
+        };
+        let configuration = machine.configuration().clone();
+        let host = machine.host_mut();
+        let table = self.workflow.table();
+        let value = evaluate(table, code, &configuration, host, &mut Recorder::new());
+        matches!(value, Ok(Datum::Bool(true)))
+    }
+
+    /// Whether a field that comes with an event becomes one of the context.
+    pub(crate) fn merges(workflow: &Workflow, field: &str) -> bool {
+        let top = field.split('.').next().unwrap_or(field);
+        match merge(workflow) {
+            Merge::All => true,
+            Merge::None => false,
+            Merge::Declared(names) => names.iter().any(|it| it == top),
         }
     }
 

@@ -142,13 +142,15 @@ fn because(cause: &Cause) -> String {
     }
 }
 
-fn subject(subject: &Subject) -> String {
+/// What was refused, in words.
+pub(crate) fn subject(subject: &Subject) -> String {
     match subject {
         Subject::Event { name, .. } => format!("event `{name}`"),
         Subject::Step { name, status } => format!("`{name}` as {status}"),
         Subject::Tool { name } => format!("tool `{name}`"),
         Subject::Request { name, reply } => format!("`{reply}` of `{name}`"),
-        Subject::Operation { name } => format!("`{name}`"),
+        Subject::Operation { name, on: None } => format!("`{name}`"),
+        Subject::Operation { name, on: Some(on) } => format!("`{name}` ({on})"),
     }
 }
 

@@ -1,7 +1,8 @@
 //! The server is killed while writers write: what was acknowledged is there, once.
 //!
-//! Seven kills, every other of all its processes at once, or fifty with `STATEMARK_CHAOS=long`. A writer goes on under the same key until it knows what became of
-//! its append, as a client would.
+//! Seven kills, every other of all its processes at once; with `STATEMARK_CHAOS=long` fifty, and at least 20,000 appends
+//! that were acknowledged between them. A writer goes on under the same key until it knows what became of its append, as a
+//! client would.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ fn what_was_acknowledged_survives_kills_of_the_server() {
         return;
     };
     let long = std::env::var("STATEMARK_CHAOS").as_deref() == Ok("long");
-    let kills = if long { 50 } else { 7 };
+    let (kills, between) = if long { (50, 400) } else { (7, 100) };
     let address = server.database("killed");
     let stop = Arc::new(AtomicBool::new(false));
     let count = Arc::new(AtomicU64::new(0));
@@ -54,7 +55,7 @@ fn what_was_acknowledged_survives_kills_of_the_server() {
     for number in 0..kills {
         // A kill that nobody wrote between proves nothing.
         let before = count.load(Ordering::SeqCst);
-        while count.load(Ordering::SeqCst) < before + 100 {
+        while count.load(Ordering::SeqCst) < before + between {
             assert!(
                 writers.iter().all(|it| !it.is_finished()),
                 "a writer failed"

@@ -200,5 +200,8 @@ pub enum Subject {
     Operation {
         /// Its name.
         name: String,
+        /// What it was about: the record of a rewind, the key of an effect.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on: Option<String>,
     },
 }

@@ -127,11 +127,8 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
             state.subflows.entry(parent).or_default().push(subflow);
         }
         Body::Unknown { .. } => state.unknown += 1,
-        Body::Refused(_)
-        | Body::Progress(_)
-        | Body::Message(_)
-        | Body::Note(_)
-        | Body::Annotation(_) => {}
+        Body::Refused(refused) => state.refused = Some((record.seq, refused)),
+        Body::Progress(_) | Body::Message(_) | Body::Note(_) | Body::Annotation(_) => {}
     }
 }
 

@@ -267,11 +267,7 @@ fn may_answer(
     let id = &request.opened.request;
     let allows = |key: &str| loaded.policy(key) == Some(&Value::Bool(true));
     let named = &request.opened.approvers;
-    let who = if named.is_empty() {
-        "a person".to_owned()
-    } else {
-        list(named)
-    };
+    let who = request.who();
     let decides = matches!(
         request.opened.kind,
         RequestKind::Approval | RequestKind::Review

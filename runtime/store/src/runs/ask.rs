@@ -194,6 +194,7 @@ impl Loaded {
         Body::Refused(Refused {
             subject: Subject::Operation {
                 name: operation.to_owned(),
+                on: None,
             },
             code: code.to_owned(),
             reason,

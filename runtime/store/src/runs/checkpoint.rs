@@ -33,7 +33,7 @@ impl Runs {
             let name = checkpoint.name.clone().unwrap_or_else(|| seq.to_string());
             if loaded.state.checkpoints.contains_key(&name) {
                 let reason = format!("there is a checkpoint `{name}` already");
-                let body = refusal("checkpoint", "name_taken", reason, &[]);
+                let body = refusal("checkpoint", None, "name_taken", reason, &[]);
                 return Ok(Change { bodies: vec![body] });
             }
             let repository = Repository::open(&checkpoint.folder)?;

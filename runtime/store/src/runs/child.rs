@@ -63,6 +63,32 @@ impl Runs {
                 _ => {}
             }
         }
+        for id in loaded.agents() {
+            // What another run of that id has come to is nothing to this one.
+            if let Found::Over(success, _) = self.come_to(run, &id)?
+                && self.store.head(&id)?.summary.parent.as_ref() == Some(run)
+            {
+                self.agent_over(run, &id, success)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The run of an agent is over: nobody waits for it any more, and no event comes of it.
+    fn agent_over(&self, run: &RunId, id: &RunId, success: bool) -> Result<(), RunError> {
+        let order = Order::new(run.clone(), Actor::new(Role::System));
+        self.change(&order, &("agent", id, success), |loaded, _| {
+            let child = loaded.state.children.get(id.as_str());
+            let body = Body::ChildEnded(ChildEnded {
+                run: id.clone(),
+                success,
+                reason: None,
+            });
+            let open = child.is_some_and(|it| it.ended.is_none());
+            Ok(Change {
+                bodies: open.then_some(body).into_iter().collect(),
+            })
+        })?;
         Ok(())
     }
 
@@ -227,6 +253,16 @@ impl Loaded {
         children.filter_map(|(id, child)| Some((id.parse().ok()?, child.clone())))
     }
 
+    /// The runs of agents under this one that aren't over, as far as its journal says.
+    fn agents(&self) -> Vec<RunId> {
+        let invoked: Vec<RunId> = self.invoked().map(|(id, _)| id).collect();
+        let open = self.state.children.iter();
+        let open = open.filter(|(_, child)| child.ended.is_none());
+        open.filter_map(|(id, _)| id.parse().ok())
+            .filter(|id| !invoked.contains(id))
+            .collect()
+    }
+
     /// The active states that invoke a workflow, with the id of the child of this visit.
     fn invoking(&self) -> impl Iterator<Item = (String, String, RunId)> {
         let visits = self.state.visits.iter().filter(|(_, it)| it.left.is_none());
@@ -245,7 +281,7 @@ impl Loaded {
     }
 
     /// The child that an event is the outcome of, if nothing else takes the event: nobody else sends it.
-    pub(super) fn outcome_of(&self, event: &str) -> Result<Option<RunId>, RunError> {
+    pub(crate) fn outcome_of(&self, event: &str) -> Result<Option<RunId>, RunError> {
         if event != "done" && event != "error" {
             return Ok(None);
         }

@@ -119,7 +119,7 @@ fn reported(loaded: &Loaded, report: &ReportEffect) -> Body {
     let key = &report.key;
     let Some(effect) = loaded.state.effects.get(key) else {
         let (code, reason) = unknown(loaded, key);
-        return refusal("effect", code, reason, &[]);
+        return refusal("effect", Some(key.clone()), code, reason, &[]);
     };
     let idempotent = loaded.is_idempotent(&effect.name);
     let legal = legal(effect, idempotent);
@@ -143,7 +143,7 @@ fn reported(loaded: &Loaded, report: &ReportEffect) -> Body {
         Some(before) => format!("`{key}` is {}, and can't become {status}", before.name()),
     };
     let legal: Vec<&str> = legal.iter().map(|status| status.name()).collect();
-    refusal("effect", "effect_order", reason, &legal)
+    refusal("effect", Some(key.clone()), "effect_order", reason, &legal)
 }
 
 /// What can become of it next.

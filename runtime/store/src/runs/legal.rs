@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_runtime::{Candidate, Instruction, Table, TransitionId};
+use statemark_runtime::Candidate;
 
 use super::{Loaded, RunError};
+use crate::guard::{self, Fact, Unmet};
 use crate::step::Stepper;
 
 /// A transition that an event from outside could take.
@@ -23,9 +24,12 @@ pub struct Legal {
     pub enabled: bool,
     /// Whether its guard holds.
     pub holds: bool,
-    /// What its guard reads, and what that is now; `null` in `absent` fields' place.
+    /// What its guard reads, and what that is now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Fact>,
+    /// What keeps its guard from holding; none if it holds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmet: Vec<Unmet>,
     /// Whether somebody has to approve it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub requires_approval: bool,
@@ -34,16 +38,6 @@ pub struct Legal {
     pub lacks: Vec<String>,
     /// The number of the transition in the table.
     pub transition: u16,
-}
-
-/// A field that a guard reads.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Fact {
-    /// Its path.
-    pub field: String,
-    /// Its value; none if it is absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<Value>,
 }
 
 impl Loaded {
@@ -69,7 +63,7 @@ impl Loaded {
         let candidates = candidates.iter().filter(is_sent);
         let mut told: Vec<Legal> = Vec::new();
         for candidate in candidates {
-            let mut legal = self.told(candidate, &stepper);
+            let mut legal = self.told(candidate, &mut stepper);
             if legal.enabled {
                 // An event at which the machine would fail leaves nothing.
                 legal.lacks = self.lacks_for(candidate.event, data).unwrap_or_default();
@@ -80,7 +74,7 @@ impl Loaded {
         Ok(told)
     }
 
-    fn told(&self, candidate: &Candidate, stepper: &Stepper<'_>) -> Legal {
+    fn told(&self, candidate: &Candidate, stepper: &mut Stepper<'_>) -> Legal {
         let table = self.workflow.table();
         let row = table.transition(candidate.transition);
         let targets = row.map(|row| table.sections().targets.get(range(&row.targets)));
@@ -96,7 +90,12 @@ impl Loaded {
                 .collect(),
             enabled: candidate.enabled,
             holds: candidate.holds,
-            facts: facts(table, candidate.transition, stepper),
+            facts: guard::facts(table, candidate.transition, stepper),
+            unmet: if candidate.holds {
+                Vec::new()
+            } else {
+                guard::unmet(table, candidate.transition, stepper)
+            },
             requires_approval: self.workflow.requires_approval(candidate.transition),
             lacks: Vec::new(),
             transition: candidate.transition.raw(),
@@ -107,32 +106,4 @@ impl Loaded {
 fn range(range: &std::ops::Range<u32>) -> std::ops::Range<usize> {
     let at = |place: u32| usize::try_from(place).unwrap_or(usize::MAX);
     at(range.start)..at(range.end)
-}
-
-/// What the guard of a transition reads, each field once.
-fn facts(table: &Table, transition: TransitionId, stepper: &Stepper<'_>) -> Vec<Fact> {
-    let code = table
-        .transition(transition)
-        .and_then(|row| table.sections().code.get(range(&row.guard)));
-    let mut facts: Vec<Fact> = Vec::new();
-    for instruction in code.unwrap_or_default() {
-        let (Instruction::Load(field) | Instruction::Has(field) | Instruction::Compare(field, ..)) =
-            instruction
-        else {
-            continue;
-        };
-        let name = table.field_name(*field);
-        if facts.iter().any(|fact| fact.field == name) {
-            continue;
-        }
-        let value = stepper
-            .machine()
-            .map(|machine| machine.host().data().get(*field));
-        let datum = value.and_then(|value| value.to_datum().ok());
-        facts.push(Fact {
-            field: name.to_owned(),
-            value: datum.and_then(|datum| serde_json::from_str(&datum.to_string()).ok()),
-        });
-    }
-    facts
 }

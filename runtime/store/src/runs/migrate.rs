@@ -84,7 +84,7 @@ impl Runs {
         self.change(order, &("migrate", migrate), |loaded, _| {
             let to = self.target(loaded, migrate)?;
             let body = match refused(loaded, &to) {
-                Some((code, reason)) => refusal("migrate", code, reason, &[]),
+                Some((code, reason)) => refusal("migrate", None, code, reason, &[]),
                 None => {
                     let plan = planned(loaded, &to, migrate);
                     if plan.obstacles.is_empty() {
@@ -93,7 +93,7 @@ impl Runs {
                     } else {
                         let all: Vec<String> =
                             plan.obstacles.into_iter().map(|it| it.reason).collect();
-                        refusal("migrate", "no_counterpart", all.join("; "), &[])
+                        refusal("migrate", None, "no_counterpart", all.join("; "), &[])
                     }
                 }
             };

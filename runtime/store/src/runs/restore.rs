@@ -47,7 +47,7 @@ impl Runs {
                 }
                 None => ("no_checkpoint", format!("there is no checkpoint `{name}`")),
             };
-            Ok(Err(refusal("restore", code, reason, &[])))
+            Ok(Err(refusal("restore", None, code, reason, &[])))
         })
     }
 
@@ -56,11 +56,25 @@ impl Runs {
         self.put_back(order, &("rewind", rewind), |loaded, _| {
             let plan = match self.allowed(loaded, rewind)? {
                 Ok(plan) => plan,
-                Err((code, reason)) => return Ok(Err(refusal("rewind", code, reason, &[]))),
+                Err((code, reason)) => {
+                    return Ok(Err(refusal(
+                        "rewind",
+                        Some(format!("record {}", rewind.to)),
+                        code,
+                        reason,
+                        &[],
+                    )));
+                }
             };
             let Some(name) = plan.checkpoint.clone() else {
                 let reason = "no checkpoint is named".to_owned();
-                return Ok(Err(refusal("rewind", "no_checkpoint", reason, &[])));
+                return Ok(Err(refusal(
+                    "rewind",
+                    Some(format!("record {}", rewind.to)),
+                    "no_checkpoint",
+                    reason,
+                    &[],
+                )));
             };
             // The keys of what it owes are those of the record to come, which is made last.
             let rewound = rewound(loaded, rewind, &plan, 0);

@@ -83,7 +83,13 @@ impl Runs {
         self.change(order, &("rewind", rewind), |loaded, _| {
             let body = match self.allowed(loaded, rewind)? {
                 Ok(plan) => Body::Rewound(rewound(loaded, rewind, &plan, loaded.head.seq + 1)),
-                Err((code, reason)) => refusal("rewind", code, reason, &[]),
+                Err((code, reason)) => refusal(
+                    "rewind",
+                    Some(format!("record {}", rewind.to)),
+                    code,
+                    reason,
+                    &[],
+                ),
             };
             Ok(Change { bodies: vec![body] })
         })

@@ -93,7 +93,7 @@ pub(super) fn sent(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunEr
 }
 
 /// What catches names that the machine doesn't have, where a state says so with `safe_next`.
-const UNKNOWN: &str = "error.unknown_event";
+pub(crate) const UNKNOWN: &str = "error.unknown_event";
 
 /// The events that the run itself sends, and nobody else.
 pub(super) const OWN: [&str; 4] = [
@@ -102,6 +102,11 @@ pub(super) const OWN: [&str; 4] = [
     "changes_requested",
     "request.expired",
 ];
+
+/// Whether nobody but the run itself sends an event of this name.
+pub(crate) fn is_own(event: &str) -> bool {
+    OWN.contains(&event)
+}
 
 /// Takes the event, or opens the request that it needs; else says why it is refused.
 fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)>, RunError> {
@@ -177,7 +182,7 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
 }
 
 /// That a state can't be entered once more.
-pub(super) fn too_often(state: &str, most: u64) -> String {
+pub(crate) fn too_often(state: &str, most: u64) -> String {
     match most {
         1 => format!("`{state}` was entered already, and its `max_visits` is 1"),
         _ => format!("`{state}` was entered {most} times already, which is its `max_visits`"),
@@ -215,17 +220,13 @@ impl Loaded {
     }
 
     /// The request that has to be settled before this event is taken, and how.
-    pub(super) fn in_the_way(&self, event: &str) -> Option<(&'static str, String)> {
-        let open = &self.state.held_by()?.opened;
+    pub(crate) fn in_the_way(&self, event: &str) -> Option<(&'static str, String)> {
+        let request = self.state.held_by()?;
+        let (open, who) = (&request.opened, request.who());
         let meanwhile = self.meanwhile();
         if meanwhile.iter().any(|it| it == event) {
             return None;
         }
-        let who = if open.approvers.is_empty() {
-            "a person".to_owned()
-        } else {
-            list(&open.approvers)
-        };
         let what = match (&open.event, open.kind) {
             (Some(waiting), _) => format!(
                 "`{}` waits for an approval (request `{}`): {who} approves or denies it first",
@@ -264,7 +265,7 @@ impl Loaded {
     }
 
     /// Whether an active state catches names that the machine doesn't have.
-    fn catches(&self, unknown: statemark_runtime::EventId) -> Result<bool, RunError> {
+    pub(crate) fn catches(&self, unknown: statemark_runtime::EventId) -> Result<bool, RunError> {
         let mut stepper = Stepper::restored(&self.workflow, &self.state)?;
         let candidates = stepper.candidates(None)?;
         Ok(candidates
@@ -289,24 +290,27 @@ impl Loaded {
 
     /// Whether nothing but the machine has a say in an event that it would take.
     fn is_free(&self, event: &str) -> bool {
-        let table = self.workflow.table();
         let is_outcome = || matches!(self.outcome_of(event), Ok(Some(_)));
+        self.in_the_way(event).is_none() && !is_outcome() && self.spends(event).is_none()
+    }
+
+    /// The state that an event would enter too often, and how often it may be.
+    pub(crate) fn spends(&self, event: &str) -> Option<(String, u64)> {
+        let table = self.workflow.table();
         let is_limited = |meta: &Value| meta.get("max_visits").is_some();
         let mut states = table.states().map(|(id, _)| self.workflow.state_meta(id));
-        let is_spent = || {
-            let mut stepper = Stepper::restored(&self.workflow, &self.state).ok()?;
-            let moment = Moment {
-                run: &self.run,
-                seq: self.head.seq,
-                now: self.state.updated,
-            };
-            let moves = Move::Event(table.event_named(event)?);
-            let (_, step) = stepper.step(moves, None, moment).ok()?;
-            self.spent(&step)
+        if !states.any(is_limited) {
+            return None;
+        }
+        let mut stepper = Stepper::restored(&self.workflow, &self.state).ok()?;
+        let moment = Moment {
+            run: &self.run,
+            seq: self.head.seq,
+            now: self.state.updated,
         };
-        self.in_the_way(event).is_none()
-            && !is_outcome()
-            && !(states.any(is_limited) && is_spent().is_some())
+        let moves = Move::Event(table.event_named(event)?);
+        let (_, step) = stepper.step(moves, None, moment).ok()?;
+        self.spent(&step)
     }
 
     /// Why no transition takes the event with this data.
@@ -317,21 +321,19 @@ impl Loaded {
         if of_event.is_empty() {
             return Ok(format!("nothing in {leaves} takes `{event}`"));
         }
-        let mut facts: Vec<String> = Vec::new();
-        for fact in of_event.iter().flat_map(|it| &it.facts) {
-            let told = match &fact.value {
-                Some(value) => format!("`{}` is {value}", fact.field),
-                None => format!("`{}` is absent", fact.field),
-            };
-            if !facts.contains(&told) {
-                facts.push(told);
+        let mut unmet: Vec<String> = Vec::new();
+        for it in of_event.iter().flat_map(|it| &it.unmet) {
+            let told = it.told();
+            if !unmet.contains(&told) {
+                unmet.push(told);
             }
         }
-        let facts = if facts.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", facts.join(", "))
-        };
-        Ok(format!("no guard of `{event}` in {leaves} holds{facts}"))
+        if unmet.is_empty() {
+            return Ok(format!(
+                "another transition comes before `{event}` in {leaves}"
+            ));
+        }
+        let unmet = unmet.join(", ");
+        Ok(format!("no guard of `{event}` in {leaves} holds: {unmet}"))
     }
 }

@@ -18,6 +18,7 @@ pub(super) fn subject(advance: &Advance) -> Subject {
     let name = advance.step.clone().unwrap_or_default();
     let operation = |name: &str| Subject::Operation {
         name: name.to_owned(),
+        on: None,
     };
     match &advance.report {
         Report::Status { status, .. } => Subject::Step {

@@ -3,29 +3,57 @@
 //! A program is read back as its author would have written it: each instruction takes the texts of its operands from a
 //! stack. A skip leaves a question open until the place that it leads to: what stands between is the other side of `&&` or
 //! `||`. Programs of other compilers may jump otherwise; of them this shows the order of the questions.
+//!
+//! Every part is code without a gap, so that it can be asked by itself: that is how `guard.rs` finds what a guard fails by.
+
+use std::ops::Range;
 
 use serde_json::Value;
 use statemark_runtime::{BinaryOperator, Constant, Instruction, Operator, Table, UnaryOperator};
 
 /// A program as an expression.
-pub(super) fn text(table: &Table, code: &[Instruction]) -> String {
+#[must_use]
+pub fn text(table: &Table, code: &[Instruction]) -> String {
+    read(table, code).text
+}
+
+/// A program as an expression with its parts.
+pub(crate) fn read(table: &Table, code: &[Instruction]) -> Part {
     let mut reader = Reader {
         table,
         stack: Vec::new(),
         open: Vec::new(),
+        begin: 0,
     };
     for (at, instruction) in code.iter().enumerate() {
         reader.close(at);
         reader.read(at, instruction);
     }
     reader.close(code.len());
-    reader.pop().text
+    reader.pop()
 }
 
 /// A part of an expression.
-struct Part {
-    text: String,
+pub(crate) struct Part {
+    /// As its author would write it.
+    pub(crate) text: String,
+    /// Its instructions in the program.
+    pub(crate) code: Range<usize>,
+    /// What it is made of.
+    pub(crate) parts: Parts,
     binds: Binds,
+}
+
+/// What a part is made of, as far as it is logic.
+pub(crate) enum Parts {
+    /// A question of its own.
+    None,
+    /// `!`.
+    Not(Box<Part>),
+    /// `&&`.
+    And(Box<(Part, Part)>),
+    /// `||`.
+    Or(Box<(Part, Part)>),
 }
 
 /// How tightly a part holds together.
@@ -42,17 +70,23 @@ enum Binds {
 
 impl Part {
     fn word(text: impl Into<String>) -> Self {
+        Self::new(text.into(), Binds::Word)
+    }
+
+    const fn new(text: String, binds: Binds) -> Self {
         Self {
-            text: text.into(),
-            binds: Binds::Word,
+            text,
+            code: 0..0,
+            parts: Parts::None,
+            binds,
         }
     }
 
-    fn within(self, least: Binds) -> String {
+    fn within(&self, least: Binds) -> String {
         if self.binds < least {
             format!("({})", self.text)
         } else {
-            self.text
+            self.text.clone()
         }
     }
 }
@@ -62,11 +96,16 @@ struct Reader<'t> {
     stack: Vec<Part>,
     /// Questions whose other side is being read: where it ends, how the sides are joined, and the first side.
     open: Vec<(usize, Binds, Part)>,
+    /// Where the part begins that is being read.
+    begin: usize,
 }
 
 impl Reader<'_> {
+    /// The top of the stack; the part that is being read begins where it does.
     fn pop(&mut self) -> Part {
-        self.stack.pop().unwrap_or_else(|| Part::word("true"))
+        let part = self.stack.pop().unwrap_or_else(|| Part::word("true"));
+        self.begin = self.begin.min(part.code.start);
+        part
     }
 
     /// Joins what ends at a place, the innermost first.
@@ -78,22 +117,38 @@ impl Reader<'_> {
             };
             let sign = if binds == Binds::And { "&&" } else { "||" };
             let text = format!("{} {sign} {}", left.within(binds), right.within(binds));
-            self.stack.push(Part { text, binds });
+            let code = left.code.start..right.code.end;
+            let both = Box::new((left, right));
+            let parts = match binds {
+                Binds::And => Parts::And(both),
+                _ => Parts::Or(both),
+            };
+            self.stack.push(Part {
+                text,
+                code,
+                parts,
+                binds,
+            });
         }
     }
 
     fn read(&mut self, at: usize, instruction: &Instruction) {
         let table = self.table;
+        self.begin = at;
         let part = match instruction {
             Instruction::Ask(guard) => Part::word(table.guard_name(*guard)),
             Instruction::Compare(field, operator, range) => {
                 let constants = constants(table, range);
                 comparison(table.field_name(*field), *operator, &constants)
             }
-            Instruction::Not => Part {
-                text: format!("!{}", self.pop().within(Binds::Prefix)),
-                binds: Binds::Prefix,
-            },
+            Instruction::Not => {
+                let inner = self.pop();
+                let text = format!("!{}", inner.within(Binds::Prefix));
+                Part {
+                    parts: Parts::Not(Box::new(inner)),
+                    ..Part::new(text, Binds::Prefix)
+                }
+            }
             Instruction::SkipIfFalse(distance) => return self.skip(at, *distance, Binds::And),
             Instruction::SkipIfTrue(distance) => return self.skip(at, *distance, Binds::Or),
             Instruction::Load(field) => Part::word(table.field_name(*field)),
@@ -103,28 +158,26 @@ impl Reader<'_> {
                 Part::word(format!("in_state({id})"))
             }
             Instruction::Push(range) => Part::word(constants(table, range).concat()),
-            Instruction::Among(range) => Part {
-                text: format!(
-                    "{} in [{}]",
-                    self.pop().within(Binds::Sum),
-                    constants(table, range).join(", ")
-                ),
-                binds: Binds::Comparison,
-            },
-            Instruction::Unary(UnaryOperator::Negate) => Part {
-                text: format!("-{}", self.pop().within(Binds::Prefix)),
-                binds: Binds::Prefix,
-            },
+            Instruction::Among(range) => {
+                let among = constants(table, range).join(", ");
+                let text = format!("{} in [{among}]", self.pop().within(Binds::Sum));
+                Part::new(text, Binds::Comparison)
+            }
+            Instruction::Unary(UnaryOperator::Negate) => {
+                let text = format!("-{}", self.pop().within(Binds::Prefix));
+                Part::new(text, Binds::Prefix)
+            }
             Instruction::Unary(operator) => {
                 Part::word(format!("{}({})", operator.name(), self.pop().text))
             }
             Instruction::Binary(operator) => {
                 let (right, left) = (self.pop(), self.pop());
-                binary(*operator, left, right)
+                binary(*operator, &left, &right)
             }
             _ => return,
         };
-        self.stack.push(part);
+        let code = self.begin..at + 1;
+        self.stack.push(Part { code, ..part });
     }
 
     fn skip(&mut self, at: usize, distance: u16, binds: Binds) {
@@ -134,7 +187,7 @@ impl Reader<'_> {
     }
 }
 
-fn binary(operator: BinaryOperator, left: Part, right: Part) -> Part {
+fn binary(operator: BinaryOperator, left: &Part, right: &Part) -> Part {
     let name = operator.name();
     // What the right side has to hold together better than: all operators associate to the left.
     let (binds, tighter) = match operator {
@@ -152,18 +205,13 @@ fn binary(operator: BinaryOperator, left: Part, right: Part) -> Part {
         Binds::Comparison => Binds::Sum,
         other => other,
     };
-    Part {
-        text: format!("{} {name} {}", left.within(least), right.within(tighter)),
-        binds,
-    }
+    let text = format!("{} {name} {}", left.within(least), right.within(tighter));
+    Part::new(text, binds)
 }
 
 fn comparison(field: &str, operator: Operator, constants: &[String]) -> Part {
     let first = constants.first().map_or("", String::as_str);
-    let infix = |sign: &str| Part {
-        text: format!("{field} {sign} {first}"),
-        binds: Binds::Comparison,
-    };
+    let infix = |sign: &str| Part::new(format!("{field} {sign} {first}"), Binds::Comparison);
     match operator {
         Operator::Eq => infix("=="),
         Operator::Neq => infix("!="),
@@ -171,10 +219,10 @@ fn comparison(field: &str, operator: Operator, constants: &[String]) -> Part {
         Operator::Gte => infix(">="),
         Operator::Lt => infix("<"),
         Operator::Lte => infix("<="),
-        Operator::In => Part {
-            text: format!("{field} in [{}]", constants.join(", ")),
-            binds: Binds::Comparison,
-        },
+        Operator::In => {
+            let among = constants.join(", ");
+            Part::new(format!("{field} in [{among}]"), Binds::Comparison)
+        }
         Operator::Contains => Part::word(format!("{field}.contains({first})")),
         Operator::Exists => Part::word(format!("has({field})")),
         Operator::NotExists => Part::word(format!("!has({field})")),
@@ -182,7 +230,7 @@ fn comparison(field: &str, operator: Operator, constants: &[String]) -> Part {
     }
 }
 
-fn constants(table: &Table, range: &std::ops::Range<u32>) -> Vec<String> {
+fn constants(table: &Table, range: &Range<u32>) -> Vec<String> {
     let constants = table.constants(range).iter();
     constants.map(|one| constant(table, one)).collect()
 }

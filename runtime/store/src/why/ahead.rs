@@ -1,0 +1,192 @@
+//! What could come next.
+
+use serde_json::Value;
+
+use super::{Call, Reason};
+use crate::runs::{Legal, Loaded, RunError, list};
+use crate::step::Stepper;
+
+impl Loaded {
+    /// What could come next, when nobody asks about an event. What waits behind a request isn't told: the request is.
+    pub(super) fn ahead(&self) -> Result<Vec<Reason>, RunError> {
+        let mut reasons = self.spent_calls();
+        for it in self.legal()? {
+            if self.in_the_way(&it.event).is_none() {
+                reasons.push(self.of_legal(&it)?);
+            }
+        }
+        reasons.sort_by_key(|reason| reason.code != "can_be_sent");
+        let held = self.out_of_the_way().is_some();
+        for timer in &self.state.timers {
+            let Some(name) = timer.name.strip_prefix("timer:") else {
+                continue;
+            };
+            reasons.push(if held {
+                Reason {
+                    code: "timer_held",
+                    text: format!("`{name}` comes when it is due and nothing is in its way"),
+                    next: self.out_of_the_way(),
+                }
+            } else {
+                Reason {
+                    code: "timer_pending",
+                    text: format!("`{name}` comes when its time is over"),
+                    next: Some(Call::Wait { until: timer.due }),
+                }
+            });
+        }
+        if reasons.is_empty() && self.state.waiting_for().is_empty() {
+            let leaves = list(&self.state.leaves);
+            reasons.push(Reason {
+                code: "dead_end",
+                text: format!("nothing leads out of {leaves}, and it is no end"),
+                next: None,
+            });
+        }
+        Ok(reasons)
+    }
+
+    /// What an event that the machine knows here would do, or why it isn't taken.
+    pub(super) fn of_legal(&self, legal: &Legal) -> Result<Reason, RunError> {
+        let event = &legal.event;
+        let (to, would) = if legal.to.is_empty() {
+            ("stays".to_owned(), "would stay".to_owned())
+        } else {
+            let to = list(&legal.to);
+            (format!("leads to {to}"), format!("would lead to {to}"))
+        };
+        if legal.enabled
+            && let Some(reason) = self.limited(event)?
+        {
+            return Ok(reason);
+        }
+        if let Some(first) = legal.lacks.first() {
+            let told: Vec<String> = legal.lacks.iter().map(|it| self.lacking(it).text).collect();
+            return Ok(Reason {
+                text: format!("`{event}` {would}; {}", told.join("; ")),
+                ..self.lacking(first)
+            });
+        }
+        let mut fields = self.required(event);
+        let (code, text) = match (legal.enabled, legal.holds) {
+            (true, _) if legal.requires_approval => {
+                let text = format!("`{event}` {to}, once a person has approved it");
+                ("can_be_sent", text)
+            }
+            (true, _) => ("can_be_sent", format!("`{event}` {to}")),
+            (false, true) => {
+                let from = &legal.from;
+                let text = format!("`{event}` from `{from}` comes behind another transition");
+                ("preceded", text)
+            }
+            (false, false) => {
+                let unmet: Vec<String> = legal.unmet.iter().map(|it| it.told()).collect();
+                let unmet = unmet.join(", ");
+                let text = format!("`{event}` {would}, but its guard doesn't hold: {unmet}");
+                let absent = legal.unmet.iter().flat_map(|it| &it.facts);
+                let code = match absent.clone().any(|fact| fact.value.is_none()) {
+                    true => "guard_undecided",
+                    false => "guard_false",
+                };
+                for field in absent.filter_map(|fact| self.sendable(&fact.field)) {
+                    if !fields.contains(&field) {
+                        fields.push(field);
+                    }
+                }
+                (code, text)
+            }
+        };
+        let send = || Call::Send {
+            event: event.clone(),
+            fields: fields.clone(),
+        };
+        let by_fields = !legal.holds && legal.unmet.iter().all(|it| self.can_come(it));
+        let next = match (legal.enabled || by_fields).then(send) {
+            None if legal.unmet.len() == 1 => self.toward_guarded(legal)?,
+            next => next,
+        };
+        Ok(Reason { code, text, next })
+    }
+
+    /// What leads to the state that a guard wants to be active, if that can be sent.
+    fn toward_guarded(&self, guarded: &Legal) -> Result<Option<Call>, RunError> {
+        let names = guarded.unmet.iter().flat_map(|it| &it.states);
+        let table = self.workflow.table();
+        let states: Vec<_> = names.filter_map(|name| table.state_named(name)).collect();
+        let enabled = self.legal()?.into_iter().filter(|it| it.enabled);
+        let ways = enabled.filter_map(|it| Some((super::way::nearest(table, &it, &states)?, it)));
+        let nearest = ways.min_by_key(|(steps, _)| *steps);
+        Ok(match nearest {
+            Some((_, it)) => self.of_legal(&it)?.next,
+            None => None,
+        })
+    }
+
+    /// Whether other data of the event would make a part of a guard what it has to be.
+    fn can_come(&self, unmet: &crate::guard::Unmet) -> bool {
+        let mut fields = unmet.facts.iter().map(|it| self.sendable(&it.field));
+        fields.any(|it| it.is_some())
+    }
+
+    /// The name under which an event can bring a field.
+    fn sendable(&self, field: &str) -> Option<String> {
+        if let Some(own) = field.strip_prefix("event.") {
+            return Some(own.to_owned());
+        }
+        Stepper::merges(&self.workflow, field).then(|| field.to_owned())
+    }
+
+    /// The fields without which an event is refused.
+    fn required(&self, event: &str) -> Vec<String> {
+        let id = self.workflow.table().event_named(event);
+        let schema = id.and_then(|id| self.workflow.event_meta(id).get("data"));
+        let names = schema.and_then(|it| it.get("required")?.as_array());
+        let names = names.into_iter().flatten().filter_map(Value::as_str);
+        names.map(str::to_owned).collect()
+    }
+
+    /// What has a say besides the machine in an event that it would take.
+    fn limited(&self, event: &str) -> Result<Option<Reason>, RunError> {
+        if let Some(run) = self.outcome_of(event)? {
+            let run = run.to_string();
+            return Ok(Some(Reason {
+                code: "child_runs",
+                text: format!("`{event}` is what its child run `{run}` ends with"),
+                next: Some(Call::Look { run }),
+            }));
+        }
+        Ok(self.spends(event).map(|(state, most)| Reason {
+            code: "visits_spent",
+            text: format!(
+                "`{event}` isn't taken: {}",
+                crate::runs::too_often(&state, most)
+            ),
+            next: self.other_than(event),
+        }))
+    }
+
+    /// The states that have had all their tool calls.
+    fn spent_calls(&self) -> Vec<Reason> {
+        let visits = self.state.visits.iter();
+        let visits = visits.filter(|(_, visit)| visit.left.is_none());
+        let spent = visits.filter_map(|(state, visit)| {
+            let most = self.limit(state, "max_iterations")?;
+            (visit.iterations >= most).then(|| Reason {
+                code: "calls_spent",
+                text: format!(
+                    "`{state}` has had its {most} tool calls (`max_iterations`): tools are refused"
+                ),
+                next: self.other_than(""),
+            })
+        });
+        spent.collect()
+    }
+
+    /// Another event that would be taken.
+    pub(super) fn other_than(&self, event: &str) -> Option<Call> {
+        let mut legal = self.legal_events().into_iter();
+        let event = legal.find(|it| it != event)?;
+        let fields = self.required(&event);
+        Some(Call::Send { event, fields })
+    }
+}

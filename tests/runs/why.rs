@@ -1,0 +1,343 @@
+//! `why`: is each reason true, and does what it proposes unblock?
+//!
+//! A file in `why/` is a transcript as those in `cases/` are. For each line `why`, every reason is held against the fold,
+//! or against what a copy of the run answers; and what it proposes is done to another copy, of which the reason must not be
+//! true any more. What came of it stands behind `=>`. A copy is made by doing again what was done before the line.
+//!
+//! ```text
+//! > why go with {"n": 1}              where a call needs data, this is it
+//! ```
+
+use std::fmt::Write as _;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde_json::Value;
+use statemark_store::body::{EffectStatus, RequestKind, StepStatus};
+use statemark_store::runs::{ReportEffect, Rewind};
+use statemark_store::{
+    Actor, Advance, Answer, Call, Loaded, Order, Reason, Reply, Role, RunError, Send, Start,
+};
+
+use crate::golden::root;
+use crate::harness::Bench;
+use crate::transcripts::{Case, answer, shown};
+use crate::{reports, travel};
+
+#[test]
+fn every_reason_is_true_and_what_it_proposes_unblocks() {
+    let folder = root().join("tests/runs/why");
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|it| it.unwrap().path())
+        .collect();
+    paths.sort();
+    let (mut wrong, mut reasons) = (String::new(), 0);
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        let play = AssertUnwindSafe(|| play(&text, &mut reasons));
+        let Ok(played) = catch_unwind(play) else {
+            let _ = writeln!(wrong, "{}: see above", path.display());
+            continue;
+        };
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(&path, played).unwrap();
+        } else if played != text {
+            let _ = write!(wrong, "{}:\n{played}\n", path.display());
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(reasons >= 60, "{reasons} reasons");
+}
+
+fn play(text: &str, reasons: &mut usize) -> String {
+    let case = Case::of(text);
+    let bench = Bench::new(&case.specs());
+    let mut played = format!("{}```transcript\n", case.before);
+    for (at, line) in case.lines.iter().enumerate() {
+        let _ = writeln!(played, "> {line}");
+        match Question::of(line) {
+            Some(question) => {
+                let copy = || again(&case, at);
+                played += &question.asked(&bench, &copy, reasons);
+            }
+            None => played += &answer(&bench, line),
+        }
+    }
+    played + "```" + case.after
+}
+
+/// Everything that was done before a line.
+fn again(case: &Case<'_>, at: usize) -> Bench {
+    let bench = Bench::new(&case.specs());
+    for line in case.lines.iter().take(at) {
+        if Question::of(line).is_none() {
+            answer(&bench, line);
+        }
+    }
+    bench
+}
+
+/// What a line `why` asks.
+struct Question<'l> {
+    run: &'l str,
+    event: Option<&'l str>,
+    /// What comes with a call that needs data.
+    data: Option<Value>,
+}
+
+impl<'l> Question<'l> {
+    fn of(line: &'l str) -> Option<Self> {
+        let elsewhere = line.strip_prefix('@').and_then(|it| it.split_once(' '));
+        let (run, line) = elsewhere.unwrap_or(("r", line));
+        let rest = line.strip_prefix("why")?;
+        let (event, data) = rest.split_once(" with ").unwrap_or((rest, ""));
+        let event = Some(event.trim()).filter(|it| !it.is_empty());
+        let data = (!data.is_empty()).then(|| serde_json::from_str(data).expect("JSON"));
+        Some(Self { run, event, data })
+    }
+
+    fn why(&self, bench: &Bench) -> (Loaded, Vec<Reason>) {
+        let loaded = bench.runs.load(&self.run.parse().unwrap()).unwrap();
+        let why = loaded.why(self.event).unwrap();
+        assert_eq!(why.status, loaded.state.status());
+        (loaded, why.reasons)
+    }
+
+    fn asked(&self, bench: &Bench, copy: &dyn Fn() -> Bench, count: &mut usize) -> String {
+        let (loaded, reasons) = self.why(bench);
+        assert!(!reasons.is_empty(), "a run that nothing is to be said of");
+        *count += reasons.len();
+        let mut text = String::new();
+        for reason in &reasons {
+            let _ = write!(text, "{}: {}", reason.code, reason.text);
+            assert!(
+                self.is_true(&loaded, reason, copy),
+                "it isn't so: {reason:#?}"
+            );
+            let Some(call) = &reason.next else {
+                text.push('\n');
+                continue;
+            };
+            let _ = writeln!(text, " ({})", serde_json::to_string(call).unwrap());
+            let copied = copy();
+            let came = self.follow(&copied, self.run, call).unwrap();
+            for line in came.lines() {
+                let _ = writeln!(text, "=> {line}");
+            }
+            let refused = came.contains("refused");
+            assert!(
+                !refused && !came.is_empty(),
+                "{call:?} doesn't unblock: {came}"
+            );
+            // An event that could be sent has moved the run; that it can be sent again is no obstacle.
+            let moves = matches!(reason.code, "can_be_sent" | "unknown_event");
+            if !moves && !matches!(call, Call::Start { .. }) {
+                let (_, then) = self.why(&copied);
+                let same = |it: &Reason| it == reason;
+                assert!(
+                    !then.iter().any(same),
+                    "{call:?} leaves it as it was: {came}"
+                );
+            }
+        }
+        text
+    }
+
+    /// Whether a reason is as the fold has it, or as the run itself answers.
+    fn is_true(&self, loaded: &Loaded, reason: &Reason, copy: &dyn Fn() -> Bench) -> bool {
+        let state = &loaded.state;
+        let text = &reason.text;
+        let open = || {
+            let mut open = state.open_requests().into_iter();
+            open.any(|it| text.contains(&it.opened.prompt))
+        };
+        // Whoever sends it nevertheless gets this answer.
+        let sent = |codes: &[&str]| {
+            let any = || loaded.workflow.table().events().next().unwrap().0;
+            let table = loaded.workflow.table();
+            let told = text.split('`').nth(1);
+            let told = told.filter(|name| table.event_named(name).is_some());
+            let event = self.event.or(told);
+            let event = event.unwrap_or_else(|| table.event_name(any()));
+            let line = format!("@{} send {event}", self.run);
+            let answer = answer(&copy(), &line);
+            let is_one = |code: &&str| answer.starts_with(&format!("refused ({code})"));
+            codes.iter().any(is_one)
+        };
+        let facts = || {
+            let legal = loaded.legal().unwrap();
+            let facts = legal
+                .iter()
+                .flat_map(|it| &it.unmet)
+                .flat_map(|it| &it.facts);
+            let mut facts = facts.filter(|it| !it.field.starts_with("event."));
+            facts.all(|it| {
+                let mut path = it.field.split('.');
+                let top = state.context.get(path.next().unwrap());
+                path.fold(top, |value, key| value?.get(key)) == it.value.as_ref()
+            })
+        };
+        match reason.code {
+            "can_be_sent" | "caught" => reason.next.is_some(),
+            "guard_false" | "guard_undecided" => {
+                let event = text.split('`').nth(1).unwrap();
+                let legal = loaded.legal().unwrap();
+                let other = legal.iter().any(|it| it.enabled && it.event == event);
+                facts() && (other || sent(&["not_taken", "bad_data"]))
+            }
+            "visits_spent" => sent(&["max_visits"]),
+            "held" => state.held_by().is_some() && sent(&["waiting_for_request"]),
+            "unknown_event" | "internal_event" => sent(&["unknown_event"]),
+            "not_here" => sent(&["not_taken"]),
+            "child_runs" => state.children.values().any(|it| it.ended.is_none()),
+            "approval_open" | "question_blocks" => open() && state.held_by().is_some(),
+            "question_open" => open(),
+            "paused" => {
+                let why = state.paused.as_ref().unwrap();
+                let who = state.paused_by.as_ref().unwrap().to_string();
+                text.contains(why) && text.contains(&who) && sent(&["paused"])
+            }
+            "cancelled" => state.cancelled.is_some() && sent(&["cancelled"]),
+            "ended" => state.ended.or(state.closed).is_some() && sent(&["ended"]),
+            "step_waits" => state
+                .steps
+                .values()
+                .any(|it| it[""].status == StepStatus::Waiting),
+            "timer_pending" | "timer_held" => {
+                let mut timers = state.timers.iter();
+                timers.any(|it| text.contains(it.name.trim_start_matches("timer:")))
+            }
+            "calls_spent" => {
+                let state = text.split('`').nth(1).unwrap();
+                let line = format!("@{} reserve Edit", self.run);
+                let denied = answer(&copy(), &line);
+                let moved = denied.contains("on_max_iterations");
+                denied.contains("may not run")
+                    && (moved || denied.contains(&format!("`{state}` has had")))
+            }
+            "queued" => state
+                .queue
+                .iter()
+                .any(|it| text.contains(&format!("`{}`", it.event))),
+            "effect_unknown" => {
+                let key = text.split('`').nth(3).unwrap();
+                matches!(
+                    state.effects[key].status,
+                    Some(EffectStatus::Unknown | EffectStatus::Intended)
+                )
+            }
+            "refused" => {
+                let (seq, refused) = state.refused.as_ref().unwrap();
+                *seq == loaded.head.seq && text.contains(&refused.reason)
+            }
+            "dead_end" | "preceded" => !loaded.legal().unwrap().iter().any(|it| it.enabled),
+            other => panic!("nobody has said how `{other}` can be checked"),
+        }
+    }
+
+    /// Does what was proposed, as the one who may.
+    fn follow(&self, bench: &Bench, run: &str, call: &Call) -> Result<String, RunError> {
+        let order = bench.order(run);
+        let person = || Order {
+            actor: Actor::new(Role::Person).named("zoe"),
+            ..bench.order(run)
+        };
+        match call {
+            Call::Send { event, fields } => {
+                let data = (!fields.is_empty()).then(|| {
+                    let data = self.data.clone().expect("data, behind `with`");
+                    for field in fields {
+                        let mut path = field.split('.');
+                        let there = path.try_fold(&data, |value, key| value.get(key));
+                        assert!(there.is_some(), "{field} is wanted");
+                    }
+                    data
+                });
+                let event = event.clone();
+                Ok(shown(&bench.runs.send(&order, &Send { event, data })?))
+            }
+            Call::Approve { request } | Call::Answer { request } => {
+                self.settle(bench, run, request)
+            }
+            Call::Continue => Ok(shown(&bench.runs.resume(&person(), None)?)),
+            Call::Report { step } => {
+                let advance = Advance::status(step.clone(), StepStatus::Running);
+                Ok(reports::shown(&bench.runs.advance(&order, &advance)?))
+            }
+            Call::Look { run: child } => self.bring_home(bench, run, child),
+            Call::Wait { until } => {
+                let now = bench.runs.now();
+                let milliseconds = until.saturating_sub(now);
+                let seconds = milliseconds.div_ceil(1_000);
+                Ok(answer(bench, &format!("wait {seconds}s")))
+            }
+            Call::Start { workflow } => {
+                let start = Start {
+                    workflow: workflow.clone(),
+                    ..Start::default()
+                };
+                let begun = bench.runs.start(&bench.order("another"), &start)?;
+                Ok(format!(
+                    "another in {}",
+                    begun.loaded.state.leaves.join(", ")
+                ))
+            }
+            Call::Effect { key } => {
+                let report = ReportEffect {
+                    key: key.clone(),
+                    status: EffectStatus::Failed,
+                    detail: Value::Null,
+                };
+                Ok(travel::told(&bench.runs.effect(&order, &report)?))
+            }
+            Call::Rewind { to, force } => {
+                let mut rewind = Rewind::to(*to);
+                rewind.force = *force;
+                rewind.token = Some(bench.runs.plan_rewind(&order.run, &rewind)?.token);
+                Ok(travel::told(&bench.runs.rewind(&order, &rewind)?))
+            }
+            other => panic!("nobody has said how to do {other:?}"),
+        }
+    }
+
+    /// Settles a request as one of those who may.
+    fn settle(&self, bench: &Bench, run: &str, request: &str) -> Result<String, RunError> {
+        let loaded = bench.runs.load(&run.parse().unwrap())?;
+        let asked = &loaded.state.requests[request];
+        let opened = &asked.opened;
+        let other = |name: &&String| Some(*name) != asked.asker.name.as_ref();
+        let name = opened.approvers.iter().find(other);
+        let name = name.map_or("zoe", |it| it);
+        let reply = match opened.kind {
+            RequestKind::Approval | RequestKind::Confirm | RequestKind::Review => Reply::Approve,
+            RequestKind::Select => Reply::Value(opened.choices[0].clone().into()),
+            RequestKind::Text => Reply::Value("some words".into()),
+            RequestKind::Json => Reply::Value(self.data.clone().expect("data, behind `with`")),
+        };
+        let order = Order {
+            actor: Actor::new(Role::Person).named(name),
+            ..bench.order(run)
+        };
+        let written = bench.runs.answer(&order, &Answer::new(request, reply))?;
+        Ok(shown(&written))
+    }
+
+    /// Drives a child by what is proposed for it, until its parent doesn't wait for it any more.
+    fn bring_home(&self, bench: &Bench, run: &str, child: &str) -> Result<String, RunError> {
+        let mut text = String::new();
+        for _ in 0..8 {
+            let loaded = bench.runs.load(&run.parse().unwrap())?;
+            if loaded.state.children[child].ended.is_some() {
+                let _ = writeln!(text, "{run} in {}", loaded.state.leaves.join(", "));
+                return Ok(text);
+            }
+            let loaded = bench.runs.load(&child.parse().unwrap())?;
+            let reasons = loaded.why(None)?.reasons;
+            let call = reasons.iter().find_map(|it| it.next.as_ref());
+            let call = call.expect("a way on for the child");
+            let _ = write!(text, "{child}: {}", self.follow(bench, child, call)?);
+        }
+        panic!("`{child}` doesn't end: {text}");
+    }
+}
