@@ -3,6 +3,7 @@
 //! A process of these tests is this program again, told by its environment to play a part. `STATEMARK_CHAOS=long` lets
 //! them go on until 50 processes were killed and 20,000 appends acknowledged; else each test takes a few seconds.
 
+mod approved;
 mod fair;
 mod killed;
 mod power;
@@ -42,6 +43,7 @@ fn part() {
         before: std::env::var(BEFORE).ok(),
     };
     match part.as_str() {
+        "approver" => approved::approver(&told),
         "writer" => killed::write(&told),
         "holder" => stopped::hold(&told),
         "crowd" => fair::crowd(&told),

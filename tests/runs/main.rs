@@ -16,6 +16,7 @@ mod postgres;
 mod reports;
 mod revisions;
 mod secrets;
+mod sequences;
 mod stores;
 mod transcripts;
 mod travel;

@@ -11,6 +11,7 @@
 //! > keyed k go                      an event under the key `k`
 //! > replay                          the journal is made again; `replay under w`: with the table of the workflow `w`
 //! > forge plan                      an event is written that no machine has made
+//! > forge plan by force             a forced state; `by force STATE`: another one; `by interrupt NAME`: a detour
 //! > moving w {"plan": "idea"}       what a migration to the workflow `w` would do, with other names of states
 //! > migrate w {"plan": "idea"}      does it
 //! > timeline                        everything that has become of the run
@@ -21,7 +22,9 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use statemark_store::body::{Event, Opened, RequestKind, Resolution, Resolved, StepRecord, Usage};
+use statemark_store::body::{
+    Cause, Event, Forced, Opened, RequestKind, Resolution, Resolved, StepRecord, Usage,
+};
 use statemark_store::runs::{Fork, Marked, Migrate, ReportEffect, Rewind, Timeline};
 use statemark_store::{Body, Change, RunError, Send, Written};
 
@@ -169,16 +172,9 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
             Ok(serde_json::to_string(&replay).unwrap() + "\n")
         }
         "forge" => {
+            let body = forged(rest);
             let written = bench.runs.change(&order, &line, |_, _| {
-                let bodies = vec![Body::Event(Event {
-                    event: "go".to_owned(),
-                    data: None,
-                    cause: None,
-                    step: StepRecord {
-                        leaves: vec![rest.to_owned()],
-                        ..StepRecord::default()
-                    },
-                })];
+                let bodies = vec![body.clone()];
                 Ok(Change { bodies })
             })?;
             Ok(told(&written))
@@ -211,6 +207,34 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
         "timeline" => Ok(drawn(&bench.runs.timeline(&order.run)?)),
         _ => panic!("no such line: {line}"),
     }
+}
+
+/// A step into a state that no machine has made.
+fn forged(line: &str) -> Body {
+    let (state, how) = line.split_once(" by ").unwrap_or((line, ""));
+    let step = StepRecord {
+        leaves: vec![state.to_owned()],
+        ..StepRecord::default()
+    };
+    if let Some(to) = how.strip_prefix("force") {
+        return Body::Forced(Forced {
+            to: if to.is_empty() { state } else { to.trim() }.to_owned(),
+            reason: None,
+            step,
+        });
+    }
+    let interrupt = how.strip_prefix("interrupt ");
+    let cause = interrupt.map(|name| Cause::Interrupt {
+        interrupt: name.to_owned(),
+        path: "db/a.sql".to_owned(),
+        returns: false,
+    });
+    Body::Event(Event {
+        event: interrupt.map_or_else(|| "go".to_owned(), |name| format!("interrupt {name}")),
+        data: None,
+        cause,
+        step,
+    })
 }
 
 /// The records that were written, and where the run is.

@@ -186,6 +186,7 @@ impl<'l> Question<'l> {
                 let other = legal.iter().any(|it| it.enabled && it.event == event);
                 facts() && (other || sent(&["not_taken", "bad_data"]))
             }
+            "artifact_missing" => sent(&["artifact_missing"]),
             "visits_spent" => sent(&["max_visits"]),
             "held" => state.held_by().is_some() && sent(&["waiting_for_request"]),
             "unknown_event" | "internal_event" => sent(&["unknown_event"]),
@@ -297,7 +298,15 @@ impl<'l> Question<'l> {
                 rewind.token = Some(bench.runs.plan_rewind(&order.run, &rewind)?.token);
                 Ok(travel::told(&bench.runs.rewind(&order, &rewind)?))
             }
-            other => panic!("nobody has said how to do {other:?}"),
+            Call::SubmitArtifact { artifact } => {
+                let content = self.data.clone().expect("content, behind `with`");
+                Ok(answer(bench, &format!("@{run} final {artifact} {content}")))
+            }
+            Call::FinalizeArtifact { artifact, revision } => Ok(answer(
+                bench,
+                &format!("@{run} finalize {artifact} {revision}"),
+            )),
+            other @ Call::Restore => panic!("transcripts have no files for {other:?}"),
         }
     }
 

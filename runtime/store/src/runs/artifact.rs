@@ -147,7 +147,7 @@ fn refused(stage: Stage, (code, reason): Refusal, mut bodies: Vec<Body>) -> Chan
         Stage::Final => "artifact.final",
         Stage::Discarded => "artifact.discard",
     };
-    bodies.push(refusal(operation, code, reason, &[]));
+    bodies.push(refusal(operation, None, code, reason, &[]));
     Change { bodies }
 }
 

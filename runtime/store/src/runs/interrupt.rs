@@ -73,7 +73,7 @@ impl Draft {
 }
 
 /// What the journal calls it. No machine's event is named so: a name ends where a space begins.
-fn event(interrupt: &str) -> String {
+pub(super) fn event(interrupt: &str) -> String {
     format!("interrupt {interrupt}")
 }
 
@@ -90,6 +90,13 @@ fn target<'w>(workflow: &'w Workflow, interrupt: &str) -> &'w str {
     let interrupts = workflow.meta().get("interrupts");
     let target = interrupts.and_then(|it| it.get(interrupt)?.get("target")?.as_str());
     target.unwrap_or(RETURN)
+}
+
+/// Whether a definition has the interrupt, and it comes back or doesn't.
+pub(super) fn is_known(workflow: &Workflow, interrupt: &str, returns: bool) -> bool {
+    let known = workflow.meta().get("interrupts");
+    let known = known.is_some_and(|it| it.get(interrupt).is_some());
+    known && (target(workflow, interrupt) == RETURN) == returns
 }
 
 /// The states that an interrupt enters: those that the last detour left, or its target.

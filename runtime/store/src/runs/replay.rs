@@ -196,8 +196,11 @@ impl Player<'_> {
                 made.map(|step| self.let_go(&workflow, event, step))
             }
             Body::Forced(forced) => {
-                let to = workflow.table().state_named(&forced.to);
-                let moves = Moves::Jump(to.into_iter().collect());
+                let Some(to) = workflow.table().state_named(&forced.to) else {
+                    let what = format!("the table has no state `{}`", forced.to);
+                    return Ok(Some(Difference::new(seq, what)));
+                };
+                let moves = Moves::Jump(vec![to]);
                 self.again(record, &workflow, &moves, None)
             }
             _ => return Ok(None),
@@ -226,6 +229,13 @@ impl Player<'_> {
             Some(Cause::Interrupt {
                 interrupt, returns, ..
             }) => {
+                // One that waited may have come to a table that doesn't have it, and does nothing there.
+                let waited = self.state.queue.iter().any(|it| it.event == event.event);
+                let known = interrupt::is_known(workflow, interrupt, *returns)
+                    && event.event == interrupt::event(interrupt);
+                if !waited && !known {
+                    return None;
+                }
                 let names = interrupt::leads(workflow, &self.state, interrupt, *returns);
                 Some(Moves::Jump(interrupt::states(workflow, &names)))
             }

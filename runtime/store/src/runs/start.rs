@@ -112,9 +112,11 @@ impl Runs {
             summary: state.summary(),
             timers: Some(state.timers.clone()),
         };
+        self.probe("begin");
         if let Appended::Replayed { first, last } = self.store.append(&append)? {
             return self.written_before(order, first, last);
         }
+        self.probe("begun");
         let head = Head {
             run: order.run.clone(),
             seq: state.seq,
