@@ -1,12 +1,15 @@
-//! A rewind with files that breaks off at each of its points: afterwards state, files and journal agree.
+//! Rewinds and files being put back that break off at each of their points, and are broken off again by whoever finishes
+//! them: afterwards state, files and journal agree.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use statemark_store::body::Scope;
-use statemark_store::runs::{Probe, Rewind};
-use statemark_store::{ManualClock, MemoryStore, Runs, Send, Start, Store, fold};
+use statemark_store::runs::{Probe, Restore, Rewind};
+use statemark_store::{
+    Body, Call, ManualClock, MemoryStore, Reason, RunError, Runs, Send, Start, Store, Written, fold,
+};
 
 use super::SPEC;
 use super::repository::Work;
@@ -63,61 +66,156 @@ fn scene() -> Scene {
     }
 }
 
-#[test]
-fn a_crash_tears_nothing() {
-    let mut reached = Vec::new();
-    for at in 0.. {
-        let scene = scene();
-        let order = scene.bench.order("r");
-        let names = Arc::new(Mutex::new(Vec::new()));
-        let dies = Runs::new(
-            Arc::clone(&scene.store) as Arc<_>,
-            Arc::new(workflows(&[("case.md", SPEC)])),
-            Arc::clone(&scene.bench.clock) as Arc<_>,
-        )
-        .with_probe(dying(at, &names));
-        let crash = catch_unwind(AssertUnwindSafe(|| dies.rewind(&order, &scene.rewind)));
-        let name = names.lock().unwrap().last().cloned().unwrap();
-        if crash.is_ok() {
-            // It has no more points.
-            break;
-        }
-        after(&scene, &name);
-        reached.push(name);
-    }
-    assert_eq!(
-        reached,
-        [
-            "append",
-            "appended",
-            "restore.intended",
-            "restore.saved",
-            "restore.compared",
-            "append",
-            "appended",
-            "restore.recorded"
-        ]
-    );
+/// What may be broken off.
+#[derive(Clone, Copy, PartialEq)]
+enum Deed {
+    /// A rewind with files.
+    Rewind,
+    /// A rewind of the state alone.
+    State,
+    /// Files are put back, and the state stays.
+    Restore,
 }
 
-/// Somebody else comes along: nothing moves before it is finished, and then all of it has happened or nothing.
-fn after(scene: &Scene, point: &str) {
+impl Scene {
+    /// Over the same store, dying at a point.
+    fn dies(&self, at: usize, names: &Arc<Mutex<Vec<String>>>) -> Runs {
+        let runs = Runs::new(
+            Arc::clone(&self.store) as Arc<_>,
+            Arc::new(workflows(&[("case.md", SPEC)])),
+            Arc::clone(&self.bench.clock) as Arc<_>,
+        );
+        runs.with_probe(dying(at, names))
+    }
+
+    /// The point at which it broke off, if it did.
+    fn breaks(
+        &self,
+        at: usize,
+        deed: impl FnOnce(&Runs) -> Result<Written, RunError>,
+    ) -> Option<String> {
+        let names = Arc::new(Mutex::new(Vec::new()));
+        let dies = self.dies(at, &names);
+        let crash = catch_unwind(AssertUnwindSafe(|| deed(&dies).unwrap()));
+        let last = names.lock().unwrap().last().cloned();
+        crash.err().and(last)
+    }
+
+    fn does(&self, runs: &Runs, deed: Deed) -> Result<Written, RunError> {
+        let order = self.bench.order("r");
+        let name = "one".to_owned();
+        match deed {
+            Deed::Restore => runs.restore(&order, &Restore { name }),
+            Deed::Rewind => runs.rewind(&order, &self.rewind),
+            Deed::State => {
+                let mut rewind = Rewind::to(2);
+                rewind.token = Some(runs.plan_rewind(&order.run, &rewind)?.token);
+                runs.rewind(&order, &rewind)
+            }
+        }
+    }
+}
+
+/// Breaks a deed off at each of its points, and each time lets somebody else come along, who breaks off, too.
+fn broken_off(deed: Deed) -> Vec<String> {
+    let mut reached = Vec::new();
+    for at in 0.. {
+        for again in 0.. {
+            let scene = scene();
+            let Some(point) = scene.breaks(at, |runs| scene.does(runs, deed)) else {
+                // It has no more points.
+                return reached;
+            };
+            reached.extend((again == 0).then(|| point.clone()));
+            if !finished(&scene, deed, &point, again) {
+                break;
+            }
+        }
+    }
+    reached
+}
+
+/// Somebody else comes along: nothing moves before it is finished, and then all of it has happened or nothing. Whether the
+/// one who finishes it broke off, too.
+fn finished(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
     let (runs, order) = (&scene.bench.runs, scene.bench.order("r"));
+    let mut broke_off = false;
     let loaded = runs.load(&order.run).unwrap();
     if loaded.state.restoring.is_some() {
         let event = "again".to_owned();
         let sent = runs.send(&order, &Send { event, data: None }).unwrap();
         assert_eq!(sent.records[0].kind, "refused", "{point}");
-        runs.finish_restore(&order).unwrap();
+        let why = runs.load(&order.run).unwrap().why(None).unwrap();
+        let restore = |it: &&Reason| it.next == Some(Call::Restore);
+        let codes = why.reasons.iter().filter(restore).map(|it| it.code);
+        assert_eq!(
+            codes.collect::<Vec<_>>(),
+            ["refused", "restoring"],
+            "{point}"
+        );
+        broke_off = scene
+            .breaks(at, |dies| dies.finish_restore(&order))
+            .is_some();
+        if runs.load(&order.run).unwrap().state.restoring.is_some() {
+            runs.finish_restore(&order).unwrap();
+        }
+        let why = runs.load(&order.run).unwrap().why(None).unwrap();
+        assert!(!why.reasons.iter().any(|it| restore(&it)), "{point}");
     }
+    agree(scene, deed, point);
+    broke_off
+}
+
+/// State, files and journal agree.
+fn agree(scene: &Scene, deed: Deed, point: &str) {
+    let (runs, order) = (&scene.bench.runs, scene.bench.order("r"));
     let loaded = runs.load(&order.run).unwrap();
     assert_eq!(loaded.state.restoring, None, "{point}");
     let rewound = !loaded.state.rewinds.is_empty();
+    assert!(!rewound || deed != Deed::Restore, "{point}");
     let leaves = if rewound { ["plan"] } else { ["build"] };
     assert_eq!(loaded.state.leaves, leaves, "{point}");
-    assert_eq!(scene.work.has("built"), !rewound, "{point}");
-    let plan = if rewound { "1" } else { "2" };
+    let back = match deed {
+        Deed::Rewind => rewound,
+        Deed::State => false,
+        Deed::Restore => {
+            let records = runs.store().records(&order.run, 0, 100).unwrap();
+            let mut bodies = records.iter().map(|it| it.read().unwrap());
+            bodies.any(|it| matches!(it, Body::CheckpointRestored(it) if it.done))
+        }
+    };
+    assert_eq!(scene.work.has("built"), !back, "{point}");
+    let plan = if back { "1" } else { "2" };
     assert_eq!(scene.work.read("plan"), plan, "{point}");
     let anew = fold::read_anew(runs.store(), &order.run, None).unwrap();
     assert_eq!(anew, loaded.state, "{point}");
+    let replay = runs.replay(&order.run, None).unwrap();
+    assert_eq!(replay.difference, None, "{point}");
+}
+
+/// The points of what is done to files.
+const WITH_FILES: [&str; 8] = [
+    "append",
+    "appended",
+    "restore.intended",
+    "restore.saved",
+    "restore.compared",
+    "append",
+    "appended",
+    "restore.recorded",
+];
+
+#[test]
+fn a_crash_of_a_rewind_with_files_tears_nothing() {
+    assert_eq!(broken_off(Deed::Rewind), WITH_FILES);
+}
+
+#[test]
+fn a_crash_while_files_are_put_back_tears_nothing() {
+    assert_eq!(broken_off(Deed::Restore), WITH_FILES);
+}
+
+#[test]
+fn a_crash_of_a_rewind_tears_nothing() {
+    assert_eq!(broken_off(Deed::State), ["append", "appended"]);
 }

@@ -71,9 +71,9 @@ fn words(call: &Call, loaded: &Loaded, now: u64) -> String {
             format!("make revision {revision} of `{artifact}` final")
         }
         Call::Start { workflow } => format!("statemark start {workflow}"),
-        Call::Effect { key } => format!("say what became of `{key}`"),
+        Call::Effect { key } => format!("statemark effect report {run} {key} succeeded|failed"),
         Call::Rewind { to, force: false } => format!("statemark rewind {run} --to {to}"),
         Call::Rewind { to, force: true } => format!("statemark rewind {run} --to {to} --force"),
-        Call::Restore => "finish putting the files back, or give it up".to_owned(),
+        Call::Restore => format!("statemark checkpoint restore {run} --finish"),
     }
 }
