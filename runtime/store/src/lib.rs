@@ -29,6 +29,7 @@ pub mod runs;
 
 mod actor;
 mod address;
+mod beside;
 mod clock;
 mod compare;
 mod contract;

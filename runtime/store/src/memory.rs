@@ -21,7 +21,8 @@ pub struct MemoryStore {
 #[derive(Default)]
 struct Inner {
     runs: BTreeMap<RunId, Run>,
-    blobs: BTreeMap<Hash, Vec<u8>>,
+    /// With the time at which somebody has kept them last.
+    blobs: BTreeMap<Hash, (Vec<u8>, u64)>,
     /// Counts appends, for watchers.
     version: u64,
 }
@@ -357,8 +358,10 @@ impl Store for MemoryStore {
 
     fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {
         let hash = Hash::of(bytes);
+        let now = self.clock.now();
         let mut inner = self.lock();
-        inner.blobs.entry(hash).or_insert_with(|| bytes.to_vec());
+        let kept = inner.blobs.entry(hash);
+        kept.or_insert_with(|| (bytes.to_vec(), now)).1 = now;
         Ok(hash)
     }
 
@@ -367,10 +370,29 @@ impl Store for MemoryStore {
         inner
             .blobs
             .get(hash)
-            .cloned()
+            .map(|(bytes, _)| bytes.clone())
             .ok_or_else(|| StoreError::NotFound {
                 what: format!("blob {hash}"),
             })
+    }
+
+    fn sweep(
+        &self,
+        named: &BTreeSet<Hash>,
+        idle: u64,
+        really: bool,
+    ) -> Result<Vec<Hash>, StoreError> {
+        let before = self.clock.now().saturating_sub(idle);
+        let mut inner = self.lock();
+        let old = inner.blobs.iter().filter(|(_, (_, kept))| *kept < before);
+        let old = old.map(|(hash, _)| *hash);
+        let gone: Vec<Hash> = old.filter(|hash| !named.contains(hash)).collect();
+        if really {
+            for hash in &gone {
+                inner.blobs.remove(hash);
+            }
+        }
+        Ok(gone)
     }
 
     fn put_fold(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {

@@ -33,6 +33,7 @@ mod session;
 mod timer;
 mod told;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use deadpool_postgres::Pool;
@@ -173,8 +174,21 @@ impl Store for PostgresStore {
     }
 
     fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {
+        let now = self.now()?;
         self.wait("keeping a blob", &async |session| {
-            blob::put(session, bytes).await
+            blob::put(session, bytes, now).await
+        })
+    }
+
+    fn sweep(
+        &self,
+        named: &BTreeSet<Hash>,
+        idle: u64,
+        really: bool,
+    ) -> Result<Vec<Hash>, StoreError> {
+        let times = (stored("a time", idle)?, self.now()?);
+        self.wait("sweeping blobs", &async |session| {
+            blob::sweep(session, named, times, really).await
         })
     }
 

@@ -21,6 +21,7 @@ mod row;
 mod schema;
 mod write;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -34,7 +35,8 @@ use crate::hash::Hash;
 use crate::id::{Key, RunId};
 use crate::record::Record;
 use crate::store::{
-    Append, Appended, Due, Head, Hint, Lease, Page, Query, Seen, Store, StoreError, Watermark,
+    Append, Appended, Due, Head, Hint, Lease, Page, Query, Seen, Store, StoreError, TOUCH_AFTER,
+    Watermark,
 };
 
 /// How long a writer waits for others. Why: longer than any write takes, shorter than an agent's patience.
@@ -235,10 +237,34 @@ impl Store for SqliteStore {
 
     fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {
         let hash = Hash::of(bytes);
-        if !self.read(|transaction| read::has_blob(transaction, &hash))? {
-            self.write(|transaction| write::blob(transaction, &hash, bytes))?;
+        let now = self.clock.now();
+        let kept = self.read(|transaction| read::kept(transaction, &hash))?;
+        if kept.is_none_or(|kept| now.saturating_sub(kept) >= TOUCH_AFTER) {
+            self.write(|transaction| write::blob(transaction, &hash, bytes, Some(now)))?;
         }
         Ok(hash)
+    }
+
+    fn sweep(
+        &self,
+        named: &BTreeSet<Hash>,
+        idle: u64,
+        really: bool,
+    ) -> Result<Vec<Hash>, StoreError> {
+        let before = self.clock.now().saturating_sub(idle);
+        let gone = |transaction: &Transaction<'_>| {
+            let mut gone = read::idle(transaction, before)?;
+            gone.retain(|hash| !named.contains(hash));
+            Ok(gone)
+        };
+        if !really {
+            return self.read(gone);
+        }
+        self.write(|transaction| {
+            let gone = gone(transaction)?;
+            write::sweep(transaction, &gone)?;
+            Ok(gone)
+        })
     }
 
     fn blob(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {

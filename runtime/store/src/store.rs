@@ -6,6 +6,7 @@
 //! The trait is synchronous: SQLite is, and what a store does takes less than a thread's change of mind. A store that
 //! speaks to a server keeps its own pool of connections; an asynchronous caller uses its threads for blocking work.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -422,6 +423,19 @@ pub trait Store: Send + Sync {
     /// [`StoreError::NotFound`]; [`StoreError::Corrupt`] if they have another hash.
     fn blob(&self, hash: &Hash) -> Result<Vec<u8>, StoreError>;
 
+    /// Removes the blobs that aren't among these and that nobody has kept anew for so many milliseconds of the store's clock;
+    /// or only says which. Whoever keeps a blob has that long to append the record that names it.
+    ///
+    /// # Errors
+    ///
+    /// As the store's.
+    fn sweep(
+        &self,
+        named: &BTreeSet<Hash>,
+        idle: u64,
+        really: bool,
+    ) -> Result<Vec<Hash>, StoreError>;
+
     /// Keeps a fold of a run's first records, for whoever reads on from there. One is kept for each run.
     ///
     /// # Errors
@@ -444,7 +458,11 @@ pub trait Store: Send + Sync {
     fn remove(&self, run: &RunId) -> Result<(), StoreError>;
 }
 
-/// Most bytes of a record's body. Unit: bytes. Why: what is larger is a blob's, so that a journal can be read quickly.
+/// After how long a blob that nobody has kept anew is old enough to be said so once more. Unit: milliseconds. Why: a store
+/// isn't written for each time that a blob is kept which it has.
+pub(crate) const TOUCH_AFTER: u64 = 10 * 60 * 1_000;
+
+/// Most bytes of a record's body. Unit: bytes. Why: what is larger is an artifact, which journals only name.
 pub const MAX_BODY: usize = 1 << 20;
 
 /// Latest time of a record. Unit: milliseconds since 1970. Why: databases have signed numbers.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 use statemark_store::keep::{untold, verify};
-use statemark_store::{ManualClock, SqliteStore, Store};
+use statemark_store::{Expect, ManualClock, SqliteStore, Store};
 
 use super::filled;
 use crate::harness::BEGIN;
-use crate::stores::in_memory;
 use crate::stores::sqlite::folder;
+use crate::stores::{in_memory, notes};
 
 /// What a record is stored in; `run` and `seq` are where.
 const COLUMNS: [&str; 9] = [
@@ -26,6 +26,38 @@ fn a_whole_store_is_found_whole() {
         "whole: 3 runs, 11 records, 1 blob",
         "the fork has three of its four records from another run"
     );
+}
+
+/// A body that lies beside the journal is part of its record.
+#[test]
+fn a_large_body_that_is_lost_is_found_with_its_run_and_seq() {
+    let path = folder().join("runs.db");
+    let clock = Arc::new(ManualClock::new(BEGIN));
+    let store = SqliteStore::open(&path, Arc::clone(&clock)).unwrap();
+    let large = "x".repeat(300_000);
+    store
+        .append(&notes("a", Expect::NoRun, &["1", &large, "3"]))
+        .unwrap();
+    let file = Connection::open(&path).unwrap();
+    let row: String = file
+        .query_row("SELECT body FROM records WHERE seq = 2", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    let hash = statemark_store::Hash::of(format!("{{\"text\":\"{large}\"}}").as_bytes());
+    assert_eq!(row, format!("@blob {hash} 300011"));
+    let found = || {
+        let verified = verify(&store, None, &mut untold).unwrap();
+        let differences = verified.differences.iter().map(ToString::to_string);
+        differences.collect::<Vec<_>>()
+    };
+    let wrong =
+        format!("run `a` at record 2: its body, blob {hash}, is missing or has other bytes");
+    file.execute_batch("UPDATE blobs SET bytes = x'7b7d'")
+        .unwrap();
+    assert_eq!(found().first(), Some(&wrong));
+    file.execute_batch("DELETE FROM blobs").unwrap();
+    assert_eq!(found().first(), Some(&wrong));
 }
 
 /// Every byte of every record, one after the other, with a bit of it flipped.

@@ -2,16 +2,32 @@
 
 use proptest::prelude::*;
 use statemark_store::keep::{export, import, untold, verify};
-use statemark_store::{Store, StoreError};
+use statemark_store::{Expect, Store, StoreError};
 
 use super::{filled, fork};
-use crate::stores::in_memory;
 use crate::stores::sqlite::in_a_file;
+use crate::stores::{in_memory, notes, run};
 
 fn lines(store: &dyn Store) -> Vec<u8> {
     let mut lines = Vec::new();
     export(store, None, &mut lines, &mut untold).unwrap();
     lines
+}
+
+/// Artifacts and large bodies come along.
+#[test]
+fn blobs_come_along() {
+    let store = filled(in_a_file());
+    let large = "x".repeat(300_000);
+    store
+        .append(&notes("large", Expect::NoRun, &["1", &large]))
+        .unwrap();
+    let written = lines(&*store);
+    let (other, _) = in_a_file();
+    import(&*other, &mut &written[..]).unwrap();
+    let records = |store: &dyn Store| store.records(&run("large"), 0, 9).unwrap();
+    assert_eq!(records(&*other), records(&*store));
+    assert_eq!(records(&*other)[1].body.len(), large.len() + 11);
 }
 
 #[test]

@@ -1,11 +1,16 @@
 //! Runs that are over go; what others need stays.
 
-use statemark_store::keep::{Prune, prune, untold, verify};
-use statemark_store::{Query, Store};
+use std::sync::Arc;
 
-use super::{filled, fork};
-use crate::harness::BEGIN;
+use statemark_store::body::Note;
+use statemark_store::keep::{Prune, prune, untold, verify};
+use statemark_store::runs::PutArtifact;
+use statemark_store::{Body, Change, Hash, Query, Store};
+
+use super::{SPEC, filled, fork};
+use crate::harness::{BEGIN, Bench};
 use crate::stores::in_memory;
+use crate::stores::sqlite::in_a_file;
 
 fn ids(store: &dyn Store) -> Vec<String> {
     let query = Query {
@@ -25,6 +30,57 @@ fn pruned(store: &dyn Store, before: Option<u64>, keep: Option<usize>, really: b
         really,
     };
     prune(store, &wanted, &mut untold).unwrap().to_string()
+}
+
+/// Blobs go with the last run that names them; a blob that was just kept is left to whoever has kept it.
+#[test]
+fn blobs_that_no_run_names_go() {
+    // In a file, a large body is a blob of its own.
+    for (made, blobs) in [(in_memory(), "1 blob"), (in_a_file(), "2 blobs")] {
+        let clock = Arc::clone(&made.1);
+        let store = filled(made);
+        let bench = Bench::over(&[("ship.md", SPEC)], Arc::clone(&clock), Arc::clone(&store));
+        let put = |run: &str, text: &str| {
+            let put = PutArtifact::draft("notes", text);
+            bench.runs.put_artifact(&bench.order(run), &put).unwrap();
+            store.blob(&Hash::of(text.as_bytes())).unwrap();
+        };
+        let note = |run: &str, text: &str| {
+            let note = Note {
+                text: text.to_owned(),
+                data: serde_json::Value::Null,
+            };
+            let change = Change {
+                bodies: vec![Body::Note(note)],
+            };
+            bench
+                .runs
+                .change(&bench.order(run), &text, |_, _| Ok(change.clone()))
+                .unwrap();
+        };
+        let large = "of the other".repeat(30_000);
+        put("open", "shared");
+        put("open", "of the other");
+        note("open", &large);
+        put("fork", "shared");
+        store.put_blob(b"of nobody").unwrap();
+        let lost = |text: &str| store.blob(&Hash::of(text.as_bytes())).is_err();
+        clock.advance(60 * 60 * 1_000 + 1);
+        assert_eq!(
+            pruned(&*store, Some(0), None, true),
+            "removed 0 runs, 1 blob"
+        );
+        assert!(lost("of nobody"));
+        bench.runs.cancel(&bench.order("open"), None).unwrap();
+        let said = pruned(&*store, None, None, false);
+        let would = format!("would remove 1 run, {blobs}");
+        assert!(said.ends_with(&would), "{said}");
+        let done = pruned(&*store, None, None, true);
+        assert_eq!(done, said.replace("would remove", "removed"));
+        assert!(lost("of the other"));
+        assert!(!lost("shared"), "the fork names it");
+        assert_eq!(verify(&*store, None, &mut untold).unwrap().differences, []);
+    }
 }
 
 #[test]

@@ -8,6 +8,11 @@ use crate::harness::BEGIN;
 pub(super) const PROMISES: &[Promise] = &[
     ("a blob comes back under its hash", blobs),
     ("a blob that nobody put is not found", unknown_blob),
+    ("a large body comes back whole", large_bodies),
+    (
+        "a blob goes that isn't named and that nobody keeps",
+        sweeping,
+    ),
     ("one fold is kept for each run", folds),
     ("a run is removed with all that it has", removed),
     ("a removed run's name is free", name_is_free),
@@ -24,6 +29,57 @@ fn blobs(store: &dyn Store, _: &ManualClock) {
     for bytes in blobs {
         assert_eq!(store.blob(&Hash::of(bytes)).unwrap(), bytes);
     }
+}
+
+fn large_bodies(store: &dyn Store, _: &ManualClock) {
+    // Around the size from which on a body lies beside the journal, and the largest; with a character of two bytes.
+    let sizes = [262_131, 262_132, 262_133, 262_134, 1_000_000];
+    let large: Vec<String> = sizes
+        .iter()
+        .map(|size| "é".to_owned() + &"x".repeat(size - 2))
+        .collect();
+    let mut expected: Vec<&str> = large.iter().map(String::as_str).collect();
+    store.append(&notes("a", Expect::NoRun, &expected)).unwrap();
+    store
+        .append(&notes("a", Expect::Any, &["small", expected[0]]))
+        .unwrap();
+    expected.extend(["small", expected[0]]);
+    assert_eq!(texts(store, "a"), expected);
+    let page = store.records(&run("a"), 3, 1).unwrap();
+    assert_eq!(page[0].body.len(), "{\"text\":\"\"}".len() + sizes[3]);
+    store
+        .fork(
+            &run("a"),
+            5,
+            &notes("b", Expect::NoRun, &["own", expected[4]]),
+        )
+        .unwrap();
+    let mut shared = expected[..5].to_vec();
+    shared.extend(["own", expected[4]]);
+    assert_eq!(texts(store, "b"), shared);
+}
+
+fn sweeping(store: &dyn Store, clock: &ManualClock) {
+    let hour = 60 * 60 * 1_000;
+    let put = |text: &str| store.put_blob(text.as_bytes()).unwrap();
+    let (named, old, anew) = (put("named"), put("old"), put("anew"));
+    let sweep = |really| {
+        let mut gone = store.sweep(&[named].into(), hour, really).unwrap();
+        gone.sort();
+        gone
+    };
+    assert_eq!(sweep(true), [], "somebody has just kept them");
+    clock.advance(hour + 1);
+    put("anew");
+    assert_eq!(sweep(false), [old]);
+    assert_eq!(store.blob(&old).unwrap(), b"old", "it was only said");
+    assert_eq!(sweep(true), [old]);
+    assert!(is_lost(&store.blob(&old)));
+    for hash in [named, anew] {
+        store.blob(&hash).unwrap();
+    }
+    put("old");
+    assert_eq!(store.blob(&old).unwrap(), b"old", "it can be kept again");
 }
 
 fn unknown_blob(store: &dyn Store, _: &ManualClock) {

@@ -136,7 +136,7 @@ fn what_is_no_store_is_left_alone() {
     let connection = Connection::open(&newer).unwrap();
     connection.execute_batch("PRAGMA user_version = 7").unwrap();
     drop(connection);
-    let reason = "a newer version has written this store (schema 7; this version knows 1)";
+    let reason = "a newer version has written this store (schema 7; this version knows 2)";
     assert_eq!(refused(&newer), reason);
     let error = open(&folder).err().unwrap().to_string();
     assert!(error.starts_with("opening the store: `"), "{error}");

@@ -6,7 +6,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::progress::{Progress, Tell};
-use super::runs;
+use super::{bundle, counted, runs};
+use crate::beside;
+use crate::hash::Hash;
 use crate::id::RunId;
 use crate::store::{Head, Store, StoreError};
 
@@ -30,7 +32,13 @@ pub struct Pruned {
     pub runs: Vec<(RunId, String, u64)>,
     /// Those that would go if another didn't need them: the run, and which one.
     pub needed: Vec<(RunId, RunId)>,
+    /// How many blobs go that no run names, those of the runs that go among them.
+    pub blobs: usize,
 }
+
+/// How long nobody has kept a blob that goes. Unit: milliseconds. Why: whoever keeps one names it within seconds, unless
+/// the machine sleeps in between.
+const IDLE: u64 = 60 * 60 * 1_000;
 
 impl fmt::Display for Pruned {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,7 +53,11 @@ impl fmt::Display for Pruned {
         } else {
             "would remove"
         };
-        write!(out, "{verb} {}", runs(self.runs.len()))
+        write!(out, "{verb} {}", runs(self.runs.len()))?;
+        match self.blobs {
+            0 => Ok(()),
+            count => write!(out, ", {}", counted(count, "blob")),
+        }
     }
 }
 
@@ -55,8 +67,8 @@ fn is_over(head: &Head) -> bool {
 }
 
 /// Removes runs that are over, with everything that only they have. A run stays as long as a fork begins with its journal,
-/// or as long as the run that it works for isn't over. Blobs stay: another run may be about to name them. `tell` is told
-/// in runs.
+/// or as long as the run that it works for isn't over. Blobs that no run names any more go, too, an hour after somebody has
+/// kept them last: another run may be about to name them. `tell` is told in runs.
 ///
 /// # Errors
 ///
@@ -90,7 +102,35 @@ pub fn prune(store: &dyn Store, wanted: &Prune, tell: Tell<'_>) -> Result<Pruned
             needs.insert(from, &head.run);
         }
     }
+    let gone: BTreeSet<&RunId> = pruned.runs.iter().map(|(run, ..)| run).collect();
+    let stay = heads.iter().filter(|head| !gone.contains(&head.run));
+    let named = named(store, stay)?;
+    pruned.blobs = store.sweep(&named, IDLE, wanted.really)?.len();
     Ok(pruned)
+}
+
+/// The blobs that runs name, or whose hash stands in them by chance.
+fn named<'h>(
+    store: &dyn Store,
+    heads: impl Iterator<Item = &'h Head>,
+) -> Result<BTreeSet<Hash>, StoreError> {
+    let mut named = BTreeSet::new();
+    for head in heads {
+        let shared = head.forked.as_ref().map_or(0, |(_, at)| *at);
+        let read = crate::fold::each(store, &head.run, shared, None, |record| {
+            let (needed, possible) = bundle::named(record);
+            named.extend(needed);
+            named.extend(possible);
+            named.extend(beside::hash_of(&record.body));
+            Ok(())
+        });
+        match read {
+            // Somebody else has removed it meanwhile.
+            Ok(()) | Err(StoreError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(named)
 }
 
 fn chosen(heads: &[Head], wanted: &Prune) -> BTreeSet<RunId> {

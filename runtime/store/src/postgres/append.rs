@@ -11,10 +11,12 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::PostgresStore;
+use super::blob;
 use super::fault::Fault;
 use super::record::{SEEN, one, read_seen};
 use super::row;
 use super::session::{Params, Session};
+use crate::beside;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::{Record, chain};
@@ -240,6 +242,11 @@ async fn write(
     if let Some(wanted) = &append.timers {
         arm(session, &append.run, wanted, &armed).await?;
     }
+    for record in &records {
+        if let Some(hash) = beside::hash_of(&record.body) {
+            blob::keep(session, &hash, record.body.as_bytes(), None).await?;
+        }
+    }
     let mut parts: Vec<&[Record]> = records.chunks(ROWS).collect();
     let end = parts.pop().unwrap_or_default();
     for part in parts {
@@ -340,7 +347,7 @@ impl<'a> Values<'a> {
             values.push(Box::new(i64::from(record.v)));
             values.push(Box::new(row::written(&record.actor)?));
             values.push(Box::new(record.key.as_ref().map(|key| key.as_str())));
-            values.push(Box::new(record.body.as_str()));
+            values.push(Box::new(beside::in_row(&record.body)));
             values.push(Box::new(record.prev.bytes().as_slice()));
         }
         Ok(Self(values))

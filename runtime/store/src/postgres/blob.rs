@@ -1,23 +1,71 @@
 //! Bytes under their hash, and folds under their run.
 
+use std::collections::BTreeSet;
+
 use super::fault::Fault;
 use super::row;
 use super::session::Session;
 use crate::hash::Hash;
 use crate::id::RunId;
-use crate::store::StoreError;
+use crate::store::{StoreError, TOUCH_AFTER};
 
-pub(super) async fn put(session: &Session, bytes: &[u8]) -> Result<Hash, Fault> {
+/// The server's time, if nobody turns the clock.
+const NOW: &str = "coalesce($2::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)";
+
+pub(super) async fn put(session: &Session, bytes: &[u8], now: Option<i64>) -> Result<Hash, Fault> {
     let hash = Hash::of(bytes);
     let key = hash.bytes().as_slice();
     // Most are there already; asking is cheaper than sending them.
-    let there = "SELECT 1 FROM statemark_blobs WHERE hash = $1";
-    if session.query(there, &[&key]).await?.is_empty() {
-        let sql = "INSERT INTO statemark_blobs (hash, bytes) VALUES ($1, $2)
-            ON CONFLICT (hash) DO NOTHING";
-        session.execute(sql, &[&key, &bytes]).await?;
+    let there = format!(
+        "SELECT 1 FROM statemark_blobs WHERE hash = $1 AND kept > {NOW} - {TOUCH_AFTER}::int8"
+    );
+    if session.query(&there, &[&key, &now]).await?.is_empty() {
+        keep(session, &hash, bytes, now).await?;
     }
     Ok(hash)
+}
+
+/// Keeps a blob, or says of one that is there that somebody has kept it now.
+pub(super) async fn keep(
+    session: &Session,
+    hash: &Hash,
+    bytes: &[u8],
+    now: Option<i64>,
+) -> Result<(), Fault> {
+    let sql = format!(
+        "INSERT INTO statemark_blobs (hash, bytes, kept) VALUES ($1, $3, {NOW})
+            ON CONFLICT (hash) DO UPDATE SET kept = greatest(statemark_blobs.kept, excluded.kept)"
+    );
+    let key = hash.bytes().as_slice();
+    session.execute(&sql, &[&key, &now, &bytes]).await?;
+    Ok(())
+}
+
+/// The blobs that aren't named and that nobody has kept for a while; they go, if they shall.
+pub(super) async fn sweep(
+    session: &Session,
+    named: &BTreeSet<Hash>,
+    (idle, now): (i64, Option<i64>),
+    really: bool,
+) -> Result<Vec<Hash>, Fault> {
+    let old =
+        format!("SELECT hash FROM statemark_blobs WHERE kept < {NOW} - $1::int8 ORDER BY hash");
+    let rows = session.query(&old, &[&idle, &now]).await?;
+    let mut gone = Vec::new();
+    for found in &rows {
+        let hash = row::hash(found, 0)?;
+        if named.contains(&hash) {
+            continue;
+        }
+        if really {
+            let sql =
+                format!("DELETE FROM statemark_blobs WHERE hash = $3 AND kept < {NOW} - $1::int8");
+            let key = hash.bytes().as_slice();
+            session.execute(&sql, &[&idle, &now, &key]).await?;
+        }
+        gone.push(hash);
+    }
+    Ok(gone)
 }
 
 pub(super) async fn get(session: &Session, hash: &Hash) -> Result<Vec<u8>, Fault> {

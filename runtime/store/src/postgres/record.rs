@@ -2,12 +2,14 @@
 
 use tokio::join;
 
+use super::blob;
 use super::fault::Fault;
 use super::row;
 use super::session::{Params, Session};
+use crate::beside;
 use crate::id::{Key, RunId};
 use crate::record::Record;
-use crate::store::{Head, MAX_PAGE, Seen};
+use crate::store::{Head, MAX_PAGE, Seen, StoreError};
 
 pub(super) async fn head(session: &Session, run: &RunId) -> Result<Head, Fault> {
     let columns = row::HEAD;
@@ -63,6 +65,17 @@ pub(super) async fn page(
     };
     for found in mine?.iter().take(limit.saturating_sub(records.len())) {
         records.push(row::record(run, found)?);
+    }
+    for record in &mut records {
+        if let Some(hash) = beside::lies(record) {
+            let bytes = match blob::get(session, &hash).await {
+                Err(Fault::Answer(StoreError::NotFound { .. } | StoreError::Corrupt { .. })) => {
+                    Vec::new()
+                }
+                found => found?,
+            };
+            beside::put(run, record, hash, bytes)?;
+        }
     }
     Ok(records)
 }

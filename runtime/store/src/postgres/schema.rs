@@ -14,7 +14,7 @@ const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS statemark_schema (
     version int8 NOT NULL)";
 
 /// The steps; how many are done is the version of a database.
-const STEPS: [&str; 11] = [
+const STEPS: [&str; 12] = [
     // Names are compared by their bytes, as everywhere else.
     r#"CREATE TABLE IF NOT EXISTS statemark_runs (
         run text COLLATE "C" PRIMARY KEY,
@@ -68,6 +68,7 @@ const STEPS: [&str; 11] = [
     "CREATE INDEX IF NOT EXISTS statemark_runs_forked ON statemark_runs (forked_from)",
     "CREATE INDEX IF NOT EXISTS statemark_runs_parent ON statemark_runs (parent)",
     "CREATE INDEX IF NOT EXISTS statemark_timers_due ON statemark_timers (due)",
+    "ALTER TABLE statemark_blobs ADD COLUMN IF NOT EXISTS kept int8 NOT NULL DEFAULT 0",
 ];
 
 /// Makes the tables or brings them up to date.

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 
 use super::fault::{Doing as _, damaged};
 use super::row::{self, HEAD, RECORD, get, hash, int, number};
+use crate::beside;
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
 use crate::record::Record;
@@ -126,7 +127,10 @@ fn joined(
     let mut found = records.iter().map(|record: &Record| record.seq);
     match (after.saturating_add(1)..=last).find(|seq| found.next() != Some(*seq)) {
         Some(seq) => Err(lost(run, Some(seq), "the record is missing".to_owned())),
-        None => Ok(records),
+        None => {
+            beside::whole(run, &mut records, |hash| blob(connection, hash))?;
+            Ok(records)
+        }
     }
 }
 
@@ -262,9 +266,16 @@ pub(super) fn changes(
     Ok((count, hints))
 }
 
-pub(super) fn has_blob(connection: &Connection, hash: &Hash) -> Result<bool, StoreError> {
-    let sql = "SELECT 1 FROM blobs WHERE hash = ?1";
-    Ok(one(connection, sql, [hash.bytes()], |_| Ok(()))?.is_some())
+/// When somebody has kept a blob last.
+pub(super) fn kept(connection: &Connection, hash: &Hash) -> Result<Option<u64>, StoreError> {
+    let sql = "SELECT kept FROM blobs WHERE hash = ?1";
+    one(connection, sql, [hash.bytes()], |row| number(row, 0))
+}
+
+/// The blobs that nobody has kept since.
+pub(super) fn idle(connection: &Connection, before: u64) -> Result<Vec<Hash>, StoreError> {
+    let sql = "SELECT hash FROM blobs WHERE kept < ?1 ORDER BY hash";
+    rows(connection, sql, [int(before)], |row| hash(row, 0))
 }
 
 pub(super) fn blob(connection: &Connection, hash: &Hash) -> Result<Vec<u8>, StoreError> {

@@ -14,7 +14,8 @@ use crate::store::StoreError;
 const APPLICATION: i32 = 0x534d_524b;
 
 /// What leads from each version of the tables to the next. Stores are never led back.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
 -- What lists, leases and watchers need of a run. `hash` is that of its last record; `version` counts changes of the store.
 CREATE TABLE runs (
     run         TEXT    NOT NULL PRIMARY KEY,
@@ -94,7 +95,12 @@ CREATE TABLE counts (
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO counts (name, value) VALUES ('version', 0);
-"];
+",
+    "
+-- When somebody has kept a blob last: one that is about to be named mustn't be swept away.
+ALTER TABLE blobs ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+",
+];
 
 /// Gives the file the tables that this version knows.
 ///

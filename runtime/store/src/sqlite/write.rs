@@ -7,6 +7,7 @@ use rusqlite::{Connection, params};
 use super::fault::Doing as _;
 use super::read::{self, no_run, one, rows};
 use super::row::{self, get, hash, int, number};
+use crate::beside;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::{Record, chain};
@@ -153,11 +154,14 @@ fn put_record(connection: &Connection, run: &RunId, record: &Record) -> Result<(
         record.actor.name,
         record.actor.session,
         record.key.as_ref().map(|key| key.as_str()),
-        record.body,
+        beside::in_row(&record.body),
         record.prev.bytes(),
     ];
     run_sql(connection, sql, row)?;
-    Ok(())
+    match beside::hash_of(&record.body) {
+        Some(hash) => blob(connection, &hash, record.body.as_bytes(), None),
+        None => Ok(()),
+    }
 }
 
 /// What lists show from now on.
@@ -323,9 +327,26 @@ pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), Stor
     Ok(())
 }
 
-pub(super) fn blob(connection: &Connection, hash: &Hash, bytes: &[u8]) -> Result<(), StoreError> {
-    let sql = "INSERT INTO blobs (hash, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-    run_sql(connection, sql, params![hash.bytes(), bytes])?;
+/// Keeps a blob, or says of one that is there that somebody has kept it now.
+pub(super) fn blob(
+    connection: &Connection,
+    hash: &Hash,
+    bytes: &[u8],
+    now: Option<u64>,
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO blobs (hash, bytes, kept)
+               VALUES (?1, ?2, coalesce(?3, CAST(unixepoch('subsec') * 1000 AS INTEGER)))
+               ON CONFLICT (hash) DO UPDATE SET kept = max(kept, excluded.kept)";
+    run_sql(connection, sql, params![hash.bytes(), bytes, now.map(int)])?;
+    Ok(())
+}
+
+/// Removes blobs.
+pub(super) fn sweep(connection: &Connection, blobs: &[Hash]) -> Result<(), StoreError> {
+    for hash in blobs {
+        let sql = "DELETE FROM blobs WHERE hash = ?1";
+        run_sql(connection, sql, [hash.bytes()])?;
+    }
     Ok(())
 }
 
