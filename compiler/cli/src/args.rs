@@ -1,6 +1,7 @@
 //! The arguments.
 
 mod again;
+mod artifacts;
 mod checkpoint;
 mod control;
 mod effect;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use again::{MigrateArgs, ReplayArgs};
+pub(crate) use artifacts::{ArtifactsArgs, ArtifactsWhat, FromFileArgs, OnArtifactArgs};
 pub(crate) use checkpoint::{
     CheckpointArgs, CheckpointWhat, CheckpointsArgs, RestoreArgs, TakeArgs,
 };
@@ -97,6 +99,7 @@ pub(crate) enum Command {
     Continue(ContinueArgs),
     Cancel(CancelArgs),
     Force(ForceArgs),
+    Artifacts(ArtifactsArgs),
     Timeline(TimelineArgs),
     Fork(ForkArgs),
     Rewind(RewindArgs),

@@ -31,6 +31,12 @@ pub(crate) enum FailureKind {
     Overwrites { path: PathBuf },
     /// A file that would be replaced is a store that somebody uses.
     InUse { path: PathBuf },
+    /// A file is larger than it may be.
+    TooLarge {
+        path: PathBuf,
+        size: u64,
+        most: usize,
+    },
     /// A folder stands where a file is wanted.
     Folder { path: PathBuf },
     /// A spec has no machine.
@@ -300,7 +306,8 @@ impl Failure {
             FailureKind::BadTime { .. } => Some("write it like 30s, 10m or 1h 30m".to_owned()),
             FailureKind::BadWord { words, .. } => Some(format!("it may be {words}")),
             FailureKind::NeedsTerminal => Some("give a script with `--events FILE`".to_owned()),
-            FailureKind::Unreadable { .. }
+            FailureKind::TooLarge { .. }
+            | FailureKind::Unreadable { .. }
             | FailureKind::Unwritable { .. }
             | FailureKind::BadName { .. }
             | FailureKind::BadEventLine { .. }
@@ -374,6 +381,10 @@ impl fmt::Display for Failure {
                     "{path} has {} workflows, and none is the run's",
                     ids.len()
                 )
+            }
+            FailureKind::TooLarge { path, size, most } => {
+                let path = shown(path);
+                write!(out, "`{path}` has {size} bytes; most are {most}")
             }
             FailureKind::Folder { path } => write!(out, "`{}` is a folder", shown(path)),
             FailureKind::NoMachine { path } => out.write_str(&no_machine(path)),

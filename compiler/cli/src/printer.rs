@@ -44,6 +44,11 @@ impl Printer {
         forget(self.results.write_all(text.as_bytes()));
     }
 
+    /// Prints a result that need not be text.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        forget(self.results.write_all(bytes));
+    }
+
     /// Says something about the work, behind all results so far.
     pub(crate) fn talk(&mut self, text: &str) {
         self.flush();

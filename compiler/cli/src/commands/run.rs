@@ -1,5 +1,6 @@
 //! The commands that drive runs, one file each, and how they show a run.
 
+pub(super) mod artifacts;
 pub(super) mod ask;
 pub(super) mod checkpoint;
 pub(super) mod control;

@@ -223,7 +223,9 @@ impl<'d> Section<'d> {
         let count = entries.len();
         if rule.min_items.is_some_and(|least| count < least) {
             let least = rule.min_items.unwrap_or_default();
-            let what = format!("section `{name}` has {count} entries; it needs at least {least}");
+            let entries = if count == 1 { "entry" } else { "entries" };
+            let what =
+                format!("section `{name}` has {count} {entries}; it needs at least {least}");
             let help = "an entry is an item of a list or a subsection: add one".to_owned();
             findings.add(self.heading.at, what, Some(help));
         }

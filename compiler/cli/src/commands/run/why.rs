@@ -66,9 +66,11 @@ fn words(call: &Call, loaded: &Loaded, now: u64) -> String {
             None | Some(0) => "now".to_owned(),
             Some(left) => format!("in {}", runs::length(left)),
         },
-        Call::SubmitArtifact { artifact } => format!("hand `{artifact}` in as final"),
+        Call::SubmitArtifact { artifact } => {
+            format!("statemark artifacts put {run} {artifact} FILE --final")
+        }
         Call::FinalizeArtifact { artifact, revision } => {
-            format!("make revision {revision} of `{artifact}` final")
+            format!("statemark artifacts final {run} {artifact} --revision {revision}")
         }
         Call::Start { workflow } => format!("statemark start {workflow}"),
         Call::Effect { key } => format!("statemark effect report {run} {key} succeeded|failed"),
