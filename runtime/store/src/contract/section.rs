@@ -224,8 +224,7 @@ impl<'d> Section<'d> {
         if rule.min_items.is_some_and(|least| count < least) {
             let least = rule.min_items.unwrap_or_default();
             let entries = if count == 1 { "entry" } else { "entries" };
-            let what =
-                format!("section `{name}` has {count} {entries}; it needs at least {least}");
+            let what = format!("section `{name}` has {count} {entries}; it needs at least {least}");
             let help = "an entry is an item of a list or a subsection: add one".to_owned();
             findings.add(self.heading.at, what, Some(help));
         }
