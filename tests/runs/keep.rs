@@ -1,6 +1,7 @@
 //! Keeping stores: a damaged one is noticed, and what is copied is the same.
 
 mod damage;
+mod folds;
 mod lines;
 mod moving;
 mod pruning;

@@ -69,7 +69,10 @@ impl Fresh {
     }
 
     fn take_place(&self) -> io::Result<()> {
-        File::open(&self.temporary)?.sync_all()?;
+        OpenOptions::new()
+            .write(true)
+            .open(&self.temporary)?
+            .sync_all()?;
         if self.overwrite {
             return fs::rename(&self.temporary, &self.path);
         }

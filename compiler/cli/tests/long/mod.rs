@@ -42,7 +42,7 @@ stateDiagram-v2
 {
   "id": "loop",
   "context": {"rounds": 0},
-  "actions": {"count": {"assign": {"rounds": "rounds + 1"}}, "tell": {"idempotent": true}}
+  "actions": {"count": {"assign": {"rounds": "rounds + 1"}}, "tell": {"effect": true, "idempotent": true}}
 }
 ```
 "#;
@@ -130,7 +130,7 @@ fn work(runs: &Runs, order: &Order, seq: u64, event: &str) -> u64 {
         role: "assistant".to_owned(),
         text: "Something was said, which is about as long as what people say.".to_owned(),
     });
-    let bodies = vec![message; 10];
+    let bodies = vec![message; 20];
     let said = runs.change(order, &"said", |_, _| {
         let bodies = bodies.clone();
         Ok(Change { bodies })
@@ -142,7 +142,8 @@ fn table() -> Vec<u8> {
     let mut sources = Sources::new();
     sources.add("loop.md", SPEC);
     let compiled = compile(&sources, &Options::default());
-    back::table::write(&compiled.machines[0])
+    let machine = compiled.machines.first();
+    back::table::write(machine.unwrap_or_else(|| panic!("{:?}", compiled.diagnostics)))
 }
 
 /// The median time of a process from its start to its end.

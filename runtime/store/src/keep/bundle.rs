@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::progress::{Progress, Tell};
 use crate::fold::{Live, RunState};
 use crate::hash::Hash;
 use crate::id::Key;
@@ -56,8 +57,13 @@ pub(super) fn named(record: &Record) -> (BTreeSet<Hash>, BTreeSet<Hash>) {
 }
 
 impl Bundle {
-    /// A run of a store.
-    pub(super) fn read(store: &dyn Store, head: Head) -> Result<Self, StoreError> {
+    /// A run of a store; `progress` goes on with its records.
+    pub(super) fn read(
+        store: &dyn Store,
+        head: Head,
+        progress: &mut Progress,
+        tell: Tell<'_>,
+    ) -> Result<Self, StoreError> {
         let mut bundle = Self {
             records: Vec::new(),
             keys: BTreeMap::new(),
@@ -70,6 +76,7 @@ impl Bundle {
             let page = store.records(&run, after, MAX_PAGE)?;
             let Some(last) = page.last() else { break };
             after = last.seq;
+            progress.add(page.len() as u64, tell);
             let page = page.into_iter();
             bundle
                 .records

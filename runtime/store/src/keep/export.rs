@@ -97,13 +97,11 @@ pub fn export(
     let mut exported = Exported::default();
     let mut progress = Progress::of(heads.iter().map(own).sum());
     for head in heads {
-        let bundle = checked(store, head)?;
+        let bundle = checked(store, head, &mut progress, tell)?;
         exported.runs.push(bundle.head.run.clone());
         exported.records += bundle.records.len();
         exported.blobs += bundle.blobs.len();
-        let records = own(&bundle.head);
         write_bundle(out, bundle)?;
-        progress.add(records, tell);
     }
     out.flush().map_err(|error| unwritten(&error))?;
     Ok(exported)
@@ -116,8 +114,13 @@ pub(super) fn own(head: &Head) -> u64 {
 }
 
 /// A run that is as it was written: a damaged one is of no use to anybody who gets it.
-pub(super) fn checked(store: &dyn Store, head: Head) -> Result<Bundle, StoreError> {
-    let bundle = Bundle::read(store, head)?;
+pub(super) fn checked(
+    store: &dyn Store,
+    head: Head,
+    progress: &mut Progress,
+    tell: Tell<'_>,
+) -> Result<Bundle, StoreError> {
+    let bundle = Bundle::read(store, head, progress, tell)?;
     let checked = bundle.check();
     checked.map_err(|(seq, what)| StoreError::Corrupt {
         run: Some(bundle.head.run.clone()),

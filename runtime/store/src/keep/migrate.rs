@@ -44,8 +44,7 @@ pub fn migrate(from: &dyn Store, to: &dyn Store, tell: Tell<'_>) -> Result<Moved
     let heads = super::all(from)?;
     let mut progress = Progress::of(heads.iter().map(own).sum());
     for head in heads {
-        let records = own(&head);
-        let bundle = checked(from, head)?;
+        let bundle = checked(from, head, &mut progress, tell)?;
         match bundle.put(to)? {
             Put::New => {
                 moved.records += bundle.records.len();
@@ -53,7 +52,6 @@ pub fn migrate(from: &dyn Store, to: &dyn Store, tell: Tell<'_>) -> Result<Moved
             }
             Put::Same => moved.same.push(bundle.head.run),
         }
-        progress.add(records, tell);
     }
     Ok(moved)
 }
