@@ -3,8 +3,12 @@
 //! Every prefix of every spec that is here; and random mutations of them, seeded, so that a failure can be repeated:
 //! `STATEMARK_FUZZ_SEED` and `STATEMARK_FUZZ_INPUTS` choose.
 
+use std::collections::HashSet;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use statemark_compiler::{Options, back, compile, source::Sources};
 
@@ -73,14 +77,35 @@ pub(crate) fn survive(name: &str, text: &str) {
 
 #[test]
 fn every_prefix_is_survived() {
-    for (name, text) in seeds() {
-        if text.len() > MAX_PREFIXED {
-            continue;
+    let mut seeds = seeds();
+    seeds.retain(|(_, text)| text.len() <= MAX_PREFIXED);
+    // Texts often begin alike: what was tried once isn't tried again.
+    let tried: Mutex<HashSet<u64>> = Mutex::default();
+    let is_new = |name: &str, prefix: &str| {
+        let mut hasher = DefaultHasher::new();
+        (name, prefix).hash(&mut hasher);
+        tried.lock().unwrap().insert(hasher.finish())
+    };
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some((name, text)) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
+                if is_new(name, &text[..end]) {
+                    survive(name, &text[..end]);
+                }
+            }
         }
-        for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
-            survive(&name, &text[..end]);
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work);
         }
-    }
+    });
+    let all: usize = seeds.iter().map(|(_, text)| text.len()).sum();
+    println!(
+        "{} of {all} prefixes are different",
+        tried.lock().unwrap().len()
+    );
 }
 
 /// xorshift64*: small, seeded, and good enough to choose where to break a text.
