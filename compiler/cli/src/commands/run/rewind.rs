@@ -8,7 +8,6 @@ use statemark_store::runs::{Rewind, RewindPlan};
 use super::{outcome, shown};
 use crate::args::{RewindArgs, ScopeArg, TextFormat};
 use crate::failure::Failure;
-use crate::lines::counted;
 use crate::printer::Printer;
 use crate::runs;
 use crate::status::ExitStatus;
@@ -78,7 +77,7 @@ fn planned(plan: &RewindPlan) -> String {
             .collect(),
     );
     let artifacts = plan.artifacts.iter();
-    let artifacts = artifacts.map(|(name, count)| format!("{name} ({})", counted_u64(*count)));
+    let artifacts = artifacts.map(|(name, revision)| format!("{name} (revision {revision})"));
     line("artifacts", artifacts.collect());
     let decided = plan.decided.iter();
     line(
@@ -98,8 +97,4 @@ fn planned(plan: &RewindPlan) -> String {
         let _ = writeln!(text, "  effect {} ({}): {then}", effect.name, effect.key);
     }
     text
-}
-
-fn counted_u64(count: u64) -> String {
-    counted(usize::try_from(count).unwrap_or(usize::MAX), "revision")
 }
