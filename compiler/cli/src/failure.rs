@@ -141,6 +141,10 @@ pub(crate) enum FailureKind {
     },
     /// Others can read the caller's own token.
     OpenToken { path: PathBuf },
+    /// Only a person may do it.
+    NotAPerson,
+    /// The caller keeps a good token already.
+    KeptToken { path: PathBuf },
     /// Nobody says where the caller's configuration is.
     NoHome,
     /// No run of a workflow is paused.
@@ -292,6 +296,13 @@ impl Failure {
                 _ => format!("good are {}", known.join(", ")),
             }),
             FailureKind::OpenToken { path } => Some(format!("`chmod 600 {}`", shown(path))),
+            FailureKind::NotAPerson => Some(
+                "use a person's token: STATEMARK_TOKEN, or the one that `token create --save` has kept"
+                    .to_owned(),
+            ),
+            FailureKind::KeptToken { .. } => {
+                Some("decide with that one; or revoke it first, and make another".to_owned())
+            }
             FailureKind::NoHome => {
                 Some("set HOME, or keep the token in STATEMARK_TOKEN".to_owned())
             }
@@ -464,6 +475,13 @@ impl fmt::Display for Failure {
             FailureKind::OpenToken { path } => {
                 write!(out, "others can read the token in `{}`", shown(path))
             }
+            FailureKind::NotAPerson => out
+                .write_str("only a person makes tokens and revokes them, once there is a person's"),
+            FailureKind::KeptToken { path } => write!(
+                out,
+                "you keep a token for this project already, in `{}`; no other was made",
+                shown(path)
+            ),
             FailureKind::NoHome => out.write_str("there is no place for the token: HOME isn't set"),
             FailureKind::NonePaused { workflow } => {
                 write!(out, "no run of `{workflow}` is paused")

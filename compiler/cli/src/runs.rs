@@ -11,25 +11,45 @@ use std::time::Duration;
 use serde_json::Value;
 use statemark_compiler::diag::nearest;
 use statemark_store::{
-    Clock, Head, Key, Loaded, NameError, Order, Query, RunError, RunId, Runs, SqliteStore, Store,
-    StoreError, Workflow, Workflows, Written, file_of,
+    Clock, Head, Key, Loaded, NameError, Order, Query, Role, RunError, RunId, Runs, SqliteStore,
+    Store, StoreError, Workflow, Workflows, Written, file_of,
 };
 
 use crate::args::{SpecsArgs, StoreArgs};
 use crate::failure::{Failure, FailureKind};
 
-pub(crate) use caller::{change as change_tokens, read as tokens, save as save_token};
+pub(crate) use caller::{
+    change as change_tokens, check_unsaved, read as tokens, save as save_token,
+};
 pub(crate) use clock::{length, shown as time};
 
 /// How often a store is asked for news. Why: a person doesn't notice a fifth of a second.
 pub(crate) const PAUSE: Duration = Duration::from_millis(200);
+
+/// How many timers are taken in one round, and how many rounds there are. Why: a list must come, whatever is due.
+const ROUND: usize = 100;
+const MOST_ROUNDS: usize = 10;
 
 /// How many runs are looked at for one that begins so. Why: enough to show that several do.
 const MOST_MEANT: usize = 6;
 
 /// The runs of the store that the arguments mean; workflows come from journals alone.
 pub(crate) fn open(store: &StoreArgs) -> Result<Runs, Failure> {
+    let address = place::existing(store.store.as_deref())?;
+    at(&address, catalog::Catalog::default())
+}
+
+/// The same, and the store is made if it isn't there.
+pub(crate) fn open_or_make(store: &StoreArgs) -> Result<Runs, Failure> {
     over(store, catalog::Catalog::default())
+}
+
+/// The same, if there is a store: looking makes none. One that is named has to be there.
+pub(crate) fn open_if_there(store: &StoreArgs) -> Result<Option<Runs>, Failure> {
+    if place::is_unmade(store.store.as_deref())? {
+        return Ok(None);
+    }
+    open(store).map(Some)
 }
 
 /// The runs of the store that the arguments mean, with the workflows of these specs; `workflow` is the one that is wanted.
@@ -58,12 +78,6 @@ pub(crate) fn open_for_reports(
     }
     let broken = catalog.broken().to_vec();
     Ok((over(store, catalog)?, broken))
-}
-
-/// The runs of a store that has to be there already.
-pub(crate) fn open_existing(store: &StoreArgs) -> Result<Runs, Failure> {
-    let address = place::existing(store.store.as_deref())?;
-    at(&address, catalog::Catalog::default())
 }
 
 /// A store that has to be there already, and in a file, so that it can be `done` as files are.
@@ -166,6 +180,24 @@ pub(crate) fn load(runs: &Runs, text: &str) -> Result<Loaded, Failure> {
     Ok(runs.caught_up(&run)?)
 }
 
+/// Takes what is due of a run, if there is one.
+pub(crate) fn take_due(runs: &Runs, run: &RunId) -> Result<(), Failure> {
+    match runs.caught_up(run) {
+        Ok(_) | Err(RunError::Store(StoreError::NotFound { .. })) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Takes what is due of all runs, so that a list tells where they are.
+pub(crate) fn take_all_due(runs: &Runs) -> Result<(), Failure> {
+    for _ in 0..MOST_ROUNDS {
+        if runs.fire_due(runs.now(), ROUND)?.is_empty() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// The run that a text means, for an order; what was due by now has been taken.
 pub(crate) fn current(runs: &Runs, text: &str) -> Result<RunId, Failure> {
     Ok(load(runs, text)?.run)
@@ -190,6 +222,15 @@ fn ordered(run: RunId, key: Option<&str>, wants_person: bool) -> Result<Order, F
         key,
         ..Order::new(run, actor)
     })
+}
+
+/// That the caller may change something: an observer may not.
+pub(crate) fn check_may_write() -> Result<(), Failure> {
+    let (actor, _) = caller::caller(false)?;
+    if actor.role == Role::Observer {
+        return Err(RunError::ReadOnly { actor }.into());
+    }
+    Ok(())
 }
 
 /// JSON on the command line.
@@ -239,10 +280,17 @@ pub(crate) fn begin(
     let mut tries = 0;
     loop {
         let id = given.clone();
-        let id = id.unwrap_or_else(|| RunId::of_workflow(workflow));
+        // The same key has to mean the same run.
+        let made = || match key {
+            Some(key) => RunId::of_workflow_for(workflow, key),
+            None => RunId::of_workflow(workflow),
+        };
+        let id = id.unwrap_or_else(made);
         let order = order(id, key)?;
         match write(&order) {
-            Err(RunError::Store(StoreError::Conflict { .. })) if given.is_some() => {
+            Err(RunError::Store(StoreError::Conflict { .. }))
+                if given.is_some() || key.is_some() =>
+            {
                 let run = order.run.to_string();
                 return Err(FailureKind::RunExists { run }.into());
             }

@@ -24,6 +24,10 @@ pub fn open(address: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, Stor
     {
         return postgres(address);
     }
+    if address.is_empty() || address == "sqlite:" {
+        let what = "the address of the store is empty: write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory:`".to_owned();
+        return Err(StoreError::Invalid { what });
+    }
     let Some(path) = file_of(address) else {
         // It isn't quoted: an address with `://` may hold a password.
         let scheme = address.split("://").next().unwrap_or_default();

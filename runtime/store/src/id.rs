@@ -113,6 +113,15 @@ impl RunId {
         Self(format!("{id}-{end}"))
     }
 
+    /// The id of the run that is made of a workflow under a key: always the same one.
+    #[must_use]
+    pub fn of_workflow_for(workflow: &str, key: &str) -> Self {
+        let sum = crate::hash::Hash::of(format!("{workflow}\n{key}").as_bytes()).to_string();
+        let end: String = sum.chars().take(12).collect();
+        let id: String = workflow.chars().take(MAX_NAME / 2).collect();
+        Self(format!("{id}-{end}"))
+    }
+
     /// An id that no other run has: a UUID of version 7, so that ids sort by the time when they were made.
     #[must_use]
     pub fn random() -> Self {

@@ -364,7 +364,7 @@ impl RunHost {
 }
 
 /// Which fields of events' data become fields of the context.
-fn merge(workflow: &Workflow) -> Merge {
+pub(crate) fn merge(workflow: &Workflow) -> Merge {
     let meta = workflow.meta();
     if meta.get("merge").and_then(Value::as_str) == Some("none") {
         return Merge::None;

@@ -280,7 +280,12 @@ impl fmt::Display for StoreError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Conflict { actual: 0 } => out.write_str("there is no such run"),
-            Self::Conflict { actual } => write!(out, "the run has gone on to record {actual}"),
+            Self::Conflict { actual } => {
+                write!(
+                    out,
+                    "the run ends with record {actual}, not where this was meant for"
+                )
+            }
             Self::Fenced { newest } => {
                 write!(
                     out,

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use statemark_runtime::{
-    DecodeError, EventId, FieldId, StateId, Table, TransitionId, VerifyError, decode, verify,
+    DecodeError, EventId, FieldId, Merge, StateId, Table, TransitionId, VerifyError, decode, verify,
 };
 
 use crate::hash::Hash;
+use crate::{schema, step};
 
 /// A machine that runs can be started of.
 #[derive(Debug)]
@@ -145,6 +146,34 @@ impl Workflow {
     pub fn requires_approval(&self, transition: TransitionId) -> bool {
         let meta = self.transition_meta(transition);
         meta.get("requires_approval") == Some(&Value::Bool(true))
+    }
+
+    /// The fields of an event's data that become fields of the context.
+    pub(crate) fn merged(&self, data: &Map<String, Value>) -> Map<String, Value> {
+        let mut merged = data.clone();
+        match step::merge(self) {
+            Merge::None => merged.clear(),
+            Merge::Declared(names) => merged.retain(|name, _| names.contains(name)),
+            _ => {}
+        }
+        merged
+    }
+
+    /// Why a context can't get these fields, by the schema of contexts. What was wrong before isn't theirs.
+    pub(crate) fn unfit(
+        &self,
+        context: &Map<String, Value>,
+        fields: &Map<String, Value>,
+    ) -> Option<String> {
+        let schema = self.machine.get("context_schema")?;
+        if fields.is_empty() {
+            return None;
+        }
+        let mut after = context.clone();
+        after.extend(fields.clone());
+        let error = schema::check(schema, &Value::Object(after)).err()?;
+        let before = Value::Object(context.clone());
+        schema::check(schema, &before).is_ok().then_some(error)
     }
 
     /// What it says of an action.

@@ -47,6 +47,9 @@ fn create(
     };
     let run: Option<RunId> = run.map(|it| runs::named("--run", it.parse())).transpose()?;
     let now = runs::now()?;
+    if save {
+        runs::check_unsaved()?;
+    }
     let text = runs::change_tokens(|tokens| {
         let made = tokens.create(name, role, run, now);
         made.map_err(|error| FailureKind::Token(error).into())

@@ -74,11 +74,34 @@ pub(crate) fn change<T>(
     let lock = private(&folder.join("tokens.lock"))?;
     lock.lock().map_err(|cause| unwritable(&path, cause))?;
     let mut tokens = read()?;
+    check_may_change(&tokens)?;
     let done = change(&mut tokens)?;
     let mut text = serde_json::to_string_pretty(&tokens).unwrap_or_default();
     text.push('\n');
     keep(&path, &text)?;
     Ok(done)
+}
+
+/// That the caller's own configuration has no token yet that is good for this project.
+pub(crate) fn check_unsaved() -> Result<(), Failure> {
+    let path = own().ok_or(FailureKind::NoHome)?;
+    if kept()?.is_some_and(|kept| is_good(&kept)) {
+        return Err(FailureKind::KeptToken { path }.into());
+    }
+    Ok(())
+}
+
+/// That the caller may make tokens and revoke them: once there is a person's, a person.
+fn check_may_change(tokens: &Tokens) -> Result<(), Failure> {
+    let mut roles = tokens.iter().map(|token| token.role);
+    if roles.all(|role| role != Role::Person) {
+        return Ok(());
+    }
+    let (actor, _) = caller(true)?;
+    if actor.role < Role::Person {
+        return Err(FailureKind::NotAPerson.into());
+    }
+    Ok(())
 }
 
 /// Keeps a token in the caller's own configuration. Where it is now.
@@ -89,6 +112,11 @@ pub(crate) fn save(text: &str) -> Result<PathBuf, Failure> {
     }
     keep(&path, &format!("{text}\n"))?;
     Ok(path)
+}
+
+/// Whether a token is good for this project; for others nobody can tell.
+fn is_good(text: &str) -> bool {
+    read().is_ok_and(|tokens| tokens.find(text).is_some())
 }
 
 /// The token that was kept, if there is one. Others must not be able to read it.

@@ -13,16 +13,26 @@ const VARIABLE: &str = "STATEMARK_NOW";
 pub(super) fn clock() -> Result<Either, Failure> {
     match std::env::var(VARIABLE) {
         Err(_) => Ok(Either::System),
-        Ok(value) => match value.parse() {
-            Ok(now) => Ok(Either::Fixed(ManualClock::new(now))),
-            Err(_) => Err(FailureKind::BadVariable {
+        Ok(value) => match moment(&value) {
+            Some(now) => Ok(Either::Fixed(ManualClock::new(now))),
+            None => Err(FailureKind::BadVariable {
                 name: VARIABLE,
                 value,
-                values: "a number of milliseconds since 1970",
+                values: "a time like 2026-11-21T15:04:05Z, or a number of milliseconds since 1970",
             }
             .into()),
         },
     }
+}
+
+/// A moment as it is shown, or in milliseconds since 1970.
+fn moment(text: &str) -> Option<u64> {
+    if let Ok(number) = text.parse() {
+        return Some(number);
+    }
+    let time = humantime::parse_rfc3339(text).ok()?;
+    let since = time.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_millis()).ok()
 }
 
 /// One of two clocks.

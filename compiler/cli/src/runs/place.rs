@@ -32,6 +32,13 @@ pub(super) fn existing(flag: Option<&str>) -> Result<String, Failure> {
     Ok(address)
 }
 
+/// Whether the store is the project's own, and nobody has made it yet.
+pub(super) fn is_unmade(flag: Option<&str>) -> Result<bool, Failure> {
+    let named = flag.is_some() || std::env::var(VARIABLE).is_ok_and(|it| !it.is_empty());
+    let (address, _) = look(flag)?;
+    Ok(!named && check_exists(&address).is_err())
+}
+
 /// Opening a file that isn't there would make an empty store.
 pub(super) fn check_exists(address: &str) -> Result<(), Failure> {
     match file_of(address) {
@@ -85,14 +92,15 @@ fn here() -> Result<PathBuf, Failure> {
     })
 }
 
+/// The nearest folder upward; what lies beyond the root of the repository is another project's.
 fn around(here: PathBuf) -> PathBuf {
-    match files::upward(&here, FOLDER) {
-        Some(found) => found,
-        None => files::upward(&here, ".git")
-            .and_then(|git| git.parent().map(Path::to_path_buf))
-            .unwrap_or(here)
-            .join(FOLDER),
+    for folder in here.ancestors() {
+        let own = folder.join(FOLDER);
+        if own.is_dir() || folder.join(".git").exists() {
+            return own;
+        }
     }
+    here.join(FOLDER)
 }
 
 fn made(folder: PathBuf) -> Result<PathBuf, Failure> {

@@ -315,8 +315,9 @@ fn may_answer(
 /// Whether two are one as far as can be told: who has no name and no session is anybody of the role.
 fn is_same(one: &Actor, other: &Actor) -> bool {
     let both = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
+    // A name in another role is somebody else's: a program may call itself what it likes.
     both(&one.session, &other.session)
-        || both(&one.name, &other.name)
+        || (one.role == other.role && both(&one.name, &other.name))
         || (one == other && one.name.is_none() && one.session.is_none())
 }
 

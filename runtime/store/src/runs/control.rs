@@ -10,7 +10,7 @@ use crate::body::{Body, Cancelled, Forced, Paused};
 use crate::fold::Status;
 use crate::id::RunId;
 use crate::step::CannotStep;
-use crate::store::{MAX_PAGE, Query};
+use crate::store::Query;
 
 /// A run is set to a state by hand.
 #[derive(Clone, Debug, Serialize)]
@@ -70,7 +70,7 @@ impl Runs {
         })
     }
 
-    /// The run of a workflow in a project that was paused last.
+    /// The run of a workflow that was paused last; of a project, if one is named.
     ///
     /// # Errors
     ///
@@ -80,25 +80,15 @@ impl Runs {
         workflow: &str,
         project: Option<&str>,
     ) -> Result<Option<RunId>, RunError> {
-        let mut query = Query {
+        let query = Query {
             statuses: vec![Status::Paused.name().to_owned()],
             workflow: Some(workflow.to_owned()),
             project: project.map(str::to_owned),
-            limit: MAX_PAGE,
+            limit: 1,
             ..Query::default()
         };
-        loop {
-            let page = self.store.list(&query)?;
-            let mut heads = page.heads.into_iter();
-            // A query without a project means any; here it means none.
-            if let Some(head) = heads.find(|it| it.summary.project.as_deref() == project) {
-                return Ok(Some(head.run));
-            }
-            match page.next {
-                Some(next) => query.after = Some(next),
-                None => return Ok(None),
-            }
-        }
+        let page = self.store.list(&query)?;
+        Ok(page.heads.into_iter().next().map(|head| head.run))
     }
 
     /// Gives a run up.

@@ -55,6 +55,7 @@ impl Runs {
     /// [`RunError::Invalid`] if the record isn't there or was taken back; [`StoreError::Conflict`] if there is a run of
     /// the new id already. Nothing is recorded in the other run.
     pub fn fork(&self, order: &Order, fork: &Fork) -> Result<Written, RunError> {
+        Self::may_write(&order.actor)?;
         let fork = &self.cleaned(fork);
         let digest = self.digest(order, &("fork", fork))?;
         if let Some(written) = self.replayed(order, digest)? {
@@ -77,6 +78,16 @@ impl Runs {
         });
         let table = state.table.ok_or_else(|| missing(fork))?;
         let workflow = self.workflow_of(&table)?;
+        if let Some(error) = fork
+            .input
+            .as_object()
+            .and_then(|it| workflow.unfit(&state.context, it))
+        {
+            let what = format!(
+                "the fork can't go on with this input: its context wouldn't be as `context_schema` says: {error}"
+            );
+            return Err(RunError::Invalid { what });
+        }
         let new = vec![self.sealed(&workflow, (now, &order.actor), &body)];
         let (records, hash) = chain(&new, order.key.as_ref(), fork.at, last);
         let mut state = state;

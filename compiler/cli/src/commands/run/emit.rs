@@ -51,6 +51,7 @@ pub(in crate::commands) fn run(
     }
     let run: RunId = runs::named("--run-id", args.run_id.parse())?;
     let (all, broken) = runs::open_for_reports(&args.store, &args.specs, &args.workflow)?;
+    runs::take_due(&all, &run)?;
     let mut order = runs::order(run, args.key.as_deref())?;
     let named = order.actor.name.take();
     order.actor.name = named.or_else(|| args.harness.clone());

@@ -35,9 +35,13 @@ pub(in crate::commands) fn run(
     args: &InboxArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let all = runs::open(&args.store)?;
+    let Some(all) = runs::open_if_there(&args.store)? else {
+        printer.talk("nothing is asked\n");
+        return Ok(ExitStatus::Clean);
+    };
     let mut before = None;
     loop {
+        runs::take_all_due(&all)?;
         let open = open(&all, args.workflow.as_deref())?;
         let text = match args.store.format() {
             TextFormat::Json => open.iter().map(shown::json).collect(),

@@ -14,11 +14,15 @@ pub(in crate::commands) fn run(
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     check(&args.status)?;
-    let all = runs::open(&args.store)?;
+    let Some(all) = runs::open_if_there(&args.store)? else {
+        printer.talk("no runs; `statemark start WORKFLOW` starts one\n");
+        return Ok(ExitStatus::Clean);
+    };
+    runs::take_all_due(&all)?;
     let query = Query {
         statuses: args.status.clone(),
         workflow: args.workflow.clone(),
-        limit: args.limit,
+        limit: args.limit.max(1),
         ..Query::default()
     };
     let page = all.store().list(&query).map_err(FailureKind::Store)?;
@@ -46,7 +50,7 @@ pub(in crate::commands) fn run(
     } else if page.next.is_some() {
         printer.talk(&format!(
             "and more: `--limit {}`\n",
-            args.limit.saturating_mul(2)
+            args.limit.max(1).saturating_mul(2)
         ));
     }
     Ok(ExitStatus::Clean)

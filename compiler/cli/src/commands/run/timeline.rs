@@ -35,7 +35,8 @@ fn drawn(timeline: &Timeline, palette: Palette) -> String {
             .map(|until| runs::length(until.saturating_sub(visit.since)));
         let stay = match (length, visit.left) {
             (Some(length), Some(left)) => format!("left at {left}, after {length}"),
-            _ => "still there".to_owned(),
+            _ if visit.counts => "still there".to_owned(),
+            _ => String::new(),
         };
         let number = match visit.number {
             0 | 1 => String::new(),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use statemark_store::Status;
+use statemark_store::{RunState, Status, WaitingFor};
 
 use super::{runs as listing, shown};
 use crate::args::{TextFormat, WaitArgs};
@@ -25,7 +25,7 @@ pub(in crate::commands) fn run(
         let loaded = all.caught_up(&run)?;
         let status = loaded.state.status();
         let is_met = if args.statuses.is_empty() {
-            status != Status::Running
+            needs_somebody(&loaded.state)
         } else {
             args.statuses.iter().any(|it| it == status.name())
         };
@@ -45,4 +45,15 @@ pub(in crate::commands) fn run(
     } else {
         ExitStatus::Findings
     })
+}
+
+/// Whether the run is over, or somebody has to do something: continue it, decide, answer, report. A child that runs is none
+/// of that.
+fn needs_somebody(state: &RunState) -> bool {
+    let status = state.status();
+    let is_child = |it: &WaitingFor| matches!(it, WaitingFor::Child { .. });
+    status.is_over()
+        || status == Status::Paused
+        || !state.open_requests().is_empty()
+        || !state.waiting_for().iter().all(is_child)
 }

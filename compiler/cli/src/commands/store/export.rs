@@ -16,7 +16,7 @@ use crate::runs;
 use crate::status::ExitStatus;
 
 pub(super) fn run(args: &ExportArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let all = runs::open_existing(&args.store)?;
+    let all = runs::open(&args.store)?;
     let only = args.run.as_deref().map(|run| runs::find(&all, run));
     let only = only.transpose()?;
     if args.file == Path::new("-") {

@@ -23,7 +23,7 @@ pub(super) fn run(args: &ImportArgs, printer: &mut Printer) -> Result<ExitStatus
         let size = file.metadata().map_or(0, |facts| facts.len());
         (Box::<File>::new(file), size)
     };
-    let into = runs::open(&args.store)?;
+    let into = runs::open_or_make(&args.store)?;
     let imported = {
         let counted = Counted {
             input,

@@ -13,7 +13,10 @@ use crate::status::ExitStatus;
 pub(super) fn run(args: &PruneArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
     let age = args.older_than.as_deref().map(runs::milliseconds);
     let age = age.transpose()?;
-    let all = runs::open_existing(&args.store)?;
+    if args.yes {
+        runs::check_may_write()?;
+    }
+    let all = runs::open(&args.store)?;
     let wanted = Prune {
         before: age.map(|age| all.now().saturating_sub(age)),
         keep: args.keep,

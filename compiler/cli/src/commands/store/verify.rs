@@ -27,7 +27,7 @@ pub(super) fn run(args: &VerifyArgs, printer: &mut Printer) -> Result<ExitStatus
 }
 
 fn look(args: &VerifyArgs, printer: &mut Printer) -> Result<keep::Verified, Failure> {
-    let all = runs::open_existing(&args.store)?;
+    let all = runs::open(&args.store)?;
     let only = args.run.as_deref().map(|run| runs::find(&all, run));
     let only = only.transpose()?;
     let mut bar = Bar::new(printer, "verifying", Unit::Records);
