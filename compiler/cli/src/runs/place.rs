@@ -66,7 +66,7 @@ fn look(flag: Option<&str>) -> Result<(String, Option<PathBuf>), Failure> {
     {
         return Ok((beside(&path, address), None));
     }
-    let folder = around(here);
+    let folder = around(&here);
     let address = format!("sqlite:{}", folder.join(FILE).display());
     Ok((address, Some(folder)))
 }
@@ -77,7 +77,7 @@ pub(super) fn folder() -> Result<PathBuf, Failure> {
     let here = here()?;
     let config = config::find(&here)?;
     let beside = config.and_then(|(path, _)| Some(path.parent()?.join(FOLDER)));
-    Ok(beside.unwrap_or_else(|| around(here)))
+    Ok(beside.unwrap_or_else(|| around(&here)))
 }
 
 /// The same, and it is there.
@@ -93,7 +93,7 @@ fn here() -> Result<PathBuf, Failure> {
 }
 
 /// The nearest folder upward; what lies beyond the root of the repository is another project's.
-fn around(here: PathBuf) -> PathBuf {
+fn around(here: &Path) -> PathBuf {
     for folder in here.ancestors() {
         let own = folder.join(FOLDER);
         if own.is_dir() || folder.join(".git").exists() {
