@@ -12,7 +12,9 @@ mod data;
 mod expression;
 mod walk;
 
-pub use self::data::{Free, Plain, String, Vec, at, fit, length, narrow, restore, store, within};
+pub use self::data::{
+    Free, Plain, String, Vec, at, datum, fit, length, narrow, object, restore, store, within,
+};
 pub use self::expression::{among, holds, is_true, load, operand};
 pub use self::walk::{Content, Rows, StateRow, TransitionRow, WalkSnapshot};
 pub use crate::words::same_words;

@@ -12,6 +12,8 @@
 //!
 //! - The data of a machine is its own where the spec declares it: a struct `Context`, whose fields expressions read as
 //!   Rust reads fields. Where nothing says what the data holds, the host is asked for a `Value` by name.
+//! - An event whose schema says which fields its data has is sent with a struct of them; what the context declares of it is
+//!   merged there.
 //!
 //! Deliberately not here: `serde`. A snapshot is a hash and a number, which hosts keep as they like, beside the context.
 
@@ -223,8 +225,10 @@ fn allowed(facts: &Facts<'_>) -> TokenStream {
             clippy::unused_self,
         }
     });
+    let payloads = (!facts.payloads().is_empty()).then(|| quote!(clippy::large_enum_variant,));
     let context = facts.data.as_ref().map(|_| {
         quote! {
+            #payloads
             clippy::option_option,
             clippy::struct_excessive_bools,
             clippy::struct_field_names,

@@ -1,5 +1,5 @@
 //! What the context holds, field by field: as its schema says, as its initial values show, and as far as what is assigned
-//! leaves it so.
+//! leaves it so; and what the data of events holds that is merged into it.
 //!
 //! [`Layout::of`] is a tree of [`Member`]s with a [`Shape`] each. A shape is a promise about every value that the field
 //! ever has on any engine: what can't be promised is [`Shape::Free`]. The promise of an integer's bounds is kept by
@@ -7,14 +7,19 @@
 //!
 //! Deliberately not here: Rust. What a shape is written as is `back/rust/context`.
 
+mod payload;
 mod read;
 mod widen;
 
+pub(crate) use payload::{Payload, inside, is_merged};
 pub(crate) use read::merges;
+
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::ir::{Expression, ExpressionKind, Machine};
+use crate::arena::Handle;
+use crate::ir::{Expression, ExpressionKind, Field, Machine};
 
 /// What a field holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,10 +68,14 @@ pub(crate) struct Member {
     pub(crate) docs: Option<String>,
 }
 
-/// The fields of a context.
+/// The fields of a context, or of an event's data.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     pub(crate) members: Vec<Member>,
+    /// Beside a context: the data of the events that have a shape.
+    pub(crate) payloads: Vec<Payload>,
+    /// The fields of events' data that may be read while an event without a shape is under way.
+    open: BTreeSet<Handle<Field>>,
 }
 
 impl Range {
@@ -151,8 +160,19 @@ impl Layout {
     /// The fields of a machine's context; `None` if nothing declares any.
     pub(crate) fn of(machine: &Machine) -> Option<Self> {
         let mut layout = Self::declared(machine)?;
+        layout.payloads = payload::payloads(machine);
+        layout.open = payload::open(machine, &layout.payloads);
         layout.settle(machine);
         Some(layout)
+    }
+
+    /// These fields alone.
+    pub(crate) const fn with(members: Vec<Member>) -> Self {
+        Self {
+            members,
+            payloads: Vec::new(),
+            open: BTreeSet::new(),
+        }
     }
 
     /// What is declared of the fields, whatever they are assigned.
@@ -166,7 +186,30 @@ impl Layout {
             return None;
         }
         let members = read::members(machine, declared, initial);
-        Some(Self { members })
+        Some(Self::with(members))
+    }
+
+    /// Whether what `event.x` gives is the host's to say, if no event with a shape is under way.
+    pub(crate) fn is_open(&self, field: Handle<Field>) -> bool {
+        self.payloads.is_empty() || self.open.contains(&field)
+    }
+
+    /// What a field of events' data holds where it is there.
+    fn received(&self, field: Handle<Field>, path: &str) -> Shape {
+        if self.is_open(field) {
+            return Shape::Free;
+        }
+        let keys = path.split('.').count();
+        let shapes = self.payloads.iter().filter_map(|payload| {
+            let (found, count) = payload.layout.find(path);
+            let shape = &found.last()?.shape;
+            match shape {
+                // What is inside of it may be anything.
+                Shape::Free if count < keys => Some(Shape::Free),
+                shape => (count == keys).then(|| shape.clone()),
+            }
+        });
+        shapes.reduce(Shape::join).unwrap_or(Shape::Free)
     }
 
     /// The members that a path leads through, up to the first that has a shape without fields, and how many keys that
@@ -228,10 +271,10 @@ impl Layout {
             },
             ExpressionKind::Field(field) => {
                 let path = &machine.fields.at(*field).path;
-                if path.starts_with("event.") {
-                    return Shape::Free;
+                match inside(path) {
+                    Some(path) => self.received(*field, path),
+                    None => self.shape(path),
                 }
-                self.shape(path)
             }
             ExpressionKind::Unary(UnaryOperator::Size, _) => Shape::Int(Range {
                 least: 0,

@@ -168,6 +168,21 @@ pub fn at<'d>(datum: &'d Datum, path: &[&str]) -> Value<'d> {
     datum.at(path).map_or(Value::Absent, Datum::value)
 }
 
+/// A typed value as one without a type; `null` for a float that isn't a number.
+#[must_use]
+pub fn datum<T: Plain>(value: &T) -> Datum {
+    value.value().to_datum().unwrap_or_default()
+}
+
+/// An object of the fields that are there.
+#[must_use]
+pub fn object<const N: usize>(fields: [(&str, Option<Datum>); N]) -> Datum {
+    let there = fields
+        .into_iter()
+        .filter_map(|(key, value)| Some((String::from(key), value?)));
+    Datum::Object(there.collect())
+}
+
 /// A field without a type, in which paths may be assigned.
 pub trait Free {
     /// Calls back with the field; a field that is always there is there afterwards.
@@ -218,6 +233,19 @@ mod tests {
         assert_eq!(String::of(Value::Null), Err(Fault::WrongKind));
         assert_eq!(narrow(u64::MAX), Err(Fault::Overflow));
         assert_eq!(fit::<u8>(-1), Err(Fault::Overflow));
+    }
+
+    #[test]
+    fn what_is_there_becomes_an_object() {
+        let fields = [
+            ("a", Some(datum(&Some(3_u8)))),
+            ("b", None),
+            ("c", Some(datum(&f64::NAN))),
+        ];
+        assert_eq!(
+            object(fields),
+            Datum::from_json(r#"{"a": 3, "c": null}"#).unwrap()
+        );
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! Deliberately not here: what the shapes are (`pass/shape`).
 
 pub(super) mod assign;
+mod convert;
+pub(super) mod payload;
 pub(super) mod read;
 mod value;
 
@@ -14,11 +16,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
+use self::payload::Payload;
 use super::docs;
 use super::expression::has;
 use super::facts::Facts;
 use crate::ir::Machine;
-use crate::pass::names::{snake, upper_camel};
+use crate::pass::names::{Names, snake, upper_camel};
 use crate::pass::shape::{Layout, Member, Range, Shape};
 
 /// Names that types can't have, because the code around them uses these.
@@ -44,33 +47,63 @@ pub(super) struct Data {
     types: BTreeMap<String, Ident>,
     /// The identifiers of the texts of each enum.
     variants: BTreeMap<String, Vec<Ident>>,
+    /// What stands before a path in the names of types.
+    prefix: String,
+    /// The data of events.
+    pub(super) payloads: Vec<Payload>,
 }
 
 impl Data {
-    pub(super) fn of(machine: &Machine) -> Option<Self> {
-        let layout = Layout::of(machine)?;
-        let mut data = Self {
+    pub(super) fn of(machine: &Machine, names: &Names) -> Option<Self> {
+        let mut data = Self::empty(String::new(), Layout::of(machine)?);
+        let mut taken = TAKEN.iter().map(|&name| name.to_owned()).collect();
+        let members = data.layout.members.clone();
+        data.name_members("", &members, &mut taken);
+        data.payloads = payload::payloads(machine, names, &data, &mut taken);
+        Some(data)
+    }
+
+    /// Nothing named yet.
+    const fn empty(prefix: String, layout: Layout) -> Self {
+        Self {
+            layout,
             fields: BTreeMap::new(),
             types: BTreeMap::new(),
             variants: BTreeMap::new(),
-            layout: Layout {
-                members: Vec::new(),
-            },
-        };
-        let mut taken = TAKEN.iter().map(|&name| name.to_owned()).collect();
-        data.name_members("", &layout.members, &mut taken);
-        data.layout = layout;
-        Some(data)
+            prefix,
+            payloads: Vec::new(),
+        }
     }
 
     fn name_members(&mut self, around: &str, members: &[Member], types: &mut BTreeSet<String>) {
         let mut taken = BTreeSet::new();
         for member in members {
             let path = format!("{around}{}", member.name);
-            let field = free(snake(&member.name).0, &mut taken);
-            self.fields.insert(path.clone(), field);
+            self.name_field(&path, &member.name, &mut taken);
             self.name_shape(&path, &member.shape, types);
         }
+    }
+
+    fn name_field(&mut self, path: &str, name: &str, taken: &mut BTreeSet<String>) {
+        let field = free(snake(name).0, taken);
+        self.fields.insert(path.to_owned(), field);
+    }
+
+    /// Uses the types that another has for a field.
+    fn share(&mut self, other: &Self, path: &str) {
+        let inner = format!("{path}.");
+        let is_inner = |key: &String| key.starts_with(&inner);
+        let fields = other.fields.iter().filter(|(key, _)| is_inner(key));
+        self.fields
+            .extend(fields.map(|(key, name)| (key.clone(), name.clone())));
+        let types = other.types.iter();
+        let types = types.filter(|(key, _)| *key == path || is_inner(key));
+        self.types
+            .extend(types.map(|(key, name)| (key.clone(), name.clone())));
+        let variants = other.variants.iter();
+        let variants = variants.filter(|(key, _)| *key == path || is_inner(key));
+        self.variants
+            .extend(variants.map(|(key, names)| (key.clone(), names.clone())));
     }
 
     fn name_shape(&mut self, path: &str, shape: &Shape, types: &mut BTreeSet<String>) {
@@ -78,12 +111,12 @@ impl Data {
             Shape::Nullable(inner) => self.name_shape(path, inner, types),
             Shape::List(items) => self.name_shape(&item(path), items, types),
             Shape::Struct(members) => {
-                let name = free(upper_camel(path).0, types);
+                let name = free(upper_camel(&format!("{}{path}", self.prefix)).0, types);
                 self.types.insert(path.to_owned(), name);
                 self.name_members(&format!("{path}."), members, types);
             }
             Shape::Enum(texts) => {
-                let name = free(upper_camel(path).0, types);
+                let name = free(upper_camel(&format!("{}{path}", self.prefix)).0, types);
                 self.types.insert(path.to_owned(), name);
                 let mut taken = BTreeSet::new();
                 let variants = texts
@@ -268,6 +301,7 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     });
     let mut types = TokenStream::new();
     write_types(data, "", &data.layout.members, &mut types);
+    payload::write_types(data, &mut types);
     let types = (!types.is_empty()).then(|| {
         let imports = imports(&types);
         let runtime = (names(&types, "runtime") || !imports.is_empty()).then(|| {
@@ -275,8 +309,17 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
                 use super::runtime;
             )
         });
+        let told = if data.payloads.is_empty() {
+            quote!(
+                /// The types of what is in a [`Context`].
+            )
+        } else {
+            quote!(
+                /// The types of what is in a [`Context`] and in the data of events.
+            )
+        };
         quote! {
-            /// The types of what is in a [`Context`].
+            #told
             pub mod data {
                 #runtime
                 #imports
@@ -295,8 +338,9 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         #initial
     };
     let undo = assign::undo(facts);
-    let imports = imports(&quote!(#context #undo));
-    Some(quote!(#imports #context #types))
+    let payloads = payload::write(facts);
+    let imports = imports(&quote!(#context #payloads #undo));
+    Some(quote!(#imports #context #payloads #types))
 }
 
 /// The imports of what has an allocator, which a crate without the standard library has to import.

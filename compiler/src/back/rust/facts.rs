@@ -8,10 +8,11 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::Options;
+use super::context::payload::{self, Payload};
 use super::context::{Data, read};
 use crate::arena::Handle;
 use crate::ir::{
-    Action, ActionKind, Event, Guard, HostGuard, Machine, State, StateKind, Transition,
+    Action, ActionKind, Event, Field, Guard, HostGuard, Machine, State, StateKind, Transition,
 };
 use crate::pass::names::{Names, names};
 
@@ -38,7 +39,7 @@ pub(super) struct Facts<'m> {
     pub(super) events: Vec<Handle<Event>>,
     /// Whether a trait `Host` is needed: there is an action to carry out, a guard to answer or a field to read.
     pub(super) has_host: bool,
-    /// Whether fields are read from the host: of the context where it isn't declared, and of events' data.
+    /// Whether fields are read from the host: of the context where it isn't declared, and of events' data without a type.
     pub(super) has_fields: bool,
     /// Whether any transition has a guard.
     pub(super) has_guards: bool,
@@ -88,7 +89,8 @@ pub(super) struct Route {
 
 impl<'m> Facts<'m> {
     pub(super) fn new(machine: &'m Machine, options: &'m Options) -> Self {
-        let data = Data::of(machine);
+        let names = names(machine);
+        let data = Data::of(machine, &names);
         let has_eventless = machine
             .transitions
             .iter()
@@ -105,9 +107,11 @@ impl<'m> Facts<'m> {
             ActionKind::Assign(_) | ActionKind::If { .. } => data.is_none(),
             _ => true,
         }) || !machine.timers.is_empty();
-        let names = names(machine);
         let mut fields = machine.fields.iter();
-        let has_fields = fields.any(|(_, field)| data.is_none() || read::is_of_event(&field.path));
+        let has_fields = fields.any(|(handle, field)| {
+            data.as_ref()
+                .is_none_or(|data| read::is_of_event(&field.path) && data.layout.is_open(handle))
+        });
         let mut facts = Self {
             machine,
             options,
@@ -163,6 +167,41 @@ impl<'m> Facts<'m> {
         } else {
             quote!(self.context)
         })
+    }
+
+    /// The data of the events that have a struct for it.
+    pub(super) fn payloads(&self) -> &[Payload] {
+        self.data.as_ref().map_or(&[], |data| &data.payloads)
+    }
+
+    /// Whether anything that comes with an event is merged into the context.
+    pub(super) fn merges(&self) -> bool {
+        !payload::targets(self).is_empty()
+    }
+
+    /// Whether what is done to the context may have to be taken back.
+    pub(super) fn undoes(&self) -> bool {
+        self.data.is_some() && (self.assigns || self.merges())
+    }
+
+    /// Whether expressions read what came with an event in a struct.
+    pub(super) fn receives(&self) -> bool {
+        payload::is_read(self.machine, self.payloads())
+    }
+
+    /// What came with the event, where expressions are written.
+    pub(super) fn sent(&self) -> TokenStream {
+        if self.walked {
+            quote!(self.sent)
+        } else {
+            quote!(&self.sent)
+        }
+    }
+
+    /// Whether a field of an event's data is the host's to say where no struct came.
+    pub(super) fn is_open(&self, field: Handle<Field>) -> bool {
+        let data = self.data.as_ref();
+        data.is_none_or(|data| data.layout.is_open(field))
     }
 
     /// Whether all states are children of the root.

@@ -40,10 +40,14 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         let paths: Vec<_> = machine
             .fields
             .iter()
-            .filter(|(_, field)| facts.data.is_none() || read::is_of_event(&field.path))
+            .filter(|(handle, field)| {
+                facts.data.is_none() || (read::is_of_event(&field.path) && facts.is_open(*handle))
+            })
             .map(|(_, field)| format!("`{}`", field.path))
             .collect();
-        let whose = if facts.data.is_some() {
+        let whose = if !facts.payloads().is_empty() {
+            "of the data of the event that is being taken, where that has no struct of its own"
+        } else if facts.data.is_some() {
             "of the data of the event that is being taken"
         } else {
             "of the data that guards read, of which nothing says what it holds"

@@ -42,6 +42,9 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
     let context = context::parameter(facts);
     let accessors = context::accessors(facts);
     let kept = kept(facts);
+    let send_with = context::payload::send(facts);
+    let undo = context::assign::undo(facts);
+    let received = received(facts);
     let needs = if facts.has_host {
         " The machine in one of its states, with the host that it works for."
     } else {
@@ -54,12 +57,14 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
             state: State,
             #queue
             #context
+            #received
             host: H,
         }
 
         impl<H #bound> Machine<H> {
             #start
             #send
+            #send_with
             #can
 
             /// The events that the machine would take now, in the order of the spec.
@@ -122,7 +127,16 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
                 Ok(#restored)
             }
         }
+
+        #undo
     }
+}
+
+/// The fields that an event with data needs: what came with it, and what it was merged into.
+fn received(facts: &Facts<'_>) -> TokenStream {
+    let undo = facts.undoes().then(|| quote!(undo: Vec<Old>,));
+    let sent = facts.receives().then(|| quote!(sent: Option<EventData>,));
+    quote!(#undo #sent)
 }
 
 fn restored(facts: &Facts<'_>) -> TokenStream {
@@ -132,7 +146,9 @@ fn restored(facts: &Facts<'_>) -> TokenStream {
 }
 
 fn context_value(facts: &Facts<'_>) -> Option<TokenStream> {
-    facts.data.is_some().then(|| quote!(context,))
+    let undo = facts.undoes().then(|| quote!(undo: Vec::new(),));
+    let sent = facts.receives().then(|| quote!(sent: None,));
+    facts.data.is_some().then(|| quote!(context, #undo #sent))
 }
 
 /// What the docs of `restore` begin with.

@@ -162,12 +162,16 @@ pub(super) fn guarding(facts: &Facts<'_>) -> TokenStream {
     });
     let configuration = guard::configuration(facts);
     let context = facts.data.is_some().then(|| quote!(context: &'h Context,));
+    let sent = facts
+        .receives()
+        .then(|| quote!(sent: Option<&'h EventData>,));
     let bound = facts.has_host.then(|| quote!(: Host));
     quote! {
         /// Answers guards.
         struct Guarding<'h, H> {
             host: &'h H,
             #context
+            #sent
             #state
         }
 
@@ -205,7 +209,8 @@ pub(super) fn answering(facts: &Facts<'_>) -> TokenStream {
         .data
         .is_some()
         .then(|| quote!(context: &self.context,));
-    quote!(Guarding { host: &self.host, #context #state })
+    let sent = facts.receives().then(|| quote!(sent: None,));
+    quote!(Guarding { host: &self.host, #context #sent #state })
 }
 
 /// Whether anything happens beside the change of state.

@@ -213,10 +213,14 @@ fn content(facts: &Facts<'_>) -> TokenStream {
         let undo = undo.map(|undo| quote!(undo: &'h mut #undo,));
         quote!(context: &'h mut #context, #undo)
     });
+    let sent = facts.receives().then(|| quote!(sent: self.sent,));
+    let sent_field = facts
+        .receives()
+        .then(|| quote!(sent: Option<&'h EventData>,));
     let holds = if facts.has_guards {
         quote! {
             let _ = configuration;
-            let guards = Guarding { host: &*self.host, #context #states };
+            let guards = Guarding { host: &*self.host, #context #sent #states };
             runtime::generated::Ask::holds(&guards, transition, observer)
         }
     } else {
@@ -230,6 +234,7 @@ fn content(facts: &Facts<'_>) -> TokenStream {
         struct Acts<'h, H> {
             host: &'h mut H,
             #fields
+            #sent_field
             queue: &'h mut runtime::generated::Queue<runtime::EventId>,
         }
 
@@ -267,7 +272,7 @@ fn content(facts: &Facts<'_>) -> TokenStream {
 /// The types of the context, and of what is kept to take back what is assigned.
 fn held(facts: &Facts<'_>) -> Option<(TokenStream, Option<TokenStream>)> {
     facts.data.as_ref()?;
-    let undo = facts.assigns;
+    let undo = facts.undoes();
     let undo = undo.then(|| quote!(Vec<Old>));
     Some((quote!(Context), undo))
 }
@@ -318,12 +323,14 @@ fn machine(facts: &Facts<'_>) -> TokenStream {
         let undo = undo.map(|undo| quote!(undo: #undo,));
         quote!(context: #context, #undo)
     });
+    let sent = facts.receives().then(|| quote!(sent: Option<EventData>,));
+    let nothing = nothing_sent(facts);
     let parameter = context::parameter(facts);
     let accessors = context::accessors(facts);
     let kept = kept(facts);
     let values = held(facts).map(|(_, undo)| {
         let undo = undo.map(|_| quote!(undo: Vec::new(),));
-        quote!(context, #undo)
+        quote!(context, #undo #nothing)
     });
     quote! {
         #[doc = #needs]
@@ -332,6 +339,7 @@ fn machine(facts: &Facts<'_>) -> TokenStream {
             configuration: runtime::Configuration,
             queue: runtime::generated::Queue<runtime::EventId>,
             #fields
+            #sent
             host: H,
         }
 
@@ -393,29 +401,28 @@ fn machine(facts: &Facts<'_>) -> TokenStream {
     }
 }
 
+/// What a machine begins with that no event has been sent to.
+fn nothing_sent(facts: &Facts<'_>) -> Option<TokenStream> {
+    facts.receives().then(|| quote!(sent: None,))
+}
+
 /// `new`, `send`, `elapse` and what is behind them.
 fn steps(facts: &Facts<'_>) -> TokenStream {
     let timers = !facts.machine.timers.is_empty();
     let begin = (timers || (facts.assigns && facts.data.is_none())).then(|| quote!(host.begin();));
-    let undoes = facts.assigns && facts.data.is_some();
+    let undoes = facts.undoes();
     let back = begin.is_some().then(|| quote!(host.rollback();));
-    let context_back = undoes.then(|| quote!(take_back(context, undo);));
-    let rollback = (back.is_some() || undoes).then(|| {
-        quote! {
-            if outcome.is_err() {
-                #back
-                #context_back
-            }
-        }
-    });
+    let rollback = rollback(facts, back.as_ref());
     let clear = undoes.then(|| quote!(undo.clear();));
     let fields = held(facts).map(|(_, undo)| {
         let undo = undo.map(|_| quote!(undo,));
-        quote!(context, #undo)
+        let sent = facts.receives().then(|| quote!(sent,));
+        quote!(context, #undo #sent)
     });
     let passed = held(facts).map(|(_, undo)| {
         let undo = undo.map(|_| quote!(undo: &mut *undo,));
-        quote!(context: &mut *context, #undo)
+        let sent = facts.receives().then(|| quote!(sent: sent.as_ref(),));
+        quote!(context: &mut *context, #undo #sent)
     });
     let elapse = timers.then(|| {
         quote! {
@@ -453,6 +460,7 @@ fn steps(facts: &Facts<'_>) -> TokenStream {
         )
     };
     let start = start(facts, begin.as_ref(), back.as_ref());
+    let send_with = context::payload::send(facts);
     quote! {
         #start
 
@@ -478,6 +486,8 @@ fn steps(facts: &Facts<'_>) -> TokenStream {
             self.step(event.id(), observer)
         }
 
+        #send_with
+
         #elapse
 
         fn step<O: runtime::Observer>(
@@ -497,6 +507,28 @@ fn steps(facts: &Facts<'_>) -> TokenStream {
     }
 }
 
+/// Takes back what a step has done that failed, and what was merged for an event that nothing took.
+fn rollback(facts: &Facts<'_>, back: Option<&TokenStream>) -> Option<TokenStream> {
+    let context_back = facts.undoes().then(|| quote!(take_back(context, undo);));
+    if facts.merges() {
+        let back = back.map(|back| quote!(if outcome.is_err() { #back }));
+        return Some(quote! {
+            #back
+            if !matches!(outcome, Ok(runtime::Outcome::Taken | runtime::Outcome::Ended)) {
+                #context_back
+            }
+        });
+    }
+    (back.is_some() || context_back.is_some()).then(|| {
+        quote! {
+            if outcome.is_err() {
+                #back
+                #context_back
+            }
+        }
+    })
+}
+
 /// `new`, and `with_context` where there is one, each with a twin that is watched.
 fn start(
     facts: &Facts<'_>,
@@ -511,6 +543,7 @@ fn start(
     };
     let fields = held(facts);
     let undoes = fields.as_ref().is_some_and(|(_, undo)| undo.is_some());
+    let nothing = nothing_sent(facts);
     let rollback = back.map(|back| quote!(if outcome.is_err() { #back }));
     let own = fields.as_ref().map(|_| {
         let undo = undoes.then(|| quote!(let mut undo = Vec::new();));
@@ -518,11 +551,11 @@ fn start(
     });
     let passed = fields.as_ref().map(|_| {
         let undo = undoes.then(|| quote!(undo: &mut undo,));
-        quote!(context: &mut context, #undo)
+        quote!(context: &mut context, #undo #nothing)
     });
     let kept = fields.as_ref().map(|_| {
         let undo = undoes.then(|| quote!(undo,));
-        quote!(context, #undo)
+        quote!(context, #undo #nothing)
     });
     let clear = undoes.then(|| quote!(undo.clear();));
     let body = quote! {

@@ -1,6 +1,7 @@
-//! Widens shapes until no assignment breaks what they promise, and until every use of them is one that typed fields have.
+//! Widens shapes until no assignment and no event's data breaks what they promise, and until every use of them is one that
+//! typed fields have.
 
-use super::{Layout, Member, Shape};
+use super::{Layout, Member, Shape, inside, is_merged};
 use crate::arena::Handle;
 use crate::ir::{
     ActionKind, BinaryOperator, Expression, ExpressionKind, Field, Guard, Machine, Operator,
@@ -26,7 +27,8 @@ impl Layout {
             }
         }
         loop {
-            let before = self.members.clone();
+            let before = (self.members.clone(), self.payloads.clone());
+            self.merge(machine);
             for &field in &uses.whole {
                 self.widen(path(machine, field), &Use::Whole);
             }
@@ -50,13 +52,33 @@ impl Layout {
                     self.widen(path(machine, assign.field), &Use::Assigned(value));
                 }
             }
-            if self.members == before {
+            if (&self.members, &self.payloads) == (&before.0, &before.1) {
                 return;
             }
         }
     }
 
+    /// Makes room for the data of events.
+    fn merge(&mut self, machine: &Machine) {
+        let data = self.payloads.iter();
+        for field in data.flat_map(|payload| &payload.layout.members) {
+            let mut own = self.members.iter_mut();
+            if let Some(own) = own.find(|own| own.name == field.name)
+                && is_merged(machine, &field.name)
+            {
+                let shape = std::mem::replace(&mut own.shape, Shape::Free);
+                own.shape = shape.absorb(&field.shape);
+            }
+        }
+    }
+
     fn widen(&mut self, path: &str, of: &Use) {
+        if let Some(path) = inside(path) {
+            for payload in &mut self.payloads {
+                payload.layout.widen(path, of);
+            }
+            return;
+        }
         let mut keys = path.split('.');
         if let Some(first) = keys.next() {
             widen(&mut self.members, first, keys, of);

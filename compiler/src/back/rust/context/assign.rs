@@ -10,10 +10,10 @@ use quote::{format_ident, quote};
 
 use super::read::code;
 use super::value::owned;
-use super::{Data, integer, limits};
+use super::{Data, integer, limits, payload};
 use crate::arena::Handle;
 use crate::back::rust::facts::Facts;
-use crate::back::rust::{expression, native};
+use crate::back::rust::{docs, expression, native};
 use crate::ir::{ActionKind, Assign, BinaryOperator, Constant, Expression, ExpressionKind, Field};
 use crate::pass::shape::{Member, Shape};
 
@@ -175,9 +175,9 @@ fn assigned(facts: &Facts<'_>) -> BTreeSet<Handle<Field>> {
     fields
 }
 
-/// `Old` and `take_back`.
+/// `Old` and `take_back`, for what is assigned and what is merged.
 pub(in crate::back::rust) fn undo(facts: &Facts<'_>) -> Option<TokenStream> {
-    let data = facts.data.as_ref().filter(|_| facts.assigns)?;
+    let data = facts.data.as_ref().filter(|_| facts.undoes())?;
     let mut variants = TokenStream::new();
     let mut arms = TokenStream::new();
     for field in assigned(facts) {
@@ -205,8 +205,24 @@ pub(in crate::back::rust) fn undo(facts: &Facts<'_>) -> Option<TokenStream> {
             });
         }
     }
+    for (at, member) in payload::targets(facts) {
+        let (name, place) = (payload::variant(at), data.field(&member.name));
+        let mut kind = data.rust(&member.name, &member.shape, false);
+        if member.optional {
+            kind = quote!(Option<#kind>);
+        }
+        variants.extend(quote!(#name(#kind),));
+        arms.extend(quote!(Old::#name(old) => context.#place = old,));
+    }
+    let told = if facts.merges() {
+        docs::doc(
+            "What was in a field before it was assigned, or before an event's data was merged into it.",
+        )
+    } else {
+        docs::doc("What was in a field before it was assigned.")
+    };
     Some(quote! {
-        /// What was in a field before it was assigned.
+        #told
         #[derive(Clone, Debug)]
         enum Old {
             #variants

@@ -9,12 +9,15 @@ use crate::back::rust::facts::Facts;
 use crate::back::rust::state::number;
 use crate::ir::Constant;
 use crate::ir::Field;
-use crate::pass::shape::{Member, Shape};
+use crate::pass::shape::{Member, Shape, inside};
 
 /// What a field holds, as a `Value`; absent where it is absent.
 pub(in crate::back::rust) fn value(facts: &Facts<'_>, field: Handle<Field>) -> TokenStream {
     let path = &facts.machine.fields.at(field).path;
-    match facts.data.as_ref().filter(|_| !is_of_event(path)) {
+    if is_of_event(path) {
+        return received(facts, field, path);
+    }
+    match &facts.data {
         Some(data) => {
             let keys: Vec<&str> = path.split('.').collect();
             let context = Place {
@@ -24,6 +27,42 @@ pub(in crate::back::rust) fn value(facts: &Facts<'_>, field: Handle<Field>) -> T
             read_member(data, "", &data.layout.members, &context, &keys)
         }
         None => quote!(self.host.field(#path)),
+    }
+}
+
+/// What a field of the event's data holds: of the struct that came with it, or what the host says.
+fn received(facts: &Facts<'_>, field: Handle<Field>, path: &str) -> TokenStream {
+    let otherwise = if facts.is_open(field) {
+        quote!(self.host.field(#path))
+    } else {
+        quote!(runtime::Value::Absent)
+    };
+    let keys: Vec<&str> = inside(path).unwrap_or_default().split('.').collect();
+    let having = facts.payloads().iter();
+    let having = having.filter(|payload| payload.has(keys.first().copied()));
+    let arms: Vec<_> = having
+        .map(|payload| {
+            let data = &payload.data;
+            let place = Place {
+                code: quote!(data),
+                is_reference: false,
+            };
+            let code = read_member(data, "", &data.layout.members, &place, &keys);
+            let is_used = code.to_string().contains("data .");
+            let bound = if is_used { quote!(data) } else { quote!(_) };
+            let event = facts.event(payload.event);
+            quote!(Some(EventData::#event(#bound)) => #code,)
+        })
+        .collect();
+    if arms.is_empty() {
+        return otherwise;
+    }
+    let sent = facts.sent();
+    quote! {
+        match #sent {
+            #(#arms)*
+            _ => #otherwise,
+        }
     }
 }
 

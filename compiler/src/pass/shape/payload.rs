@@ -1,0 +1,193 @@
+//! What the data of events holds, and what becomes of it: its fields are read as `event.x`, and merged into the context.
+//!
+//! An event has a [`Payload`] where its schema says which fields there are. A read of `event.x` is *open* if an event without
+//! one may be under way where it stands: nothing says then what it gives, so it is the host's.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{Layout, Shape, read};
+use crate::arena::Handle;
+use crate::ir::{
+    Action, ActionKind, Event, Expression, ExpressionKind, Field, Guard, Machine, State,
+};
+
+/// The data of one event.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Payload {
+    pub(crate) event: Handle<Event>,
+    pub(crate) layout: Layout,
+}
+
+/// The path inside an event's data of a field that is read as `event.x`.
+pub(crate) fn inside(path: &str) -> Option<&str> {
+    path.strip_prefix("event.")
+}
+
+/// The data of all events that have a shape. Where a spec reads `event` as a whole, none has: it would need every field.
+pub(super) fn payloads(machine: &Machine) -> Vec<Payload> {
+    let mut fields = machine.fields.iter();
+    if fields.any(|(_, field)| field.path == "event") {
+        return Vec::new();
+    }
+    let sendable = machine
+        .events
+        .iter()
+        .filter(|(_, event)| event.kind.is_sendable());
+    sendable
+        .filter_map(|(handle, event)| {
+            let Shape::Struct(members) = read::of_schema(event.data.as_ref()?) else {
+                return None;
+            };
+            Some(Payload {
+                event: handle,
+                layout: Layout::with(members),
+            })
+        })
+        .collect()
+}
+
+/// Whether a field of an event's data becomes one of the context.
+pub(crate) fn is_merged(machine: &Machine, name: &str) -> bool {
+    let declared = |schema: &Value| {
+        let fields = schema.get("properties").unwrap_or(schema);
+        fields.get(name).is_some()
+    };
+    read::merges(machine) && machine.context_schema.as_ref().is_none_or(declared)
+}
+
+/// The fields of events' data that may be read while an event without a payload is under way.
+pub(super) fn open(machine: &Machine, payloads: &[Payload]) -> BTreeSet<Handle<Field>> {
+    let has_payload = |event| payloads.iter().any(|payload| payload.event == event);
+    let mut raised = BTreeSet::new();
+    for (_, action) in machine.actions.iter() {
+        raised.extend(action.kind.raised());
+    }
+    let mut others = machine.events.iter();
+    let is_other = |handle, event: &Event| event.kind.is_sendable() && !has_payload(handle);
+    if machine.timers.is_empty() && !others.any(|(handle, event)| is_other(handle, event)) {
+        return BTreeSet::new();
+    }
+    let mut found = Reads {
+        machine,
+        fields: BTreeSet::new(),
+    };
+    for (_, state) in machine.states.iter() {
+        found.state(state);
+    }
+    for (_, transition) in machine.transitions.iter() {
+        // An event that isn't raised is the one from outside.
+        let mut triggers = transition.triggers.iter();
+        let is_known = !transition.triggers.is_empty()
+            && triggers.all(|&event| has_payload(event) && !raised.contains(&event));
+        if !is_known {
+            if let Some(guard) = &transition.guard {
+                found.guard(&guard.value);
+            }
+            found.actions(&transition.actions);
+        }
+    }
+    found.fields
+}
+
+/// Collects what is read.
+struct Reads<'m> {
+    machine: &'m Machine,
+    fields: BTreeSet<Handle<Field>>,
+}
+
+impl Reads<'_> {
+    fn state(&mut self, state: &State) {
+        self.actions(&state.entry);
+        self.actions(&state.exit);
+        if let Some(initial) = &state.initial {
+            self.actions(&initial.actions);
+        }
+    }
+
+    fn actions(&mut self, actions: &[Handle<Action>]) {
+        for &action in actions {
+            match &self.machine.actions.at(action).kind {
+                ActionKind::Assign(assigns) => {
+                    assigns
+                        .iter()
+                        .for_each(|assign| self.expression(&assign.value));
+                }
+                ActionKind::If {
+                    guard,
+                    then,
+                    otherwise,
+                } => {
+                    self.guard(guard);
+                    self.actions(then);
+                    self.actions(otherwise);
+                }
+                ActionKind::Host
+                | ActionKind::Raise(_)
+                | ActionKind::Schedule(..)
+                | ActionKind::Cancel(_) => {}
+            }
+        }
+    }
+
+    fn guard(&mut self, guard: &Guard) {
+        match guard {
+            Guard::Compare { field, .. } => self.field(*field),
+            Guard::All(parts) | Guard::Any(parts) => {
+                parts.iter().for_each(|part| self.guard(part));
+            }
+            Guard::Not(inner) => self.guard(inner),
+            Guard::Expression(expression) => self.expression(expression),
+            Guard::Ask(_) => {}
+        }
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        match &expression.kind {
+            ExpressionKind::Field(field) | ExpressionKind::Has(field) => self.field(*field),
+            ExpressionKind::Unary(_, inner)
+            | ExpressionKind::Not(inner)
+            | ExpressionKind::Among(inner, _) => self.expression(inner),
+            ExpressionKind::And(parts) | ExpressionKind::Or(parts) => {
+                parts.iter().for_each(|part| self.expression(part));
+            }
+            ExpressionKind::Binary(_, operands) => {
+                operands.iter().for_each(|part| self.expression(part));
+            }
+            ExpressionKind::Constant(_) | ExpressionKind::InState(_) | ExpressionKind::Ask(_) => {}
+        }
+    }
+
+    fn field(&mut self, field: Handle<Field>) {
+        if inside(&self.machine.fields.at(field).path).is_some() {
+            self.fields.insert(field);
+        }
+    }
+}
+
+impl Shape {
+    /// What holds its own values and those of data that is merged into it.
+    pub(super) fn absorb(self, data: &Self) -> Self {
+        match (self, data) {
+            (Self::Struct(mut own), Self::Struct(members)) => {
+                let same = own.len() == members.len();
+                for member in &mut own {
+                    let Some(other) = members.iter().find(|other| other.name == member.name) else {
+                        return Self::Free;
+                    };
+                    let shape = std::mem::replace(&mut member.shape, Self::Free);
+                    member.shape = shape.absorb(&other.shape);
+                    member.optional |= other.optional;
+                }
+                if same { Self::Struct(own) } else { Self::Free }
+            }
+            (Self::List(own), Self::List(items)) => Self::List(Box::new(own.absorb(items))),
+            (Self::Nullable(own), Self::Nullable(data)) => own.absorb(data).nullable(),
+            (Self::Nullable(own), Self::Null) => Self::Nullable(own),
+            (Self::Nullable(own), data) => own.absorb(data).nullable(),
+            (own, Self::Nullable(data)) => own.absorb(data).nullable(),
+            (own, data) => own.join(data.clone()),
+        }
+    }
+}
