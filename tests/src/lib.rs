@@ -41,6 +41,8 @@ mod outside;
 #[cfg(test)]
 mod pages;
 #[cfg(test)]
+mod payloads;
+#[cfg(test)]
 mod random;
 #[cfg(test)]
 mod readme;

@@ -36,6 +36,7 @@
 //! | `Event` | the events that can be sent |
 //! | `Host` | a trait with a method for each action and each guard, if there are any |
 //! | `Context` | the data, if the spec declares any: a field for each of its fields; module `data` has the types inside |
+//! | `EventData` | any event with its data, if an event's schema says which fields that has: a struct for each, such as `PaidData` |
 //! | `Machine` | a state and its host: `new`, `send`, `can`, `events`, `snapshot`, `restore` |
 //! | `Timer` | the timers that the host keeps, if there are delays; `Machine::elapse` says that one is over |
 //! | `typestate` | with the option of that name: the states as types |
@@ -87,8 +88,55 @@
 //! | a type or `null`; not `required` and without an initial value | an `Option` |
 //! | anything else, and what gets values of which nothing is known | [`runtime::Datum`] |
 //!
-//! The data of an event is the host's: it answers for `event.x` by `Host::field`, and merges what belongs into
-//! `Machine::context_mut` before it sends the event. Where a spec declares no data at all, `Host::field` and
+//! Where the spec declares the data of an event, too, the event has a struct of such fields, and `Machine::send_with` sends
+//! both. What the context declares of it is merged there before guards are asked, unless the spec says `"merge": "none"`,
+//! and is taken back if nothing takes the event or the step fails. Guards and assignments read all of it as `event.x`.
+//!
+//! ````
+//! statemark::machine!(r#"
+//! ### STATE-MACHINE: order
+//!
+//! ```mermaid
+//! stateDiagram-v2
+//!     [*] --> open
+//!     open --> paid : pay [cents >= 250 && event.currency == "EUR"]
+//!     paid --> [*] : send
+//! ```
+//!
+//! ```json definition
+//! {
+//!   "context": { "cents": 0 },
+//!   "context_schema": { "properties": { "cents": { "type": "integer", "minimum": 0 } } },
+//!   "events": {
+//!     "pay": {
+//!       "data": {
+//!         "properties": { "cents": { "type": "integer", "minimum": 0 }, "currency": { "enum": ["EUR", "USD"] } },
+//!         "required": ["cents", "currency"]
+//!       }
+//!     }
+//!   }
+//! }
+//! ```
+//! "#);
+//!
+//! use order::data::PayCurrency;
+//! use order::{Machine, PayData, State};
+//! use statemark::Outcome;
+//!
+//! let mut order = Machine::new(());
+//! let data = PayData { cents: 250, currency: PayCurrency::Usd };
+//! assert_eq!(order.send_with(data.clone()), Ok(Outcome::Ignored));
+//! assert_eq!(order.context().cents, 0);
+//! let data = PayData { currency: PayCurrency::Eur, ..data };
+//! assert_eq!(order.send_with(data), Ok(Outcome::Taken));
+//! assert_eq!((order.state(), order.context().cents), (State::Paid, 250));
+//! ````
+//!
+//! `send` sends such an event without its data, so that its fields are absent. A field of the context holds whatever may be
+//! merged into it: it is larger than its own schema says where an event's schema allows more.
+//!
+//! The data of an event without a schema is the host's: it answers for `event.x` by `Host::field`, and merges what belongs
+//! into `Machine::context_mut` before it sends the event. Where a spec declares no context at all, `Host::field` and
 //! `Host::assign` are asked for every field by its name, since nothing says what it holds.
 //!
 //! # Beside the module

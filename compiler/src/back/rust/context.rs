@@ -424,7 +424,7 @@ fn write_type(data: &Data, path: &str, shape: &Shape, types: &mut TokenStream) {
             let name = data.type_name(path);
             let around = format!("{path}.");
             let fields = members(data, &around, inner, true);
-            let docs = docs::doc(&format!("`{path}` in the spec."));
+            let docs = docs::doc(&format!("`{}{path}` in the spec.", data.prefix));
             types.extend(quote! {
                 #docs
                 #[derive(Clone, Debug, PartialEq)]
@@ -446,7 +446,8 @@ fn write_enum(data: &Data, path: &str, texts: &[String]) -> TokenStream {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         docs::doc(&format!("`{}`", text.replace('`', "'")))
     });
-    let docs = docs::doc(&format!("`{path}` in the spec: one of its texts."));
+    let prefix = &data.prefix;
+    let docs = docs::doc(&format!("`{prefix}{path}` in the spec: one of its texts."));
     quote! {
         #docs
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

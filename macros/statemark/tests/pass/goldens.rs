@@ -10,6 +10,7 @@ pub mod goldens {
     include!("../../../../tests/rust/kitchen.rs");
     include!("../../../../tests/rust/oddities.rs");
     include!("../../../../tests/rust/order.rs");
+    include!("../../../../tests/rust/parcel.rs");
     include!("../../../../tests/rust/turnstile.rs");
 }
 

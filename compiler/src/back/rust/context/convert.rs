@@ -28,7 +28,8 @@ impl<'d> Typed<'d> {
     }
 
     fn rust(self) -> String {
-        self.data.rust(self.path, self.shape, false).to_string()
+        let code = self.data.rust(self.path, self.shape, false);
+        code.to_string().replace(' ', "")
     }
 }
 
@@ -166,11 +167,16 @@ fn datum(from: Typed<'_>, code: &TokenStream, is_reference: bool) -> TokenStream
 
 /// What is done with each `item`, as a function.
 fn mapped(body: &TokenStream) -> TokenStream {
-    if body.to_string() == quote!(runtime::generated::datum(item)).to_string() {
-        return quote!(runtime::generated::datum);
+    let is = |other: TokenStream| {
+        // What stands between tokens depends on where they are printed.
+        let [one, two] = [body, &other].map(|code| code.to_string().replace(' ', ""));
+        one == two
+    };
+    if is(quote!(runtime::generated::datum(item))) {
+        quote!(runtime::generated::datum)
+    } else if is(quote!(item.clone())) {
+        quote!(Clone::clone)
+    } else {
+        quote!(|item| #body)
     }
-    if body.to_string() == quote!(item.clone()).to_string() {
-        return quote!(Clone::clone);
-    }
-    quote!(|item| #body)
 }

@@ -169,8 +169,8 @@ fn merge(facts: &Facts<'_>) -> Option<TokenStream> {
     let arms = facts.payloads().iter().map(|payload| {
         let writes: Vec<_> = merged(facts, payload)
             .map(|(field, at, own)| {
-                let (place, old) = (data.field(&own.name), variant(at));
-                let from = |code, is_reference| {
+                let place = data.field(&own.name);
+                let write = |code: &TokenStream, is_reference| {
                     let from = Typed {
                         data: &payload.data,
                         path: &field.name,
@@ -181,23 +181,19 @@ fn merge(facts: &Facts<'_>) -> Option<TokenStream> {
                         path: &own.name,
                         shape: &own.shape,
                     };
-                    let value = convert(from, to, code, is_reference);
-                    let value = if own.optional {
-                        quote!(Some(#value))
-                    } else {
-                        value
-                    };
+                    let old = variant(at);
+                    let replaced = replaced(own.optional, from, to, code, is_reference, &place);
                     quote! {
-                        let old = ::core::mem::replace(&mut context.#place, #value);
+                        let old = #replaced;
                         undo.push(Old::#old(old));
                     }
                 };
                 let name = payload.data.field(&field.name);
                 if field.optional {
-                    let write = from(&quote!(value), true);
+                    let write = write(&quote!(value), true);
                     quote!(if let Some(value) = &data.#name { #write })
                 } else {
-                    from(&quote!(data.#name), false)
+                    write(&quote!(data.#name), false)
                 }
             })
             .collect();
@@ -216,6 +212,33 @@ fn merge(facts: &Facts<'_>) -> Option<TokenStream> {
             }
         }
     })
+}
+
+/// Puts a value into a field of the context, and gives what was there.
+fn replaced(
+    is_optional: bool,
+    from: Typed<'_>,
+    to: Typed<'_>,
+    code: &TokenStream,
+    is_reference: bool,
+    place: &Ident,
+) -> TokenStream {
+    let is_null = matches!(from.shape, Shape::Nullable(_) | Shape::Null);
+    match to.shape {
+        Shape::Nullable(inner) if !is_optional && !is_null => {
+            let to = Typed { shape: inner, ..to };
+            let value = convert(from, to, code, is_reference);
+            quote!(context.#place.replace(#value))
+        }
+        _ => {
+            let value = convert(from, to, code, is_reference);
+            if is_optional {
+                quote!(context.#place.replace(#value))
+            } else {
+                quote!(::core::mem::replace(&mut context.#place, #value))
+            }
+        }
+    }
 }
 
 /// `send_with` and its twin that is watched, if any event has a struct.

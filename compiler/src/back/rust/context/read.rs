@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Data, integer};
+use super::{Data, integer, names};
 use crate::arena::Handle;
 use crate::back::rust::facts::Facts;
 use crate::back::rust::state::number;
@@ -48,8 +48,11 @@ fn received(facts: &Facts<'_>, field: Handle<Field>, path: &str) -> TokenStream 
                 is_reference: false,
             };
             let code = read_member(data, "", &data.layout.members, &place, &keys);
-            let is_used = code.to_string().contains("data .");
-            let bound = if is_used { quote!(data) } else { quote!(_) };
+            let bound = if names(&code, "data") {
+                quote!(data)
+            } else {
+                quote!(_)
+            };
             let event = facts.event(payload.event);
             quote!(Some(EventData::#event(#bound)) => #code,)
         })
