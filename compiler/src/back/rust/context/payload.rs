@@ -39,6 +39,7 @@ pub(super) fn payloads(
     let payloads = context.layout.payloads.iter().map(|payload| {
         let members = &payload.layout.members;
         let event = &machine.events.at(payload.event).id;
+        let variant = names.event(payload.event);
         let mut data = Data::empty(format!("{event}."), Layout::with(members.clone()));
         let mut shared = BTreeSet::new();
         let mut taken = BTreeSet::new();
@@ -55,7 +56,11 @@ pub(super) fn payloads(
         }
         Payload {
             event: payload.event,
-            name: free(format!("{}Data", names.event(payload.event)), &mut structs),
+            // `Self_` is what `self` becomes; with more behind it, it needs no `_`.
+            name: free(
+                format!("{}Data", variant.trim_end_matches('_')),
+                &mut structs,
+            ),
             data,
             shared,
         }
