@@ -210,7 +210,7 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         "why" => why(bench, run, rest),
         "state" => state(bench, run),
         "records" => records(bench, run),
-        _ => travel::act(bench, run, line),
+        _ => travel::act(bench, &order, line),
     }
 }
 

@@ -26,13 +26,13 @@ use statemark_store::body::{
     Cause, Event, Forced, Opened, RequestKind, Resolution, Resolved, StepRecord, Usage,
 };
 use statemark_store::runs::{Fork, Marked, Migrate, ReportEffect, Rewind, Timeline};
-use statemark_store::{Body, Change, RunError, Send, Written};
+use statemark_store::{Body, Change, Order, RunError, Send, Written};
 
 use crate::harness::{BEGIN, Bench};
 
-pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunError> {
+pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, RunError> {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let order = bench.order(run);
+    let run = order.run.as_str();
     match word {
         "fork" => {
             let mut words = rest.splitn(3, ' ');
@@ -44,7 +44,7 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
                 Some(input) => fork.input = serde_json::from_str(input).unwrap(),
                 None => {}
             }
-            let forked = bench.runs.fork(&order, &fork)?;
+            let forked = bench.runs.fork(order, &fork)?;
             let state = &forked.loaded.state;
             Ok(format!(
                 "record {}: {}\n",
@@ -53,7 +53,7 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
             ))
         }
         "ask" => {
-            let written = bench.runs.change(&order, &line, |loaded, now| {
+            let written = bench.runs.change(order, &line, |loaded, now| {
                 let opened = Opened {
                     request: format!("{run}:{}", loaded.head.seq + 1),
                     kind: RequestKind::Approval,
@@ -109,7 +109,7 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
                     .ok()
                     .map(|it| it.token),
             };
-            Ok(told(&bench.runs.rewind(&order, &rewind)?))
+            Ok(told(&bench.runs.rewind(order, &rewind)?))
         }
         "effect" => {
             let (key, status) = rest.split_once(' ').unwrap();
@@ -118,7 +118,7 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
                 status: serde_json::from_value(status.into()).unwrap(),
                 detail: Value::Null,
             };
-            Ok(told(&bench.runs.effect(&order, &report)?))
+            Ok(told(&bench.runs.effect(order, &report)?))
         }
         "effects" => {
             let loaded = bench.runs.load(&order.run)?;
@@ -127,7 +127,7 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
             Ok(lines.collect())
         }
         "spend" => {
-            let written = bench.runs.change(&order, &line, |_, _| {
+            let written = bench.runs.change(order, &line, |_, _| {
                 let usage = Usage {
                     input_tokens: rest.parse().unwrap(),
                     ..Usage::default()
@@ -139,7 +139,7 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
             Ok(format!("{spent} by now\n"))
         }
         "decide" => {
-            let written = bench.runs.change(&order, &line, |_, _| {
+            let written = bench.runs.change(order, &line, |_, _| {
                 let resolved = Resolved {
                     request: rest.to_owned(),
                     resolution: Resolution::Approved,
@@ -155,7 +155,7 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
         }
         "keyed" => {
             let (key, event) = rest.split_once(' ').unwrap();
-            let mut order = order;
+            let mut order = order.clone();
             order.key = Some(key.parse().unwrap());
             let send = Send {
                 event: event.to_owned(),
@@ -173,7 +173,7 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
         }
         "forge" => {
             let body = forged(rest);
-            let written = bench.runs.change(&order, &line, |_, _| {
+            let written = bench.runs.change(order, &line, |_, _| {
                 let bodies = vec![body.clone()];
                 Ok(Change { bodies })
             })?;
@@ -187,7 +187,7 @@ pub(crate) fn act(bench: &Bench, run: &str, line: &str) -> Result<String, RunErr
                 ..Migrate::default()
             };
             if word == "migrate" {
-                return Ok(told(&bench.runs.migrate(&order, &migrate)?));
+                return Ok(told(&bench.runs.migrate(order, &migrate)?));
             }
             let plan = bench.runs.plan_migration(&order.run, &migrate)?;
             let mut text = String::new();

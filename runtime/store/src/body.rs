@@ -15,7 +15,7 @@ mod work;
 pub use artifact::{Artifact, Finding, Stage, Verdict};
 pub use control::{
     Cancelled, CheckpointRestored, CheckpointTaken, Closed, Compensation, Forced, Migrated, Paused,
-    Rewound, Scope,
+    Rewound, Scope, Spent,
 };
 pub use event::{Cause, Event, Forked, Parent, Queued, Refused, Started, Subject};
 pub use request::{Opened, RequestKind, Resolution, Resolved, Waiting};

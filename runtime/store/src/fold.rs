@@ -21,7 +21,7 @@ pub use status::{Status, WaitingFor};
 
 use crate::body::{
     Artifact, CheckpointRestored, CheckpointTaken, EffectStatus, Opened, Parent, Queued, Refused,
-    Resolved, Started, StepStatus, Subflow, Usage,
+    Resolved, Spent, Started, StepStatus, Subflow, Usage,
 };
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -136,6 +136,9 @@ pub struct Visit {
     pub files: std::collections::BTreeSet<String>,
     /// What tools returned in this visit. Unit: bytes.
     pub bytes: u64,
+    /// What was done in visits that an agent has taken back, and the next one begins with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owes: Option<Spent>,
 }
 
 /// What was reported of a step.
@@ -413,7 +416,7 @@ pub fn live(
     Ok(live)
 }
 
-fn unreadable(run: &RunId, record: &Record, error: &serde_json::Error) -> StoreError {
+pub(crate) fn unreadable(run: &RunId, record: &Record, error: &serde_json::Error) -> StoreError {
     StoreError::Corrupt {
         run: Some(run.clone()),
         seq: Some(record.seq),

@@ -56,6 +56,22 @@ impl Record {
         Hash::of(&bytes)
     }
 
+    /// Whether the next record was written along with it, all or none: the run never was as it is between the two.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.body.starts_with(GOES_ON)
+    }
+
+    /// What it says, without the mark that it goes on.
+    #[must_use]
+    pub fn said(&self) -> String {
+        match self.body.strip_prefix(GOES_ON) {
+            Some("}") => "{}".to_owned(),
+            Some(rest) => format!("{{{}", rest.strip_prefix(',').unwrap_or(rest)),
+            None => self.body.clone(),
+        }
+    }
+
     /// What it says, as it is read today.
     ///
     /// # Errors
@@ -106,6 +122,23 @@ impl NewRecord {
             key: key.cloned(),
             body: self.body.clone(),
             prev,
+        }
+    }
+}
+
+/// Begins the body of a record that goes on. Why in the body: so it is under the record's hash, in every store and bundle.
+/// No kind has a field of that name.
+const GOES_ON: &str = "{\"goes_on\":true";
+
+/// Marks entries as written together: each but the last goes on.
+pub(crate) fn join(records: &mut [NewRecord]) {
+    let Some((_, others)) = records.split_last_mut() else {
+        return;
+    };
+    for record in others {
+        if let Some(rest) = record.body.strip_prefix('{') {
+            let comma = if rest == "}" { "" } else { "," };
+            record.body = format!("{GOES_ON}{comma}{rest}");
         }
     }
 }

@@ -71,12 +71,33 @@ pub struct Rewound {
     /// The effects that take others back, and have to be carried out for that, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compensations: Vec<Compensation>,
+    /// By state: what counts towards its limits nevertheless. None if a person has rewound.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spent: BTreeMap<String, Spent>,
     /// The checkpoint that the files were put back to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<String>,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// What was done in a state up to a rewind: an agent doesn't get it again by going back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// How often it was entered.
+    pub visits: u64,
+    /// The calls of tools in the visit with the most of those taken back.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub calls: u64,
+    /// The most that tools returned in such a visit. Unit: bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// An effect that takes another one back.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Checkpoint, Child, EffectState, Request, Revision, RunState, StepState};
+use super::{Checkpoint, Child, EffectState, Request, Revision, RunState, StepState, Visit};
 use crate::actor::Role;
 use crate::body::{
-    Artifact, Body, Cause, CheckpointTaken, Effect, EffectStatus, Forked, Migrated, Rewound, Step,
-    StepRecord, StepStatus, Tool, ToolVerdict, Usage,
+    Artifact, Body, Cause, CheckpointTaken, Effect, EffectStatus, Forked, Migrated, Rewound, Spent,
+    Step, StepRecord, StepStatus, Tool, ToolVerdict, Usage,
 };
 use crate::record::Record;
 use crate::store::PendingTimer;
@@ -91,6 +91,7 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
             if record.actor.role >= Role::Person {
                 for visit in state.visits.values_mut() {
                     visit.iterations = 0;
+                    visit.owes = None;
                 }
             }
         }
@@ -104,7 +105,10 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
             state.timers.clear();
             state.queue.clear();
         }
-        Body::Rewound(rewound) => rewind(state, record, rewound),
+        Body::Rewound(rewound) => {
+            keep(state, record, &rewound.spent);
+            rewind(state, record, rewound);
+        }
         Body::Migrated(migrated) => migrate(state, record, migrated),
         Body::Usage(usage) => spend(state, usage),
         Body::ChildStarted(started) => {
@@ -144,10 +148,11 @@ fn stepped(state: &mut RunState, record: &Record, step: StepRecord) {
             visit.entered = record.seq;
             visit.since = record.time;
             visit.left = None;
-            visit.iterations = 0;
+            let owes = visit.owes.take().unwrap_or_default();
+            visit.iterations = owes.calls;
             visit.calls.clear();
             visit.files.clear();
-            visit.bytes = 0;
+            visit.bytes = owes.bytes;
         }
     }
     state.context.extend(step.changed);
@@ -356,6 +361,24 @@ pub(super) fn affected(state: &mut RunState, effect: Effect, taken_back: bool) {
 fn step_of(key: &str) -> u64 {
     let seq = key.rsplit(':').nth(1);
     seq.and_then(|seq| seq.parse().ok()).unwrap_or_default()
+}
+
+/// Limits count what was taken back.
+fn keep(state: &mut RunState, record: &Record, spent: &BTreeMap<String, Spent>) {
+    for (name, spent) in spent {
+        let absent = || Visit {
+            left: Some(record.seq),
+            ..Visit::default()
+        };
+        let visit = state.visits.entry(name.clone()).or_insert_with(absent);
+        visit.count = visit.count.max(spent.visits);
+        if visit.left.is_none() {
+            visit.iterations = visit.iterations.max(spent.calls);
+            visit.bytes = visit.bytes.max(spent.bytes);
+        } else if spent.calls > 0 || spent.bytes > 0 {
+            visit.owes = Some(*spent);
+        }
+    }
 }
 
 /// A rewind stays visible for ever, and so does what it owes.

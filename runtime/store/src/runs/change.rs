@@ -9,7 +9,7 @@ use crate::body::Body;
 use crate::fold::{self, Live, RunState};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
-use crate::record::{NewRecord, Record, chain};
+use crate::record::{NewRecord, Record, chain, join};
 use crate::store::{Append, Appended, Expect, Fence, StoreError};
 
 /// How often something is decided again because others have written. Why: with eight busy writers the worst case of
@@ -128,7 +128,8 @@ impl Runs {
         let others = follow
             .iter()
             .map(|it| self.sealed(&loaded.workflow, (now, &system), it));
-        let new: Vec<NewRecord> = own.chain(others).collect();
+        let mut new: Vec<NewRecord> = own.chain(others).collect();
+        join(&mut new);
         let (records, hash) = chain(&new, order.key.as_ref(), loaded.head.seq, loaded.head.hash);
         let state = self.after(&loaded, &records)?;
         let summary = state.summary();

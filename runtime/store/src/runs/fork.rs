@@ -149,7 +149,46 @@ impl Runs {
             );
             return Err(RunError::Invalid { what });
         }
+        if let Some(together) = self.together(&fork.from, fork.at)? {
+            let what = together.told("fork", "at");
+            return Err(RunError::Invalid { what });
+        }
         Ok(fold::read_anew(&*self.store, &fork.from, Some(fork.at))?)
+    }
+
+    /// The records that one was written with, if some of them come behind it.
+    pub(super) fn together(&self, run: &RunId, at: u64) -> Result<Option<Together>, RunError> {
+        let (mut first, mut last, mut goes_on) = (1, 0, false);
+        fold::each(&*self.store, run, 0, None, |record| {
+            if !goes_on && record.seq <= at {
+                first = record.seq;
+            }
+            if goes_on || record.seq <= at {
+                last = record.seq;
+                goes_on = record.goes_on();
+            }
+            Ok(())
+        })?;
+        Ok((last > at).then_some(Together { first, at, last }))
+    }
+}
+
+/// Records that were written all or none: between them the run never was.
+pub(super) struct Together {
+    first: u64,
+    at: u64,
+    last: u64,
+}
+
+impl Together {
+    /// Why a record inside can't be gone to, and which ones can.
+    pub(super) fn told(&self, go: &str, to: &str) -> String {
+        let Self { first, at, last } = self;
+        let before = first.checked_sub(1).filter(|before| *before > 0);
+        let before = before.map_or_else(String::new, |before| format!(", or {to} {before}"));
+        format!(
+            "record {at} is one of {first} to {last}, which were written at once: {go} {to} {last}{before}"
+        )
     }
 }
 

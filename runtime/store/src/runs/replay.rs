@@ -150,9 +150,9 @@ impl Player<'_> {
                 return Ok(Some(Difference::new(seq, what)));
             }
         };
-        if body.version() == record.v && body.write() != record.body {
+        if body.version() == record.v && body.write() != record.said() {
             let what = format!("`{}` isn't written as it reads", record.kind);
-            return Ok(Some(different(seq, &what, &record.body, &body.write())));
+            return Ok(Some(different(seq, &what, &record.said(), &body.write())));
         }
         if let Some(difference) = self.step(record, &body)? {
             return Ok(Some(difference));
@@ -206,13 +206,13 @@ impl Player<'_> {
             _ => return Ok(None),
         };
         match made.map(|step| with_step(body, step)) {
-            Ok(again) if again.write() == record.body => {
+            Ok(again) if again.write() == record.said() => {
                 self.replay.steps += 1;
                 Ok(None)
             }
             Ok(again) => {
                 let what = "the machine does something else";
-                Ok(Some(different(seq, what, &record.body, &again.write())))
+                Ok(Some(different(seq, what, &record.said(), &again.write())))
             }
             Err(error) => {
                 let what = format!("the machine can't do it: {error}");

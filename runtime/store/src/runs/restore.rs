@@ -54,7 +54,7 @@ impl Runs {
     /// A rewind with files.
     pub(super) fn rewind_files(&self, order: &Order, rewind: &Rewind) -> Result<Written, RunError> {
         self.put_back(order, &("rewind", rewind), |loaded, _| {
-            let plan = match self.allowed(loaded, rewind)? {
+            let plan = match self.allowed(loaded, rewind, order.actor.role)? {
                 Ok(plan) => plan,
                 Err((code, reason)) => {
                     return Ok(Err(refusal(
@@ -77,7 +77,7 @@ impl Runs {
                 )));
             };
             // The keys of what it owes are those of the record to come, which is made last.
-            let rewound = rewound(loaded, rewind, &plan, 0);
+            let rewound = rewound(loaded, rewind, plan, 0);
             Ok(Ok((name, Some(rewound))))
         })
     }

@@ -3,7 +3,8 @@
 //! Nothing is deleted: a `run.rewound` says up to which record the journal counts, and the fold skips what lies between.
 //! First comes a dry run, whose token the rewind needs. Effects that have left aren't taken back by that: those whose
 //! action has a `compensate` get it as an effect to be carried out; the others have to be crossed by force, which stays
-//! recorded. Keys that were used keep their answers, and what was spent is spent.
+//! recorded. Keys that were used keep their answers, and what was spent is spent: after an agent's rewind limits go on
+//! counting what was taken back. What a person has decided, a person takes back.
 
 mod plan;
 
@@ -13,6 +14,7 @@ pub use plan::{EffectLeft, RewindPlan};
 
 use super::refusal::refusal;
 use super::{Change, Loaded, Order, RunError, Runs, Written};
+use crate::actor::Role;
 use crate::body::{Body, Compensation, EffectStatus, Rewound, Scope};
 use crate::fold;
 use plan::{Refusal, scope_name};
@@ -81,8 +83,8 @@ impl Runs {
             return self.rewind_files(order, rewind);
         }
         self.change(order, &("rewind", rewind), |loaded, _| {
-            let body = match self.allowed(loaded, rewind)? {
-                Ok(plan) => Body::Rewound(rewound(loaded, rewind, &plan, loaded.head.seq + 1)),
+            let body = match self.allowed(loaded, rewind, order.actor.role)? {
+                Ok(plan) => Body::Rewound(rewound(loaded, rewind, plan, loaded.head.seq + 1)),
                 Err((code, reason)) => refusal(
                     "rewind",
                     Some(format!("record {}", rewind.to)),
@@ -100,11 +102,27 @@ impl Runs {
         &self,
         loaded: &Loaded,
         rewind: &Rewind,
+        role: Role,
     ) -> Result<Result<RewindPlan, Refusal>, RunError> {
-        let plan = match self.planned(loaded, rewind)? {
+        let mut plan = match self.planned(loaded, rewind)? {
             Ok(plan) => plan,
             Err(refusal) => return Ok(Err(refusal)),
         };
+        if role >= Role::Person {
+            plan.spent.clear();
+        } else if !plan.persons.is_empty() {
+            let persons = plan.persons.iter().take(TOLD);
+            let persons: Vec<String> = persons.map(|(seq, told)| format!("{seq} {told}")).collect();
+            let more = plan.persons.len().saturating_sub(persons.len());
+            let more = if more == 0 {
+                String::new()
+            } else {
+                format!(", and {more} more")
+            };
+            let persons = persons.join(", ");
+            let reason = format!("a person has to take this back: {persons}{more}");
+            return Ok(Err(("not_a_person", reason)));
+        }
         match &rewind.token {
             None => {
                 let reason = "a rewind needs the token of a dry run, which says what it undoes";
@@ -177,7 +195,7 @@ fn told(effect: &EffectLeft) -> String {
 }
 
 /// What the record says: it will be the one at that place.
-pub(super) fn rewound(loaded: &Loaded, rewind: &Rewind, plan: &RewindPlan, seq: u64) -> Rewound {
+pub(super) fn rewound(loaded: &Loaded, rewind: &Rewind, plan: RewindPlan, seq: u64) -> Rewound {
     let owed = plan.effects.iter().filter(|effect| !effect.blocks);
     let owed = owed.filter(|effect| effect.status == EffectStatus::Succeeded);
     let compensations = owed.zip(1..).filter_map(|(effect, number)| {
@@ -192,7 +210,8 @@ pub(super) fn rewound(loaded: &Loaded, rewind: &Rewind, plan: &RewindPlan, seq: 
         scope: plan.scope,
         crossed: plan.blocking().map(|effect| effect.key.clone()).collect(),
         compensations: compensations.collect(),
-        checkpoint: plan.checkpoint.clone(),
+        spent: plan.spent,
+        checkpoint: plan.checkpoint,
         reason: rewind.reason.clone(),
     }
 }

@@ -9,7 +9,7 @@ use super::{Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Parent, Started};
 use crate::fold::RunState;
 use crate::hash::Hash;
-use crate::record::{NewRecord, chain};
+use crate::record::{NewRecord, chain, join};
 use crate::schema;
 use crate::step::{Moment, Move, Stepper};
 use crate::store::{Append, Appended, Expect, Head};
@@ -95,7 +95,8 @@ impl Runs {
         Self::may_write(&order.actor)?;
         self.store.put_blob(workflow.bytes())?;
         let new = |body: &Body| self.sealed(&workflow, (now, &order.actor), body);
-        let new: Vec<NewRecord> = bodies.iter().map(new).collect();
+        let mut new: Vec<NewRecord> = bodies.iter().map(new).collect();
+        join(&mut new);
         let (records, hash) = chain(&new, order.key.as_ref(), 0, Hash::ZERO);
         let mut state = RunState::default();
         for record in &records {

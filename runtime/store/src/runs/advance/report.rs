@@ -73,7 +73,7 @@ fn on_step(
         return Ok(Some(refused));
     }
     let moves = advance.unit.is_none() && !unchecked && status != StepStatus::NotStarted;
-    if advance.unit.is_some() && !unchecked && !loaded.state.visits.contains_key(&step) {
+    if advance.unit.is_some() && !unchecked && !was_entered(loaded, &step) {
         return Ok(Some(wording::unit_first(loaded, advance, &step)));
     }
     let mut event_data = data.as_object().filter(|it| !it.is_empty()).map(|_| data);
@@ -161,4 +161,10 @@ fn close(draft: &mut Draft, advance: &Advance) -> Result<(), RunError> {
         success: !failed,
         reason: None,
     }))
+}
+
+/// Whether a step was entered, by what counts.
+fn was_entered(loaded: &Loaded, step: &str) -> bool {
+    let visit = loaded.state.visits.get(step);
+    visit.is_some_and(|visit| visit.entered > 0)
 }

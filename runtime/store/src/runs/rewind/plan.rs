@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Rewind;
-use crate::body::{EffectStatus, Resolution, Scope};
-use crate::fold::{self, Live, RunState};
+use crate::actor::Role;
+use crate::body::{Body, EffectStatus, Resolution, Scope, Spent};
+use crate::fold::{self, Live, RunState, Visit};
 use crate::hash::Hash;
 use crate::record::Record;
 use crate::runs::{Loaded, RunError, Runs};
@@ -44,6 +45,8 @@ pub struct RewindPlan {
     pub unreported: Vec<String>,
     /// The runs under this one that began since. They would go on, without it.
     pub children: Vec<String>,
+    /// What only a person takes back: the records of persons' decisions, and what they say.
+    pub persons: Vec<(u64, String)>,
     /// The timers that would be pending, with their times.
     pub timers: Vec<PendingTimer>,
     /// The checkpoint that the files would be put back to.
@@ -54,6 +57,9 @@ pub struct RewindPlan {
     /// The record that the token is of.
     #[serde(skip)]
     pub(super) last: Hash,
+    /// What limits go on counting when it isn't a person who rewinds.
+    #[serde(skip)]
+    pub(super) spent: BTreeMap<String, Spent>,
 }
 
 /// An effect that has left, or may have.
@@ -101,6 +107,12 @@ impl Runs {
         if let Some(refusal) = impossible(loaded, rewind, &live) {
             return Ok(Err(refusal));
         }
+        if rewind.scope != Scope::Workspace
+            && let Some(together) = self.together(run, to)?
+        {
+            let reason = together.told("go back", "to");
+            return Ok(Err(("not_an_end", reason)));
+        }
         let then = fold::read_anew(&*self.store, run, Some(to))?;
         let checkpoint = match checkpoint(loaded, &then, rewind) {
             Ok(checkpoint) => checkpoint,
@@ -108,6 +120,7 @@ impl Runs {
         };
         let mut plan = compared(loaded, &then, rewind);
         plan.checkpoint = checkpoint;
+        let mut spending = Spending::from(then);
         fold::each(
             &*self.store,
             run,
@@ -115,9 +128,14 @@ impl Runs {
             Some(head),
             |record| {
                 plan.count(record, &live);
+                if record.seq > to && live.counts(record.seq) && rewind.scope != Scope::Workspace {
+                    let taken = spending.take(record);
+                    taken.map_err(|error| fold::unreadable(run, record, &error))?;
+                }
                 Ok(())
             },
         )?;
+        plan.spent = spending.finish();
         if plan.at == to && rewind.scope != Scope::Workspace {
             let reason =
                 format!("nothing has happened since record {to}: there is nothing to take back");
@@ -141,6 +159,77 @@ impl RewindPlan {
         if matches!(record.kind.as_str(), "event" | "run.forced") {
             self.events.push((record.seq, record.told()));
         }
+        if is_a_persons(record) {
+            self.persons.push((record.seq, record.told()));
+        }
+    }
+}
+
+/// Whether only a person takes it back: what a person has decided, and what has stopped a run until a person comes.
+fn is_a_persons(record: &Record) -> bool {
+    let by_person = record.actor.role >= Role::Person;
+    match record.read() {
+        Ok(Body::Paused(_) | Body::Cancelled(_) | Body::Closed(_) | Body::Forced(_)) => by_person,
+        Ok(Body::Resolved(it)) => record.actor.role == Role::Person || it.relayed || it.elicited,
+        _ => false,
+    }
+}
+
+/// What is spent in the visits that are taken back.
+struct Spending {
+    state: RunState,
+    before: BTreeMap<String, Visit>,
+    most: BTreeMap<String, (u64, u64)>,
+}
+
+impl Spending {
+    fn from(state: RunState) -> Self {
+        Self {
+            before: state.visits.clone(),
+            most: BTreeMap::new(),
+            state,
+        }
+    }
+
+    fn take(&mut self, record: &Record) -> Result<(), serde_json::Error> {
+        self.state.apply(record)?;
+        for (name, visit) in &self.state.visits {
+            let (calls, bytes) = counted(visit);
+            if calls > 0 || bytes > 0 {
+                let most = self.most.entry(name.clone()).or_default();
+                *most = (most.0.max(calls), most.1.max(bytes));
+            }
+        }
+        Ok(())
+    }
+
+    /// What counts for more than it would after the rewind.
+    fn finish(self) -> BTreeMap<String, Spent> {
+        let mut all = BTreeMap::new();
+        for (name, visit) in self.state.visits {
+            let (calls, bytes) = self.most.get(&name).copied().unwrap_or_default();
+            let before = self.before.get(&name);
+            let then = before.map(counted).unwrap_or_default();
+            let visits = before.map_or(0, |it| it.count);
+            if visit.count > visits || calls > then.0 || bytes > then.1 {
+                let visits = visit.count;
+                let spent = Spent {
+                    visits,
+                    calls,
+                    bytes,
+                };
+                all.insert(name, spent);
+            }
+        }
+        all
+    }
+}
+
+/// The calls and bytes that count in the visit that goes on, or in the next one.
+fn counted(visit: &Visit) -> (u64, u64) {
+    match (visit.left, visit.owes) {
+        (None, _) => (visit.iterations, visit.bytes),
+        (Some(_), owes) => owes.map(|it| (it.calls, it.bytes)).unwrap_or_default(),
     }
 }
 
@@ -217,10 +306,12 @@ fn compared(loaded: &Loaded, then: &RunState, rewind: &Rewind) -> RewindPlan {
         effects: Vec::new(),
         unreported: Vec::new(),
         children: Vec::new(),
+        persons: Vec::new(),
         timers: then.timers.clone(),
         checkpoint: None,
         token: String::new(),
         last: Hash::ZERO,
+        spent: BTreeMap::new(),
     };
     if rewind.scope == Scope::Workspace {
         plan.leaves_then.clone_from(&now.leaves);
