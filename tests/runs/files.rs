@@ -5,8 +5,9 @@ mod repository;
 
 use std::path::Path;
 
+use statemark_store::body::CheckpointRestored;
 use statemark_store::runs::{Checkpoint, Restore, Rewind};
-use statemark_store::{Role, RunError, Runs, Send, Start};
+use statemark_store::{Body, Change, Loaded, Role, RunError, Runs, Send, Start};
 
 use crate::harness::Bench;
 use repository::{Snapshot, Work};
@@ -300,4 +301,41 @@ fn what_cannot_be_put_back_says_so() {
         .send(&order, &Send { event, data: None })
         .unwrap();
     assert_eq!(sent.loaded.state.leaves, ["build"]);
+}
+
+#[test]
+fn a_restore_that_is_refused_carries_out_nobody_elses() {
+    let bench = begun();
+    let work = Work::new();
+    work.write("kept", "1").commit();
+    saved(&bench.runs, &bench, work.path(), "one").unwrap();
+    work.write("kept", "2");
+    saved(&bench.runs, &bench, work.path(), "two").unwrap();
+    work.write("kept", "3");
+    let order = bench.order("r");
+    // What is meant is recorded, and then nothing more is done: whoever does it is still at it.
+    let meant = |loaded: &Loaded, _| {
+        let one = loaded.state.checkpoints["one"].taken.clone();
+        let restored = CheckpointRestored {
+            name: one.name,
+            repository: one.repository,
+            commit: one.commit,
+            tree: one.tree,
+            done: false,
+            before: None,
+            given_up: None,
+            rewind: None,
+        };
+        let bodies = vec![Body::CheckpointRestored(restored)];
+        Ok(Change { bodies })
+    };
+    bench.runs.change(&order, &"meant", meant).unwrap();
+    let name = "two".to_owned();
+    let written = bench.runs.restore(&order, &Restore { name }).unwrap();
+    let kinds: Vec<&str> = written.records.iter().map(|it| &*it.kind).collect();
+    assert_eq!(kinds, ["refused"]);
+    assert!(written.loaded.state.restoring.is_some());
+    assert_eq!(work.read("kept"), "3");
+    bench.runs.finish_restore(&order).unwrap();
+    assert_eq!(work.read("kept"), "1");
 }

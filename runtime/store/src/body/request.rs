@@ -92,6 +92,21 @@ pub enum Resolution {
     Withdrawn,
 }
 
+impl Resolution {
+    /// Its name, in words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Answered => "answered",
+            Self::SentBack => "sent back",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
 /// A request is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resolved {

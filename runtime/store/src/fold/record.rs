@@ -429,6 +429,9 @@ fn migrate(state: &mut RunState, record: &Record, migrated: Migrated) {
     {
         *step = named(step);
     }
+    for leaf in state.detours.iter_mut().flatten() {
+        *leaf = named(leaf);
+    }
     for request in state.requests.values_mut() {
         let states = &mut request.opened.states;
         states.iter_mut().for_each(|state| *state = named(state));

@@ -96,8 +96,8 @@ impl Runs {
             Ok(Change { bodies })
         })?;
         self.probe("restore.intended");
-        if intended.loaded.state.restoring.is_none() {
-            // It was refused, or was asked for again after it was done.
+        if intended.loaded.state.restoring.is_none() || !is_meant(&intended) {
+            // It was refused, or was asked for again after it was done. What another has begun is another's.
             return Ok(intended);
         }
         let done = self.finish(order, intended.replayed)?;
@@ -176,6 +176,14 @@ impl Runs {
         self.probe("restore.recorded");
         Ok(done)
     }
+}
+
+/// Whether the files are being put back as these records say.
+fn is_meant(intended: &Written) -> bool {
+    intended.records.iter().any(|record| {
+        let body = record.read();
+        matches!(body, Ok(Body::CheckpointRestored(it)) if intended.loaded.state.restoring.as_ref() == Some(&it))
+    })
 }
 
 /// What is there is saved, and what is meant to be is said.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use statemark_store::body::Scope;
+use statemark_store::body::{EffectStatus, Scope};
 use statemark_store::runs::{Rewind, RewindPlan};
 
 use super::{outcome, shown};
@@ -83,16 +83,41 @@ fn planned(plan: &RewindPlan) -> String {
     line(
         "decided",
         decided
-            .map(|(id, how)| format!("{id} {how:?}").to_lowercase())
+            .map(|(id, how)| format!("{id} {}", how.name()))
             .collect(),
     );
     line("asked", plan.opened.clone());
     line("children", plan.children.clone());
+    let persons = plan.persons.iter();
+    line(
+        "only a person takes back",
+        persons
+            .map(|(seq, told)| format!("{told} ({seq})"))
+            .collect(),
+    );
+    line("effects without a report", plan.unreported.clone());
+    let timers = plan.timers.iter();
+    line(
+        "timers then",
+        timers
+            .map(|it| format!("{} at {}", it.name, runs::time(it.due)))
+            .collect(),
+    );
+    line(
+        "files back to checkpoint",
+        plan.checkpoint.iter().cloned().collect(),
+    );
     for effect in &plan.effects {
         let then = match (&effect.compensation, effect.blocks) {
-            (Some(action), _) => format!("taken back by {action}"),
-            (None, true) => "has left, and nothing takes it back: needs --force".to_owned(),
+            (Some(action), false) => format!("taken back by {action}"),
             (None, false) => "hasn't left".to_owned(),
+            (_, true) if effect.status == EffectStatus::Succeeded => {
+                "has left, and nothing takes it back: needs --force".to_owned()
+            }
+            (_, true) => format!(
+                "is {}, and may have left: report on it, or --force leaves it behind",
+                effect.status.name()
+            ),
         };
         let _ = writeln!(text, "  effect {} ({}): {then}", effect.name, effect.key);
     }

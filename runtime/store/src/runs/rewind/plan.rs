@@ -35,7 +35,7 @@ pub struct RewindPlan {
     pub leaves_then: Vec<String>,
     /// The revisions of artifacts that would be gone.
     pub artifacts: Vec<(String, u64)>,
-    /// The requests that were decided since and would be open again.
+    /// The requests that were decided since: open again, or gone with those that were opened since.
     pub decided: Vec<(String, Resolution)>,
     /// The requests that were opened since and would be gone.
     pub opened: Vec<String>,
@@ -324,12 +324,13 @@ fn compared(loaded: &Loaded, then: &RunState, rewind: &Rewind) -> RewindPlan {
         plan.artifacts.extend(gone);
     }
     for (id, request) in &now.requests {
-        match &request.resolved {
-            _ if request.seq > to => plan.opened.push(id.clone()),
-            Some((resolved, _, seq)) if *seq > to => {
-                plan.decided.push((id.clone(), resolved.resolution));
-            }
-            _ => {}
+        if request.seq > to {
+            plan.opened.push(id.clone());
+        }
+        if let Some((resolved, _, seq)) = &request.resolved
+            && *seq > to
+        {
+            plan.decided.push((id.clone(), resolved.resolution));
         }
     }
     let began = now.children.keys();
