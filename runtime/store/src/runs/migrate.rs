@@ -43,7 +43,7 @@ pub struct MigrationPlan {
 /// Something that the run stands on and that the new table doesn't have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Obstacle {
-    /// What it is: the `run` itself, or a `state`, `history`, `timer`, `request`, `mapping` or `configuration`.
+    /// What it is: the `run` itself, or a `state`, `history`, `detour`, `timer`, `request`, `mapping` or `configuration`.
     pub what: &'static str,
     /// Its name.
     pub name: String,
@@ -245,6 +245,7 @@ impl Planner<'_> {
             }
             slots.push((history, all));
         }
+        self.detours();
         if !self.obstacles.is_empty() {
             return None;
         }
@@ -269,6 +270,19 @@ impl Planner<'_> {
             };
         }
         Some(configuration)
+    }
+
+    /// Where interrupts come back to has to be there, too.
+    fn detours(&mut self) {
+        for leaf in self.loaded.state.detours.iter().flatten() {
+            let (name, found) = self.named(leaf);
+            if found.is_none_or(|id| !self.new.is_leaf(id)) {
+                let reason = format!(
+                    "`{leaf}` is what an interrupt comes back to, and the new table has no state `{name}` without states inside: name what it is there"
+                );
+                self.obstacle("detour", leaf, reason);
+            }
+        }
     }
 
     /// The new names of the timers that are pending.
