@@ -8,6 +8,7 @@
 //! Deliberately not here: what a journal says of it (`runs/checkpoint.rs`, `runs/restore.rs`).
 
 mod save;
+pub(crate) mod turn;
 
 use std::fmt;
 use std::io::Write as _;

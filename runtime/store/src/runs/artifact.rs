@@ -216,9 +216,11 @@ impl Loaded {
 
     /// Why nothing at all can be done with an artifact of that name.
     fn closed_to(&self, name: &str) -> Option<Refusal> {
-        if let Some(why) = self.standstill() {
-            return Some(why);
-        }
+        self.standstill().or_else(|| self.misnamed(name))
+    }
+
+    /// Why no artifact of the workflow is called so.
+    fn misnamed(&self, name: &str) -> Option<Refusal> {
         let characters = name.chars().count();
         if name.is_empty() || characters > MAX_NAME || name.chars().any(char::is_control) {
             let reason = format!(

@@ -13,7 +13,7 @@ use super::refusal::refusal;
 use super::rewind::{Rewind, rewound};
 use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, CheckpointRestored, CheckpointTaken, Rewound};
-use crate::git::Repository;
+use crate::git::{Repository, turn};
 
 /// A working copy to be put back.
 #[derive(Clone, Debug, Serialize)]
@@ -137,6 +137,17 @@ impl Runs {
     fn finish(&self, order: &Order, interrupted: bool) -> Result<Written, RunError> {
         let mut order = order.clone();
         (order.key, order.expected) = (None, None);
+        let meant = restoring(&self.load(&order.run)?)?.clone();
+        let _turn = turn::take(Path::new(&meant.repository))?;
+        let loaded = self.load(&order.run)?;
+        if loaded.state.restoring.as_ref() != Some(&meant) {
+            // Whoever had the turn before has done it.
+            return Ok(Written {
+                records: Vec::new(),
+                replayed: true,
+                loaded,
+            });
+        }
         if interrupted {
             self.change(&order, &"save", |loaded, now| {
                 let meant = restoring(loaded)?;

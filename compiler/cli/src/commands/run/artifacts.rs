@@ -113,9 +113,11 @@ fn list(
     let json = store.format() == TextFormat::Json;
     let mut text = String::new();
     for (name, revisions) in &loaded.state.artifacts {
-        let newest = revisions.len().saturating_sub(1);
-        for (at, revision) in revisions.iter().enumerate() {
-            if !every && at != newest {
+        // The one that counts for the next: what was thrown away behind it is shown with `--all`.
+        let current = loaded.state.current(name).or(revisions.last());
+        let current = current.map(|it| it.artifact.revision);
+        for revision in revisions {
+            if !every && Some(revision.artifact.revision) != current {
                 continue;
             }
             if json {

@@ -86,7 +86,7 @@ impl Runs {
         name: &str,
         content: &[u8],
     ) -> Result<Verdict, RunError> {
-        if let Some((_, what)) = too_large(name, content.len()).or_else(|| loaded.closed_to(name)) {
+        if let Some((_, what)) = too_large(name, content.len()).or_else(|| loaded.misnamed(name)) {
             return Err(RunError::Invalid { what });
         }
         let verdict = loaded.verdict(name, content)?;
