@@ -1,11 +1,14 @@
 //! What happens to a run once, however many want it at the same moment; and who may drive one alone.
 
-use std::sync::Barrier;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Barrier};
 use std::thread;
 
-use statemark_store::body::{Cause, Resolution};
+use statemark_store::body::{Cause, RequestKind, Resolution};
+use statemark_store::runs::Rewind;
 use statemark_store::{
-    Actor, Answer, Body, Key, Order, Record, Reply, Role, RunError, Send, Start, StoreError, fold,
+    Actor, Answer, Ask, Body, Key, Order, Record, Reply, Role, RunError, Send, Start, StoreError,
+    fold,
 };
 
 use crate::harness::Bench;
@@ -94,6 +97,80 @@ fn an_approval_counts_once() {
     assert_eq!(resolved.count(), 1);
     let request = "r:2".to_owned();
     assert_eq!(events(&bench), [Some(Cause::Request { request })]);
+}
+
+const PARENT: &str = "# Parent\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> work\n    work --> ok : done\n    \
+                      work --> bad : error\n```\n\n```json definition\n\
+                      {\"id\": \"gate\", \"states\": {\"work\": {\"invoke\": {\"src\": \"kid\"}}}}\n```\n";
+const KID: &str = "# Kid\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> k1\n    k1 --> [*] : fin\n```\n\n\
+                   ```json definition\n{\"id\": \"kid\"}\n```\n";
+
+/// Only what was written counts: whoever looks goes on from there, though no spec is where it is.
+#[test]
+fn a_start_that_dies_before_its_child_begins_is_made_up_for_by_anybody() {
+    for point in ["begun", "append", "appended"] {
+        let mut bench = Bench::new(&[("parent.md", PARENT), ("kid.md", KID)]);
+        let bare = bench.bare();
+        bench.runs = bench.runs.with_probe(Arc::new(move |at: &str| {
+            assert_ne!(at, point, "the process dies");
+        }));
+        catch_unwind(AssertUnwindSafe(|| start(&bench))).unwrap_err();
+        let loaded = bare.runs.caught_up(&"r".parse().unwrap()).unwrap();
+        assert_eq!(loaded.state.leaves, ["work"], "{point}");
+        let child = bare.runs.load(&"r/work/1".parse().unwrap()).unwrap();
+        assert_eq!(child.state.leaves, ["k1"], "{point}");
+    }
+}
+
+/// The events that wait in the run.
+fn waiting_events(bench: &Bench) -> usize {
+    let loaded = bench.runs.load(&"r".parse().unwrap()).unwrap();
+    loaded.state.queue.len()
+}
+
+#[test]
+fn everything_that_has_waited_is_taken_however_much_it_is() {
+    for taken_back in [false, true] {
+        let bench = Bench::new(&[("gate.md", GATE)]);
+        start(&bench);
+        for number in 0..100 {
+            let ask = Ask {
+                expires_in: Some(1_000),
+                ..Ask::new(RequestKind::Text, format!("question {number}"))
+            };
+            bench.runs.ask(&bench.order("r"), &ask).unwrap();
+        }
+        let send = Send {
+            event: "open".to_owned(),
+            data: None,
+        };
+        let asked = bench.runs.send(&bench.order("r"), &send).unwrap();
+        bench.clock.advance(1_000);
+        bench.runs.caught_up(&"r".parse().unwrap()).unwrap();
+        assert_eq!(waiting_events(&bench), 100);
+        let request = asked.loaded.state.held_by().unwrap();
+        let request = request.opened.request.clone();
+        let ann = person(&bench, "ann");
+        let answer = Answer::new(&request, Reply::Deny);
+        let written = bench.runs.answer(&ann, &answer).unwrap();
+        assert_eq!(waiting_events(&bench), 0);
+        assert_eq!(written.loaded.state.queue.len(), 0);
+        if !taken_back {
+            assert_eq!(events(&bench).len(), 100);
+            continue;
+        }
+        // They wait again behind the answer, and nothing is in their way.
+        let to = records(&bench);
+        let to = to
+            .iter()
+            .find(|it| it.kind == "request.resolved" && it.actor == ann.actor);
+        let mut rewind = Rewind::to(to.unwrap().seq);
+        let run = "r".parse().unwrap();
+        rewind.token = Some(bench.runs.plan_rewind(&run, &rewind).unwrap().token);
+        bench.runs.rewind(&ann, &rewind).unwrap();
+        assert_eq!(waiting_events(&bench), 0);
+        assert_eq!(events(&bench).len(), 200);
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub(crate) const BEGIN: u64 = 1_800_000_000_000;
 pub(crate) struct Bench {
     pub(crate) runs: Runs,
     pub(crate) clock: Arc<ManualClock>,
+    store: Arc<dyn Store>,
 }
 
 /// The workflows of some specs, each with the name of its file.
@@ -48,9 +49,22 @@ impl Bench {
         clock: Arc<ManualClock>,
         store: Arc<dyn Store>,
     ) -> Self {
-        let workflows = Arc::new(workflows(specs));
-        let runs = Runs::new(store, workflows, Arc::clone(&clock) as Arc<_>);
-        Self { runs, clock }
+        Self::of(Arc::new(workflows(specs)), clock, store)
+    }
+
+    /// The same where no spec is.
+    pub(crate) fn bare(&self) -> Self {
+        let none = Arc::new(BTreeMap::new());
+        Self::of(none, Arc::clone(&self.clock), Arc::clone(&self.store))
+    }
+
+    fn of(
+        workflows: Arc<BTreeMap<String, Arc<Workflow>>>,
+        clock: Arc<ManualClock>,
+        store: Arc<dyn Store>,
+    ) -> Self {
+        let runs = Runs::new(Arc::clone(&store), workflows, Arc::clone(&clock) as Arc<_>);
+        Self { runs, clock, store }
     }
 
     /// An order of an agent.

@@ -197,6 +197,7 @@ fn a_stop_between_two_journals_is_made_up_for() {
     report(&bench, "r", "work build running").unwrap();
     // The parent's journal has the child, and the child never began.
     let began = Body::ChildStarted(ChildStarted {
+        table: None,
         run: "r/builder::T1".parse().unwrap(),
         workflow: "builder".to_owned(),
         step: Some("build".to_owned()),

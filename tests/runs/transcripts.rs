@@ -16,6 +16,8 @@
 //! > used Edit {"call": "c1", "files": ["a.rs"], "output": 100}
 //! > pause for lunch                 likewise continue and cancel; `force STATE`
 //! > @r/test/1 send ok               any of these, done to another run
+//! > bare send ok                    any of these, where no spec is
+//! > look                            what is due or missing is made up for, as faces do before anything else
 //! > at 3 send ok                    any of these, if the run is at record 3
 //! > runs                            all runs, and what they have come to
 //! > state                           where it is
@@ -157,6 +159,9 @@ fn expected(line: &str) -> (Option<u64>, &str) {
 }
 
 fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
+    if let Some(line) = line.strip_prefix("bare ") {
+        return act(&bench.bare(), line);
+    }
     let elsewhere = line.strip_prefix('@').and_then(|it| it.split_once(' '));
     let (run, line) = elsewhere.unwrap_or((RUN, line));
     let (actor, line) = actor(line);
@@ -209,6 +214,7 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         "child" => reports::child(bench, rest),
         "why" => why(bench, run, rest),
         "state" => state(bench, run),
+        "look" => bench.runs.caught_up(&order.run).map(|_| String::new()),
         "records" => records(bench, run),
         _ => travel::act(bench, &order, line),
     }

@@ -191,6 +191,7 @@ impl<'l> Question<'l> {
             "held" => state.held_by().is_some() && sent(&["waiting_for_request"]),
             "unknown_event" | "internal_event" => sent(&["unknown_event"]),
             "not_here" => sent(&["not_taken"]),
+            "child_unknown" => sent(&["child_unknown"]),
             "child_runs" => state.children.values().any(|it| it.ended.is_none()),
             "approval_open" | "question_blocks" => open() && state.held_by().is_some(),
             "question_open" => open(),

@@ -42,6 +42,8 @@ pub struct RunState {
     pub workflow: String,
     /// The table that it runs under.
     pub table: Option<Hash>,
+    /// The tables of the workflows that states invoke.
+    pub invokes: BTreeMap<String, Hash>,
     /// What it was given.
     pub input: Value,
     /// The project.
@@ -90,6 +92,9 @@ pub struct RunState {
     pub restoring: Option<CheckpointRestored>,
     /// By id: the runs under this one.
     pub children: BTreeMap<String, Child>,
+    /// By id: the runs under this one whose beginning or end was taken back. They are given up, and their ids are gone.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub orphans: BTreeMap<String, Child>,
     /// Steps of somebody else's making, by the state that they stand under.
     pub subflows: BTreeMap<String, Vec<Subflow>>,
     /// What it has cost.
@@ -224,6 +229,9 @@ pub struct Checkpoint {
 pub struct Child {
     /// Its workflow.
     pub workflow: String,
+    /// The table that it is to run under, if a state invokes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<Hash>,
     /// The state that it works for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
@@ -302,6 +310,7 @@ impl RunState {
     fn begin(&mut self, started: Started) {
         self.workflow = started.workflow;
         self.table = Some(started.table);
+        self.invokes = started.invokes;
         self.input = started.input;
         self.context = started.context;
         self.project = started.project;

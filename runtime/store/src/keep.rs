@@ -24,6 +24,7 @@ pub use progress::{Progress, Tell, untold};
 pub use prune::{Prune, Pruned, prune};
 pub use verify::{Difference, Verified, verify};
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::id::RunId;
@@ -66,6 +67,30 @@ fn line(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
     }
     line.reverse();
     Ok(line)
+}
+
+/// A run with those that it was forked from, and the runs under it with theirs: each behind what it was forked from.
+fn family(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
+    let mut family: Vec<Head> = Vec::new();
+    let (mut known, mut asked) = (BTreeSet::new(), BTreeSet::new());
+    let mut open = vec![run.clone()];
+    while let Some(run) = open.pop() {
+        if !asked.insert(run.clone()) {
+            continue;
+        }
+        let line = line(store, &run)?.into_iter();
+        family.extend(line.filter(|head| known.insert(head.run.clone())));
+        let state = crate::fold::read(store, &run, None)?;
+        let children = state.children.keys().chain(state.orphans.keys());
+        for child in children.rev().filter_map(|id| id.parse::<RunId>().ok()) {
+            match store.head(&child) {
+                Ok(head) if head.summary.parent.as_ref() == Some(&run) => open.push(child),
+                Ok(_) | Err(StoreError::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(family)
 }
 
 /// Things and their number, in words.

@@ -17,6 +17,7 @@ mod effect;
 mod follow;
 mod fork;
 mod interrupt;
+mod invoke;
 mod lease;
 mod legal;
 mod migrate;

@@ -127,6 +127,12 @@ impl Workflow {
         self.states.get(state.index()).unwrap_or(&Value::Null)
     }
 
+    /// The workflow that a state invokes.
+    #[must_use]
+    pub fn invoked_in(&self, state: StateId) -> Option<&str> {
+        self.state_meta(state).get("invoke").and_then(Value::as_str)
+    }
+
     /// What it says of an event.
     #[must_use]
     pub fn event_meta(&self, event: EventId) -> &Value {

@@ -89,7 +89,7 @@ pub(crate) struct ExportArgs {
     /// The file to write, or `-` for standard output
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Only this run, or the beginning of its id, with those that it was forked from
+    /// Only this run, or the beginning of its id, with those that it was forked from and those that work for it
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,
     /// Replace the file if it is there

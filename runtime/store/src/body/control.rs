@@ -118,6 +118,9 @@ pub struct Migrated {
     pub from: Hash,
     /// The table from now on.
     pub to: Hash,
+    /// The tables of the workflows that the new table's states invoke.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub invokes: BTreeMap<String, Hash>,
     /// States that have another name now.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub mapping: BTreeMap<String, String>,

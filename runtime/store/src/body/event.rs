@@ -16,6 +16,10 @@ pub struct Started {
     pub workflow: String,
     /// The hash of the table that it runs under.
     pub table: Hash,
+    /// The tables of the workflows that its states invoke, and those that these invoke: so anybody can start a child of
+    /// it, whatever specs lie about.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub invokes: BTreeMap<String, Hash>,
     /// What it was given.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub input: Value,

@@ -183,6 +183,9 @@ pub struct ChildStarted {
     pub run: RunId,
     /// Its workflow.
     pub workflow: String,
+    /// The hash of the table that it is to run under, if a state invokes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<Hash>,
     /// The state that it works for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,

@@ -1,7 +1,7 @@
 //! What lasts although it was taken back.
 //!
 //! A rewind takes back what the journal says of the run. It doesn't take back the world: money that was spent, effects that
-//! have left, commits that hold a working copy. Nor does it hide that somebody had set a state by hand, or had rewound.
+//! have left, commits that hold a working copy, runs that have begun for this one. Nor does it hide that somebody had set a state by hand, or had rewound.
 
 use super::{RunState, record};
 use crate::body::Body;
@@ -19,6 +19,8 @@ pub(super) fn apply(state: &mut RunState, record: &Record) -> Result<(), serde_j
             let over = restored.done || restored.given_up.is_some();
             state.restoring = (!over).then_some(restored);
         }
+        Body::ChildStarted(started) => record::orphan(state, record, started),
+        Body::ChildEnded(ended) => record::outlived(state, &ended),
         _ => {}
     }
     Ok(())

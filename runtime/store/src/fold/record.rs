@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{Checkpoint, Child, EffectState, Request, Revision, RunState, StepState, Visit};
 use crate::actor::Role;
 use crate::body::{
-    Artifact, Body, Cause, CheckpointTaken, Effect, EffectStatus, Forked, Migrated, Rewound, Spent,
-    Step, StepRecord, StepStatus, Tool, ToolVerdict, Usage,
+    Artifact, Body, Cause, CheckpointTaken, ChildEnded, ChildStarted, Effect, EffectStatus, Forked,
+    Migrated, Rewound, Spent, Step, StepRecord, StepStatus, Tool, ToolVerdict, Usage,
 };
 use crate::record::Record;
 use crate::store::PendingTimer;
@@ -112,17 +112,13 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
         Body::Migrated(migrated) => migrate(state, record, migrated),
         Body::Usage(usage) => spend(state, usage),
         Body::ChildStarted(started) => {
-            let child = Child {
-                workflow: started.workflow,
-                step: started.step,
-                unit: started.unit,
-                ended: None,
-                seq: record.seq,
-            };
-            state.children.insert(started.run.to_string(), child);
+            let id = started.run.to_string();
+            state.children.insert(id, child(record, started));
         }
         Body::ChildEnded(ended) => {
-            if let Some(child) = state.children.get_mut(ended.run.as_str()) {
+            let id = ended.run.as_str();
+            let child = state.children.get_mut(id);
+            if let Some(child) = child.or_else(|| state.orphans.get_mut(id)) {
                 child.ended = Some(ended.success);
             }
         }
@@ -133,6 +129,35 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
         Body::Unknown { .. } => state.unknown += 1,
         Body::Refused(refused) => state.refused = Some((record.seq, refused)),
         Body::Progress(_) | Body::Message(_) | Body::Note(_) | Body::Annotation(_) => {}
+    }
+}
+
+/// A child as it begins.
+fn child(record: &Record, started: ChildStarted) -> Child {
+    Child {
+        workflow: started.workflow,
+        table: started.table,
+        step: started.step,
+        unit: started.unit,
+        ended: None,
+        seq: record.seq,
+    }
+}
+
+/// The beginning of a child doesn't count any more: the child itself is there nevertheless.
+pub(super) fn orphan(state: &mut RunState, record: &Record, started: ChildStarted) {
+    let id = started.run.to_string();
+    state.orphans.insert(id, child(record, started));
+}
+
+/// The end of a child doesn't count any more: whoever waits for it needs another, since this one stays over.
+pub(super) fn outlived(state: &mut RunState, ended: &ChildEnded) {
+    let id = ended.run.as_str();
+    if let Some(child) = state.children.remove(id) {
+        state.orphans.insert(id.to_owned(), child);
+    }
+    if let Some(orphan) = state.orphans.get_mut(id) {
+        orphan.ended = Some(ended.success);
     }
 }
 
@@ -309,6 +334,7 @@ fn fork(state: &mut RunState, record: &Record, forked: Forked) {
     state.effects.clear();
     state.usage = Usage::default();
     state.children.retain(|_, child| child.ended.is_some());
+    state.orphans.clear();
     if forked.drop_artifacts {
         state.artifacts.clear();
     }
@@ -410,6 +436,7 @@ pub(super) fn spend(state: &mut RunState, usage: Usage) {
 /// Everything that is named after a state goes by its new name.
 fn migrate(state: &mut RunState, record: &Record, migrated: Migrated) {
     state.table = Some(migrated.to);
+    state.invokes.extend(migrated.invokes);
     state.leaves = migrated.leaves;
     state.history = migrated.history;
     let absent = migrated.context.into_iter();

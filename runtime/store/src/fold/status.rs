@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::RunState;
+use super::{Child, RunState};
 use crate::body::{RequestKind, StepStatus};
 
 /// What a run has come to.
@@ -122,15 +122,19 @@ impl RunState {
             }
         }
         for (run, child) in &self.children {
-            let visit = child.step.as_ref().and_then(|step| self.visits.get(step));
             // What an earlier visit has left behind, nobody waits for.
-            let in_this =
-                visit.is_some_and(|visit| visit.left.is_none() && child.seq >= visit.entered);
-            if child.ended.is_none() && in_this {
+            if child.ended.is_none() && self.is_of_visit(child) {
                 all.push(WaitingFor::Child { run: run.clone() });
             }
         }
         all
+    }
+
+    /// Whether a child works for a visit that goes on.
+    #[must_use]
+    pub fn is_of_visit(&self, child: &Child) -> bool {
+        let visit = child.step.as_ref().and_then(|step| self.visits.get(step));
+        visit.is_some_and(|visit| visit.left.is_none() && child.seq >= visit.entered)
     }
 
     /// Whether a state is active: it was entered, and not left since.

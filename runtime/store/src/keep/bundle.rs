@@ -41,10 +41,15 @@ pub(super) fn named(record: &Record) -> (BTreeSet<Hash>, BTreeSet<Hash>) {
         "run.started" => &["table"],
         "run.migrated" => &["from", "to"],
         "artifact" => &["content"],
+        "child.started" => &["table"],
         _ => &[],
     };
     let hash = |value: &Value| value.as_str().and_then(|text| text.parse::<Hash>().ok());
     needed.extend(fields.iter().filter_map(|field| hash(body.get(field)?)));
+    if matches!(record.kind.as_str(), "run.started" | "run.migrated") {
+        let invokes = body.get("invokes").and_then(Value::as_object);
+        needed.extend(invokes.into_iter().flatten().filter_map(|(_, it)| hash(it)));
+    }
     let mut values = vec![&body];
     while let Some(value) = values.pop() {
         match value {

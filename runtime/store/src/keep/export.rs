@@ -74,7 +74,7 @@ impl fmt::Display for Exported {
     }
 }
 
-/// Writes all runs, or one with those that it was forked from. `tell` is told in records.
+/// Writes all runs, or one with those that it was forked from and those that work for it. `tell` is told in records.
 ///
 /// # Errors
 ///
@@ -91,7 +91,7 @@ pub fn export(
     };
     write(out, &header)?;
     let heads = match only {
-        Some(run) => super::line(store, run)?,
+        Some(run) => super::family(store, run)?,
         None => super::all(store)?,
     };
     let mut exported = Exported::default();

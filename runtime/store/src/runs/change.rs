@@ -78,6 +78,20 @@ impl Runs {
         &self,
         order: &Order,
         request: &impl Serialize,
+        decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
+    ) -> Result<Written, RunError> {
+        let mut written = self.change_alone(order, request, decide)?;
+        if !written.replayed && !written.records.is_empty() {
+            self.attend(&mut written);
+        }
+        Ok(written)
+    }
+
+    /// The same without what becomes of other runs by it, and without what comes in appends of its own behind it.
+    pub(super) fn change_alone(
+        &self,
+        order: &Order,
+        request: &impl Serialize,
         mut decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
     ) -> Result<Written, RunError> {
         Self::may_write(&order.actor)?;
@@ -103,11 +117,7 @@ impl Runs {
             let follow = follow(&loaded, &change.bodies, order, now)?;
             match self.write(order, digest, loaded, (&change.bodies, &follow), now) {
                 Err(RunError::Store(StoreError::Conflict { .. })) => {}
-                written => {
-                    let mut written = written?;
-                    self.attend(&mut written);
-                    return Ok(written);
-                }
+                written => return written,
             }
         }
         Err(RunError::Crowded { tries: TRIES })

@@ -5,7 +5,7 @@
 //! [`Runs::tend`] takes the steps that are missing, as often as it is asked. Who left a step undone by dying loses
 //! nothing: the next change of either run, or whoever asks, goes on.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
 
 use super::draft::Draft;
 use super::{Change, Loaded, Order, RunError, Runs, Start, Written};
@@ -37,21 +37,22 @@ impl Runs {
     ///
     /// The store's, and those of [`Runs::change`].
     pub fn tend(&self, run: &RunId) -> Result<(), RunError> {
-        let loaded = self.load(run)?;
+        let mut loaded = self.load(run)?;
         if loaded.uninvoked().next().is_some() {
-            // Nothing but what follows by itself: the states that the run began in.
-            self.invoke(run)?;
-            return self.tend(run);
+            self.invoke(&loaded)?;
+            loaded = self.load(run)?;
+        }
+        for id in loaded.orphans() {
+            self.let_go(run, &id)?;
         }
         let invoked: Vec<(RunId, Child)> = loaded.invoked().collect();
         for (id, child) in invoked {
             let found = self.come_to(run, &id)?;
             match (child.ended, found) {
-                (None, Found::Missing) => {
-                    if let Err(why) = self.start_child(&loaded, &id, &child)? {
-                        self.child_over(run, &id, false, Some(&why))?;
-                    }
-                }
+                (None, Found::Missing) => match self.start_child(&loaded, &id, &child)? {
+                    Ok(()) => self.call_off(run, &id)?,
+                    Err(why) => self.child_over(run, &id, false, Some(&why))?,
+                },
                 (None, Found::Over(success, why)) => {
                     self.child_over(run, &id, success, why.as_deref())?
                 }
@@ -74,6 +75,60 @@ impl Runs {
         Ok(())
     }
 
+    /// What began a child was taken back: it is cancelled, and the journal says so once that is done.
+    fn let_go(&self, run: &RunId, id: &RunId) -> Result<(), RunError> {
+        const WHY: &str = "what began it was taken back";
+        let found = self.come_to(run, id)?;
+        if matches!(found, Found::Open) {
+            let order = Order::new(id.clone(), Actor::new(Role::System));
+            self.cancel(&order, Some(&format!("{WHY} in run `{run}`")))?;
+        }
+        let success = matches!(found, Found::Over(true, _));
+        let reason = (!success).then(|| WHY.to_owned());
+        let order = Order::new(run.clone(), Actor::new(Role::System));
+        self.change(&order, &("orphan", id), |loaded, _| {
+            let body = Body::ChildEnded(ChildEnded {
+                run: id.clone(),
+                success,
+                reason: reason.clone(),
+            });
+            let open = loaded.orphans().contains(id);
+            Ok(Change {
+                bodies: open.then_some(body).into_iter().collect(),
+            })
+        })?;
+        Ok(())
+    }
+
+    /// Cancels a child that was started just now, if nobody waits for it any more: its state was left, or what began it was
+    /// taken back, before it was there to be cancelled.
+    fn call_off(&self, run: &RunId, id: &RunId) -> Result<(), RunError> {
+        let loaded = self.load(run)?;
+        let child = loaded.state.children.get(id.as_str());
+        let wanted = child.is_some_and(|it| it.ended.is_none());
+        if !wanted && matches!(self.come_to(run, id)?, Found::Open) {
+            let order = Order::new(id.clone(), Actor::new(Role::System));
+            self.cancel(&order, Some(&format!("run `{run}` has gone on without it")))?;
+        }
+        Ok(())
+    }
+
+    /// The run that this one works for, if that has taken its outcome or given it up: so it waits for nothing any more.
+    pub(super) fn done_for(&self, loaded: &Loaded) -> Result<Option<RunId>, RunError> {
+        let Some(parent) = loaded.state.parent.as_ref().map(|it| &it.run) else {
+            return Ok(None);
+        };
+        let state = match self.load(parent) {
+            Ok(loaded) => loaded.state,
+            Err(RunError::Store(StoreError::NotFound { .. })) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let id = loaded.run.as_str();
+        let ended = state.children.get(id).is_some_and(|it| it.ended.is_some());
+        let done = ended || state.orphans.contains_key(id);
+        Ok(done.then(|| parent.clone()))
+    }
+
     /// The run of an agent is over: nobody waits for it any more, and no event comes of it.
     fn agent_over(&self, run: &RunId, id: &RunId, success: bool) -> Result<(), RunError> {
         let order = Order::new(run.clone(), Actor::new(Role::System));
@@ -94,7 +149,20 @@ impl Runs {
 
     /// What becomes of other runs by a change of this one. Its own records are written; if this fails, it is done later.
     pub(super) fn attend(&self, written: &mut Written) {
-        let is_child = |kind: &str| kind == "child.started" || kind == "child.ended";
+        self.attend_to_others(written);
+        if let Ok(loaded) = self.take_waiting(&written.loaded) {
+            written.loaded = loaded;
+        }
+    }
+
+    /// The same without what has waited in this run.
+    pub(super) fn attend_to_others(&self, written: &mut Written) {
+        let is_child = |kind: &str| {
+            matches!(
+                kind,
+                "child.started" | "child.ended" | "run.rewound" | "run.migrated"
+            )
+        };
         let noted = written.records.iter().any(|it| is_child(&it.kind));
         let loaded = &written.loaded;
         if noted || loaded.uninvoked().next().is_some() {
@@ -109,12 +177,14 @@ impl Runs {
         }
     }
 
-    /// Notes the children of the states that the run began in.
-    fn invoke(&self, run: &RunId) -> Result<(), RunError> {
-        let order = Order::new(run.clone(), Actor::new(Role::System));
+    /// Notes the children of active states that have none: those that the run began in, and those whose workflows only a
+    /// spec has. What nobody has isn't noted.
+    fn invoke(&self, loaded: &Loaded) -> Result<(), RunError> {
+        let tables = self.startable(loaded)?;
+        let order = Order::new(loaded.run.clone(), Actor::new(Role::System));
         self.change(&order, &"invoke", |loaded, now| {
             let mut draft = Draft::new(loaded, &order.actor, now);
-            draft.children()?;
+            draft.children_of(&tables)?;
             Ok(draft.finish())
         })?;
         Ok(())
@@ -172,12 +242,19 @@ impl Runs {
             }),
         };
         let order = Order::new(id.clone(), Actor::new(Role::System));
-        match self.start(&order, &start) {
+        let Some(table) = &child.table else {
+            return Ok(Ok(()));
+        };
+        match self.start_of(&order, &start, *table, &loaded.state.invokes) {
             Ok(_) => Ok(Ok(())),
             // Somebody else has started it just now.
             Err(RunError::Store(StoreError::Conflict { .. })) => Ok(Ok(())),
-            Err(RunError::Store(error)) => Err(error.into()),
-            Err(error) => Ok(Err(error.to_string())),
+            // What it is given makes no run of it.
+            Err(error @ (RunError::Invalid { .. } | RunError::Step(_))) => {
+                Ok(Err(error.to_string()))
+            }
+            // It can't be started here or now, which is no outcome of it.
+            Err(error) => Err(error),
         }
     }
 
@@ -201,11 +278,7 @@ impl Runs {
                 success,
                 reason: why.map(str::to_owned),
             }))?;
-            let active = child
-                .step
-                .as_ref()
-                .is_some_and(|it| loaded.state.is_active(it));
-            if active && !loaded.state.status().is_over() {
+            if loaded.state.is_of_visit(child) && !loaded.state.status().is_over() {
                 let event = if success { "done" } else { "error" };
                 let cause = Cause::Child { run: id.clone() };
                 draft.deliver(event, None, cause)?;
@@ -227,15 +300,14 @@ impl Loaded {
     /// The workflow that a state invokes.
     fn invokes(&self, state: &str) -> Option<&str> {
         let id = self.workflow.table().state_named(state)?;
-        self.workflow
-            .state_meta(id)
-            .get("invoke")
-            .and_then(Value::as_str)
+        self.workflow.invoked_in(id)
     }
 
     /// Whether something may be missing between the run and children of it.
     pub(super) fn has_children(&self) -> bool {
-        self.uninvoked().next().is_some() || self.invoked().next().is_some()
+        self.uninvoked().next().is_some()
+            || self.invoked().next().is_some()
+            || !self.orphans().is_empty()
     }
 
     /// The children that haven't ended yet, as far as the journal knows.
@@ -244,12 +316,17 @@ impl Loaded {
         open.map(|(id, _)| id).collect()
     }
 
+    /// The children whose beginning was taken back, and that haven't ended as far as the journal knows.
+    fn orphans(&self) -> Vec<RunId> {
+        let orphans = self.state.orphans.iter();
+        let open = orphans.filter(|(_, child)| child.ended.is_none());
+        open.filter_map(|(id, _)| id.parse().ok()).collect()
+    }
+
     /// The children that states have invoked.
     fn invoked(&self) -> impl Iterator<Item = (RunId, Child)> {
-        let children = self.state.children.iter().filter(|(_, child)| {
-            let step = child.step.as_deref().and_then(|step| self.invokes(step));
-            child.unit.is_none() && step == Some(&child.workflow)
-        });
+        let children = self.state.children.iter();
+        let children = children.filter(|(_, child)| child.table.is_some());
         children.filter_map(|(id, child)| Some((id.parse().ok()?, child.clone())))
     }
 
@@ -263,60 +340,111 @@ impl Loaded {
             .collect()
     }
 
-    /// The active states that invoke a workflow, with the id of the child of this visit.
-    fn invoking(&self) -> impl Iterator<Item = (String, String, RunId)> {
+    /// The active states that invoke a workflow.
+    fn invoking(&self) -> impl Iterator<Item = Invoking> {
         let visits = self.state.visits.iter().filter(|(_, it)| it.left.is_none());
         visits.filter_map(|(state, visit)| {
-            let workflow = self.invokes(state)?.to_owned();
-            let id = child_id(&self.run, state, visit.count)?;
-            Some((state.clone(), workflow, id))
+            let workflow = self.invokes(state)?;
+            let mut children = self.invoked();
+            let child = children.find(|(_, child)| {
+                child.workflow == workflow
+                    && child.step.as_ref() == Some(state)
+                    && self.state.is_of_visit(child)
+            });
+            Some(Invoking {
+                workflow: workflow.to_owned(),
+                step: state.clone(),
+                visit: visit.count,
+                child,
+            })
         })
     }
 
-    /// Those of them whose child the journal doesn't have.
-    fn uninvoked(&self) -> impl Iterator<Item = (String, String, RunId)> {
+    /// Those of them that have no child yet.
+    pub(crate) fn uninvoked(&self) -> impl Iterator<Item = Invoking> {
         let over = self.state.status().is_over();
         self.invoking()
-            .filter(move |(_, _, id)| !over && !self.state.children.contains_key(id.as_str()))
+            .filter(move |it| !over && it.child.is_none())
     }
 
     /// The child that an event is the outcome of, if nothing else takes the event: nobody else sends it.
-    pub(crate) fn outcome_of(&self, event: &str) -> Result<Option<RunId>, RunError> {
+    pub(crate) fn outcome_of(&self, event: &str) -> Result<Option<Invoking>, RunError> {
         if event != "done" && event != "error" {
             return Ok(None);
         }
-        let open = |id: &RunId| {
-            let child = self.state.children.get(id.as_str());
-            child.is_some_and(|it| it.ended.is_none())
+        let open = |it: &Invoking| {
+            let child = it.child.as_ref();
+            child.is_none_or(|(_, child)| child.ended.is_none())
         };
-        let invoking: Vec<_> = self.invoking().filter(|(_, _, id)| open(id)).collect();
+        let invoking: Vec<Invoking> = self.invoking().filter(open).collect();
         let legal = self.legal()?;
         let mut takers = legal
             .iter()
             .filter(|it| it.event == event && it.enabled)
             .peekable();
         let first = takers.peek().map(|it| it.from.clone());
-        let all = takers.all(|it| invoking.iter().any(|(state, ..)| *state == it.from));
-        let child = invoking
-            .into_iter()
-            .find(|(state, ..)| Some(state) == first.as_ref());
-        Ok(child.filter(|_| all).map(|(_, _, id)| id))
+        let all = takers.all(|taker| invoking.iter().any(|it| it.step == taker.from));
+        let mut invoking = invoking.into_iter();
+        let child = invoking.find(|it| Some(&it.step) == first.as_ref());
+        Ok(child.filter(|_| all))
+    }
+
+    /// The id of a child that begins now. One whose beginning was taken back keeps its id, so that nothing of it is taken
+    /// for the new one's.
+    fn child_id(&self, invoking: &Invoking) -> Option<RunId> {
+        let (run, state) = (&self.run, &invoking.step);
+        let ids = (invoking.visit..).filter_map(|number| named(&format!("{run}/{state}/{number}")));
+        let is_free = |id: &RunId| {
+            let id = id.as_str();
+            !self.state.children.contains_key(id) && !self.state.orphans.contains_key(id)
+        };
+        ids.take(self.state.children.len() + self.state.orphans.len() + 1)
+            .find(is_free)
     }
 }
 
-/// The id of the child of a visit: it can be told without asking, so that nobody starts a second one.
-fn child_id(run: &RunId, state: &str, visit: u64) -> Option<RunId> {
-    let id = format!("{run}/{state}/{visit}");
+/// A run's id, or a hash of it if it is too long.
+fn named(id: &str) -> Option<RunId> {
     if id.chars().count() <= MAX_NAME {
         return id.parse().ok();
     }
     format!("child-{}", Hash::of(id.as_bytes())).parse().ok()
 }
 
+/// An active state that invokes a workflow.
+pub(crate) struct Invoking {
+    /// The state.
+    pub(crate) step: String,
+    /// The workflow's id.
+    pub(crate) workflow: String,
+    /// The child of this visit, if there is one.
+    pub(crate) child: Option<(RunId, Child)>,
+    /// How often the state was entered.
+    visit: u64,
+}
+
+impl Invoking {
+    /// That an event is the outcome of a run that isn't there yet.
+    pub(crate) fn unbegun(&self, event: &str) -> String {
+        let (step, workflow) = (&self.step, &self.workflow);
+        format!(
+            "`{event}` is what the run of `{workflow}` that `{step}` invokes ends with, and that hasn't begun"
+        )
+    }
+}
+
 impl Draft {
-    /// Notes the children of states that were entered, and ends those of states that were left.
+    /// Notes the children of states that were entered, as far as the run knows their tables, and ends those of states that
+    /// were left.
     pub(super) fn children(&mut self) -> Result<(), RunError> {
-        let current: Vec<RunId> = self.loaded().invoking().map(|(_, _, id)| id).collect();
+        let tables = self.state().invokes.clone();
+        self.children_of(&tables)
+    }
+
+    /// The same with the tables that are meant by ids.
+    fn children_of(&mut self, tables: &BTreeMap<String, Hash>) -> Result<(), RunError> {
+        let current = self.loaded().invoking().filter_map(|it| it.child);
+        let current: Vec<RunId> = current.map(|(id, _)| id).collect();
         let over = self.state().status().is_over();
         let left = self.loaded().invoked();
         let left = left.filter(|(id, it)| it.ended.is_none() && (over || !current.contains(id)));
@@ -327,11 +455,17 @@ impl Draft {
                 reason: Some("its state was left".to_owned()),
             }))?;
         }
-        for (step, workflow, run) in self.loaded().uninvoked().collect::<Vec<_>>() {
+        for invoking in self.loaded().uninvoked().collect::<Vec<_>>() {
+            let table = tables.get(&invoking.workflow).copied();
+            let id = self.loaded().child_id(&invoking);
+            let (Some(table), Some(run)) = (table, id) else {
+                continue;
+            };
             self.push(Body::ChildStarted(ChildStarted {
                 run,
-                workflow,
-                step: Some(step),
+                workflow: invoking.workflow,
+                table: Some(table),
+                step: Some(invoking.step),
                 unit: None,
             }))?;
         }

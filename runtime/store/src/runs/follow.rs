@@ -6,7 +6,7 @@
 //!   that are due.
 
 use super::draft::{Draft, Taking, Took};
-use super::{Loaded, Order, RunError};
+use super::{Loaded, Order, RunError, Runs};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, Event, Paused, Queued, Resolution, Resolved, StepRecord};
 use crate::fold::RunState;
@@ -35,10 +35,35 @@ pub(super) fn follow(
     draft.goes_on_as(Actor::new(Role::System));
     draft.tidy()?;
     draft.children()?;
-    if before.state.is_held() {
+    // What more has waited than one append takes comes with the next.
+    if before.state.is_held() || !draft.state().queue.is_empty() {
         draft.drain()?;
     }
     Ok(draft.finish().bodies)
+}
+
+impl Runs {
+    /// Takes the events that have waited and that nothing is in the way of any more, in as many appends as that needs.
+    pub(super) fn take_waiting(&self, loaded: &Loaded) -> Result<Loaded, RunError> {
+        let mut loaded = loaded.clone();
+        let order = Order::new(loaded.run.clone(), Actor::new(Role::System));
+        loop {
+            let waiting = loaded.state.queue.len();
+            if waiting == 0 || loaded.state.is_held() || loaded.state.status().is_over() {
+                return Ok(loaded);
+            }
+            let mut written = self.change_alone(&order, &"queue", |loaded, now| {
+                let mut draft = Draft::new(loaded, &order.actor, now);
+                draft.drain()?;
+                Ok(draft.finish())
+            })?;
+            self.attend_to_others(&mut written);
+            loaded = written.loaded;
+            if loaded.state.queue.len() >= waiting {
+                return Ok(loaded);
+            }
+        }
+    }
 }
 
 /// Whether anything can follow from it.
@@ -119,8 +144,18 @@ impl Draft {
                 data: queued.data.as_ref(),
                 cause: Some(queued.cause.clone()),
                 approved: None,
-            })?,
-            None => Took::Ignored,
+            }),
+            None => Ok(Took::Ignored),
+        };
+        let took = match took {
+            Err(RunError::Step(error)) => {
+                // It has come, and must not keep everything behind it from being taken.
+                let event = &queued.event;
+                let reason = Some(format!("`{event}`, which waited, can't be taken: {error}"));
+                self.settle(Took::Ignored, event, queued.data, queued.cause)?;
+                return self.push(Body::Paused(Paused { reason }));
+            }
+            took => took?,
         };
         self.settle(took, &queued.event, queued.data.clone(), queued.cause)
     }

@@ -86,9 +86,11 @@ impl Runs {
             let body = match refused(loaded, &to) {
                 Some((code, reason)) => refusal("migrate", None, code, reason, &[]),
                 None => {
-                    let plan = planned(loaded, &to, migrate);
+                    let mut plan = planned(loaded, &to, migrate);
+                    plan.migrated.invokes = self.invoked_by(&to, &BTreeMap::new())?;
                     if plan.obstacles.is_empty() {
                         self.store.put_blob(to.bytes())?;
+                        self.keep_tables(&plan.migrated.invokes)?;
                         Body::Migrated(plan.migrated)
                     } else {
                         let all: Vec<String> =
@@ -142,6 +144,7 @@ fn planned(loaded: &Loaded, to: &Workflow, migrate: &Migrate) -> MigrationPlan {
     let mut migrated = Migrated {
         from: loaded.workflow.hash(),
         to: to.hash(),
+        invokes: BTreeMap::new(),
         mapping: migrate.states.clone(),
         leaves: Vec::new(),
         history: BTreeMap::new(),

@@ -140,10 +140,15 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
             return Ok(Some(("unknown_event", reason)));
         }
     };
-    if let Some(child) = draft.loaded().outcome_of(&send.event)? {
+    if let Some(invoking) = draft.loaded().outcome_of(&send.event)? {
         let event = &send.event;
-        let reason = format!("`{event}` is what the child run `{child}` ends with: drive that one");
-        return Ok(Some(("child_runs", reason)));
+        return Ok(Some(match &invoking.child {
+            Some((child, _)) => {
+                let what = format!("`{event}` is what the child run `{child}` ends with");
+                ("child_runs", format!("{what}: drive that one"))
+            }
+            None => ("child_unknown", invoking.unbegun(event)),
+        }));
     }
     let schema = workflow.event_meta(event).get("data");
     let nothing = Value::Object(serde_json::Map::new());

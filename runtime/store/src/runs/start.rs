@@ -1,5 +1,6 @@
 //! A run begins.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -53,6 +54,22 @@ impl Runs {
         self.found(order, digest, workflow, &[body], now)
     }
 
+    /// Starts a run that another has invoked, under the table and with the tables that the other has pinned.
+    pub(super) fn start_of(
+        &self,
+        order: &Order,
+        start: &Start,
+        table: Hash,
+        pinned: &BTreeMap<String, Hash>,
+    ) -> Result<Written, RunError> {
+        let start = &self.cleaned(start);
+        let digest = self.digest(order, start)?;
+        let now = self.now();
+        let workflow = self.workflow_of(&table)?;
+        let (workflow, body) = self.beginning_of(workflow, pinned, order, start, now)?;
+        self.found(order, digest, workflow, &[body], now)
+    }
+
     /// What a run would begin with. Nothing is written.
     pub(super) fn beginning(
         &self,
@@ -61,6 +78,18 @@ impl Runs {
         now: u64,
     ) -> Result<(Arc<Workflow>, Body), RunError> {
         let workflow = self.workflow_named(&start.workflow)?;
+        self.beginning_of(workflow, &BTreeMap::new(), order, start, now)
+    }
+
+    /// What a run of this workflow would begin with, if `pinned` says which tables are meant by ids.
+    pub(super) fn beginning_of(
+        &self,
+        workflow: Arc<Workflow>,
+        pinned: &BTreeMap<String, Hash>,
+        order: &Order,
+        start: &Start,
+        now: u64,
+    ) -> Result<(Arc<Workflow>, Body), RunError> {
         let context = context(&workflow, &start.input)?;
         let moment = Moment {
             run: &order.run,
@@ -72,6 +101,7 @@ impl Runs {
         let body = Body::Started(Started {
             workflow: start.workflow.clone(),
             table: workflow.hash(),
+            invokes: self.invoked_by(&workflow, pinned)?,
             input: start.input.clone(),
             context,
             step,
@@ -94,6 +124,9 @@ impl Runs {
     ) -> Result<Written, RunError> {
         Self::may_write(&order.actor)?;
         self.store.put_blob(workflow.bytes())?;
+        if let Some(Body::Started(started)) = bodies.first() {
+            self.keep_tables(&started.invokes)?;
+        }
         let new = |body: &Body| self.sealed(&workflow, (now, &order.actor), body);
         let mut new: Vec<NewRecord> = bodies.iter().map(new).collect();
         join(&mut new);

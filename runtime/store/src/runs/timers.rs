@@ -67,6 +67,7 @@ impl Runs {
             self.tend(run)?;
             loaded = self.load(run)?;
         }
+        loaded = self.take_waiting(&loaded)?;
         for _ in 0..MOST {
             let now = self.now();
             let due = loaded.state.timers.iter().filter(|it| it.due <= now);

@@ -147,7 +147,14 @@ impl Loaded {
 
     /// What has a say besides the machine in an event that it would take.
     fn limited(&self, event: &str) -> Result<Option<Reason>, RunError> {
-        if let Some(run) = self.outcome_of(event)? {
+        if let Some(invoking) = self.outcome_of(event)? {
+            let Some((run, _)) = &invoking.child else {
+                return Ok(Some(Reason {
+                    code: "child_unknown",
+                    text: invoking.unbegun(event),
+                    next: None,
+                }));
+            };
             let run = run.to_string();
             return Ok(Some(Reason {
                 code: "child_runs",

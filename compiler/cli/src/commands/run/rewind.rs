@@ -87,7 +87,6 @@ fn planned(plan: &RewindPlan) -> String {
             .collect(),
     );
     line("asked", plan.opened.clone());
-    line("children", plan.children.clone());
     let persons = plan.persons.iter();
     line(
         "only a person takes back",
@@ -107,6 +106,8 @@ fn planned(plan: &RewindPlan) -> String {
         "files back to checkpoint",
         plan.checkpoint.iter().cloned().collect(),
     );
+    line("children that are given up", plan.children.clone());
+    line("children that begin again", plan.children_again.clone());
     for effect in &plan.effects {
         let then = match (&effect.compensation, effect.blocks) {
             (Some(action), false) => format!("taken back by {action}"),

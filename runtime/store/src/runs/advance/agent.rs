@@ -66,7 +66,8 @@ impl Runs {
         let Some(step) = &advance.step else {
             return Ok(None);
         };
-        for (run, child) in &loaded.state.children {
+        let state = &loaded.state;
+        for (run, child) in state.children.iter().chain(&state.orphans) {
             let prefix = format!("{}:", child.workflow);
             let agent = Agent {
                 id: child.workflow.clone(),
@@ -119,6 +120,7 @@ impl Runs {
             let started = ChildStarted {
                 run,
                 workflow: agent.id.clone(),
+                table: None,
                 step: loaded.state.leaves.first().cloned(),
                 unit: advance.unit.clone(),
             };
@@ -167,7 +169,8 @@ impl Runs {
         agent: &Agent,
         depth: usize,
     ) -> Result<Advanced, RunError> {
-        let recorded = loaded.state.children.get(run.as_str());
+        let (state, id) = (&loaded.state, run.as_str());
+        let recorded = state.children.get(id).or_else(|| state.orphans.get(id));
         let step = match recorded {
             Some(child) => child.step.as_ref(),
             None => loaded.state.leaves.first(),
@@ -287,7 +290,12 @@ fn latest<'l>(
 /// An id that says whose run it is: `RUN/AGENT`, `RUN/AGENT::UNIT`, and from the second on `#2`; a hash if that is too long.
 fn child_id(loaded: &Loaded, advance: &Advance, agent: &Agent) -> Result<RunId, RunError> {
     let same = |child: &&Child| child.workflow == agent.id && child.unit == advance.unit;
-    let before = loaded.state.children.values().filter(same).count();
+    // Those whose beginning was taken back keep their ids.
+    let all = loaded.state.children.values();
+    let before = all
+        .chain(loaded.state.orphans.values())
+        .filter(same)
+        .count();
     let mut id = format!("{}/{}", loaded.run, agent.id);
     if let Some(unit) = &advance.unit {
         id = format!("{id}::{unit}");

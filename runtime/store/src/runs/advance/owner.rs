@@ -111,11 +111,8 @@ impl Runs {
 /// The runs under the visits of states that are active now.
 pub(super) fn children(loaded: &Loaded) -> impl Iterator<Item = (&String, &Child)> {
     let state = &loaded.state;
-    state.children.iter().filter(|(_, child)| {
-        let step = child.step.as_deref();
-        let visit = step.and_then(|step| state.visits.get(step));
-        visit.is_some_and(|visit| visit.left.is_none() && child.seq >= visit.entered)
-    })
+    let children = state.children.iter();
+    children.filter(|(_, child)| state.is_of_visit(child))
 }
 
 fn distinct(ids: impl Iterator<Item = String>, keep: impl Fn(&str) -> bool) -> Vec<String> {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Rewind;
 use crate::actor::Role;
 use crate::body::{Body, EffectStatus, Resolution, Scope, Spent};
-use crate::fold::{self, Live, RunState, Visit};
+use crate::fold::{self, Child, Live, RunState, Visit};
 use crate::hash::Hash;
 use crate::record::Record;
 use crate::runs::{Loaded, RunError, Runs};
@@ -43,10 +43,12 @@ pub struct RewindPlan {
     pub effects: Vec<EffectLeft>,
     /// The effects that nobody has reported on: they may have left unseen, and wouldn't be carried out any more.
     pub unreported: Vec<String>,
-    /// The runs under this one that began since. They would go on, without it.
+    /// The runs under this one that began since. Those that aren't over would be cancelled.
     pub children: Vec<String>,
     /// What only a person takes back: the records of persons' decisions, and what they say.
     pub persons: Vec<(u64, String)>,
+    /// The runs under this one that have ended since. Their outcomes would be gone, and others begin in their places.
+    pub children_again: Vec<String>,
     /// The timers that would be pending, with their times.
     pub timers: Vec<PendingTimer>,
     /// The checkpoint that the files would be put back to.
@@ -112,6 +114,14 @@ impl Runs {
         {
             let reason = together.told("go back", "to");
             return Ok(Err(("not_an_end", reason)));
+        }
+        if rewind.scope != Scope::Workspace
+            && let Some(parent) = self.done_for(loaded)?
+        {
+            let reason = format!(
+                "it works for run `{parent}`, which has taken its outcome or given it up: rewind that one, and another begins in its place"
+            );
+            return Ok(Err(("parent_gone_on", reason)));
         }
         let then = fold::read_anew(&*self.store, run, Some(to))?;
         let checkpoint = match checkpoint(loaded, &then, rewind) {
@@ -307,6 +317,7 @@ fn compared(loaded: &Loaded, then: &RunState, rewind: &Rewind) -> RewindPlan {
         unreported: Vec::new(),
         children: Vec::new(),
         persons: Vec::new(),
+        children_again: Vec::new(),
         timers: then.timers.clone(),
         checkpoint: None,
         token: String::new(),
@@ -336,6 +347,10 @@ fn compared(loaded: &Loaded, then: &RunState, rewind: &Rewind) -> RewindPlan {
     let began = now.children.keys();
     let began = began.filter(|id| !then.children.contains_key(*id));
     plan.children.extend(began.cloned());
+    let is_open = |child: &Child| child.ended.is_none();
+    let awaited = then.children.iter().filter(|(_, child)| is_open(child));
+    let ended = awaited.filter(|(id, _)| !now.children.get(*id).is_some_and(is_open));
+    plan.children_again.extend(ended.map(|(id, _)| id.clone()));
     effects(loaded, &mut plan);
     plan
 }
