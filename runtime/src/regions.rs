@@ -32,7 +32,7 @@ use alloc::vec::Vec;
 
 pub(crate) use self::select::select;
 
-/// What a machine does, in the steps of [`macrostep`]. Each method observes its actions and what they raise.
+/// What a machine does, in the steps of `macrostep`. Each method observes its actions and what they raise.
 ///
 /// A list of actions that fails where the machine can't be told gives an error, which fails the macrostep.
 pub trait Content {

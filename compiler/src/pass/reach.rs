@@ -3,7 +3,7 @@
 //! Reachability is over configurations, not over the drawn graph: in each leaf, the transitions of the leaf and of the
 //! states around it compete, innermost first, and one without a guard hides those of the same event behind it. Guards are
 //! taken to be able to hold and to fail. Without regions and history a configuration is its leaf, so the search is exact
-//! but for guards. With them it is broad ([`broad`]): what it says can't happen, can't, and of the rest it claims nothing.
+//! but for guards. With them it is broad (`broad`): what it says can't happen, can't, and of the rest it claims nothing.
 
 mod broad;
 

@@ -127,11 +127,13 @@ impl Runs {
             // The run is there; without a fold its journal is read.
             let _ = self.keep_fold(&loaded);
         }
-        Ok(Written {
+        let mut written = Written {
             records,
             replayed: false,
             loaded,
-        })
+        };
+        self.attend(&mut written);
+        Ok(written)
     }
 
     /// The state of the other run at the record, if a run can begin there.
