@@ -129,7 +129,8 @@ impl PostgresStore {
         work: &impl AsyncFn(&Session) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         let _context = self.runtime.as_ref().map(|runtime| runtime.enter());
-        pollster::block_on(async {
+        // A caller may itself be polled by an executor that gives a task only so many turns; what blocks can't give one back.
+        pollster::block_on(tokio::task::unconstrained(async {
             let mut tries = Tries::default();
             loop {
                 let fault = match self.attempt(work, &mut tries).await {
@@ -142,7 +143,7 @@ impl PostgresStore {
                 }
                 sleep(tries.pause()).await;
             }
-        })
+        }))
     }
 
     async fn attempt<T>(
