@@ -117,7 +117,7 @@ fn a_start_that_dies_before_its_child_begins_is_made_up_for_by_anybody() {
         catch_unwind(AssertUnwindSafe(|| start(&bench))).unwrap_err();
         let loaded = bare.runs.caught_up(&"r".parse().unwrap()).unwrap();
         assert_eq!(loaded.state.leaves, ["work"], "{point}");
-        let child = bare.runs.load(&"r/work/1".parse().unwrap()).unwrap();
+        let child = bare.runs.load(&"r/job/1".parse().unwrap()).unwrap();
         assert_eq!(child.state.leaves, ["k1"], "{point}");
     }
 }
