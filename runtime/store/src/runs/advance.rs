@@ -11,20 +11,21 @@
 
 mod agent;
 mod answer;
-mod draft;
 mod enter;
 mod opening;
 mod owner;
 mod report;
 mod wording;
 
+use std::sync::Arc;
+
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 pub use answer::Advanced;
-use draft::Draft;
 use owner::Owner;
 
+use super::draft::Draft;
 use super::{Change, Loaded, Order, RunError, Runs, Start};
 use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
 use crate::store::StoreError;
@@ -238,27 +239,28 @@ impl Runs {
             Err(refused) => return Ok(Advanced::refused(order.run.clone(), refused)),
         };
         let digest = self.digest(order, &("advance", advance))?;
-        let loaded = draft.loaded;
-        let written = self.found(order, digest, loaded.workflow, &draft.bodies, now)?;
+        let workflow = Arc::clone(&draft.loaded().workflow);
+        let bodies = draft.finish().bodies;
+        let written = self.found(order, digest, workflow, &bodies, now)?;
         Advanced::of(written)
     }
 }
 
 /// What a report on a run that there is comes to.
 fn decide(draft: Draft, advance: &Advance, owner: Owner) -> Result<Change, RunError> {
-    let outcome = match (wording::other_workflow(&draft.loaded, advance), owner) {
+    let outcome = match (wording::other_workflow(draft.loaded(), advance), owner) {
         (Some(mismatch), _) => Err(mismatch),
         (None, Owner::Refused(why)) => Err(why),
         (None, Owner::Agent(_)) => {
             // It was nobody's a moment ago: the caller asks again.
-            let actual = draft.loaded.head.seq;
+            let actual = draft.loaded().head.seq;
             return Err(StoreError::Conflict { actual }.into());
         }
         (None, Owner::Own) => report::reported(draft, advance, false)?,
         (None, Owner::Unchecked) => report::reported(draft, advance, true)?,
     };
     let bodies = match outcome {
-        Ok(draft) => draft.bodies,
+        Ok(draft) => draft.finish().bodies,
         Err(why) => vec![Body::Refused(why)],
     };
     Ok(Change { bodies })

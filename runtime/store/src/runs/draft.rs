@@ -3,6 +3,8 @@
 //! A decision that takes several records sees each of them done before it thinks of the next, by the same fold that will
 //! read them back.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use statemark_runtime::{Outcome, StateId, TransitionId};
 
@@ -13,8 +15,10 @@ use crate::body::{
 };
 use crate::fold::RunState;
 use crate::hash::Hash;
+use crate::id::RunId;
 use crate::record::NewRecord;
 use crate::step::{Moment, Move, Stepper};
+use crate::store::{Head, Summary};
 use crate::workflow::Workflow;
 
 /// The records of a decision, and the run with them.
@@ -80,6 +84,34 @@ impl Draft {
             actor: actor.clone(),
             bodies: Vec::new(),
         }
+    }
+
+    /// A run that isn't written yet, with its first record.
+    pub(super) fn begun(
+        run: &RunId,
+        actor: &Actor,
+        workflow: Arc<Workflow>,
+        body: Body,
+        now: u64,
+    ) -> Result<Self, RunError> {
+        let head = Head {
+            run: run.clone(),
+            seq: 0,
+            hash: Hash::ZERO,
+            created: now,
+            updated: now,
+            forked: None,
+            summary: Summary::default(),
+        };
+        let loaded = Loaded {
+            run: run.clone(),
+            head,
+            state: RunState::default(),
+            workflow,
+        };
+        let mut draft = Self::new(&loaded, actor, now);
+        draft.push(body)?;
+        Ok(draft)
     }
 
     /// The run with what the draft has.
@@ -260,7 +292,7 @@ impl Draft {
         guarded: &[u16],
         step: &StepRecord,
     ) -> Result<(), RunError> {
-        let workflow = std::sync::Arc::clone(&self.loaded.workflow);
+        let workflow = Arc::clone(&self.loaded.workflow);
         let table = workflow.table();
         let rows = guarded
             .iter()

@@ -5,13 +5,13 @@
 //! the child does, and that it has ended after it has. Whoever stops in between leaves nothing wrong behind: the next report
 //! makes up for it.
 
-use super::draft::Draft;
 use super::owner::{Agent, children};
 use super::{Advance, Advanced, opening, wording};
 use crate::body::{Body, ChildEnded, ChildStarted, Parent, Refused};
 use crate::fold::{Child, Status};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
+use crate::runs::draft::Draft;
 use crate::runs::{Change, Loaded, Order, RunError, Runs, Start};
 use crate::store::StoreError;
 

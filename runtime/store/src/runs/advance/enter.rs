@@ -4,9 +4,9 @@ use serde_json::Value;
 use statemark_runtime::{Candidate, EventId, Outcome, StateId, StateKind, Table};
 
 use super::Advance;
-use super::draft::Draft;
 use super::wording;
 use crate::body::{Body, Cause, Event, Refused, StepRecord};
+use crate::runs::draft::Draft;
 use crate::runs::send::sent;
 use crate::runs::{Loaded, RunError, Send};
 use crate::step::{CannotStep, Moment, Move, Stepper};
@@ -40,8 +40,8 @@ pub(super) fn enter(
     step: &str,
     data: Option<&Value>,
 ) -> Result<Entered, RunError> {
-    let loaded = &draft.loaded;
-    let ways = match ways(loaded, step, data, draft.now) {
+    let loaded = draft.loaded();
+    let ways = match ways(loaded, step, data, draft.now()) {
         Err(RunError::Step(CannotStep::Data(error))) => {
             let refused = wording::bad_data(loaded, advance, &error.to_string());
             return Ok(Entered::Refused(refused));
@@ -72,7 +72,7 @@ pub(super) fn finish(
     step: &str,
     data: Option<&Value>,
 ) -> Result<(), RunError> {
-    let loaded = &draft.loaded;
+    let loaded = draft.loaded();
     let workflow = &*loaded.workflow;
     let table = workflow.table();
     let Some(state) = table.state_named(step) else {
@@ -108,7 +108,7 @@ fn take(
         event,
         data: data.cloned(),
     };
-    match sent(&draft.loaded, &send, draft.now)? {
+    match sent(draft.loaded(), &send, draft.now())? {
         Body::Event(event) => {
             let step = step.to_owned();
             draft.push(Body::Event(Event {

@@ -1,13 +1,13 @@
 //! Whether a run can begin with a report.
 
-use super::draft::Draft;
 use super::{Advance, is_step, report, wording};
 use crate::body::Refused;
+use crate::runs::draft::Draft;
 use crate::runs::{Loaded, RunError};
 
 /// A run that has just begun, with its first report; or why it can't be the first.
 pub(super) fn opened(begun: Draft, advance: &Advance) -> Result<Result<Draft, Refused>, RunError> {
-    let loaded = &begun.loaded;
+    let loaded = begun.loaded();
     if let Some(step) = &advance.step {
         if !step.contains(':') && !is_step(&loaded.workflow, step) {
             return Ok(Err(wording::unknown_step(loaded, advance, &[])));

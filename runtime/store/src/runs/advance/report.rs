@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::draft::Draft;
 use super::enter::{Entered, enter, finish};
 use super::{Advance, Registered, Report, is_step, wording};
 use crate::body::{Artifact, Body, Closed, Refused, Stage, Step, StepStatus};
 use crate::fold::Status;
+use crate::runs::draft::Draft;
 use crate::runs::{Loaded, RunError};
 
 /// The draft with the report, or why it is refused. A step that nobody can check is recorded, and moves nothing.
@@ -38,11 +38,11 @@ pub(super) fn reported(
             None
         }
         Report::Subflow(subflow) => {
-            if is_step(&draft.loaded.workflow, &subflow.parent) {
+            if is_step(&draft.loaded().workflow, &subflow.parent) {
                 draft.push(Body::Subflow(subflow.clone()))?;
                 None
             } else {
-                Some(wording::unknown_step(&draft.loaded, advance, &[]))
+                Some(wording::unknown_step(draft.loaded(), advance, &[]))
             }
         }
     };
@@ -62,12 +62,12 @@ fn on_step(
 ) -> Result<Option<Refused>, RunError> {
     let step = match &advance.step {
         Some(step) => step.clone(),
-        None => match only_active(&draft.loaded) {
+        None => match only_active(draft.loaded()) {
             Some(step) => step,
-            None => return Ok(Some(wording::which_step(&draft.loaded, advance))),
+            None => return Ok(Some(wording::which_step(draft.loaded(), advance))),
         },
     };
-    let loaded = &draft.loaded;
+    let loaded = draft.loaded();
     let active = loaded.state.is_active(&step);
     if let Some(refused) = standstill(loaded, advance, active) {
         return Ok(Some(refused));
@@ -123,7 +123,7 @@ fn register(
     advance: &Advance,
     registered: &Registered,
 ) -> Result<Option<Refused>, RunError> {
-    let loaded = &draft.loaded;
+    let loaded = draft.loaded();
     let contracts = loaded.workflow.meta().get("artifacts");
     if contracts.is_some_and(|it| it.get(&registered.path).is_some()) {
         return Ok(Some(wording::has_contract(loaded, advance, registered)));
@@ -152,7 +152,7 @@ fn register(
 
 /// Closes the run if that is asked for and it hasn't ended.
 fn close(draft: &mut Draft, advance: &Advance) -> Result<(), RunError> {
-    if !advance.close || draft.loaded.state.status().is_over() {
+    if !advance.close || draft.loaded().state.status().is_over() {
         return Ok(());
     }
     let failed = StepStatus::Failed;
