@@ -99,9 +99,9 @@ fn an_approval_counts_once() {
     assert_eq!(events(&bench), [Some(Cause::Request { request })]);
 }
 
-const PARENT: &str = "# Parent\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> work\n    work --> ok : done\n    \
-                      work --> bad : error\n```\n\n```json definition\n\
-                      {\"id\": \"gate\", \"states\": {\"work\": {\"invoke\": {\"src\": \"kid\"}}}}\n```\n";
+const PARENT: &str = "# Parent\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> job\n    job --> ok : done\n    \
+                      job --> bad : error\n```\n\n```json definition\n\
+                      {\"id\": \"gate\", \"states\": {\"job\": {\"invoke\": {\"src\": \"kid\"}}}}\n```\n";
 const KID: &str = "# Kid\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> k1\n    k1 --> [*] : fin\n```\n\n\
                    ```json definition\n{\"id\": \"kid\"}\n```\n";
 
@@ -116,7 +116,7 @@ fn a_start_that_dies_before_its_child_begins_is_made_up_for_by_anybody() {
         }));
         catch_unwind(AssertUnwindSafe(|| start(&bench))).unwrap_err();
         let loaded = bare.runs.caught_up(&"r".parse().unwrap()).unwrap();
-        assert_eq!(loaded.state.leaves, ["work"], "{point}");
+        assert_eq!(loaded.state.leaves, ["job"], "{point}");
         let child = bare.runs.load(&"r/job/1".parse().unwrap()).unwrap();
         assert_eq!(child.state.leaves, ["k1"], "{point}");
     }
