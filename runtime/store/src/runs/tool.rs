@@ -101,6 +101,28 @@ impl Runs {
         })
     }
 
+    /// Records that a call isn't granted; it doesn't count.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::change`].
+    pub fn deny_tool(&self, order: &Order, tool: &str, reason: &str) -> Result<Written, RunError> {
+        self.change(order, &("deny", tool, reason), |_, _| {
+            let body = Body::Tool(Tool {
+                name: tool.to_owned(),
+                verdict: ToolVerdict::Denied,
+                reason: Some(reason.to_owned()),
+                call: None,
+                reserved: false,
+                milliseconds: None,
+                input: None,
+                output: None,
+                files: Vec::new(),
+            });
+            Ok(Change { bodies: vec![body] })
+        })
+    }
+
     /// Tells what a call did. It counts unless it was reserved; a changed file may move the run by an interrupt, and the
     /// last call that `max_iterations` allows sends `on_max_iterations`.
     ///

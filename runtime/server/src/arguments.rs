@@ -1,0 +1,101 @@
+//! Arguments of tools, checked by us: a wrong one names its path and what was expected.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::problem::Problem;
+
+/// Most bytes of one call's arguments. Why: an artifact has 16 MiB at most, and JSON escapes make it longer.
+const MOST: usize = 32 << 20;
+
+/// Reads the arguments of a tool. Names may be written in camelCase.
+pub(crate) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Problem> {
+    let mut own = Map::new();
+    for (name, value) in arguments {
+        let snake = snake(&name);
+        if own.contains_key(&snake) {
+            return Err(bad(&snake, "is given twice, in two spellings"));
+        }
+        own.insert(snake, value);
+    }
+    serde_path_to_error::deserialize(Value::Object(own)).map_err(|error| {
+        let path = error.path().to_string();
+        let path = if path == "." { String::new() } else { path };
+        bad(&path, &error.into_inner().to_string())
+    })
+}
+
+fn bad(path: &str, what: &str) -> Problem {
+    let place = match path {
+        "" => "the arguments".to_owned(),
+        path => format!("`{path}`"),
+    };
+    let message = format!("{place}: {what}");
+    Problem::new("invalid_arguments", message).with(serde_json::json!({"path": path}))
+}
+
+/// `expectedSeq` as `expected_seq`; what is written so already stays.
+fn snake(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
+}
+
+/// Whether arguments are larger than any tool needs.
+pub(crate) fn too_large(size: usize) -> Option<Problem> {
+    (size > MOST).then(|| {
+        let message = format!("the arguments have {size} bytes; most are {MOST}");
+        Problem::new("too_large", message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Wanted {
+        run_id: Option<String>,
+        #[serde(default)]
+        data: Map<String, Value>,
+    }
+
+    fn given(value: &Value) -> Result<Wanted, String> {
+        let Value::Object(map) = value.clone() else {
+            return Err("no object".to_owned());
+        };
+        read(map).map_err(|problem| problem.message)
+    }
+
+    #[test]
+    fn both_spellings_are_read_and_what_is_wrong_is_named() {
+        let told = given(&json!({"runId": "r", "data": {"camelCase": 1}})).unwrap();
+        assert_eq!(told.run_id.as_deref(), Some("r"));
+        assert!(told.data.contains_key("camelCase"));
+        for (arguments, message) in [
+            (
+                json!({"runId": "r", "run_id": "r"}),
+                "`run_id`: is given twice, in two spellings",
+            ),
+            (
+                json!({"run_id": 7}),
+                "`run_id`: invalid type: integer `7`, expected a string",
+            ),
+            (
+                json!({"rum_id": "r"}),
+                "`rum_id`: unknown field `rum_id`, expected `run_id` or `data`",
+            ),
+        ] {
+            assert_eq!(given(&arguments), Err(message.to_owned()));
+        }
+    }
+}

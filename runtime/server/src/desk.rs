@@ -1,0 +1,272 @@
+//! The desk: runs, workflows and tools, and the one way in which a tool is called.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use statemark_store::policy::Verdict;
+use statemark_store::{Actor, Clock, Key, Loaded, Order, Query, RunId, Runs, Status, Store, Workflows};
+
+use crate::catalog::Catalog;
+use crate::problem::{Problem, envelope};
+use crate::tool::{Call, Set, Tool};
+use crate::tools;
+use crate::{arguments, bounds};
+
+/// How many runs are named where several could be meant.
+const CANDIDATES: usize = 10;
+
+/// What a server offers.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The sets of tools; the default ones if none is named.
+    pub sets: Vec<Set>,
+    /// The only tools that are offered, of whatever set; none of them means no tool at all.
+    pub allowed: Option<Vec<String>>,
+    /// Whether only tools are offered that change nothing.
+    pub read_only: bool,
+    /// The run that all callers mean, and the only one that they may touch.
+    pub run: Option<RunId>,
+}
+
+/// Why a server can't be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A tool that nobody has was allowed.
+    UnknownTool {
+        /// Its name.
+        name: String,
+        /// Those that there are.
+        known: Vec<&'static str>,
+    },
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownTool { name, known } => {
+                write!(out, "there is no tool `{name}`; there are {}", known.join(", "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// Runs, workflows and tools.
+pub struct Desk {
+    runs: Runs,
+    catalog: Arc<dyn Catalog>,
+    options: Options,
+    tools: Vec<Tool>,
+}
+
+impl Desk {
+    /// A desk over a store.
+    ///
+    /// # Errors
+    ///
+    /// The options name a tool that isn't there.
+    pub fn new(
+        store: Arc<dyn Store>,
+        catalog: Arc<dyn Catalog>,
+        clock: Arc<dyn Clock>,
+        options: Options,
+    ) -> Result<Self, StartError> {
+        let workflows = Arc::clone(&catalog) as Arc<dyn Workflows>;
+        let mut tools = tools::all();
+        tools.sort_by_key(|tool| tool.name);
+        if let Some(allowed) = &options.allowed {
+            let known: Vec<&'static str> = tools.iter().map(|tool| tool.name).collect();
+            if let Some(name) = allowed.iter().find(|name| !known.contains(&name.as_str())) {
+                let name = name.clone();
+                return Err(StartError::UnknownTool { name, known });
+            }
+        }
+        tools.retain(|tool| offers(&options, tool));
+        Ok(Self {
+            runs: Runs::new(store, workflows, clock),
+            catalog,
+            options,
+            tools,
+        })
+    }
+
+    /// The runs.
+    #[must_use]
+    pub const fn runs(&self) -> &Runs {
+        &self.runs
+    }
+
+    /// The workflows.
+    #[must_use]
+    pub fn catalog(&self) -> &dyn Catalog {
+        &*self.catalog
+    }
+
+    /// The tools that are offered, by name.
+    #[must_use]
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// Calls a tool. The answer is the envelope, and whether it is an error; nothing if there is no such tool.
+    #[must_use]
+    pub fn call(
+        &self,
+        call: &Call<'_>,
+        name: &str,
+        given: Map<String, Value>,
+    ) -> Option<(Value, bool)> {
+        let tool = self.tools.iter().find(|tool| tool.name == name)?;
+        let size = serde_json::to_string(&given).map_or(usize::MAX, |text| text.len());
+        if let Some(problem) = arguments::too_large(size) {
+            return Some(envelope(Err(problem)));
+        }
+        let answer = self.permitted(call, tool, &given);
+        Some(envelope(answer.and_then(|()| tool.call(call, given))))
+    }
+
+    /// Whether the state of the run that is meant lets the tool be used.
+    fn permitted(
+        &self,
+        call: &Call<'_>,
+        tool: &Tool,
+        given: &Map<String, Value>,
+    ) -> Result<(), Problem> {
+        let named = given.get("run_id").or_else(|| given.get("runId"));
+        let named = named.and_then(Value::as_str);
+        let Ok(run) = call.run(named) else {
+            // A tool that needs a run says itself that none is meant.
+            return Ok(());
+        };
+        let Ok(loaded) = self.runs.load(&run) else {
+            return Ok(());
+        };
+        let arguments = Value::Object(given.clone());
+        match loaded.may_use(tool.name, &arguments) {
+            Verdict::Allow => Ok(()),
+            Verdict::Deny(denial) => {
+                let order = call.order(run, None, None)?;
+                self.runs.deny_tool(&order, tool.name, &denial.reason)?;
+                let details = json!({
+                    "states": denial.states,
+                    "granted": denial.granted,
+                    "legal": denial.legal,
+                });
+                Err(Problem::new(denial.code, denial.reason).with(details))
+            }
+        }
+    }
+}
+
+/// Whether the options leave a tool.
+fn offers(options: &Options, tool: &Tool) -> bool {
+    if options.read_only && !tool.hints.read_only {
+        return false;
+    }
+    if let Some(allowed) = &options.allowed {
+        return allowed.iter().any(|name| name == tool.name);
+    }
+    if options.sets.is_empty() {
+        return Set::DEFAULT.contains(&tool.set);
+    }
+    options.sets.contains(&tool.set)
+}
+
+impl Call<'_> {
+    /// The run that is meant: the named one; else the one that the server or the caller is bound to; else the only active
+    /// run of the caller's project.
+    ///
+    /// # Errors
+    ///
+    /// None is meant, or several; or the caller may touch another one only.
+    pub fn run(&self, named: Option<&str>) -> Result<RunId, Problem> {
+        let bound = self.desk.options.run.as_ref().or(self.caller.run.as_ref());
+        if let Some(named) = named {
+            let run: RunId = named.parse().map_err(|error| {
+                Problem::new("invalid_arguments", format!("`run_id`: {error}"))
+            })?;
+            return match bound {
+                Some(bound) if *bound != run => Err(Problem::new(
+                    "other_run",
+                    format!("this caller may touch the run `{bound}` only, not `{run}`"),
+                )),
+                _ => Ok(run),
+            };
+        }
+        if let Some(bound) = bound {
+            return Ok(bound.clone());
+        }
+        let statuses = [Status::Running, Status::Waiting, Status::Paused];
+        let query = Query {
+            statuses: statuses.map(|it| it.name().to_owned()).to_vec(),
+            project: self.caller.project.clone(),
+            limit: CANDIDATES,
+            ..Query::default()
+        };
+        let page = self.desk.runs.store().list(&query)?;
+        match page.heads.as_slice() {
+            [only] => Ok(only.run.clone()),
+            [] => Err(Problem::new(
+                "no_run",
+                "no run is active: name one with `run_id`, or start one",
+            )
+            .mended_by("list_workflows", json!({}))),
+            several => {
+                let runs: Vec<Value> = several
+                    .iter()
+                    .map(|head| json!({"run_id": head.run, "workflow": head.summary.workflow, "status": head.summary.status}))
+                    .collect();
+                Err(Problem::new(
+                    "several_runs",
+                    "several runs are active: name one with `run_id`",
+                )
+                .with(json!({"runs": runs})))
+            }
+        }
+    }
+
+    /// The run that is meant, as it is now; what was due by now has been taken.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Call::run`]; the run can't be read.
+    pub fn load(&self, named: Option<&str>) -> Result<Loaded, Problem> {
+        let run = self.run(named)?;
+        Ok(self.desk.runs.caught_up(&run)?)
+    }
+
+    /// An order of the caller.
+    ///
+    /// # Errors
+    ///
+    /// The key can't be one.
+    pub fn order(
+        &self,
+        run: RunId,
+        key: Option<&str>,
+        expected: Option<u64>,
+    ) -> Result<Order, Problem> {
+        let key = key.map(str::parse::<Key>).transpose().map_err(|error| {
+            Problem::new("invalid_arguments", format!("`idempotency_key`: {error}"))
+        })?;
+        Ok(Order {
+            key,
+            expected,
+            ..Order::new(run, self.actor())
+        })
+    }
+
+    /// Who calls.
+    #[must_use]
+    pub fn actor(&self) -> Actor {
+        self.caller.actor.clone()
+    }
+
+    /// As many items as fit into a reply beside what it has else.
+    pub(crate) fn fitting(items: Vec<Value>, beside: &Value) -> Vec<Value> {
+        bounds::fitting(items, beside.to_string().len())
+    }
+}

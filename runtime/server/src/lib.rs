@@ -1,0 +1,38 @@
+//! An MCP server over compiled workflows.
+//!
+//! It tells an agent what is legal next, and holds it to the tools that its state grants. Runs are durable and are addressed
+//! by their ids: no connection owns one, so that a server can be killed and started again at any moment.
+//!
+//! ```text
+//! rmcp (stdio, streamable HTTP) ─ mcp.rs ─→ Desk::call ─ arguments ─ policy ─ tool ─→ Runs ─→ Store
+//!                                               └─ envelope: {ok, data} or {ok, error} ←┘
+//! ```
+//!
+//! What to rely on:
+//!
+//! - A tool is a function of the desk, the caller and typed arguments; nothing in `tools/` knows the protocol.
+//! - Authority comes from the caller, is checked on every call, and never from knowing an id.
+//! - Every failure is an answer with a code, a reason and, where there is one, the call that mends it.
+//!
+//! Deliberately not here: compiling. Whoever starts a server hands it a [`Catalog`].
+
+mod arguments;
+mod bounds;
+mod caller;
+mod catalog;
+mod desk;
+mod http;
+mod mcp;
+mod next;
+mod problem;
+mod schema;
+mod tool;
+mod tools;
+
+pub use caller::Caller;
+pub use catalog::{Catalog, Spec};
+pub use desk::{Desk, Options, StartError};
+pub use http::{HttpOptions, Serving, serve_http};
+pub use mcp::{Server, serve_stdio};
+pub use problem::{Fix, Problem};
+pub use tool::{Call, Hints, Set, Tool};

@@ -1,0 +1,156 @@
+//! What a tool is.
+
+use rmcp::schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::arguments;
+use crate::caller::Caller;
+use crate::desk::Desk;
+use crate::problem::Problem;
+use crate::schema;
+
+/// Sets of tools, of which a server offers some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Set {
+    /// Driving runs.
+    Runs,
+    /// Asking people.
+    Human,
+    /// What runs hand in.
+    Artifacts,
+    /// Going back, branching off, looking back.
+    Time,
+    /// Writing workflows.
+    Author,
+    /// What a project has.
+    Project,
+}
+
+impl Set {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Runs,
+        Self::Human,
+        Self::Artifacts,
+        Self::Time,
+        Self::Author,
+        Self::Project,
+    ];
+
+    /// Those that are offered unless others are named.
+    pub const DEFAULT: [Self; 3] = [Self::Runs, Self::Human, Self::Artifacts];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Human => "human",
+            Self::Artifacts => "artifacts",
+            Self::Time => "time",
+            Self::Author => "author",
+            Self::Project => "project",
+        }
+    }
+}
+
+/// What clients are told of a tool's manners.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// It changes nothing.
+    pub read_only: bool,
+    /// It may undo or end something.
+    pub destructive: bool,
+    /// Asked twice with the same key, it does one thing.
+    pub idempotent: bool,
+}
+
+impl Hints {
+    /// It changes nothing.
+    pub const READS: Self = Self {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    };
+    /// It adds something.
+    pub const WRITES: Self = Self {
+        read_only: false,
+        destructive: false,
+        idempotent: true,
+    };
+    /// It may undo or end something.
+    pub const ENDS: Self = Self {
+        read_only: false,
+        destructive: true,
+        idempotent: true,
+    };
+}
+
+/// A call of a tool, beside its arguments.
+#[derive(Clone, Copy)]
+pub struct Call<'c> {
+    /// The desk.
+    pub desk: &'c Desk,
+    /// Who calls.
+    pub caller: &'c Caller,
+    /// Whether the caller has given up waiting.
+    pub cancelled: &'c (dyn Fn() -> bool + Sync),
+    /// Tells the caller how far it is, and in words what is going on.
+    pub progress: &'c (dyn Fn(f64, &str) + Sync),
+}
+
+type Run = Box<dyn Fn(&Call<'_>, Map<String, Value>) -> Result<Map<String, Value>, Problem> + Send + Sync>;
+
+/// A tool.
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// The set that it belongs to.
+    pub set: Set,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it does, when to use it.
+    pub description: &'static str,
+    /// Its manners.
+    pub hints: Hints,
+    /// The JSON Schema of its arguments.
+    pub input: Map<String, Value>,
+    /// The JSON Schema of its answers.
+    pub output: Map<String, Value>,
+    run: Run,
+}
+
+impl Tool {
+    /// A tool from a function.
+    pub fn new<I: DeserializeOwned + JsonSchema + 'static>(
+        (name, set, hints): (&'static str, Set, Hints),
+        (title, description): (&'static str, &'static str),
+        gives: &[(&str, &str)],
+        run: fn(&Call<'_>, I) -> Result<Map<String, Value>, Problem>,
+    ) -> Self {
+        Self {
+            name,
+            set,
+            title,
+            description,
+            hints,
+            input: schema::of::<I>(),
+            output: schema::answer(gives),
+            run: Box::new(move |call, arguments| run(call, arguments::read(arguments)?)),
+        }
+    }
+
+    /// Calls it. Nothing is asked of policy here.
+    ///
+    /// # Errors
+    ///
+    /// The arguments are wrong, or what it does can't be done.
+    pub fn call(
+        &self,
+        call: &Call<'_>,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, Problem> {
+        (self.run)(call, arguments)
+    }
+}

@@ -1,0 +1,70 @@
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use statemark_store::Force;
+
+use crate::problem::Problem;
+use crate::tool::{Call, Hints, Set, Tool};
+use crate::tools::{NEXT, done};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The run; may be left out where only one is meant.
+    run_id: Option<String>,
+    /// What to do.
+    action: Action,
+    /// The state, for `force`.
+    state: Option<String>,
+    /// Why.
+    reason: Option<String>,
+    /// The record that the run must end with; else the call is refused.
+    expected_seq: Option<u64>,
+    /// The same key with the same call gives the first answer again.
+    idempotency_key: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Pause,
+    Continue,
+    Cancel,
+    Force,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::new(
+        ("control_run", Set::Runs, Hints::ENDS),
+        (
+            "Control a run",
+            "Pauses, continues or cancels a run. `force` sets its state by hand: a person's call, where the definition allows it.",
+        ),
+        &[NEXT],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+    let run = call.run(input.run_id.as_deref())?;
+    let key = input.idempotency_key.as_deref();
+    let order = call.order(run, key, input.expected_seq)?;
+    let runs = call.desk.runs();
+    let reason = input.reason.as_deref();
+    let written = match input.action {
+        Action::Pause => runs.pause(&order, reason)?,
+        Action::Continue => runs.resume(&order, reason)?,
+        Action::Cancel => runs.cancel(&order, reason)?,
+        Action::Force => {
+            let Some(to) = input.state else {
+                return Err(Problem::new(
+                    "invalid_arguments",
+                    "`state`: say which, for `action: force`",
+                ));
+            };
+            let reason = input.reason.clone();
+            runs.force(&order, &Force { to, reason })?
+        }
+    };
+    done(&written, json!({}))
+}

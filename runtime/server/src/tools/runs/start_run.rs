@@ -1,0 +1,76 @@
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use statemark_store::{RunId, Start};
+
+use crate::problem::Problem;
+use crate::tool::{Call, Hints, Set, Tool};
+use crate::tools::{NEXT, about, done};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The workflow's id.
+    workflow: String,
+    /// What to call the run; else it gets an id that nobody can guess.
+    run_id: Option<String>,
+    /// Merged into the data that the run begins with.
+    #[serde(default)]
+    input: Map<String, Value>,
+    /// A name for people.
+    title: Option<String>,
+    /// The project that it is for.
+    project: Option<String>,
+    /// The client's session.
+    session: Option<String>,
+    /// Go on with the latest paused run of the workflow, if there is one.
+    #[serde(default)]
+    resume: bool,
+    /// The same key with the same call gives the first answer again.
+    idempotency_key: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::new(
+        ("start_run", Set::Runs, Hints::WRITES),
+        (
+            "Start a run",
+            "Starts a run of a workflow. The answer says where it is and which events are legal next.",
+        ),
+        &[("run_id", "string"), ("resumed", "boolean"), NEXT],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+    let runs = call.desk.runs();
+    let project = input.project.or_else(|| call.caller.project.clone());
+    let key = input.idempotency_key.as_deref();
+    if input.resume
+        && let Some(found) = runs.latest_paused(&input.workflow, project.as_deref())?
+    {
+        let run = call.run(Some(found.as_str()))?;
+        let order = call.order(run, key, None)?;
+        let written = runs.resume(&order, None)?;
+        return done(&written, json!({"run_id": found, "resumed": true}));
+    }
+    let run: RunId = match &input.run_id {
+        Some(id) => call.run(Some(id))?,
+        None => RunId::random(),
+    };
+    let order = call.order(run.clone(), key, None)?;
+    let start = Start {
+        workflow: input.workflow,
+        input: Value::Object(input.input),
+        title: input.title,
+        project,
+        session: input.session,
+        ..Start::default()
+    };
+    let written = runs.start(&order, &start)?;
+    let mut answer = about(&written.loaded, json!({"run_id": run, "resumed": false}))?;
+    if written.replayed {
+        answer.insert("replayed".to_owned(), json!(true));
+    }
+    Ok(answer)
+}
