@@ -9,9 +9,10 @@ use statemark_compiler::diag::Code;
 use crate::golden::{files, root, shown};
 
 /// A crate may use only what stands left of it.
-const ORDER: [&str; 8] = [
+const ORDER: [&str; 9] = [
     "statemark-runtime",
     "statemark-store",
+    "statemark-server",
     "statemark-compiler",
     "statemark-cli",
     "statemark-macros",

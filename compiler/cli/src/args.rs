@@ -9,6 +9,7 @@ mod emit;
 mod keep;
 mod requests;
 mod runs;
+mod serve;
 mod token;
 mod travel;
 
@@ -33,6 +34,7 @@ pub(crate) use requests::{
 pub(crate) use runs::{
     EventsArgs, RunsArgs, SendArgs, SpecsArgs, StartArgs, StateArgs, StoreArgs, WaitArgs, WhyArgs,
 };
+pub(crate) use serve::{ServeArgs, SetArg};
 pub(crate) use token::{RoleArg, TokenArgs, TokenCommand};
 pub(crate) use travel::{ForkArgs, RewindArgs, ScopeArg, TimelineArgs};
 
@@ -108,6 +110,7 @@ pub(crate) enum Command {
     Checkpoint(CheckpointArgs),
     Effect(EffectArgs),
     Store(KeepArgs),
+    Serve(ServeArgs),
     Token(TokenArgs),
     Debug(DebugArgs),
 }

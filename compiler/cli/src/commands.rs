@@ -9,6 +9,7 @@ mod explain;
 mod lint;
 mod new;
 mod run;
+mod serve;
 mod show;
 mod simulate;
 mod store;
@@ -59,6 +60,7 @@ pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Fail
         Some(Command::Checkpoint(args)) => run::checkpoint::run(args, printer),
         Some(Command::Effect(args)) => run::effect::run(args, printer),
         Some(Command::Store(args)) => store::run(args, printer),
+        Some(Command::Serve(args)) => serve::run(args, printer),
         Some(Command::Token(args)) => token::run(args, printer),
         Some(Command::Debug(args)) => debug::run(args, printer),
     }

@@ -141,6 +141,10 @@ pub(crate) enum FailureKind {
     },
     /// Others can read the caller's own token.
     OpenToken { path: PathBuf },
+    /// A server can't be started so.
+    Server(statemark_server::StartError),
+    /// A server can't listen, or its connection fails.
+    Serving(io::Error),
     /// Only a person may do it.
     NotAPerson,
     /// The caller keeps a good token already.
@@ -318,6 +322,8 @@ impl Failure {
             FailureKind::BadWord { words, .. } => Some(format!("it may be {words}")),
             FailureKind::NeedsTerminal => Some("give a script with `--events FILE`".to_owned()),
             FailureKind::TooLarge { .. }
+            | FailureKind::Server(_)
+            | FailureKind::Serving(_)
             | FailureKind::Unreadable { .. }
             | FailureKind::Unwritable { .. }
             | FailureKind::BadName { .. }
@@ -475,6 +481,8 @@ impl fmt::Display for Failure {
             FailureKind::OpenToken { path } => {
                 write!(out, "others can read the token in `{}`", shown(path))
             }
+            FailureKind::Server(error) => error.fmt(out),
+            FailureKind::Serving(cause) => write!(out, "it can't be served: {}", plain(cause)),
             FailureKind::NotAPerson => out
                 .write_str("only a person makes tokens and revokes them, once there is a person's"),
             FailureKind::KeptToken { path } => write!(

@@ -4,7 +4,9 @@ mod caller;
 mod catalog;
 mod clock;
 mod place;
+mod served;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,6 +52,32 @@ pub(crate) fn open_if_there(store: &StoreArgs) -> Result<Option<Runs>, Failure> 
         return Ok(None);
     }
     open(store).map(Some)
+}
+
+/// What a server is handed: the store, the clock, and the workflows of these specs.
+pub(crate) fn served(store: Option<&str>, specs: &[PathBuf]) -> Result<Handed, Failure> {
+    let clock: Arc<dyn Clock> = Arc::new(clock::clock()?);
+    let address = place::find(store)?;
+    let opened = statemark_store::open(&address, Arc::clone(&clock));
+    let opened = opened.map_err(FailureKind::Store)?;
+    Ok((opened, clock, Arc::new(served::Served::new(specs)?)))
+}
+
+/// A store, a clock and workflows.
+type Handed = (
+    Arc<dyn Store>,
+    Arc<dyn Clock>,
+    Arc<dyn statemark_server::Catalog>,
+);
+
+/// Who calls over standard input and output: by the token in the environment, else an agent.
+pub(crate) fn agent() -> Result<statemark_server::Caller, Failure> {
+    let (actor, token) = caller::caller(false)?;
+    Ok(statemark_server::Caller {
+        actor,
+        run: token.and_then(|it| it.run),
+        project: None,
+    })
 }
 
 /// The runs of the store that the arguments mean, with the workflows of these specs; `workflow` is the one that is wanted.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use statemark_store::policy::Verdict;
-use statemark_store::{Actor, Clock, Key, Loaded, Order, Query, RunId, Runs, Status, Store, Workflows};
+use statemark_store::{
+    Actor, Clock, Key, Loaded, Order, Query, RunId, Runs, Status, Store, Workflows,
+};
 
 use crate::catalog::Catalog;
 use crate::problem::{Problem, envelope};
@@ -46,7 +48,11 @@ impl fmt::Display for StartError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownTool { name, known } => {
-                write!(out, "there is no tool `{name}`; there are {}", known.join(", "))
+                write!(
+                    out,
+                    "there is no tool `{name}`; there are {}",
+                    known.join(", ")
+                )
             }
         }
     }
@@ -185,9 +191,9 @@ impl Call<'_> {
     pub fn run(&self, named: Option<&str>) -> Result<RunId, Problem> {
         let bound = self.desk.options.run.as_ref().or(self.caller.run.as_ref());
         if let Some(named) = named {
-            let run: RunId = named.parse().map_err(|error| {
-                Problem::new("invalid_arguments", format!("`run_id`: {error}"))
-            })?;
+            let run: RunId = named
+                .parse()
+                .map_err(|error| Problem::new("invalid_arguments", format!("`run_id`: {error}")))?;
             return match bound {
                 Some(bound) if *bound != run => Err(Problem::new(
                     "other_run",

@@ -74,14 +74,21 @@ struct Door {
 /// The address can't be had; or it isn't the loopback and there are no tokens.
 pub async fn serve_http(desk: Arc<Desk>, options: HttpOptions) -> std::io::Result<Serving> {
     let is_loopback = options.address.ip().is_loopback();
-    let is_open = options.tokens.read().is_ok_and(|tokens| tokens.iter().next().is_none());
+    let is_open = options
+        .tokens
+        .read()
+        .is_ok_and(|tokens| tokens.iter().next().is_none());
     if !is_loopback && is_open {
         return Err(std::io::Error::other(
             "an address that others can reach needs tokens: `statemark token create NAME --role agent` makes one",
         ));
     }
     let stop = CancellationToken::new();
-    let mut hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
+    let mut hosts = vec![
+        "localhost".to_owned(),
+        "127.0.0.1".to_owned(),
+        "::1".to_owned(),
+    ];
     hosts.extend(options.hosts);
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(hosts)
@@ -135,7 +142,11 @@ async fn let_in(State(door): State<Door>, mut request: Request, next: Next) -> R
                     run: token.run.clone(),
                     project: None,
                 },
-                None => return refuse("the token isn't good here: it was revoked, or is another project's"),
+                None => {
+                    return refuse(
+                        "the token isn't good here: it was revoked, or is another project's",
+                    );
+                }
             },
             None if door.is_loopback && tokens.iter().next().is_none() => Caller::agent(),
             None => return refuse("a token is needed: `Authorization: Bearer …`"),

@@ -58,7 +58,8 @@ impl Problem {
     /// What a run has refused.
     #[must_use]
     pub fn refused(refused: &Refused) -> Self {
-        Self::new(refused.code.clone(), refused.reason.clone()).with(json!({"legal": refused.legal}))
+        Self::new(refused.code.clone(), refused.reason.clone())
+            .with(json!({"legal": refused.legal}))
     }
 }
 

@@ -100,7 +100,8 @@ pub struct Call<'c> {
     pub progress: &'c (dyn Fn(f64, &str) + Sync),
 }
 
-type Run = Box<dyn Fn(&Call<'_>, Map<String, Value>) -> Result<Map<String, Value>, Problem> + Send + Sync>;
+type Run =
+    Box<dyn Fn(&Call<'_>, Map<String, Value>) -> Result<Map<String, Value>, Problem> + Send + Sync>;
 
 /// A tool.
 pub struct Tool {

@@ -78,8 +78,9 @@ fn meant(call: &Call<'_>, input: &Input) -> Result<(RunId, String), Problem> {
     if let Some(request) = &input.request_id {
         let Some(run) = run_of_request(request) else {
             let message = format!("`request_id`: `{request}` is no request's id");
-            return Err(Problem::new("unknown_request", message)
-                .mended_by("list_requests", json!({})));
+            return Err(
+                Problem::new("unknown_request", message).mended_by("list_requests", json!({}))
+            );
         };
         return Ok((call.run(Some(run.as_str()))?, request.clone()));
     }

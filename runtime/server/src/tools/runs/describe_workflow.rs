@@ -80,7 +80,14 @@ fn described(workflow: &Workflow) -> Map<String, Value> {
         if let Some(parent) = table.parent(id).and_then(|it| table.parent(it).map(|_| it)) {
             state["in"] = json!(table.state_name(parent));
         }
-        for key in ["title", "allowed_tools", "disallowed_tools", "capabilities", "requires", "max_iterations"] {
+        for key in [
+            "title",
+            "allowed_tools",
+            "disallowed_tools",
+            "capabilities",
+            "requires",
+            "max_iterations",
+        ] {
             if let Some(value) = text(meta, key) {
                 state[key] = value;
             }
@@ -92,11 +99,20 @@ fn described(workflow: &Workflow) -> Map<String, Value> {
         let events: Vec<&str> = table
             .triggers(id)
             .iter()
-            .filter(|event| table.event(**event).is_some_and(|row| row.kind == EventKind::Named))
+            .filter(|event| {
+                table
+                    .event(**event)
+                    .is_some_and(|row| row.kind == EventKind::Named)
+            })
             .map(|event| table.event_name(*event))
             .collect();
-        let targets: Vec<&str> = table.targets(id).iter().map(|it| table.state_name(*it)).collect();
-        let mut transition = json!({"from": table.state_name(row.source), "to": targets, "events": events});
+        let targets: Vec<&str> = table
+            .targets(id)
+            .iter()
+            .map(|it| table.state_name(*it))
+            .collect();
+        let mut transition =
+            json!({"from": table.state_name(row.source), "to": targets, "events": events});
         let meta = workflow.transition_meta(id);
         for key in ["guard", "requires_approval", "description"] {
             if let Some(value) = text(meta, key) {

@@ -34,12 +34,16 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     let blockers: Vec<Value> = why.reasons.iter().map(|it| told(it, &loaded)).collect();
     let first = why.reasons.first().map(|it| it.text.clone());
     let status = why.status.name();
-    let summary = first.map_or_else(|| format!("it is {status}"), |it| format!("it is {status}: {it}"));
+    let summary = first.map_or_else(
+        || format!("it is {status}"),
+        |it| format!("it is {status}: {it}"),
+    );
     about(&loaded, json!({"summary": summary, "blockers": blockers}))
 }
 
 fn told(reason: &Reason, loaded: &Loaded) -> Value {
-    let mut told = json!({"kind": reason.code, "reason": reason.text, "states": loaded.state.leaves});
+    let mut told =
+        json!({"kind": reason.code, "reason": reason.text, "states": loaded.state.leaves});
     if let Some(next) = &reason.next {
         told["unblock"] = unblock(next, loaded);
     }

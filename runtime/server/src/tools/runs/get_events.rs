@@ -43,14 +43,20 @@ pub(super) fn tool() -> Tool {
             "Read a run's journal",
             "What happened in a run, in order; `cursor` is the `after_seq` of the next page.",
         ),
-        &[("records", "array"), ("cursor", "integer"), ("seq", "integer")],
+        &[
+            ("records", "array"),
+            ("cursor", "integer"),
+            ("seq", "integer"),
+        ],
         run,
     )
 }
 
 fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     let run = call.run(input.run_id.as_deref())?;
-    let limit = input.limit.map_or(50, |it| usize::try_from(it).unwrap_or(MOST));
+    let limit = input
+        .limit
+        .map_or(50, |it| usize::try_from(it).unwrap_or(MOST));
     let limit = limit.clamp(1, MOST);
     let store = call.desk.runs().store();
     let head = store.head(&run)?;
@@ -74,7 +80,11 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     let count = records.len();
     let records = Call::fitting(records, &json!({}));
     let cut = records.len() < count || count == limit;
-    let last = records.len().checked_sub(1).and_then(|at| seqs.get(at)).copied();
+    let last = records
+        .len()
+        .checked_sub(1)
+        .and_then(|at| seqs.get(at))
+        .copied();
     let cursor = if cut { last } else { None };
     let mut answer = json!({"records": records, "seq": head.seq});
     if let Some(cursor) = cursor.filter(|it| *it < head.seq) {

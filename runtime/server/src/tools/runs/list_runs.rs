@@ -29,7 +29,10 @@ struct Input {
 pub(super) fn tool() -> Tool {
     Tool::new(
         ("list_runs", Set::Runs, Hints::READS),
-        ("List runs", "Runs, the latest first: where each is and whether it waits for a person."),
+        (
+            "List runs",
+            "Runs, the latest first: where each is and whether it waits for a person.",
+        ),
         &[("runs", "array"), ("cursor", "string")],
         run,
     )
@@ -44,7 +47,9 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
         let message = format!("`status`: `{word}` is none of {}", known.join(", "));
         return Err(Problem::new("invalid_arguments", message).with(json!({"path": "status"})));
     }
-    let limit = input.limit.map_or(20, |it| usize::try_from(it).unwrap_or(MOST));
+    let limit = input
+        .limit
+        .map_or(20, |it| usize::try_from(it).unwrap_or(MOST));
     let after = input.cursor.as_deref().map(read).transpose()?;
     let query = Query {
         statuses: input.status,
@@ -88,7 +93,10 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     let count = runs.len();
     let runs = Call::fitting(runs, &json!({}));
     let cursor = if runs.len() < count {
-        runs.len().checked_sub(1).and_then(|at| places.get(at)).cloned()
+        runs.len()
+            .checked_sub(1)
+            .and_then(|at| places.get(at))
+            .cloned()
     } else {
         page.next
     };

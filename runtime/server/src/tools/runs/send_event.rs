@@ -114,9 +114,9 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
         ),
         Sent::Refused(_) => {
             let legal = written.loaded.legal()?;
-            let mut problem = done(&written, json!({})).err().unwrap_or_else(|| {
-                Problem::new("not_taken", "the event wasn't taken")
-            });
+            let mut problem = done(&written, json!({}))
+                .err()
+                .unwrap_or_else(|| Problem::new("not_taken", "the event wasn't taken"));
             problem.details["legal"] = json!(legal);
             Err(problem)
         }

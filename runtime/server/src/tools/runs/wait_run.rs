@@ -67,7 +67,10 @@ pub(super) fn tool() -> Tool {
 
 fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     if input.until == Until::State && input.state.is_none() {
-        return Err(Problem::new("invalid_arguments", "`state`: say which, for `until: state`"));
+        return Err(Problem::new(
+            "invalid_arguments",
+            "`state`: say which, for `until: state`",
+        ));
     }
     let run = call.run(input.run_id.as_deref())?;
     let runs = call.desk.runs();
@@ -97,7 +100,10 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     let records = Call::fitting(records, &json!({}));
     let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
     let cursor = after.saturating_add(count);
-    about(&loaded, json!({"reached": reached, "records": records, "cursor": cursor}))
+    about(
+        &loaded,
+        json!({"reached": reached, "records": records, "cursor": cursor}),
+    )
 }
 
 fn open(loaded: &Loaded) -> Vec<String> {
