@@ -34,7 +34,7 @@ pub(crate) use requests::{
 pub(crate) use runs::{
     EventsArgs, RunsArgs, SendArgs, SpecsArgs, StartArgs, StateArgs, StoreArgs, WaitArgs, WhyArgs,
 };
-pub(crate) use serve::{ServeArgs, SetArg};
+pub(crate) use serve::ServeArgs;
 pub(crate) use token::{RoleArg, TokenArgs, TokenCommand};
 pub(crate) use travel::{ForkArgs, RewindArgs, ScopeArg, TimelineArgs};
 

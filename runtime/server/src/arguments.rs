@@ -46,12 +46,13 @@ fn snake(name: &str) -> String {
     snake
 }
 
-/// Whether arguments are larger than any tool needs.
-pub(crate) fn too_large(size: usize) -> Option<Problem> {
-    (size > MOST).then(|| {
-        let message = format!("the arguments have {size} bytes; most are {MOST}");
-        Problem::new("too_large", message)
-    })
+/// Whether arguments are as small as every tool's are.
+pub(crate) fn check_size(size: usize) -> Result<(), Problem> {
+    if size <= MOST {
+        return Ok(());
+    }
+    let message = format!("the arguments have {size} bytes; most are {MOST}");
+    Err(Problem::new("too_large", message))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use statemark_store::{
 };
 
 use crate::catalog::Catalog;
-use crate::problem::{Problem, envelope};
+use crate::problem::Problem;
 use crate::tool::{Call, Set, Tool};
 use crate::tools;
 use crate::{arguments, bounds};
@@ -42,6 +42,11 @@ pub enum StartError {
         /// Those that there are.
         known: Vec<&'static str>,
     },
+    /// Sets that are to be offered together have tools of the same names.
+    Clash {
+        /// The names, each with the sets that have it.
+        tools: Vec<(&'static str, Vec<Set>)>,
+    },
 }
 
 impl fmt::Display for StartError {
@@ -52,6 +57,18 @@ impl fmt::Display for StartError {
                     out,
                     "there is no tool `{name}`; there are {}",
                     known.join(", ")
+                )
+            }
+            Self::Clash { tools } => {
+                let tools = tools.iter().map(|(tool, sets)| {
+                    let sets: Vec<&str> = sets.iter().map(|set| set.name()).collect();
+                    format!("`{tool}` ({})", sets.join(", "))
+                });
+                let tools: Vec<String> = tools.collect();
+                write!(
+                    out,
+                    "these can't be offered together, since they have tools of the same names: {}",
+                    tools.join(", ")
                 )
             }
         }
@@ -91,6 +108,7 @@ impl Desk {
             }
         }
         tools.retain(|tool| offers(&options, tool));
+        check_names(&tools)?;
         Ok(Self {
             runs: Runs::new(store, workflows, clock),
             catalog,
@@ -117,7 +135,7 @@ impl Desk {
         &self.tools
     }
 
-    /// Calls a tool. The answer is the envelope, and whether it is an error; nothing if there is no such tool.
+    /// Calls a tool. The answer is what the caller is told, and whether it is an error; nothing if there is no such tool.
     #[must_use]
     pub fn call(
         &self,
@@ -127,11 +145,10 @@ impl Desk {
     ) -> Option<(Value, bool)> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         let size = serde_json::to_string(&given).map_or(usize::MAX, |text| text.len());
-        if let Some(problem) = arguments::too_large(size) {
-            return Some(envelope(Err(problem)));
-        }
-        let answer = self.permitted(call, tool, &given);
-        Some(envelope(answer.and_then(|()| tool.call(call, given))))
+        let outcome = arguments::check_size(size)
+            .and_then(|()| self.permitted(call, tool, &given))
+            .and_then(|()| tool.call(call, given));
+        Some(tool.told(outcome))
     }
 
     /// Whether the state of the run that is meant lets the tool be used.
@@ -165,6 +182,20 @@ impl Desk {
             }
         }
     }
+}
+
+/// Whether each name is one tool's; the tools come by name.
+fn check_names(tools: &[Tool]) -> Result<(), StartError> {
+    let same = tools.chunk_by(|one, other| one.name == other.name);
+    let clashes = same.filter_map(|same| match same {
+        [first, _, ..] => Some((first.name, same.iter().map(|tool| tool.set).collect())),
+        _ => None,
+    });
+    let tools: Vec<_> = clashes.collect();
+    if tools.is_empty() {
+        return Ok(());
+    }
+    Err(StartError::Clash { tools })
 }
 
 /// Whether the options leave a tool.

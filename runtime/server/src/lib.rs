@@ -35,4 +35,4 @@ pub use desk::{Desk, Options, StartError};
 pub use http::{HttpOptions, Serving, serve_http};
 pub use mcp::{Server, serve_stdio};
 pub use problem::{Fix, Problem};
-pub use tool::{Call, Hints, Set, Tool};
+pub use tool::{Call, Data, Hints, Outcome, Set, Shape, Tool};

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
-    ServerConfig, Tool as McpTool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ServerCapabilities, ServerConfig, Tool as McpTool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::caller::Caller;
@@ -82,13 +83,13 @@ impl ServerHandler for Server {
         let desk = Arc::clone(&self.desk);
         let cancelled = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&cancelled);
-        let (tell, mut told) = mpsc::unbounded_channel::<(f64, String)>();
+        let (tell, mut words) = mpsc::unbounded_channel::<(f64, String)>();
         let name = request.name.to_string();
         let arguments = request.arguments.unwrap_or_default();
         let mut work = tokio::task::spawn_blocking(move || {
             let cancelled = || stop.load(Ordering::Relaxed);
             // Nobody may be left to hear it.
-            let progress = |share: f64, words: &str| drop(tell.send((share, words.to_owned())));
+            let progress = |share: f64, said: &str| drop(tell.send((share, said.to_owned())));
             let call = Call {
                 desk: &desk,
                 caller: &caller,
@@ -105,11 +106,11 @@ impl ServerHandler for Server {
                     cancelled.store(true, Ordering::Relaxed);
                     break work.await;
                 }
-                Some((share, words)) = told.recv() => {
+                Some((share, said)) = words.recv() => {
                     if let Some(token) = token.clone() {
                         let mut progress = ProgressNotificationParam::new(token, share);
                         progress.total = Some(1.0);
-                        progress.message = Some(words);
+                        progress.message = Some(said);
                         // A client that is gone will be noticed by its connection.
                         drop(context.peer.notify_progress(progress).await);
                     }
@@ -117,8 +118,7 @@ impl ServerHandler for Server {
             }
         };
         match answer {
-            Ok(Some((value, true))) => Ok(CallToolResult::structured_error(value).into()),
-            Ok(Some((value, false))) => Ok(CallToolResult::structured(value).into()),
+            Ok(Some((value, is_error))) => Ok(told(value, is_error).into()),
             Ok(None) => {
                 let message = format!("there is no tool `{}`", request.name);
                 Err(ErrorData::invalid_params(message, None))
@@ -137,10 +137,29 @@ fn listed(tool: &Tool) -> McpTool {
         .destructive(hints.destructive)
         .idempotent(hints.idempotent)
         .open_world(false);
-    McpTool::new(tool.name, tool.description, schema(&tool.input))
+    let listed = McpTool::new(tool.name, tool.description, schema(&tool.input))
         .with_title(tool.title)
-        .with_raw_output_schema(schema(&tool.output))
-        .with_annotations(annotations)
+        .with_annotations(annotations);
+    match &tool.output {
+        Some(output) => listed.with_raw_output_schema(schema(output)),
+        None => listed,
+    }
+}
+
+/// What a client is told of an answer: objects as data and as text, all else as text alone, which older clients insist on.
+fn told(value: Value, is_error: bool) -> CallToolResult {
+    let text = match value {
+        Value::Object(_) if is_error => return CallToolResult::structured_error(value),
+        Value::Object(_) => return CallToolResult::structured(value),
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let content = vec![ContentBlock::text(text)];
+    if is_error {
+        CallToolResult::error(content)
+    } else {
+        CallToolResult::success(content)
+    }
 }
 
 /// Serves one client over standard input and output, until it goes away.

@@ -1,7 +1,7 @@
 //! Why a call wasn't answered as asked, and the one shape of all answers.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use statemark_store::body::Refused;
 use statemark_store::{RunError, StoreError};
 
@@ -17,7 +17,7 @@ pub struct Problem {
     pub details: Value,
     /// The call that would mend it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fix: Option<Fix>,
+    pub fix: Option<Box<Fix>>,
 }
 
 /// A call that would mend a problem.
@@ -51,7 +51,7 @@ impl Problem {
     /// The same with the call that mends it.
     #[must_use]
     pub fn mended_by(mut self, tool: &'static str, arguments: Value) -> Self {
-        self.fix = Some(Fix { tool, arguments });
+        self.fix = Some(Box::new(Fix { tool, arguments }));
         self
     }
 
@@ -105,7 +105,7 @@ impl From<StoreError> for Problem {
 
 /// The one shape of all answers.
 #[must_use]
-pub(crate) fn envelope(answer: Result<Map<String, Value>, Problem>) -> (Value, bool) {
+pub(crate) fn envelope(answer: Result<Value, Problem>) -> (Value, bool) {
     match answer {
         Ok(data) => (json!({"ok": true, "data": data}), false),
         Err(problem) => (json!({"ok": false, "error": problem}), true),

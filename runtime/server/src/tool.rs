@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::arguments;
 use crate::caller::Caller;
 use crate::desk::Desk;
-use crate::problem::Problem;
+use crate::problem::{Problem, envelope};
 use crate::schema;
 
 /// Sets of tools, of which a server offers some.
@@ -25,18 +25,32 @@ pub enum Set {
     Author,
     /// What a project has.
     Project,
+    /// Letting another agent do a task.
+    Agent,
+    /// Statewright's tools, as its document has them.
+    Statewright,
+    /// Smithers' tools, as its document has them.
+    Smithers,
+    /// Ralph Workflow's tools, as its document has them.
+    Ralph,
+    /// rstn's tools, as its document has them.
+    Rstn,
 }
 
 impl Set {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
+    /// Our own.
+    pub const OWN: [Self; 7] = [
         Self::Runs,
         Self::Human,
         Self::Artifacts,
         Self::Time,
         Self::Author,
         Self::Project,
+        Self::Agent,
     ];
+
+    /// Those of other systems, for clients that call their tools already.
+    pub const PROFILES: [Self; 4] = [Self::Statewright, Self::Smithers, Self::Ralph, Self::Rstn];
 
     /// Those that are offered unless others are named.
     pub const DEFAULT: [Self; 3] = [Self::Runs, Self::Human, Self::Artifacts];
@@ -51,6 +65,11 @@ impl Set {
             Self::Time => "time",
             Self::Author => "author",
             Self::Project => "project",
+            Self::Agent => "agent",
+            Self::Statewright => "statewright",
+            Self::Smithers => "smithers",
+            Self::Ralph => "ralph",
+            Self::Rstn => "rstn",
         }
     }
 }
@@ -100,8 +119,16 @@ pub struct Call<'c> {
     pub progress: &'c (dyn Fn(f64, &str) + Sync),
 }
 
-type Run =
-    Box<dyn Fn(&Call<'_>, Map<String, Value>) -> Result<Map<String, Value>, Problem> + Send + Sync>;
+/// The fields of an answer of ours.
+pub type Data = Result<Map<String, Value>, Problem>;
+
+/// What came of a call.
+pub type Outcome = Result<Value, Problem>;
+
+/// What a caller is told of what came of a call, and whether that is an error.
+pub type Shape = fn(Outcome) -> (Value, bool);
+
+type Run = Box<dyn Fn(&Call<'_>, Map<String, Value>) -> Outcome + Send + Sync>;
 
 /// A tool.
 pub struct Tool {
@@ -117,18 +144,19 @@ pub struct Tool {
     pub hints: Hints,
     /// The JSON Schema of its arguments.
     pub input: Map<String, Value>,
-    /// The JSON Schema of its answers.
-    pub output: Map<String, Value>,
+    /// The JSON Schema of its answers, if they have one.
+    pub output: Option<Map<String, Value>>,
+    shape: Shape,
     run: Run,
 }
 
 impl Tool {
-    /// A tool from a function.
+    /// A tool of ours from a function: its answers come in the envelope.
     pub fn new<I: DeserializeOwned + JsonSchema + 'static>(
         (name, set, hints): (&'static str, Set, Hints),
         (title, description): (&'static str, &'static str),
         gives: &[(&str, &str)],
-        run: fn(&Call<'_>, I) -> Result<Map<String, Value>, Problem>,
+        run: fn(&Call<'_>, &I) -> Data,
     ) -> Self {
         Self {
             name,
@@ -137,8 +165,31 @@ impl Tool {
             description,
             hints,
             input: schema::of::<I>(),
-            output: schema::answer(gives),
-            run: Box::new(move |call, arguments| run(call, arguments::read(arguments)?)),
+            output: Some(schema::answer(gives)),
+            shape: envelope,
+            run: Box::new(move |call, arguments| {
+                run(call, &arguments::read(arguments)?).map(Value::Object)
+            }),
+        }
+    }
+
+    /// A tool of a profile: its answers have the shape of another system's document, errors included.
+    pub fn foreign<I: DeserializeOwned + JsonSchema + 'static>(
+        (name, set, hints): (&'static str, Set, Hints),
+        (title, description): (&'static str, &'static str),
+        shape: Shape,
+        run: fn(&Call<'_>, &I) -> Outcome,
+    ) -> Self {
+        Self {
+            name,
+            set,
+            title,
+            description,
+            hints,
+            input: schema::of::<I>(),
+            output: None,
+            shape,
+            run: Box::new(move |call, arguments| run(call, &arguments::read(arguments)?)),
         }
     }
 
@@ -147,11 +198,13 @@ impl Tool {
     /// # Errors
     ///
     /// The arguments are wrong, or what it does can't be done.
-    pub fn call(
-        &self,
-        call: &Call<'_>,
-        arguments: Map<String, Value>,
-    ) -> Result<Map<String, Value>, Problem> {
+    pub fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Outcome {
         (self.run)(call, arguments)
+    }
+
+    /// What a caller is told, and whether it is an error.
+    #[must_use]
+    pub fn told(&self, outcome: Outcome) -> (Value, bool) {
+        (self.shape)(outcome)
     }
 }

@@ -40,6 +40,13 @@ fn fields(value: Value) -> Map<String, Value> {
     }
 }
 
+/// Sets a field of an object.
+fn put(object: &mut Value, key: &str, value: Value) {
+    if let Value::Object(map) = object {
+        map.insert(key.to_owned(), value);
+    }
+}
+
 /// An answer about a run, with what is next.
 fn about(loaded: &Loaded, value: Value) -> Result<Map<String, Value>, Problem> {
     let mut answer = fields(value);
@@ -60,7 +67,8 @@ fn done(written: &Written, value: Value) -> Result<Map<String, Value>, Problem> 
     if let Some(refused) = refusal(written) {
         let mut problem = Problem::refused(&refused);
         let next = next(&written.loaded)?;
-        problem.details = json!({"legal": refused.legal, "next": next});
+        let legal = written.loaded.legal_events();
+        problem.details = json!({"legal": legal, "next": next});
         return Err(problem);
     }
     let mut answer = about(&written.loaded, value)?;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use statemark_server::Set;
 
 /// Serve the workflows of specs to agents, by MCP.
 #[derive(Debug, clap::Args)]
@@ -20,15 +20,12 @@ pub(crate) struct ServeArgs {
     /// Listen here instead, such as 127.0.0.1:7420; port 0 picks one
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) http: Option<SocketAddr>,
-    /// The sets of tools to offer: runs, human [default: runs,human]
-    #[arg(
-        long,
-        value_enum,
-        value_name = "SETS",
-        value_delimiter = ',',
-        hide_possible_values = true
-    )]
-    pub(crate) toolsets: Vec<SetArg>,
+    /// The sets of tools to offer: runs, human, artifacts, time, author, project, agent [default: the first three]
+    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = own)]
+    pub(crate) toolsets: Vec<Set>,
+    /// Offer another system's tools instead: statewright, smithers, ralph, rstn
+    #[arg(long, value_name = "PROFILES", value_delimiter = ',', value_parser = profile)]
+    pub(crate) profile: Vec<Set>,
     /// The only tools to offer, of whatever set; empty offers none
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', num_args = 0..)]
     pub(crate) allowed_tools: Option<Vec<String>>,
@@ -43,11 +40,18 @@ pub(crate) struct ServeArgs {
     pub(crate) store: Option<String>,
 }
 
-/// A set of tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SetArg {
-    /// Driving runs.
-    Runs,
-    /// Asking people.
-    Human,
+fn own(word: &str) -> Result<Set, String> {
+    among(&Set::OWN, word)
+}
+
+fn profile(word: &str) -> Result<Set, String> {
+    among(&Set::PROFILES, word)
+}
+
+fn among(sets: &[Set], word: &str) -> Result<Set, String> {
+    let found = sets.iter().find(|set| set.name() == word).copied();
+    found.ok_or_else(|| {
+        let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
+        format!("there are {}", names.join(", "))
+    })
 }

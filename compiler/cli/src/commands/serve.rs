@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, RwLock};
 
-use statemark_server::{Desk, HttpOptions, Options, Server, Set, serve_http, serve_stdio};
+use statemark_server::{Desk, HttpOptions, Options, Server, serve_http, serve_stdio};
 use statemark_store::RunId;
 
-use crate::args::{ServeArgs, SetArg};
+use crate::args::ServeArgs;
 use crate::failure::{Failure, FailureKind};
 use crate::printer::Printer;
 use crate::runs;
@@ -17,10 +17,7 @@ pub(super) fn run(args: &ServeArgs, printer: &mut Printer) -> Result<ExitStatus,
         .as_deref()
         .map(|it| runs::named("--run", it.parse()))
         .transpose()?;
-    let sets = args.toolsets.iter().map(|set| match set {
-        SetArg::Runs => Set::Runs,
-        SetArg::Human => Set::Human,
-    });
+    let sets = args.toolsets.iter().chain(&args.profile).copied();
     let allowed = args.allowed_tools.clone();
     let options = Options {
         sets: sets.collect(),

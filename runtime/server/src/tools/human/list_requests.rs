@@ -1,10 +1,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use statemark_store::{Query, Status};
 
-use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
+use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::fields;
 
 #[derive(Deserialize, JsonSchema)]
@@ -31,7 +30,7 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+fn run(call: &Call<'_>, input: &Input) -> Data {
     let runs = call.desk.runs();
     let mut found = Vec::new();
     let named = match &input.run_id {
@@ -53,12 +52,14 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     for run in named {
         let loaded = runs.caught_up(&run)?;
         for request in loaded.state.open_requests() {
-            let mut told = json!(request.opened);
-            told["run_id"] = json!(run);
-            told["workflow"] = json!(loaded.state.workflow);
-            told["asked_by"] = json!(request.asker.to_string());
-            told["asked_at"] = json!(request.time);
-            found.push(told);
+            let mut told = fields(json!(request.opened));
+            told.extend(fields(json!({
+                "run_id": run,
+                "workflow": loaded.state.workflow,
+                "asked_by": request.asker.to_string(),
+                "asked_at": request.time,
+            })));
+            found.push(Value::Object(told));
         }
     }
     let count = found.len();

@@ -1,11 +1,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use statemark_store::Ask;
 use statemark_store::body::{Body, RequestKind};
 
-use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
+use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{NEXT, done};
 
 #[derive(Deserialize, JsonSchema)]
@@ -59,7 +58,7 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+fn run(call: &Call<'_>, input: &Input) -> Data {
     let run = call.run(input.run_id.as_deref())?;
     let order = call.order(run, input.idempotency_key.as_deref(), None)?;
     let kind = match input.kind {
@@ -71,13 +70,13 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
         Kind::Review => RequestKind::Review,
     };
     let ask = Ask {
-        choices: input.choices,
-        schema: input.schema,
-        details: input.context,
-        state: input.state,
+        choices: input.choices.clone(),
+        schema: input.schema.clone(),
+        details: input.context.clone(),
+        state: input.state.clone(),
         blocking: input.blocking,
         expires_in: input.expires_in.map(|it| it.saturating_mul(1000)),
-        ..Ask::new(kind, input.prompt)
+        ..Ask::new(kind, input.prompt.clone())
     };
     let written = call.desk.runs().ask(&order, &ask)?;
     let request = written.records.iter().find_map(|it| match it.read() {

@@ -1,11 +1,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use statemark_store::runs::run_of_request;
 use statemark_store::{Answer, Reply, RunId, Withdraw};
 
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
+use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{NEXT, done};
 
 #[derive(Deserialize, JsonSchema)]
@@ -47,15 +47,15 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
-    let (run, request) = meant(call, &input)?;
+fn run(call: &Call<'_>, input: &Input) -> Data {
+    let (run, request) = meant(call, input)?;
     let runs = call.desk.runs();
     let order = call.order(run, input.idempotency_key.as_deref(), None)?;
     let reply = match input.action {
         Action::Withdraw => {
             let withdraw = Withdraw {
                 request: request.clone(),
-                reason: input.comment,
+                reason: input.comment.clone(),
             };
             let written = runs.withdraw(&order, &withdraw)?;
             return done(&written, json!({"request_id": request}));
@@ -63,10 +63,10 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
         Action::Approve => Reply::Approve,
         Action::Deny => Reply::Deny,
         Action::SendBack => Reply::SendBack,
-        Action::Answer => Reply::Value(input.answer.unwrap_or_default()),
+        Action::Answer => Reply::Value(input.answer.clone().unwrap_or_default()),
     };
     let answer = Answer {
-        comment: input.comment,
+        comment: input.comment.clone(),
         ..Answer::new(request.clone(), reply)
     };
     let written = runs.answer(&order, &answer)?;

@@ -1,10 +1,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use statemark_store::Force;
 
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
+use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{NEXT, done};
 
 #[derive(Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+fn run(call: &Call<'_>, input: &Input) -> Data {
     let run = call.run(input.run_id.as_deref())?;
     let key = input.idempotency_key.as_deref();
     let order = call.order(run, key, input.expected_seq)?;
@@ -56,7 +56,7 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
         Action::Continue => runs.resume(&order, reason)?,
         Action::Cancel => runs.cancel(&order, reason)?,
         Action::Force => {
-            let Some(to) = input.state else {
+            let Some(to) = input.state.clone() else {
                 return Err(Problem::new(
                     "invalid_arguments",
                     "`state`: say which, for `action: force`",

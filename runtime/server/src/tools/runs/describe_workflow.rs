@@ -6,8 +6,8 @@ use statemark_store::Workflow;
 
 use crate::bounds;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
-use crate::tools::fields;
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::{fields, put};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -45,7 +45,7 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+fn run(call: &Call<'_>, input: &Input) -> Data {
     let catalog = call.desk.catalog();
     let id = &input.workflow;
     let Some(workflow) = catalog.find(id) else {
@@ -65,7 +65,11 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     let (shown, is_cut) = bounds::cut(&text, bounds::MOST);
     let mut answer = json!({"workflow": id, "text": shown});
     if is_cut {
-        answer["resource"] = json!(format!("statemark://workflow/{id}"));
+        put(
+            &mut answer,
+            "resource",
+            json!(format!("statemark://workflow/{id}")),
+        );
     }
     Ok(fields(answer))
 }
@@ -78,7 +82,7 @@ fn described(workflow: &Workflow) -> Map<String, Value> {
         let meta = workflow.state_meta(id);
         let mut state = json!({"state": name});
         if let Some(parent) = table.parent(id).and_then(|it| table.parent(it).map(|_| it)) {
-            state["in"] = json!(table.state_name(parent));
+            put(&mut state, "in", json!(table.state_name(parent)));
         }
         for key in [
             "title",
@@ -89,7 +93,7 @@ fn described(workflow: &Workflow) -> Map<String, Value> {
             "max_iterations",
         ] {
             if let Some(value) = text(meta, key) {
-                state[key] = value;
+                put(&mut state, key, value);
             }
         }
         state
@@ -116,7 +120,7 @@ fn described(workflow: &Workflow) -> Map<String, Value> {
         let meta = workflow.transition_meta(id);
         for key in ["guard", "requires_approval", "description"] {
             if let Some(value) = text(meta, key) {
-                transition[key] = value;
+                put(&mut transition, key, value);
             }
         }
         transition
@@ -126,17 +130,21 @@ fn described(workflow: &Workflow) -> Map<String, Value> {
     let mut answer = json!({"workflow": workflow.id(), "hash": workflow.hash()});
     for key in ["title", "description", "artifacts", "context"] {
         if let Some(value) = text(meta, key) {
-            answer[key] = value;
+            put(&mut answer, key, value);
         }
     }
     let states = bounds::fitting(states, bounds::MOST / 2);
-    answer["states"] = json!(states);
+    put(&mut answer, "states", json!(states));
     let beside = answer.to_string().len();
     let count = transitions.len();
     let transitions = bounds::fitting(transitions, beside);
     if transitions.len() < count {
-        answer["resource"] = json!(format!("statemark://workflow/{}", workflow.id()));
+        put(
+            &mut answer,
+            "resource",
+            json!(format!("statemark://workflow/{}", workflow.id())),
+        );
     }
-    answer["transitions"] = json!(transitions);
+    put(&mut answer, "transitions", json!(transitions));
     fields(answer)
 }

@@ -3,9 +3,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::{Call as Proposed, Loaded, Reason};
 
-use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
-use crate::tools::{NEXT, about};
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::{NEXT, about, put};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -28,7 +27,7 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+fn run(call: &Call<'_>, input: &Input) -> Data {
     let loaded = call.load(input.run_id.as_deref())?;
     let why = loaded.why(input.event.as_deref())?;
     let blockers: Vec<Value> = why.reasons.iter().map(|it| told(it, &loaded)).collect();
@@ -45,7 +44,7 @@ fn told(reason: &Reason, loaded: &Loaded) -> Value {
     let mut told =
         json!({"kind": reason.code, "reason": reason.text, "states": loaded.state.leaves});
     if let Some(next) = &reason.next {
-        told["unblock"] = unblock(next, loaded);
+        put(&mut told, "unblock", unblock(next, loaded));
     }
     told
 }
@@ -59,7 +58,7 @@ fn unblock(next: &Proposed, loaded: &Loaded) -> Value {
                 fields.iter().map(|it| (it.clone(), Value::Null)).collect();
             let mut arguments = json!({"run_id": run, "event": event});
             if !data.is_empty() {
-                arguments["data"] = Value::Object(data);
+                put(&mut arguments, "data", Value::Object(data));
             }
             json!({"tool": "send_event", "arguments": arguments})
         }

@@ -1,11 +1,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use statemark_store::Record;
 
-use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
-use crate::tools::fields;
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::{fields, put};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -52,7 +51,7 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+fn run(call: &Call<'_>, input: &Input) -> Data {
     let run = call.run(input.run_id.as_deref())?;
     let limit = input
         .limit
@@ -88,7 +87,7 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     let cursor = if cut { last } else { None };
     let mut answer = json!({"records": records, "seq": head.seq});
     if let Some(cursor) = cursor.filter(|it| *it < head.seq) {
-        answer["cursor"] = json!(cursor);
+        put(&mut answer, "cursor", json!(cursor));
     }
     Ok(fields(answer))
 }
@@ -105,8 +104,12 @@ fn told(record: &Record, view: View) -> Value {
     let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
     let mut told = json!({"seq": record.seq, "time": record.time, "kind": record.kind, "actor": record.actor, "body": body});
     if told.to_string().len() > crate::bounds::MOST {
-        told["body"] = json!({"too_large": record.body.len(), "resource": "statemark://run"});
-        told["text"] = json!(record.told());
+        put(
+            &mut told,
+            "body",
+            json!({"too_large": record.body.len(), "resource": "statemark://run"}),
+        );
+        put(&mut told, "text", json!(record.told()));
     }
     told
 }

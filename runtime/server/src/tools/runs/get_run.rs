@@ -1,10 +1,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::bounds;
-use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
+use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{NEXT, about};
 
 #[derive(Deserialize, JsonSchema)]
@@ -40,12 +39,12 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+fn run(call: &Call<'_>, input: &Input) -> Data {
     let loaded = call.load(input.run_id.as_deref())?;
     let view = loaded.view()?;
     let state = &loaded.state;
     let mut answer = about(&loaded, json!({"steps": view.steps}))?;
-    for part in input.include {
+    for part in &input.include {
         let (name, value) = match part {
             Part::Visits => ("visits", json!(state.visits)),
             Part::Context => ("context", json!(view.context)),

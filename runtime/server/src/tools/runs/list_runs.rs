@@ -1,11 +1,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use statemark_store::{Cursor, Query, Status};
 
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
-use crate::tools::fields;
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::{fields, put};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -41,7 +41,7 @@ pub(super) fn tool() -> Tool {
 /// Most runs of a page.
 const MOST: usize = 100;
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+fn run(call: &Call<'_>, input: &Input) -> Data {
     let known = Status::ALL.map(Status::name);
     if let Some(word) = input.status.iter().find(|it| !known.contains(&it.as_str())) {
         let message = format!("`status`: `{word}` is none of {}", known.join(", "));
@@ -52,9 +52,9 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
         .map_or(20, |it| usize::try_from(it).unwrap_or(MOST));
     let after = input.cursor.as_deref().map(read).transpose()?;
     let query = Query {
-        statuses: input.status,
-        workflow: input.workflow,
-        project: input.project,
+        statuses: input.status.clone(),
+        workflow: input.workflow.clone(),
+        project: input.project.clone(),
         after,
         limit: limit.clamp(1, MOST),
         ..Query::default()
@@ -79,10 +79,10 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
             "counts": {"records": head.seq, "requests": summary.requests.len()},
         });
         if asks {
-            run["waiting"] = json!(summary.requests);
+            put(&mut run, "waiting", json!(summary.requests));
         }
         if let Some(title) = &summary.title {
-            run["title"] = json!(title);
+            put(&mut run, "title", json!(title));
         }
         places.push(Cursor {
             updated: head.updated,
@@ -102,7 +102,11 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     };
     let mut answer = json!({"runs": runs});
     if let Some(cursor) = cursor {
-        answer["cursor"] = json!(format!("{}:{}", cursor.updated, cursor.run));
+        put(
+            &mut answer,
+            "cursor",
+            json!(format!("{}:{}", cursor.updated, cursor.run)),
+        );
     }
     Ok(fields(answer))
 }

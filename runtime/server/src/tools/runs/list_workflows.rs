@@ -1,10 +1,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
-use crate::tools::fields;
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::{fields, put};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,11 +26,11 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
-    let query = input.query.unwrap_or_default().to_lowercase();
+fn run(call: &Call<'_>, input: &Input) -> Data {
+    let query = input.query.clone().unwrap_or_default().to_lowercase();
     let mut specs = call.desk.catalog().specs();
     specs.sort_by(|a, b| a.id.cmp(&b.id));
-    let cursor = input.cursor.unwrap_or_default();
+    let cursor = input.cursor.clone().unwrap_or_default();
     let wanted = specs.into_iter().filter(|spec| {
         let texts = [
             Some(&spec.id),
@@ -47,7 +46,7 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     let mut answer = json!({"workflows": workflows});
     if workflows.len() < count {
         let last = workflows.last().and_then(|it| it.get("id")).cloned();
-        answer["cursor"] = last.unwrap_or_default();
+        put(&mut answer, "cursor", last.unwrap_or_default());
     }
     Ok(fields(answer))
 }

@@ -3,8 +3,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::{RunId, Start};
 
-use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
+use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{NEXT, about, done};
 
 #[derive(Deserialize, JsonSchema)]
@@ -42,9 +41,12 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+fn run(call: &Call<'_>, input: &Input) -> Data {
     let runs = call.desk.runs();
-    let project = input.project.or_else(|| call.caller.project.clone());
+    let project = input
+        .project
+        .clone()
+        .or_else(|| call.caller.project.clone());
     let key = input.idempotency_key.as_deref();
     if input.resume
         && let Some(found) = runs.latest_paused(&input.workflow, project.as_deref())?
@@ -60,11 +62,11 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     };
     let order = call.order(run.clone(), key, None)?;
     let start = Start {
-        workflow: input.workflow,
-        input: Value::Object(input.input),
-        title: input.title,
+        workflow: input.workflow.clone(),
+        input: Value::Object(input.input.clone()),
+        title: input.title.clone(),
         project,
-        session: input.session,
+        session: input.session.clone(),
         ..Start::default()
     };
     let written = runs.start(&order, &start)?;

@@ -2,12 +2,12 @@ use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use statemark_store::Loaded;
 
 use super::get_events::whole;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Set, Tool};
+use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{NEXT, about};
 
 #[derive(Deserialize, JsonSchema)]
@@ -65,7 +65,7 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
+fn run(call: &Call<'_>, input: &Input) -> Data {
     if input.until == Until::State && input.state.is_none() {
         return Err(Problem::new(
             "invalid_arguments",
@@ -81,7 +81,7 @@ fn run(call: &Call<'_>, input: Input) -> Result<Map<String, Value>, Problem> {
     let open = open(&loaded);
     let mut talked = Instant::now();
     let reached = loop {
-        if met(&loaded, &input, after, &open) {
+        if met(&loaded, input, after, &open) {
             break true;
         }
         if began.elapsed() >= longest || (call.cancelled)() {
