@@ -1,3 +1,5 @@
+//! `list_requests`: what people are asked and haven't answered.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! `request_human`: opens a request to a person.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

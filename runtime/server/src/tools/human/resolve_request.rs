@@ -1,3 +1,5 @@
+//! `resolve_request`: a person decides, or who has asked withdraws.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! `control_run`: pause, continue, cancel, force.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

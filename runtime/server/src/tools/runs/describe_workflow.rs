@@ -1,3 +1,5 @@
+//! `describe_workflow`: a machine as data, as a diagram, or as its author wrote it.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

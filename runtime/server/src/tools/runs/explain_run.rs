@@ -1,3 +1,5 @@
+//! `explain_run`: why a run stands still, and which call moves it.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

@@ -1,3 +1,5 @@
+//! `get_events`: a run's records, page by page.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! `get_run`: where a run is, and whatever else of it is asked for.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

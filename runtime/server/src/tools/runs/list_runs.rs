@@ -1,3 +1,5 @@
+//! `list_runs`: the runs of the store, the latest first.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

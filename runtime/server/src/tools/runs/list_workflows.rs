@@ -1,3 +1,5 @@
+//! `list_workflows`: what can be started.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! `send_event`: moves a run by an event, or reports on one of its steps.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

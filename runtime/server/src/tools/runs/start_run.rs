@@ -1,3 +1,5 @@
+//! `start_run`: begins a run, or goes on with the latest paused one.
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

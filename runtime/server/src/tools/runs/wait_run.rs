@@ -1,3 +1,5 @@
+//! `wait_run`: waits until a run changes, for as long as clients have patience.
+
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
