@@ -29,6 +29,8 @@ mod killed;
 #[cfg(test)]
 mod long;
 #[cfg(test)]
+mod served;
+#[cfg(test)]
 mod shell;
 
 use std::fs;

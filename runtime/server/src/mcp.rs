@@ -10,7 +10,7 @@ use rmcp::model::{
     JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
     ServerCapabilities, ServerConfig, Tool as McpTool, ToolAnnotations,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -168,8 +168,11 @@ fn told(value: Value, is_error: bool) -> CallToolResult {
 ///
 /// The client doesn't speak the protocol, or the streams fail.
 pub async fn serve_stdio(server: Server) -> std::io::Result<()> {
-    let running = server.serve(rmcp::transport::stdio()).await;
-    let running = running.map_err(std::io::Error::other)?;
+    let running = match server.serve(rmcp::transport::stdio()).await {
+        // A client may leave without a word.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        running => running.map_err(std::io::Error::other)?,
+    };
     running.waiting().await.map_err(std::io::Error::other)?;
     Ok(())
 }

@@ -1,0 +1,123 @@
+//! A client of the server that says exactly what it is told to, over standard input and output.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::shell::BINARY;
+
+/// A server of its own, and the one client of it.
+pub(crate) struct Client {
+    server: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    asked: u64,
+    /// What the server has told without being asked.
+    pub(crate) told: Vec<Value>,
+}
+
+impl Client {
+    /// Starts `statemark serve` with these arguments in a folder, and shakes hands as clients up to 2025-11-25 do.
+    pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
+        let mut client = Self::unheard(folder, arguments);
+        let capabilities = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "script", "version": "1"},
+        });
+        client.ask("initialize", &capabilities);
+        client.tell("notifications/initialized", &json!({}));
+        client
+    }
+
+    /// The same, and nothing is said yet.
+    pub(crate) fn unheard(folder: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(BINARY);
+        command
+            .arg("serve")
+            .args(arguments)
+            .current_dir(folder)
+            .env("STATEMARK_NOW", "1800000000000")
+            .env("XDG_CONFIG_HOME", "own")
+            .env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap())
+            .env_remove("STATEMARK_STORE")
+            .env_remove("STATEMARK_TOKEN")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut server = command.spawn().unwrap();
+        Self {
+            input: server.stdin.take(),
+            output: BufReader::new(server.stdout.take().unwrap()),
+            server,
+            asked: 0,
+            told: Vec::new(),
+        }
+    }
+
+    /// Asks, and gives the whole answer: with `result` or `error`.
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let asked = self.begin(method, params);
+        self.answer(asked)
+            .unwrap_or_else(|| panic!("the server ended within `{method}`"))
+    }
+
+    /// Asks, and doesn't wait. The number that the answer will have.
+    pub(crate) fn begin(&mut self, method: &str, params: &Value) -> u64 {
+        self.asked += 1;
+        let id = self.asked;
+        self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    pub(crate) fn tell(&mut self, method: &str, params: &Value) {
+        self.say(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    fn say(&mut self, message: &Value) {
+        // A server that is gone is noticed where its answer is missed.
+        let _ = writeln!(self.input.as_mut().unwrap(), "{message}");
+    }
+
+    /// The answer with that number; none if the server ends first.
+    pub(crate) fn answer(&mut self, asked: u64) -> Option<Value> {
+        loop {
+            let mut line = String::new();
+            let read = self.output.read_line(&mut line);
+            // What was cut off by the server's end is no answer.
+            if !matches!(read, Ok(1..)) || !line.ends_with('\n') {
+                return None;
+            }
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["id"] == asked {
+                return Some(message);
+            }
+            self.told.push(message);
+        }
+    }
+
+    /// Calls a tool, and gives its envelope.
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let mut answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        answer["result"]["structuredContent"].take()
+    }
+
+    /// Says that nothing more will come, and waits for the server to end: its exit code.
+    pub(crate) fn leave(mut self) -> Option<i32> {
+        drop(self.input.take());
+        self.server.wait().unwrap().code()
+    }
+
+    /// Ends the server with no chance to tidy up.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.server.kill();
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.server.wait();
+    }
+}

@@ -1,0 +1,4 @@
+//! `statemark serve`, as its clients have it: the built binary over standard input and output, and over HTTP.
+
+pub(crate) mod client;
+mod ended;
