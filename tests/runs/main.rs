@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod chaos;
+mod checks;
 mod contracts;
 mod driving;
 mod files;

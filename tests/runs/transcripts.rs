@@ -29,7 +29,7 @@
 //! > @f state                        the same of the run `f`
 //! ```
 //!
-//! What else there is to do is where its words are: `travel.rs`, `artifacts.rs`.
+//! What else there is to do is where its words are: `travel.rs`, `artifacts.rs`, `checks.rs`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -43,6 +43,7 @@ use statemark_store::{
 };
 
 use crate::artifacts;
+use crate::checks;
 use crate::golden::root;
 use crate::harness::Bench;
 use crate::reports;
@@ -209,6 +210,7 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
         "pause" | "continue" | "cancel" | "force" => control(bench, &order, word, rest),
         "runs" => runs(bench),
         word if artifacts::WORDS.contains(&word) => artifacts::act(bench, &order, word, rest),
+        "ran" | "last" => checks::act(bench, &order, word, rest),
         "report" => reports::report(bench, run, rest),
         "steps" => reports::steps(bench, run),
         "child" => reports::child(bench, rest),

@@ -186,7 +186,7 @@ impl<'l> Question<'l> {
                 let other = legal.iter().any(|it| it.enabled && it.event == event);
                 facts() && (other || sent(&["not_taken", "bad_data"]))
             }
-            "artifact_missing" => sent(&["artifact_missing"]),
+            code @ ("artifact_missing" | "check_missing" | "fact_missing") => sent(&[code]),
             "visits_spent" => sent(&["max_visits"]),
             "held" => state.held_by().is_some() && sent(&["waiting_for_request"]),
             "unknown_event" | "internal_event" => sent(&["unknown_event"]),
@@ -303,6 +303,7 @@ impl<'l> Question<'l> {
                 let content = self.data.clone().expect("content, behind `with`");
                 Ok(answer(bench, &format!("@{run} final {artifact} {content}")))
             }
+            Call::RunCheck { check } => Ok(answer(bench, &format!("@{run} ran {check} 0"))),
             Call::FinalizeArtifact { artifact, revision } => Ok(answer(
                 bench,
                 &format!("@{run} finalize {artifact} {revision}"),

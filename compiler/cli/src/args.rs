@@ -2,6 +2,7 @@
 
 mod again;
 mod artifacts;
+mod check;
 mod checkpoint;
 mod control;
 mod effect;
@@ -19,6 +20,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use again::{MigrateArgs, ReplayArgs};
 pub(crate) use artifacts::{ArtifactsArgs, ArtifactsWhat, FromFileArgs, OnArtifactArgs};
+pub(crate) use check::RunCheckArgs;
 pub(crate) use checkpoint::{
     CheckpointArgs, CheckpointWhat, CheckpointsArgs, RestoreArgs, TakeArgs,
 };
@@ -102,6 +104,7 @@ pub(crate) enum Command {
     Cancel(CancelArgs),
     Force(ForceArgs),
     Artifacts(ArtifactsArgs),
+    RunCheck(RunCheckArgs),
     Timeline(TimelineArgs),
     Fork(ForkArgs),
     Rewind(RewindArgs),

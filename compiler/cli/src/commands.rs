@@ -52,6 +52,7 @@ pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Fail
         Some(Command::Cancel(args)) => run::control::cancel(args, printer),
         Some(Command::Force(args)) => run::control::force(args, printer),
         Some(Command::Artifacts(args)) => run::artifacts::run(args, printer),
+        Some(Command::RunCheck(args)) => run::check::run(args, printer),
         Some(Command::Timeline(args)) => run::timeline::run(args, printer),
         Some(Command::Fork(args)) => run::fork::run(args, printer),
         Some(Command::Rewind(args)) => run::rewind::run(args, printer),

@@ -2,13 +2,19 @@
 //!
 //! ```toml
 //! store = "postgres://runs.example.org/statemark"
+//!
+//! [checks.tests]
+//! command = ["cargo", "test"]
+//! timeout = "10m"
 //! ```
 //!
 //! The nearest one counts, in this folder or in one around it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use statemark_store::check::Declared;
 
 use crate::failure::{Failure, FailureKind};
 use crate::files;
@@ -25,6 +31,9 @@ const MOST: usize = 1 << 20;
 pub(crate) struct Config {
     /// Where runs are kept. A file is looked for beside the configuration.
     pub(crate) store: Option<String>,
+    /// The checks that it has besides those of its workflows. They run beside the configuration.
+    #[serde(default)]
+    pub(crate) checks: BTreeMap<String, Declared>,
 }
 
 /// The configuration of the project around a folder, and where it is written; none if there is none.

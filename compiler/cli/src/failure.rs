@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::files::shown;
 use statemark_compiler::Format;
 use statemark_runtime::{DecodeError, VerifyError};
+use statemark_store::check::CheckError;
 use statemark_store::keep::ImportError;
 use statemark_store::{NameError, RunError, StoreError, TokenError};
 
@@ -170,6 +171,19 @@ pub(crate) enum FailureKind {
         path: PathBuf,
         cause: Box<toml::de::Error>,
     },
+    /// Neither the workflow nor the project declares such a check.
+    UnknownCheck {
+        name: String,
+        known: Vec<String>,
+        near: Option<String>,
+    },
+    /// Several workflows declare different checks of that name.
+    SeveralChecks {
+        name: String,
+        workflows: Vec<String>,
+    },
+    /// A check can't be run as it is declared.
+    BadCheck { name: String, cause: CheckError },
     /// A length of time that can't be read.
     BadTime { text: String },
     /// A word that isn't one of those that can stand there.
@@ -283,7 +297,7 @@ impl Failure {
                 Some("write it as JSON, in quotes for the shell: '{\"passed\": true}'".to_owned())
             }
             FailureKind::BadConfig { .. } => {
-                Some("it may have `store`, the address where runs are kept".to_owned())
+                Some("it may have `store`, the address where runs are kept, and `checks`, programs by name".to_owned())
             }
             FailureKind::MissingPart { .. } => {
                 Some("`statemark emit --help` says what each type needs".to_owned())
@@ -318,6 +332,17 @@ impl Failure {
                 _ => format!("open: {}", open.join(", ")),
             }),
             FailureKind::BadAnswer { help, .. } => Some(help.clone()),
+            FailureKind::UnknownCheck { known, near, .. } => {
+                Some(meant(near.as_ref()).unwrap_or_else(|| match known.as_slice() {
+                    [] => "`checks` of a workflow's definition declares them, or of statemark.toml"
+                        .to_owned(),
+                    _ => format!("there are {}", known.join(", ")),
+                }))
+            }
+            FailureKind::SeveralChecks { workflows, .. } => Some(format!(
+                "choose one with `--workflow`: {}",
+                workflows.join(", ")
+            )),
             FailureKind::BadTime { .. } => Some("write it like 30s, 10m or 1h 30m".to_owned()),
             FailureKind::BadWord { words, .. } => Some(format!("it may be {words}")),
             FailureKind::NeedsTerminal => Some("give a script with `--events FILE`".to_owned()),
@@ -332,6 +357,7 @@ impl Failure {
             | FailureKind::Import(_)
             | FailureKind::Run(_)
             | FailureKind::Token(_)
+            | FailureKind::BadCheck { .. }
             | FailureKind::BadTokens { .. }
             | FailureKind::BadId { .. } => None,
         }
@@ -506,6 +532,21 @@ impl fmt::Display for Failure {
                 write!(out, "`{request}` isn't answered so: {why}")
             }
             FailureKind::MissingPart { name, kind } => write!(out, "{kind} needs {name}"),
+            FailureKind::UnknownCheck { name, .. } => {
+                write!(out, "there is no check `{name}`")
+            }
+            FailureKind::SeveralChecks { name, .. } => {
+                write!(
+                    out,
+                    "several workflows declare a check `{name}`, and not the same"
+                )
+            }
+            FailureKind::BadCheck { name, cause } => {
+                write!(
+                    out,
+                    "the check `{name}` can't be run as it is declared: {cause}"
+                )
+            }
             FailureKind::BadTime { text } => write!(out, "`{text}` is no length of time"),
             FailureKind::BadWord { name, word, .. } => {
                 write!(out, "{name} can't be `{word}`")

@@ -2,6 +2,7 @@
 
 mod caller;
 mod catalog;
+mod checks;
 mod clock;
 mod place;
 mod served;
@@ -23,6 +24,7 @@ use crate::failure::{Failure, FailureKind};
 pub(crate) use caller::{
     change as change_tokens, check_unsaved, read as tokens, save as save_token,
 };
+pub(crate) use checks::{Whose, bad as bad_check, find as find_check};
 pub(crate) use clock::{length, shown as time};
 
 /// How often a store is asked for news. Why: a person doesn't notice a fifth of a second.

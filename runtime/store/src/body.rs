@@ -5,6 +5,7 @@
 //! is kept as it is, so that an older program shows what a newer one wrote.
 
 mod artifact;
+mod check;
 mod control;
 mod event;
 mod request;
@@ -13,6 +14,7 @@ mod upcast;
 mod work;
 
 pub use artifact::{Artifact, Finding, Stage, Verdict};
+pub use check::Check;
 pub use control::{
     Cancelled, CheckpointRestored, CheckpointTaken, Closed, Compensation, Forced, Migrated, Paused,
     Rewound, Scope, Spent,
@@ -46,6 +48,9 @@ macro_rules! bodies {
         }
 
         impl Body {
+            /// All kinds that this version knows.
+            pub const KINDS: &'static [&'static str] = &[$($kind),*];
+
             /// Its kind, as journals name it.
             #[must_use]
             pub fn kind(&self) -> &str {
@@ -123,6 +128,8 @@ bodies! {
     Resolved(Resolved) = "request.resolved" 1;
     /// A revision of an artifact.
     Artifact(Artifact) = "artifact" 1;
+    /// A declared check was run.
+    Check(Check) = "check" 1;
     /// A working copy was saved.
     CheckpointTaken(CheckpointTaken) = "checkpoint.taken" 1;
     /// A working copy was put back.

@@ -84,6 +84,8 @@ pub struct RunState {
     pub timers: Vec<PendingTimer>,
     /// By key: the effects, and what became of them.
     pub effects: BTreeMap<String, EffectState>,
+    /// By name: what came last of the checks that were run as they are declared.
+    pub checks: BTreeMap<String, CheckState>,
     /// By name: the saved working copies.
     pub checkpoints: BTreeMap<String, Checkpoint>,
     /// The checkpoint that has the files as they were last seen.
@@ -211,6 +213,21 @@ pub struct EffectState {
     /// Whether its step was taken back after it had left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub taken_back: bool,
+}
+
+/// What came of a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckState {
+    /// Whether it has passed.
+    pub passed: bool,
+    /// What came of it, in words that stand behind its name.
+    pub told: String,
+    /// The hash of the declaration that it was run by.
+    pub declaration: Hash,
+    /// The record.
+    pub seq: u64,
+    /// When.
+    pub time: u64,
 }
 
 /// A saved working copy, and the record that says so.

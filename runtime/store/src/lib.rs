@@ -21,6 +21,7 @@
 //! lets whoever does it notice a repetition), and locks (an order that lost a race is decided again).
 
 pub mod body;
+pub mod check;
 pub mod expression;
 pub mod fold;
 pub mod keep;
@@ -70,8 +71,9 @@ pub use postgres::PostgresStore;
 pub use record::{NewRecord, Record, chain};
 pub use redact::Redactor;
 pub use runs::{
-    Advance, Advanced, Answer, Ask, Change, Fired, Force, Legal, Loaded, Order, Registered, Reply,
-    Report, Reserve, Reserved, RunError, Runs, Send, Sent, Start, Used, Withdraw, Written,
+    Advance, Advanced, Answer, Ask, Change, Checked, Fired, Force, Legal, Loaded, Order,
+    Registered, Reply, Report, Reserve, Reserved, RunCheck, RunError, Runs, Send, Sent, Start,
+    Used, Withdraw, Written,
 };
 pub use sqlite::SqliteStore;
 pub use step::{CannotStep, Moment, Move, RunHost, Stepper};

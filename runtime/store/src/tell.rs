@@ -78,6 +78,14 @@ fn told(body: Body) -> String {
             };
             format!("artifact `{}`, revision {}, {stage}", it.name, it.revision)
         }
+        Body::Check(it) => {
+            let arguments = if it.arguments.is_empty() {
+                String::new()
+            } else {
+                format!(" with {}", list(&it.arguments))
+            };
+            format!("check `{}`{arguments} {}", it.name, it.ran.told())
+        }
         Body::CheckpointTaken(it) => format!("checkpoint `{}` of {}", it.name, it.repository),
         Body::CheckpointRestored(it) if it.done => format!("checkpoint `{}` restored", it.name),
         Body::CheckpointRestored(it) => format!("about to restore checkpoint `{}`", it.name),

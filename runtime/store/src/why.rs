@@ -79,6 +79,11 @@ pub enum Call {
         /// The artifact.
         artifact: String,
     },
+    /// Run a check for the run.
+    RunCheck {
+        /// The check.
+        check: String,
+    },
     /// Make a draft of an artifact final.
     FinalizeArtifact {
         /// The artifact.

@@ -9,15 +9,16 @@ use serde_json::{Value, json};
 use statemark_store::body::{
     Annotation, EffectStatus, Note, Progress, RequestKind, Scope, StepStatus, Subflow,
 };
+use statemark_store::check::{Declared, Ran};
 use statemark_store::keep::{export, import_without, untold};
 use statemark_store::runs::{
     Checkpoint, DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, Fork, Migrate, PutArtifact,
     ReportEffect, Restore, Rewind,
 };
 use statemark_store::{
-    Actor, Advance, Answer, Ask, Body, Change, Force, Hash, ManualClock, MemoryStore, Order,
-    Redactor, Registered, Reply, Report, Reserve, Role, RunError, Runs, Send, SqliteStore, Start,
-    Used, Withdraw,
+    Actor, Advance, Answer, Ask, Body, Change, Checked, Force, Hash, ManualClock, MemoryStore,
+    Order, Redactor, Registered, Reply, Report, Reserve, Role, RunCheck, RunError, Runs, Send,
+    SqliteStore, Start, Used, Withdraw,
 };
 
 use super::{GITHUB, JWT, KNOWN, PEM, redactor};
@@ -53,7 +54,7 @@ stateDiagram-v2
 type Act = fn(&Runs, &Order, &str);
 
 /// Every operation that writes for somebody, with the canary wherever a text goes in.
-const OPERATIONS: [(&str, Act); 27] = [
+const OPERATIONS: [(&str, Act); 29] = [
     ("start", |runs, order, it| {
         let start = Start {
             workflow: "fix".to_owned(),
@@ -244,6 +245,25 @@ const OPERATIONS: [(&str, Act); 27] = [
             },
         )
         .unwrap();
+    }),
+    ("run_check", |runs, order, it| {
+        let what = check("echoing", it);
+        let written = runs.run_check(order, &what, Path::new("/")).unwrap();
+        let checked = Checked::of(&written).check.unwrap();
+        assert!(checked.ran.passed, "{:?}", checked.ran);
+    }),
+    ("record_check", |runs, order, it| {
+        let name: String = it.chars().filter(|it| !it.is_control()).take(128).collect();
+        let ran = Ran {
+            passed: false,
+            exit_code: None,
+            problem: Some(it.to_owned()),
+            milliseconds: 1,
+            stdout: it.to_owned(),
+            stderr: format!("at {it}"),
+            left_out: 0,
+        };
+        runs.record_check(order, &check(&name, it), &ran).unwrap();
     }),
     ("pause", |runs, order, it| {
         runs.pause(order, Some(it)).unwrap();
@@ -490,6 +510,20 @@ const OPERATIONS: [(&str, Act); 27] = [
 /// Whether a name that was made of a canary still is one.
 fn is_whole(name: &str) -> bool {
     redactor().finds(name.as_bytes()).is_some()
+}
+
+/// A check that says a canary.
+fn check(name: &str, canary: &str) -> RunCheck {
+    RunCheck {
+        name: name.to_owned(),
+        declared: Declared {
+            command: vec!["echo".to_owned(), canary.to_owned()],
+            cwd: None,
+            env: [("CANARY".to_owned(), canary.to_owned())].into(),
+            timeout: None,
+        },
+        arguments: vec![canary.to_owned()],
+    }
 }
 
 fn refused(done: Result<(), RunError>) {

@@ -2,6 +2,7 @@
 
 pub(super) mod artifacts;
 pub(super) mod ask;
+pub(super) mod check;
 pub(super) mod checkpoint;
 pub(super) mod control;
 pub(super) mod decide;

@@ -85,7 +85,7 @@ pub(super) fn make_folder() -> Result<PathBuf, Failure> {
     made(folder()?)
 }
 
-fn here() -> Result<PathBuf, Failure> {
+pub(super) fn here() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|cause| {
         let path = PathBuf::from(".");
         FailureKind::Unreadable { path, cause }.into()

@@ -80,6 +80,7 @@ pub(crate) fn perform(run: &Run, folder: &Path) -> Said {
         "CLICOLOR",
         "CLICOLOR_FORCE",
         "STATEMARK_OUTPUT_FORMAT",
+        "STATEMARK_RUN",
         "STATEMARK_STORE",
         "STATEMARK_TOKEN",
     ] {

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Checkpoint, Child, EffectState, Request, Revision, RunState, StepState, Visit};
+use super::{
+    CheckState, Checkpoint, Child, EffectState, Request, Revision, RunState, StepState, Visit,
+};
 use crate::actor::Role;
 use crate::body::{
-    Artifact, Body, Cause, CheckpointTaken, ChildEnded, ChildStarted, Effect, EffectStatus, Forked,
-    Migrated, Rewound, Spent, Step, StepRecord, StepStatus, Tool, ToolVerdict, Usage,
+    Artifact, Body, Cause, Check, CheckpointTaken, ChildEnded, ChildStarted, Effect, EffectStatus,
+    Forked, Migrated, Rewound, Spent, Step, StepRecord, StepStatus, Tool, ToolVerdict, Usage,
 };
 use crate::record::Record;
 use crate::store::PendingTimer;
@@ -68,6 +70,7 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
             }
         }
         Body::Artifact(artifact) => revise(state, record, artifact),
+        Body::Check(check) => checked(state, record, check),
         Body::CheckpointTaken(taken) => {
             state.workspace = Some(taken.name.clone());
             save(state, record, taken);
@@ -312,6 +315,21 @@ fn revise(state: &mut RunState, record: &Record, artifact: Artifact) {
         changed: record.seq,
         artifact,
     });
+}
+
+/// What counts is what came last. With other arguments it was another check.
+fn checked(state: &mut RunState, record: &Record, check: Check) {
+    if !check.arguments.is_empty() {
+        return;
+    }
+    let found = CheckState {
+        passed: check.ran.passed,
+        told: check.ran.told(),
+        declaration: check.declaration,
+        seq: record.seq,
+        time: record.time,
+    };
+    state.checks.insert(check.name, found);
 }
 
 fn arm(state: &mut RunState, timer: PendingTimer) {

@@ -20,6 +20,7 @@ pub use hand_in::PutArtifact;
 pub use read::{ArtifactText, Submitted};
 
 use super::refusal::refusal;
+use super::required::Required;
 use super::{Change, Loaded, Order, RunError, Runs, Written, list};
 use crate::body::{Artifact, Body, Stage, Verdict};
 use crate::contract::Contract;
@@ -206,7 +207,7 @@ impl Loaded {
         for (id, _) in self.workflow.table().states() {
             let required = self.workflow.state_meta(id).get("requires");
             for name in super::required::names(required, None) {
-                if !known.contains(&name) {
+                if !known.contains(&name) && self.required(&name) == Required::Artifact {
                     known.push(name);
                 }
             }

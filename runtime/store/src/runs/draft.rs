@@ -61,9 +61,9 @@ pub(super) enum Took {
     Asked,
     /// What was approved isn't what it would do now.
     Unapproved,
-    /// Something has to be handed in first.
+    /// Something has to stand first.
     Lacks(
-        /// The artifacts.
+        /// What `requires` names.
         Vec<String>,
     ),
     /// A state would be entered too often.
@@ -175,7 +175,7 @@ impl Draft {
             return Ok(Took::Ignored);
         }
         if taking.is_sent() {
-            let lacks = self.loaded.lacks(taking.event, &step);
+            let lacks = self.loaded.lacks(taking.event, taking.data, &step);
             if !lacks.is_empty() {
                 return Ok(Took::Lacks(lacks));
             }

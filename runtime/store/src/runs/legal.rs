@@ -33,7 +33,7 @@ pub struct Legal {
     /// Whether somebody has to approve it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub requires_approval: bool,
-    /// The artifacts that have to be handed in first.
+    /// What has to stand first: artifacts, checks and facts that a state requires.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<String>,
     /// The number of the transition in the table.

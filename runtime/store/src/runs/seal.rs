@@ -92,7 +92,7 @@ pub(super) trait Clean: Clone {
     fn clean(&mut self, redactor: &Redactor);
 }
 
-fn clean_text(redactor: &Redactor, text: &mut String) {
+pub(super) fn clean_text(redactor: &Redactor, text: &mut String) {
     if let std::borrow::Cow::Owned(clean) = redactor.text(text) {
         *text = clean;
     }

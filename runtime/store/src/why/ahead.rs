@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Call, Reason};
-use crate::runs::{Legal, Loaded, RunError, list};
+use crate::runs::{Legal, Loaded, Required, RunError, list};
 use crate::step::Stepper;
 
 impl Loaded {
@@ -61,13 +61,9 @@ impl Loaded {
             return Ok(reason);
         }
         if let Some(first) = legal.lacks.first() {
-            let told: Vec<String> = legal.lacks.iter().map(|it| self.lacking(it).text).collect();
-            return Ok(Reason {
-                text: format!("`{event}` {would}; {}", told.join("; ")),
-                ..self.lacking(first)
-            });
+            return Ok(self.without(legal, first, &would));
         }
-        let mut fields = self.required(event);
+        let mut fields = self.required_of(event);
         let (code, text) = match (legal.enabled, legal.holds) {
             (true, _) if legal.requires_approval => {
                 let text = format!("`{event}` {to}, once a person has approved it");
@@ -108,6 +104,29 @@ impl Loaded {
         Ok(Reason { code, text, next })
     }
 
+    /// What an event lacks, which would be taken otherwise.
+    fn without(&self, legal: &Legal, first: &str, would: &str) -> Reason {
+        let (event, lacking) = (&legal.event, self.lacking(first));
+        let told: Vec<String> = legal.lacks.iter().map(|it| self.lacking(it).text).collect();
+        let fact = || {
+            let mut fields = self.required_of(event);
+            let field = self.sendable(first)?;
+            if !fields.contains(&field) {
+                fields.push(field);
+            }
+            let event = event.clone();
+            Some(Call::Send { event, fields })
+        };
+        Reason {
+            text: format!("`{event}` {would}; {}", told.join("; ")),
+            next: match self.required(first) {
+                Required::Fact => fact(),
+                Required::Artifact | Required::Check => lacking.next,
+            },
+            code: lacking.code,
+        }
+    }
+
     /// What leads to the state that a guard wants to be active, if that can be sent.
     fn toward_guarded(&self, guarded: &Legal) -> Result<Option<Call>, RunError> {
         let names = guarded.unmet.iter().flat_map(|it| &it.states);
@@ -137,7 +156,7 @@ impl Loaded {
     }
 
     /// The fields without which an event is refused.
-    fn required(&self, event: &str) -> Vec<String> {
+    fn required_of(&self, event: &str) -> Vec<String> {
         let id = self.workflow.table().event_named(event);
         let schema = id.and_then(|id| self.workflow.event_meta(id).get("data"));
         let names = schema.and_then(|it| it.get("required")?.as_array());
@@ -193,7 +212,7 @@ impl Loaded {
     pub(super) fn other_than(&self, event: &str) -> Option<Call> {
         let mut legal = self.legal_events().into_iter();
         let event = legal.find(|it| it != event)?;
-        let fields = self.required(&event);
+        let fields = self.required_of(&event);
         Some(Call::Send { event, fields })
     }
 }

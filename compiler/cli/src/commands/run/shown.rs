@@ -103,7 +103,7 @@ pub(super) fn next(legal: &[Legal], palette: Palette) -> String {
             (true, _) if it.requires_approval => "  needs approval".to_owned(),
             (true, _) => String::new(),
             (false, true) if !it.lacks.is_empty() => {
-                format!("  not now: {} is missing", it.lacks.join(", "))
+                format!("  not now: it requires {}", it.lacks.join(", "))
             }
             (false, true) => "  another comes first".to_owned(),
             (false, false) => format!("  not now: {}", facts(&it.facts)),

@@ -69,6 +69,7 @@ fn words(call: &Call, loaded: &Loaded, now: u64) -> String {
         Call::SubmitArtifact { artifact } => {
             format!("statemark artifacts put {run} {artifact} FILE --final")
         }
+        Call::RunCheck { check } => format!("statemark run-check {check} --run {run}"),
         Call::FinalizeArtifact { artifact, revision } => {
             format!("statemark artifacts final {run} {artifact} --revision {revision}")
         }
