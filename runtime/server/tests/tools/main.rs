@@ -1,0 +1,6 @@
+//! The tools of the server, called as its clients call them, without a connection.
+
+#![cfg(test)]
+
+mod bench;
+mod transcripts;

@@ -1,0 +1,331 @@
+//! Transcripts: which tools are called, and what they answer, in files.
+//!
+//! A file in `cases/` is prose, specs, and fences `transcript`. Each heading of the first level begins a spec of its own,
+//! unless what stands under it has no machine. Lines in a fence that begin with `> ` are what is done; what follows is what
+//! the caller gets: a text as it is, all else as JSON. `UPDATE=1` rewrites the answers.
+//!
+//! ```text
+//! > get_run {"run_id": "r"}        a call of a tool; the arguments may go on over lines, and may be left out
+//! > as person ann                  from here on a caller of this role and name calls; `person`, `agent`, `observer`
+//! > as agent bo run r              one who may touch this run only; `project p`: one who works in this project
+//! > after 10s                      lets time pass; likewise 5m and 2h
+//! > serve {"sets": ["time"]}       another server over the same store: `sets`, `allowed`, `read_only`, `run`
+//! > tools                          the names of the tools that are offered
+//! > schema get_run                 what clients are told of a tool
+//! > without next                   from here on answers are shown without what is next; `with next` ends that
+//! ```
+//!
+//! Runs are to be given ids, since minted ones can't be guessed.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use statemark_server::{Caller, Options, Set};
+use statemark_store::{Actor, Role};
+
+use crate::bench::Bench;
+
+const FENCE: &str = "```transcript\n";
+
+#[test]
+fn transcripts_are_as_expected() {
+    let mut wrong = String::new();
+    for path in cases() {
+        let text = fs::read_to_string(&path).unwrap();
+        let played = play(&text);
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(&path, played).unwrap();
+        } else if played != text {
+            let _ = write!(wrong, "{}:\n{}", path.display(), differing(&text, &played));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{wrong}\nif that is right: UPDATE=1 cargo test -p statemark-server --test tools"
+    );
+}
+
+fn cases() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let mut paths: Vec<_> = entries.collect();
+    assert!(!paths.is_empty());
+    paths.sort();
+    paths
+}
+
+/// From the first line that differs, as it is and as it was expected.
+fn differing(expected: &str, played: &str) -> String {
+    let same = |(one, other): &(&str, &str)| one == other;
+    let at = expected
+        .lines()
+        .zip(played.lines())
+        .take_while(same)
+        .count();
+    let some = |text: &str| {
+        let lines = text.lines().skip(at.saturating_sub(3)).take(20);
+        lines.fold(String::new(), |all, line| all + "  " + line + "\n")
+    };
+    let (expected, played) = (some(expected), some(played));
+    format!("line {}, expected:\n{expected}it is:\n{played}", at + 1)
+}
+
+/// The same text with the answers of today.
+fn play(text: &str) -> String {
+    let specs = specs(text);
+    let specs: Vec<(&str, &str)> = specs.iter().map(|(name, it)| (&**name, &**it)).collect();
+    let mut stage = Stage {
+        bench: Bench::new(&specs),
+        caller: Caller::agent(),
+        has_next: true,
+    };
+    let mut played = String::new();
+    let mut rest = text;
+    while let Some((before, begun)) = rest.split_once(FENCE) {
+        let (script, after) = begun.split_once("\n```").expect("the fence's end");
+        played += before;
+        played += FENCE;
+        for line in commands(script) {
+            let _ = writeln!(played, "> {line}");
+            let answer = stage.act(&line);
+            played += &answer;
+            if !answer.is_empty() {
+                played.push('\n');
+            }
+        }
+        played += "```";
+        rest = after;
+    }
+    assert!(!played.is_empty(), "a fence `transcript`");
+    played + rest
+}
+
+/// The specs in a text, each under a heading of its own.
+fn specs(text: &str) -> Vec<(String, String)> {
+    let parts = format!("\n{text}");
+    let parts = parts.split("\n# ").skip(1);
+    let machines = parts.filter(|it| it.contains("\n```mermaid") || it.contains("\n```json defin"));
+    let own = machines.map(|it| it.split(FENCE).next().unwrap_or_default());
+    own.zip(1..)
+        .map(|(text, number)| (format!("case{number}.md"), format!("# {text}\n")))
+        .collect()
+}
+
+/// What is done: lines after `> `, with those behind that belong to their arguments.
+fn commands(script: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in script.lines() {
+        if is_open && let Some(last) = all.last_mut() {
+            *last += "\n";
+            *last += line;
+        } else if let Some(begun) = line.strip_prefix("> ") {
+            all.push(begun.to_owned());
+        } else {
+            continue;
+        }
+        is_open = all.last().is_some_and(|it| !is_whole(it));
+    }
+    all
+}
+
+/// Whether the arguments of a call are whole.
+fn is_whole(command: &str) -> bool {
+    let Some((_, arguments)) = command.split_once(" {") else {
+        return true;
+    };
+    let read = serde_json::from_str::<Value>(&format!("{{{arguments}"));
+    !read.is_err_and(|error| error.is_eof())
+}
+
+/// Who calls what.
+struct Stage {
+    bench: Bench,
+    caller: Caller,
+    /// Whether `next` is shown.
+    has_next: bool,
+}
+
+impl Stage {
+    fn act(&mut self, command: &str) -> String {
+        let (word, rest) = command.split_once(' ').unwrap_or((command, ""));
+        match word {
+            "as" => {
+                self.caller = caller(rest);
+                String::new()
+            }
+            "after" => {
+                self.bench.clock.advance(milliseconds(rest));
+                String::new()
+            }
+            "with" | "without" => {
+                self.has_next = word == "with";
+                String::new()
+            }
+            "serve" => match self.bench.serve(options(&object(rest))) {
+                Ok(()) => String::new(),
+                Err(error) => format!("error: {error}"),
+            },
+            "tools" => {
+                let tools = self.bench.desk.tools().iter().map(|tool| tool.name);
+                tools.collect::<Vec<_>>().join(" ")
+            }
+            "schema" => {
+                let tools = self.bench.desk.tools();
+                let tool = tools.iter().find(|tool| tool.name == rest).expect("a tool");
+                pretty(&json!({
+                    "description": tool.description,
+                    "input": tool.input,
+                    "output": tool.output,
+                }))
+            }
+            tool => self.call(tool, object(rest)),
+        }
+    }
+
+    fn call(&self, tool: &str, arguments: Map<String, Value>) -> String {
+        let Some((answer, is_error)) = self.bench.call(&self.caller, tool, arguments) else {
+            return format!("error: there is no tool `{tool}`");
+        };
+        let own = answer.get("ok").is_some_and(Value::is_boolean);
+        let mark = if is_error && !own { "error:\n" } else { "" };
+        match answer {
+            Value::String(text) => format!("{mark}{text}"),
+            answer if own && !self.has_next => format!("{mark}{}", pretty(&without_next(answer))),
+            answer => format!("{mark}{}", pretty(&answer)),
+        }
+    }
+}
+
+/// Widest line that an object or list is put on as a whole.
+const WIDTH: usize = 120;
+
+/// JSON for people: what fits on a line stands on one.
+fn pretty(value: &Value) -> String {
+    let mut text = String::new();
+    lay(value, 0, 0, &mut text);
+    text
+}
+
+/// Puts a value after `used` characters of a line that is indented so deep.
+fn lay(value: &Value, depth: usize, used: usize, text: &mut String) {
+    let line = flat(value);
+    if depth * 2 + used + line.len() <= WIDTH {
+        text.push_str(&line);
+        return;
+    }
+    let items: Vec<(String, &Value)> = match value {
+        Value::Object(map) => {
+            let items = map.iter();
+            items
+                .map(|(key, it)| (format!("{}: ", json!(key)), it))
+                .collect()
+        }
+        Value::Array(all) => all.iter().map(|it| (String::new(), it)).collect(),
+        _ => return text.push_str(&line),
+    };
+    let (open, close) = if value.is_array() {
+        ('[', ']')
+    } else {
+        ('{', '}')
+    };
+    text.push(open);
+    let count = items.len();
+    for (number, (key, item)) in (1..).zip(items) {
+        let _ = write!(text, "\n{}{key}", "  ".repeat(depth + 1));
+        lay(item, depth + 1, key.len() + 1, text);
+        if number < count {
+            text.push(',');
+        }
+    }
+    let _ = write!(text, "\n{}{close}", "  ".repeat(depth));
+}
+
+/// JSON on one line, with spaces between what is listed.
+fn flat(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let all = map
+                .iter()
+                .map(|(key, it)| format!("{}: {}", json!(key), flat(it)));
+            format!("{{{}}}", all.collect::<Vec<_>>().join(", "))
+        }
+        Value::Array(all) => {
+            let all = all.iter().map(flat);
+            format!("[{}]", all.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// An answer of ours without what is next.
+fn without_next(mut answer: Value) -> Value {
+    for place in ["/data", "/error/details"] {
+        if let Some(Value::Object(map)) = answer.pointer_mut(place) {
+            map.remove("next");
+        }
+    }
+    answer
+}
+
+fn object(text: &str) -> Map<String, Value> {
+    if text.is_empty() {
+        return Map::new();
+    }
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn caller(words: &str) -> Caller {
+    let mut words = words.split(' ');
+    let role = match words.next() {
+        Some("person") => Role::Person,
+        Some("observer") => Role::Observer,
+        _ => Role::Agent,
+    };
+    let mut caller = Caller {
+        actor: Actor::new(role),
+        ..Caller::agent()
+    };
+    while let Some(word) = words.next() {
+        match word {
+            "run" => caller.run = words.next().map(|it| it.parse().unwrap()),
+            "project" => caller.project = words.next().map(str::to_owned),
+            name => caller = caller.through(Some(name)),
+        }
+    }
+    caller
+}
+
+fn milliseconds(length: &str) -> u64 {
+    let (number, unit) = length.split_at(length.len() - 1);
+    let factor = match unit {
+        "h" => 3_600_000,
+        "m" => 60_000,
+        _ => 1000,
+    };
+    number.parse::<u64>().unwrap() * factor
+}
+
+fn options(given: &Map<String, Value>) -> Options {
+    let texts = |key: &str| -> Option<Vec<String>> {
+        let given = given.get(key)?.clone();
+        Some(serde_json::from_value(given).unwrap())
+    };
+    let sets = texts("sets").unwrap_or_default();
+    let set = |name: &String| {
+        let all = Set::OWN.into_iter().chain(Set::PROFILES);
+        let mut named = all.filter(|set| set.name() == name);
+        named.next().expect("a set of tools")
+    };
+    Options {
+        sets: sets.iter().map(set).collect(),
+        allowed: texts("allowed"),
+        read_only: given.get("read_only") == Some(&json!(true)),
+        run: given
+            .get("run")
+            .and_then(Value::as_str)
+            .map(|it| it.parse().unwrap()),
+    }
+}
