@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use statemark_store::policy::Verdict;
+use statemark_store::policy::{UNGATED, Verdict};
 use statemark_store::{
     Actor, Clock, Key, Loaded, Order, Query, RunId, Runs, Status, Store, Workflows,
 };
@@ -168,7 +168,7 @@ impl Desk {
             return Ok(());
         };
         let arguments = Value::Object(given.clone());
-        match loaded.may_use(tool.name, &arguments) {
+        match verdict(&loaded, tool, &arguments) {
             Verdict::Allow => Ok(()),
             Verdict::Deny(denial) => {
                 let order = call.order(run, None, None)?;
@@ -181,6 +181,25 @@ impl Desk {
                 Err(Problem::new(denial.code, denial.reason).with(details))
             }
         }
+    }
+}
+
+/// Whether the active states let a tool be used. One with kin may be granted by either name; what disallows either wins,
+/// unless no state restricts its kin.
+fn verdict(loaded: &Loaded, tool: &Tool, arguments: &Value) -> Verdict {
+    let own = loaded.may_use(tool.name, arguments);
+    let Some(kin) = tool.kin else {
+        return own;
+    };
+    if UNGATED.contains(&kin) {
+        return Verdict::Allow;
+    }
+    match (own, loaded.may_use(kin, arguments)) {
+        (Verdict::Deny(denial), _) | (_, Verdict::Deny(denial)) if denial.code != "not_granted" => {
+            Verdict::Deny(denial)
+        }
+        (Verdict::Deny(denial), Verdict::Deny(_)) => Verdict::Deny(denial),
+        _ => Verdict::Allow,
     }
 }
 
@@ -213,6 +232,12 @@ fn offers(options: &Options, tool: &Tool) -> bool {
 }
 
 impl Call<'_> {
+    /// The only run that may be touched, if the server or the caller is bound to one.
+    #[must_use]
+    pub fn bound(&self) -> Option<&RunId> {
+        self.desk.options.run.as_ref().or(self.caller.run.as_ref())
+    }
+
     /// The run that is meant: the named one; else the one that the server or the caller is bound to; else the only active
     /// run of the caller's project.
     ///
@@ -220,7 +245,7 @@ impl Call<'_> {
     ///
     /// None is meant, or several; or the caller may touch another one only.
     pub fn run(&self, named: Option<&str>) -> Result<RunId, Problem> {
-        let bound = self.desk.options.run.as_ref().or(self.caller.run.as_ref());
+        let bound = self.bound();
         if let Some(named) = named {
             let run: RunId = named
                 .parse()

@@ -25,6 +25,7 @@ mod http;
 mod mcp;
 mod next;
 mod problem;
+mod profiles;
 mod schema;
 mod tool;
 mod tools;

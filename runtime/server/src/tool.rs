@@ -146,6 +146,8 @@ pub struct Tool {
     pub input: Map<String, Value>,
     /// The JSON Schema of its answers, if they have one.
     pub output: Option<Map<String, Value>>,
+    /// The tool of ours that it does the same as. What policy says of that one holds for it, too.
+    pub kin: Option<&'static str>,
     shape: Shape,
     run: Run,
 }
@@ -166,6 +168,7 @@ impl Tool {
             hints,
             input: schema::of::<I>(),
             output: Some(schema::answer(gives)),
+            kin: None,
             shape: envelope,
             run: Box::new(move |call, arguments| {
                 run(call, &arguments::read(arguments)?).map(Value::Object)
@@ -188,9 +191,18 @@ impl Tool {
             hints,
             input: schema::of::<I>(),
             output: None,
+            kin: None,
             shape,
             run: Box::new(move |call, arguments| run(call, &arguments::read(arguments)?)),
         }
+    }
+
+    /// The same as kin of a tool of ours: a state that grants or restricts that one means this one, too. What has no kin
+    /// is restricted by its own name alone.
+    #[must_use]
+    pub const fn like(mut self, kin: &'static str) -> Self {
+        self.kin = Some(kin);
+        self
     }
 
     /// Calls it. Nothing is asked of policy here.

@@ -11,12 +11,14 @@ use statemark_store::{Loaded, Written};
 
 use crate::next::next;
 use crate::problem::Problem;
+use crate::profiles;
 use crate::tool::Tool;
 
 /// All tools that there are.
 pub(crate) fn all() -> Vec<Tool> {
     let mut all = runs::all();
     all.extend(human::all());
+    all.extend(profiles::all());
     all
 }
 
@@ -33,7 +35,7 @@ struct Once {
 }
 
 /// The fields of an answer.
-fn fields(value: Value) -> Map<String, Value> {
+pub(crate) fn fields(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),
@@ -41,21 +43,21 @@ fn fields(value: Value) -> Map<String, Value> {
 }
 
 /// Sets a field of an object.
-fn put(object: &mut Value, key: &str, value: Value) {
+pub(crate) fn put(object: &mut Value, key: &str, value: Value) {
     if let Value::Object(map) = object {
         map.insert(key.to_owned(), value);
     }
 }
 
 /// An answer about a run, with what is next.
-fn about(loaded: &Loaded, value: Value) -> Result<Map<String, Value>, Problem> {
+pub(crate) fn about(loaded: &Loaded, value: Value) -> Result<Map<String, Value>, Problem> {
     let mut answer = fields(value);
     answer.insert("next".to_owned(), next(loaded)?);
     Ok(answer)
 }
 
 /// What an order was refused with, if it was.
-fn refusal(written: &Written) -> Option<Refused> {
+pub(crate) fn refusal(written: &Written) -> Option<Refused> {
     written.records.iter().find_map(|it| match it.read() {
         Ok(Body::Refused(refused)) => Some(refused),
         _ => None,
@@ -63,7 +65,7 @@ fn refusal(written: &Written) -> Option<Refused> {
 }
 
 /// The answer to an order, or the problem that it was refused with; both say what is next.
-fn done(written: &Written, value: Value) -> Result<Map<String, Value>, Problem> {
+pub(crate) fn done(written: &Written, value: Value) -> Result<Map<String, Value>, Problem> {
     if let Some(refused) = refusal(written) {
         let mut problem = Problem::refused(&refused);
         let next = next(&written.loaded)?;

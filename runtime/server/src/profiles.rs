@@ -1,0 +1,15 @@
+//! Profiles: the tools of other systems under their own names, for clients and prompts that call them already.
+//!
+//! A profile is a thin face over the same operations as our own tools. Its arguments, fields and errors are those of its
+//! system's document; where it departs from that, its module says so and why. What no profile has: a memory of its own, a
+//! way around policy, and a tool that lets an agent switch enforcement off.
+//!
+//! Each tool names its kin, the tool of ours that does the same ([`Tool::like`]): a state that grants or restricts one of
+//! the two names means both.
+
+use crate::tool::Tool;
+
+/// The tools of all profiles.
+pub(crate) fn all() -> Vec<Tool> {
+    Vec::new()
+}
