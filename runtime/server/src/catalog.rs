@@ -1,8 +1,11 @@
 //! The workflows that a server is handed.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::Value;
-use statemark_store::{Hash, Workflows};
+use statemark_store::{Hash, Workflow, Workflows};
 
 /// Where workflows come from. A catalog may change while it is used: runs go on under the tables that they began with.
 pub trait Catalog: Workflows {
@@ -38,4 +41,35 @@ pub struct Spec {
     pub states: usize,
     /// How many findings its file has.
     pub diagnostics: usize,
+}
+
+/// Workflows that were compiled elsewhere: nothing is left of their sources, and nothing can be linted.
+impl Catalog for BTreeMap<String, Arc<Workflow>> {
+    fn specs(&self) -> Vec<Spec> {
+        let specs = self.iter().map(|(id, workflow)| {
+            let text_of = |key| workflow.meta().get(key).and_then(Value::as_str);
+            Spec {
+                id: id.clone(),
+                title: text_of("title").map(str::to_owned),
+                description: text_of("description").map(str::to_owned),
+                source: String::new(),
+                hash: workflow.hash(),
+                states: workflow.visible_states().count(),
+                diagnostics: 0,
+            }
+        });
+        specs.collect()
+    }
+
+    fn source(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn diagram(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn lint(&self, _: &str, _: &str) -> Value {
+        Value::Null
+    }
 }

@@ -1,0 +1,83 @@
+//! Fifty clients that drive a run each, all at once, and the memory that their server has meanwhile.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::clients::{Client as _, Listening, Session};
+use super::ours;
+
+const CLIENTS: usize = 50;
+
+/// Lets them go on for that long. Stops at the first error.
+pub(crate) fn drive(folder: &Path, long: Duration) {
+    let runs: Vec<String> = (0..CLIENTS).map(|it| format!("c{it}")).collect();
+    for run in &runs {
+        ours::fill(folder, run);
+    }
+    let server = Listening::new(folder, "ours-http");
+    let before = memory(server.server.id());
+    let over = AtomicBool::new(false);
+    let (calls, peak) = std::thread::scope(|scope| {
+        let drive = |run| one(&server.address, run, &over);
+        let clients: Vec<_> = runs
+            .iter()
+            .map(|run| scope.spawn(move || drive(run)))
+            .collect();
+        let began = Instant::now();
+        let mut halfway = None;
+        while began.elapsed() < long {
+            std::thread::sleep(long / 20);
+            if began.elapsed() >= long / 2 {
+                halfway = halfway.or_else(|| memory(server.server.id()));
+            }
+        }
+        over.store(true, Ordering::Relaxed);
+        let calls: usize = clients.into_iter().map(|it| it.join().unwrap()).sum();
+        (calls, halfway)
+    });
+    let after = memory(server.server.id());
+    let shown = |bytes: Option<u64>| {
+        bytes.map_or("?".to_owned(), |it| {
+            format!("{:.1} MiB", it as f64 / 1024.0)
+        })
+    };
+    println!(
+        "{CLIENTS} clients, {calls} calls in {:.0} s, no error; memory {} before, {} halfway, {} after",
+        long.as_secs_f64(),
+        shown(before),
+        shown(peak),
+        shown(after)
+    );
+    assert!(calls >= CLIENTS * 2, "{calls}");
+}
+
+/// Moves a run to and fro: how many calls that took.
+fn one(address: &str, run: &str, over: &AtomicBool) -> usize {
+    let mut session = Session::new(address);
+    let mut calls = 0;
+    while !over.load(Ordering::Relaxed) || calls % 3 != 0 {
+        let (_, answer) = match calls % 3 {
+            0 => session.call("get_run", &json!({"run_id": run})),
+            1 => session.call(
+                "send_event",
+                &json!({"run_id": run, "event": "push", "data": {"force": 2}}),
+            ),
+            _ => session.call("send_event", &json!({"run_id": run, "event": "pull"})),
+        };
+        assert_eq!(answer["isError"], json!(false), "{answer}");
+        calls += 1;
+    }
+    calls
+}
+
+/// What a process holds in memory. Unit: KiB. Only Linux tells.
+fn memory(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}

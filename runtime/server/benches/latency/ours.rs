@@ -1,0 +1,87 @@
+//! Our server over a file with some runs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, RwLock};
+
+use serde_json::json;
+use statemark_compiler::source::Sources;
+use statemark_compiler::{Options as Compile, back, compile};
+use statemark_server::{Caller, Desk, HttpOptions, Options, Server, serve_http, serve_stdio};
+use statemark_store::{
+    Actor, Order, Role, Runs, Send, SqliteStore, Start, SystemClock, Tokens, Workflow,
+};
+
+const SPEC: &str = "# Door\n\n## STATE-MACHINE: door\n\n```mermaid\nstateDiagram-v2\n    [*] --> shut\n    \
+                    shut --> open : push [force >= 1]\n    open --> shut : pull\n    open --> gone : blow\n    gone --> [*]\n```\n\n\
+                    ```json definition\n{\"context\": {\"force\": 0}}\n```\n\n### `shut`\n\nPush it with some `force`.\n";
+
+/// How many events a run has seen.
+const EVENTS: usize = 40;
+
+fn workflows() -> BTreeMap<String, Arc<Workflow>> {
+    let mut sources = Sources::new();
+    sources.add("door.md", SPEC);
+    let compiled = compile(&sources, &Compile::default());
+    let tables = compiled.machines.iter().map(back::table::write);
+    let workflows = tables.map(|bytes| Arc::new(Workflow::from_bytes(bytes).unwrap()));
+    workflows.map(|it| (it.id().to_owned(), it)).collect()
+}
+
+fn store(folder: &Path) -> Arc<SqliteStore> {
+    let store = SqliteStore::open(&folder.join("runs.db"), SystemClock);
+    Arc::new(store.unwrap())
+}
+
+/// Writes a run that has something behind it.
+pub(crate) fn fill(folder: &Path, run: &str) {
+    let runs = Runs::new(store(folder), Arc::new(workflows()), Arc::new(SystemClock));
+    let order = Order::new(run.parse().unwrap(), Actor::new(Role::Agent));
+    let start = Start {
+        workflow: "door".to_owned(),
+        input: json!({}),
+        ..Start::default()
+    };
+    runs.start(&order, &start).unwrap();
+    for event in (0..EVENTS).map(|it| ["push", "pull"][it % 2]) {
+        let send = Send {
+            event: event.to_owned(),
+            data: Some(json!({"force": 1})),
+        };
+        runs.send(&order, &send).unwrap();
+    }
+}
+
+fn desk(folder: &Path) -> Arc<Desk> {
+    let desk = Desk::new(
+        store(folder),
+        Arc::new(workflows()),
+        Arc::new(SystemClock),
+        Options::default(),
+    );
+    Arc::new(desk.unwrap())
+}
+
+pub(crate) fn stdio(folder: &Path) {
+    let server = Server::new(desk(folder), Caller::agent());
+    runtime().block_on(serve_stdio(server)).unwrap();
+}
+
+pub(crate) fn http(folder: &Path) {
+    let options = HttpOptions {
+        address: ([127, 0, 0, 1], 0).into(),
+        hosts: Vec::new(),
+        origins: Vec::new(),
+        tokens: Arc::new(RwLock::new(Tokens::default())),
+    };
+    runtime().block_on(async {
+        let serving = serve_http(desk(folder), options).await.unwrap();
+        println!("{}", serving.address);
+        serving.ended().await.unwrap();
+    });
+}
+
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.enable_all().build().unwrap()
+}
