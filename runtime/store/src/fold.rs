@@ -347,31 +347,35 @@ pub fn read(store: &dyn Store, run: &RunId, upto: Option<u64>) -> Result<RunStat
         && upto.is_none_or(|upto| seq <= upto)
         && let Ok(state) = serde_json::from_slice::<RunState>(&bytes)
         && state.seq == seq
-        && let Some(state) = continued(store, run, state, upto)?
+        && let Some(state) = continued(store, run, (state, None), upto)?
     {
         return Ok(state);
     }
     read_anew(store, run, upto)
 }
 
-/// The state with the records behind it, unless one of them takes some of it back.
-fn continued(
+/// The state with the records behind it, unless one of them takes some of it back, or they don't follow the record with
+/// the given hash.
+pub(crate) fn continued(
     store: &dyn Store,
     run: &RunId,
-    mut state: RunState,
+    (mut state, last): (RunState, Option<Hash>),
     upto: Option<u64>,
 ) -> Result<Option<RunState>, StoreError> {
-    let mut rewinds = false;
+    let mut is_other = false;
+    // Each record names the one before it: the first is enough.
+    let mut last = last;
     each(store, run, state.seq, upto, |record| {
-        rewinds |= Live::is_rewind(record).is_some();
-        if rewinds {
+        let follows = last.take().is_none_or(|last| record.prev == last);
+        is_other |= !follows || Live::is_rewind(record).is_some();
+        if is_other {
             return Ok(());
         }
         state
             .apply(record)
             .map_err(|error| unreadable(run, record, &error))
     })?;
-    Ok((!rewinds).then_some(state))
+    Ok((!is_other).then_some(state))
 }
 
 /// The state from the first record on. No fold that was kept is asked.

@@ -23,6 +23,7 @@ mod lease;
 mod legal;
 mod migrate;
 mod refusal;
+mod remembered;
 mod replay;
 mod required;
 mod restore;
@@ -54,6 +55,7 @@ pub use effect::{OpenEffect, ReportEffect};
 pub use fork::Fork;
 pub use legal::Legal;
 pub use migrate::{Migrate, MigrationPlan, Obstacle};
+use remembered::Remembered;
 pub use replay::{Difference, Replay};
 pub(crate) use required::Required;
 pub use restore::Restore;
@@ -67,7 +69,7 @@ pub use tool::{Reserve, Reserved, Used};
 
 use crate::actor::{Actor, Role};
 use crate::clock::Clock;
-use crate::fold::{self, RunState};
+use crate::fold::RunState;
 use crate::git::GitError;
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -83,6 +85,8 @@ pub struct Runs {
     clock: Arc<dyn Clock>,
     /// The tables that runs go on under, by hash.
     tables: Mutex<BTreeMap<Hash, Arc<Workflow>>>,
+    /// What runs were when they were last looked at.
+    remembered: Remembered,
     /// Takes secrets out of whatever is written.
     redactor: Redactor,
     /// Is told of the points at which a crash could tear something.
@@ -210,6 +214,7 @@ impl Runs {
             workflows,
             clock,
             tables: Mutex::default(),
+            remembered: Remembered::default(),
             redactor: Redactor::of_environment(&[]),
             probe: None,
         }
@@ -266,7 +271,7 @@ impl Runs {
     /// There is no such run, or its journal or table can't be read.
     pub fn load(&self, run: &RunId) -> Result<Loaded, RunError> {
         let head = self.store.head(run)?;
-        let state = fold::read(&*self.store, run, Some(head.seq))?;
+        let state = self.remembered.state(&*self.store, &head)?;
         let table = state.table.ok_or_else(|| StoreError::Corrupt {
             run: Some(run.clone()),
             seq: Some(1),

@@ -169,6 +169,7 @@ impl Runs {
                     head,
                     state,
                 };
+                self.remembered.put(&loaded.head, &loaded.state);
                 // What takes something back makes the fold that was kept worthless.
                 let takes_back = || records.iter().any(|it| Live::is_rewind(it).is_some());
                 if last / FOLD_EVERY > before || (before > 0 && takes_back()) {
