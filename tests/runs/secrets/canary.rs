@@ -54,7 +54,7 @@ stateDiagram-v2
 type Act = fn(&Runs, &Order, &str);
 
 /// Every operation that writes for somebody, with the canary wherever a text goes in.
-const OPERATIONS: [(&str, Act); 29] = [
+const OPERATIONS: [(&str, Act); 30] = [
     ("start", |runs, order, it| {
         let start = Start {
             workflow: "fix".to_owned(),
@@ -225,6 +225,9 @@ const OPERATIONS: [(&str, Act); 29] = [
         runs.reserve(order, &reserve).unwrap();
         let again = runs.reserve(order, &reserve).unwrap();
         assert!(again.records.is_empty(), "a call is known again");
+    }),
+    ("deny_tool", |runs, order, it| {
+        runs.deny_tool(order, it, it).unwrap();
     }),
     ("tool_used", |runs, order, it| {
         let used = Used {
