@@ -1,9 +1,10 @@
 //! Two tables side by side.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::Serialize;
-use statemark_runtime::dump;
+use statemark_runtime::{Constant, Instruction, StateId, Table, TransitionId, dump};
 
 use crate::workflow::Workflow;
 
@@ -87,4 +88,45 @@ fn rows(workflow: &Workflow) -> BTreeMap<String, Vec<String>> {
         }
     }
     all
+}
+
+/// Whether two transitions have the same guard: the same questions, by names. `named` says which state of the new table one
+/// of the old is.
+pub(crate) fn same_guard(
+    (old, one): (&Table, TransitionId),
+    (new, other): (&Table, TransitionId),
+    named: impl Fn(StateId) -> Option<StateId>,
+) -> bool {
+    let (one, other) = (old.guard(one), new.guard(other));
+    let field = |one, other| old.field_name(one) == new.field_name(other);
+    let constants = |one: &Range<u32>, other: &Range<u32>| {
+        let (one, other) = (constants(old, one), constants(new, other));
+        one.len() == other.len()
+            && one.iter().zip(other).all(|pair| match pair {
+                (Constant::Text(one), Constant::Text(other)) => old.text(*one) == new.text(*other),
+                (one, other) => one == other,
+            })
+    };
+    let mut pairs = one.iter().zip(other);
+    one.len() == other.len()
+        && pairs.all(|pair| match pair {
+            (Instruction::Ask(one), Instruction::Ask(other)) => {
+                old.guard_name(*one) == new.guard_name(*other)
+            }
+            (Instruction::Compare(one, how, those), Instruction::Compare(other, what, these)) => {
+                field(*one, *other) && how == what && constants(those, these)
+            }
+            (Instruction::Load(one), Instruction::Load(other))
+            | (Instruction::Has(one), Instruction::Has(other)) => field(*one, *other),
+            (Instruction::InState(one), Instruction::InState(other)) => named(*one) == Some(*other),
+            (Instruction::Push(one), Instruction::Push(other))
+            | (Instruction::Among(one), Instruction::Among(other)) => constants(one, other),
+            (one, other) => one == other,
+        })
+}
+
+fn constants<'t>(table: &'t Table, range: &Range<u32>) -> &'t [Constant] {
+    let at = |place: u32| usize::try_from(place).unwrap_or(usize::MAX);
+    let all = &table.sections().constants;
+    all.get(at(range.start)..at(range.end)).unwrap_or_default()
 }

@@ -14,7 +14,7 @@ use statemark_runtime::{Configuration, StateId, Table, TransitionId};
 use super::refusal::refusal;
 use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Migrated, Waiting};
-use crate::compare::{Comparison, compare};
+use crate::compare::{Comparison, compare, same_guard};
 use crate::id::RunId;
 use crate::workflow::Workflow;
 
@@ -357,7 +357,7 @@ impl Planner<'_> {
         all
     }
 
-    /// The transition of the new table that leads the same way by the same event.
+    /// The transition of the new table that leads the same way by the same event, on the same condition.
     fn counterpart(
         &self,
         waiting: &Waiting,
@@ -377,6 +377,9 @@ impl Planner<'_> {
                 && configuration.is_active(self.new, transition.source)
                 && self.new.triggers(*id).contains(&event)
                 && self.new.targets(*id) == targets
+                && same_guard((self.old, old), (self.new, *id), |state| {
+                    self.named(self.old.state_name(state)).1
+                })
         });
         found.map(|(id, _)| id.raw())
     }
