@@ -95,9 +95,14 @@ impl Model {
         } else {
             Stage::Draft
         };
-        let next = (stage, text.to_owned());
-        if current.is_none_or(|it| self.0[it] != next) {
-            self.0.push(next);
+        // What is there already is no other revision; it may be final from now on.
+        match current.map(|it| &mut self.0[it]) {
+            Some((found, same)) if same == text => {
+                if *found == Stage::Draft {
+                    *found = stage;
+                }
+            }
+            _ => self.0.push((stage, text.to_owned())),
         }
     }
 

@@ -59,7 +59,8 @@ impl PutArtifact {
 
 impl Runs {
     /// Hands a revision in: its contract is asked, and its verdict recorded. What is handed in as final and isn't as its
-    /// contract says is kept as a draft, and refused. Content that is the current revision's already makes no new one.
+    /// contract says is kept as a draft, and refused. Content that is the current revision's already makes no new one: a draft of it
+    /// becomes final, and what is final stays so.
     ///
     /// # Errors
     ///
@@ -109,7 +110,17 @@ impl Runs {
         let content = Some(self.store.put_blob(&content)?);
         let last = loaded.state.artifacts.get(name).and_then(|it| it.last());
         let stage = if holds { put.stage() } else { Stage::Draft };
-        let artifact = Artifact {
+        let current = loaded.state.current(name).map(|it| &it.artifact);
+        let is_same = |it: &&Artifact| {
+            let media = put.media.as_ref().is_none_or(|_| put.media == it.media);
+            // What is final holds; what doesn't any more is handed in beside it.
+            it.content == content && media && (holds || it.stage == Stage::Draft)
+        };
+        let same = current.filter(is_same);
+        if same.is_some_and(|it| it.stage == Stage::Final) {
+            return Ok(Change::default());
+        }
+        let new = || Artifact {
             name: name.clone(),
             revision: last.map_or(0, |last| last.artifact.revision) + 1,
             stage,
@@ -123,24 +134,24 @@ impl Runs {
             feature: None,
             step: put.step.clone().or_else(|| loaded.maker()),
             unit: put.unit.clone(),
-            verdict,
+            verdict: None,
             reason: None,
         };
-        let current = loaded.state.current(name).map(|it| &it.artifact);
-        let is_same = current.is_some_and(|it| {
-            (it.content, it.stage, &it.verdict) == (content, stage, &artifact.verdict)
-        });
-        if is_same && (holds || !put.is_final) {
-            return Ok(Change::default());
-        }
-        if holds || !put.is_final {
-            let body = Body::Artifact(artifact);
-            return Ok(Change { bodies: vec![body] });
-        }
-        let kept = current.filter(|_| is_same).unwrap_or(&artifact);
-        let why = unfit(kept);
-        let draft = (!is_same).then_some(Body::Artifact(artifact));
-        Ok(refused(Stage::Final, why, draft.into_iter().collect()))
+        let artifact = Artifact {
+            stage,
+            verdict,
+            ..same.cloned().unwrap_or_else(new)
+        };
+        let why = (!holds && put.is_final).then(|| unfit(&artifact));
+        let is_new = same != Some(&artifact);
+        let bodies: Vec<Body> = is_new
+            .then_some(Body::Artifact(artifact))
+            .into_iter()
+            .collect();
+        Ok(match why {
+            Some(why) => refused(Stage::Final, why, bodies),
+            None => Change { bodies },
+        })
     }
 }
 
