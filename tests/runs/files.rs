@@ -5,9 +5,11 @@ mod repository;
 
 use std::path::Path;
 
-use statemark_store::body::CheckpointRestored;
-use statemark_store::runs::{Checkpoint, Restore, Rewind};
-use statemark_store::{Body, Change, Loaded, Role, RunError, Runs, Send, Start};
+use statemark_store::body::{CheckpointRestored, Scope};
+use statemark_store::runs::{Checkpoint, Fork, Restore, Rewind};
+use statemark_store::{
+    Body, Change, FileChanges, Loaded, Order, Role, RunError, Runs, Send, Start,
+};
 
 use crate::harness::Bench;
 use repository::{Snapshot, Work};
@@ -238,7 +240,7 @@ fn a_rewind_takes_the_files_along() {
     go("go");
     work.write("built", "1");
     let mut rewind = Rewind::to(2);
-    rewind.scope = statemark_store::body::Scope::Both;
+    rewind.scope = Scope::Both;
     let plan = bench.runs.plan_rewind(&order.run, &rewind).unwrap();
     assert_eq!(plan.checkpoint.as_deref(), Some("one"));
     rewind.token = Some(plan.token);
@@ -250,13 +252,139 @@ fn a_rewind_takes_the_files_along() {
     bench.runs.restore(&order, &Restore { name }).unwrap();
     assert!(work.has("built"));
     let mut files = Rewind::to(written.loaded.head.seq);
-    files.scope = statemark_store::body::Scope::Workspace;
+    files.scope = Scope::Workspace;
     let plan = bench.runs.plan_rewind(&order.run, &files).unwrap();
     files.token = Some(plan.token);
     let written = bench.runs.rewind(&order, &files).unwrap();
     assert!(!work.has("built"));
     assert_eq!(written.loaded.state.leaves, ["plan"]);
     assert_eq!(order.actor.role, Role::Agent);
+}
+
+/// What a plan says of files.
+fn files(changes: Option<FileChanges>) -> Vec<String> {
+    let files = changes.expect("files").files.into_iter();
+    let told = files.map(|it| format!("{} {}", it.fate.name(), it.path));
+    told.collect()
+}
+
+#[test]
+fn a_dry_run_names_the_files_that_would_change() {
+    let work = Work::new();
+    work.write("kept", "1")
+        .write("changed", "1")
+        .write("sub/gone", "1");
+    work.link("link", "kept").write("bit", "1").commit();
+    let bench = begun();
+    let order = bench.order("r");
+    saved(&bench.runs, &bench, work.path(), "one").unwrap();
+    let mut rewind = Rewind::to(2);
+    rewind.scope = Scope::Workspace;
+    let plan = bench.runs.plan_rewind(&order.run, &rewind).unwrap();
+    assert_eq!(plan.files, Some(FileChanges::default()));
+    work.write("changed", "2").remove("sub").write("näw", "1");
+    work.remove("link").write("link", "a file now");
+    work.executable("bit", true);
+    let before = (Snapshot::of(&work), work.git_state());
+    let plan = bench.runs.plan_rewind(&order.run, &rewind).unwrap();
+    let told = [
+        "changed bit",
+        "changed changed",
+        "changed link",
+        "deleted näw",
+        "added sub/gone",
+    ];
+    assert_eq!(files(plan.files), told);
+    assert_eq!(before, (Snapshot::of(&work), work.git_state()));
+    let mut fork = Fork::new(order.run.clone(), 2);
+    assert_eq!(bench.runs.plan_fork(&fork).unwrap().files, None);
+    fork.restore_workspace = true;
+    let plan = bench.runs.plan_fork(&fork).unwrap();
+    assert_eq!(plan.checkpoint.as_deref(), Some("one"));
+    assert_eq!(files(plan.files), told);
+    for number in 0..150 {
+        work.write(&format!("many/{number}"), "");
+    }
+    let changes = bench.runs.plan_fork(&fork).unwrap().files.unwrap();
+    assert_eq!((changes.files.len(), changes.more()), (100, 55));
+    assert_eq!(
+        (changes.added, changes.changed, changes.deleted),
+        (1, 3, 151)
+    );
+}
+
+#[test]
+fn a_fork_takes_the_files_along() {
+    let work = Work::new();
+    work.write("plan", "1").commit();
+    let bench = begun();
+    let (order, other) = (bench.order("r"), bench.order("f"));
+    let mut fork = Fork::new(order.run.clone(), 1);
+    fork.restore_workspace = true;
+    let none = bench.runs.fork(&other, &fork).unwrap_err().to_string();
+    assert_eq!(
+        none,
+        "no checkpoint of `r` was taken up to record 1: fork without its files, or at a later one"
+    );
+    assert!(bench.runs.load(&other.run).is_err(), "nothing has begun");
+    saved(&bench.runs, &bench, work.path(), "one").unwrap();
+    let event = "go".to_owned();
+    bench
+        .runs
+        .send(&order, &Send { event, data: None })
+        .unwrap();
+    work.write("built", "1").write("plan", "2");
+    saved(&bench.runs, &bench, work.path(), "two").unwrap();
+    let changed = Snapshot::of(&work);
+    fork.at = 2;
+    let keyed = Order {
+        key: Some("k".parse().unwrap()),
+        ..other.clone()
+    };
+    let git = work.git_state();
+    let forked = bench.runs.fork(&keyed, &fork).unwrap();
+    let kinds: Vec<&str> = forked.records.iter().map(|it| &*it.kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            "run.forked",
+            "checkpoint.taken",
+            "checkpoint.restored",
+            "checkpoint.restored"
+        ]
+    );
+    assert_eq!(
+        (work.read("plan").as_str(), work.has("built")),
+        ("1", false)
+    );
+    assert_eq!(work.git_state(), git);
+    let state = &forked.loaded.state;
+    assert_eq!(state.leaves, ["plan"]);
+    assert_eq!(state.workspace.as_deref(), Some("one"));
+    assert_eq!(bench.runs.load(&order.run).unwrap().head.seq, 4);
+    // Asked for again it isn't done again, whatever has become of the files.
+    work.write("plan", "3");
+    let again = bench.runs.fork(&keyed, &fork).unwrap();
+    assert!(again.replayed);
+    assert_eq!(work.read("plan"), "3");
+    // What was overwritten comes back.
+    let name = "before-4".to_owned();
+    bench.runs.restore(&other, &Restore { name }).unwrap();
+    assert_eq!(Snapshot::of(&work), changed);
+    // Two don't put back the same files.
+    work.remove("plan")
+        .write(".git/info/exclude", "plan/ignored\n");
+    work.write("plan/ignored", "x");
+    put_back(&bench, "one").unwrap_err();
+    let said = bench
+        .runs
+        .fork(&bench.order("g"), &fork)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        said,
+        "the files are being put back to checkpoint `one` for run `r`: finish that or give it up first"
+    );
 }
 
 #[test]

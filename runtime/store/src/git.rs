@@ -7,6 +7,7 @@
 //!
 //! Deliberately not here: what a journal says of it (`runs/checkpoint.rs`, `runs/restore.rs`).
 
+mod changes;
 mod save;
 pub(crate) mod turn;
 
@@ -15,6 +16,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+pub use changes::{FileChange, FileChanges, FileFate};
 pub(crate) use save::Saved;
 
 use crate::hash::Hash;

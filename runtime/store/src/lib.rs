@@ -61,7 +61,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use compare::{Comparison, RowChanges, compare};
 pub use contract::Contract;
 pub use fold::{Live, RunState, Status, WaitingFor};
-pub use git::GitError;
+pub use git::{FileChange, FileChanges, FileFate, GitError};
 pub use guard::{Fact, Unmet};
 pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};

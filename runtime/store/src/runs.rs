@@ -52,7 +52,7 @@ pub use check::{Checked, RunCheck};
 pub use checkpoint::Checkpoint;
 pub use control::Force;
 pub use effect::{OpenEffect, ReportEffect};
-pub use fork::Fork;
+pub use fork::{Fork, ForkPlan};
 pub use legal::Legal;
 pub use migrate::{Migrate, MigrationPlan, Obstacle};
 use remembered::Remembered;

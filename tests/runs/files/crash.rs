@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use statemark_store::body::Scope;
-use statemark_store::runs::{Probe, Restore, Rewind};
+use statemark_store::runs::{Fork, Probe, Restore, Rewind};
 use statemark_store::{
     Body, Call, ManualClock, MemoryStore, Reason, RunError, Runs, Send, Start, Store, Written, fold,
 };
@@ -75,6 +75,18 @@ enum Deed {
     State,
     /// Files are put back, and the state stays.
     Restore,
+    /// Another run begins where this one had other files.
+    Fork,
+}
+
+impl Deed {
+    /// The run that it is done to.
+    const fn run(self) -> &'static str {
+        match self {
+            Self::Fork => "f",
+            _ => "r",
+        }
+    }
 }
 
 impl Scene {
@@ -102,9 +114,14 @@ impl Scene {
     }
 
     fn does(&self, runs: &Runs, deed: Deed) -> Result<Written, RunError> {
-        let order = self.bench.order("r");
+        let order = self.bench.order(deed.run());
         let name = "one".to_owned();
         match deed {
+            Deed::Fork => {
+                let mut fork = Fork::new("r".parse().unwrap(), 2);
+                fork.restore_workspace = true;
+                runs.fork(&order, &fork)
+            }
             Deed::Restore => runs.restore(&order, &Restore { name }),
             Deed::Rewind => runs.rewind(&order, &self.rewind),
             Deed::State => {
@@ -138,10 +155,12 @@ fn broken_off(deed: Deed) -> Vec<String> {
 /// Somebody else comes along: nothing moves before it is finished, and then all of it has happened or nothing. Whether the
 /// one who finishes it broke off, too.
 fn finished(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
-    let (runs, order) = (&scene.bench.runs, scene.bench.order("r"));
+    let (runs, order) = (&scene.bench.runs, scene.bench.order(deed.run()));
     let mut broke_off = false;
-    let loaded = runs.load(&order.run).unwrap();
-    if loaded.state.restoring.is_some() {
+    let begun = runs.load(&order.run);
+    if let Ok(loaded) = begun
+        && loaded.state.restoring.is_some()
+    {
         let event = "again".to_owned();
         let sent = runs.send(&order, &Send { event, data: None }).unwrap();
         assert_eq!(sent.records[0].kind, "refused", "{point}");
@@ -170,6 +189,7 @@ fn finished(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
 fn agree(scene: &Scene, deed: Deed, point: &str) {
     let (runs, order) = (&scene.bench.runs, scene.bench.order("r"));
     let loaded = runs.load(&order.run).unwrap();
+    let fork = runs.load(&"f".parse().unwrap());
     assert_eq!(loaded.state.restoring, None, "{point}");
     let rewound = !loaded.state.rewinds.is_empty();
     assert!(!rewound || deed != Deed::Restore, "{point}");
@@ -178,6 +198,10 @@ fn agree(scene: &Scene, deed: Deed, point: &str) {
     let back = match deed {
         Deed::Rewind => rewound,
         Deed::State => false,
+        Deed::Fork => {
+            assert_eq!(loaded.head.seq, 3, "the other run is untouched: {point}");
+            fork.is_ok()
+        }
         Deed::Restore => {
             let records = runs.store().records(&order.run, 0, 100).unwrap();
             let mut bodies = records.iter().map(|it| it.read().unwrap());
@@ -187,10 +211,19 @@ fn agree(scene: &Scene, deed: Deed, point: &str) {
     assert_eq!(scene.work.has("built"), !back, "{point}");
     let plan = if back { "1" } else { "2" };
     assert_eq!(scene.work.read("plan"), plan, "{point}");
-    let anew = fold::read_anew(runs.store(), &order.run, None).unwrap();
-    assert_eq!(anew, loaded.state, "{point}");
-    let replay = runs.replay(&order.run, None).unwrap();
-    assert_eq!(replay.difference, None, "{point}");
+    for loaded in [Ok(loaded), fork].into_iter().flatten() {
+        let anew = fold::read_anew(runs.store(), &loaded.run, None).unwrap();
+        assert_eq!(anew, loaded.state, "{point}");
+        assert_eq!(loaded.state.restoring, None, "{point}");
+        let replay = runs.replay(&loaded.run, None).unwrap();
+        assert_eq!(replay.difference, None, "{point}");
+        let leaves = if loaded.run.as_str() == "f" {
+            ["plan"]
+        } else {
+            leaves
+        };
+        assert_eq!(loaded.state.leaves, leaves, "{point}");
+    }
 }
 
 /// The points of what is done to files.
@@ -208,6 +241,13 @@ const WITH_FILES: [&str; 8] = [
 #[test]
 fn a_crash_of_a_rewind_with_files_tears_nothing() {
     assert_eq!(broken_off(Deed::Rewind), WITH_FILES);
+}
+
+#[test]
+fn a_crash_of_a_fork_with_files_tears_nothing() {
+    let mut points = WITH_FILES;
+    (points[0], points[1]) = ("begin", "begun");
+    assert_eq!(broken_off(Deed::Fork), points);
 }
 
 #[test]

@@ -21,8 +21,9 @@ pub(crate) struct TimelineArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
                         statemark fork build-7 --at 12\n  \
-                        statemark fork build-7 --at 12 --run-id try-2 --input '{\"retries\": 0}'\n\n\
-                        The other run is untouched.")]
+                        statemark fork build-7 --at 12 --run-id try-2 --input '{\"retries\": 0}'\n  \
+                        statemark fork build-7 --at 12 --restore-workspace --dry-run    which files would change\n\n\
+                        The other run is untouched. Files that are overwritten are saved before.")]
 pub(crate) struct ForkArgs {
     /// The run, or the beginning of its id
     #[arg(value_name = "RUN")]
@@ -39,6 +40,12 @@ pub(crate) struct ForkArgs {
     /// Begin without artifacts
     #[arg(long)]
     pub(crate) drop_artifacts: bool,
+    /// Put the files back to the checkpoint that has them as they were then
+    #[arg(long)]
+    pub(crate) restore_workspace: bool,
+    /// Only show what the new run would begin with
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
 }

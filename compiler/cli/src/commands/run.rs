@@ -9,6 +9,7 @@ pub(super) mod decide;
 pub(super) mod effect;
 pub(super) mod emit;
 pub(super) mod events;
+mod files;
 pub(super) mod fork;
 pub(super) mod inbox;
 pub(super) mod migrate;

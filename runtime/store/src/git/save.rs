@@ -221,7 +221,7 @@ impl Saved {
 }
 
 /// What lies between zeros.
-fn parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes
         .split(|byte| *byte == 0)
         .filter(|part| !part.is_empty())

@@ -26,6 +26,7 @@ pub use answer::Advanced;
 use owner::Owner;
 
 use super::draft::Draft;
+use super::start::Behind;
 use super::{Change, Loaded, Order, RunError, Runs, Start};
 use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
 use crate::store::StoreError;
@@ -241,7 +242,7 @@ impl Runs {
         let digest = self.digest(order, &("advance", advance))?;
         let workflow = Arc::clone(&draft.loaded().workflow);
         let bodies = draft.finish().bodies;
-        let written = self.found(order, digest, workflow, &bodies, now)?;
+        let written = self.found(order, digest, Behind::nothing(), workflow, &bodies, now)?;
         Advanced::of(written)
     }
 }

@@ -360,11 +360,11 @@ impl Loaded {
         })
     }
 
-    /// Those of them that have no child yet.
+    /// Those of them that have no child yet. While files are being put back, none is wanted: they aren't what it would find.
     pub(crate) fn uninvoked(&self) -> impl Iterator<Item = Invoking> {
-        let over = self.state.status().is_over();
+        let wants = !self.state.status().is_over() && self.state.restoring.is_none();
         self.invoking()
-            .filter(move |it| !over && it.child.is_none())
+            .filter(move |it| wants && it.child.is_none())
     }
 
     /// The child that an event is the outcome of, if nothing else takes the event: nobody else sends it.

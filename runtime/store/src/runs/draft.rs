@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use statemark_runtime::{Outcome, StateId, TransitionId};
 
+use super::start::Behind;
 use super::{Change, Loaded, RunError};
 use crate::actor::Actor;
 use crate::body::{
@@ -94,19 +95,31 @@ impl Draft {
         body: Body,
         now: u64,
     ) -> Result<Self, RunError> {
+        Self::behind(run, actor, workflow, &Behind::nothing(), body, now)
+    }
+
+    /// The same, of a run that begins as a copy of another's first records.
+    pub(super) fn behind(
+        run: &RunId,
+        actor: &Actor,
+        workflow: Arc<Workflow>,
+        behind: &Behind,
+        body: Body,
+        now: u64,
+    ) -> Result<Self, RunError> {
         let head = Head {
             run: run.clone(),
-            seq: 0,
-            hash: Hash::ZERO,
+            seq: behind.other.as_ref().map_or(0, |(_, at)| *at),
+            hash: behind.last,
             created: now,
             updated: now,
-            forked: None,
+            forked: behind.other.clone(),
             summary: Summary::default(),
         };
         let loaded = Loaded {
             run: run.clone(),
             head,
-            state: RunState::default(),
+            state: behind.state.clone(),
             workflow,
         };
         let mut draft = Self::new(&loaded, actor, now);

@@ -5,17 +5,22 @@
 //! that a parent waits for. What it waits for is asked anew: each run has to be answered for itself.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::change::FOLD_EVERY;
-use super::{Loaded, Order, RunError, Runs, Written};
+use super::draft::Draft;
+use super::restore::{files_to, intent};
+use super::start::Behind;
+use super::{Order, RunError, Runs, Written};
+use crate::actor::{Actor, Role};
 use crate::body::{Body, Forked};
 use crate::fold::{self, Live, RunState};
+use crate::git::FileChanges;
+use crate::hash::Hash;
 use crate::id::RunId;
-use crate::record::chain;
-use crate::store::{Append, Appended, Expect, Head, StoreError};
+use crate::store::{PendingTimer, StoreError};
 
 /// Where a run branches off, and what is different from there on. The order names the new run.
 #[derive(Clone, Debug, Serialize)]
@@ -28,6 +33,8 @@ pub struct Fork {
     pub input: Value,
     /// Whether it begins without artifacts.
     pub drop_artifacts: bool,
+    /// Whether the files are put back to the checkpoint that has them as they were at that record.
+    pub restore_workspace: bool,
     /// A name for people; else the other run's.
     pub title: Option<String>,
 }
@@ -41,33 +48,119 @@ impl Fork {
             at,
             input: Value::Null,
             drop_artifacts: false,
+            restore_workspace: false,
             title: None,
         }
     }
+}
+
+/// What a fork would begin with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ForkPlan {
+    /// The other run.
+    pub from: RunId,
+    /// Its last record that would count in the new one, too.
+    pub at: u64,
+    /// Where it would be.
+    pub leaves: Vec<String>,
+    /// The machine's data.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub context: Map<String, Value>,
+    /// The revisions of artifacts that it would have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<(String, u64)>,
+    /// The requests that would be open in it, by their ids in the other run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<String>,
+    /// The timers that would be pending, with their times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub timers: Vec<PendingTimer>,
+    /// The checkpoint that the files would be put back to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
+    /// What would become of the files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<FileChanges>,
 }
 
 impl Runs {
     /// Begins a run as a copy of another's first records: one transaction. Timers that were pending there are due when they
     /// were due there, and at once if that is past.
     ///
+    /// With `restore_workspace` the intent to put the files back is in that transaction, and the end is recorded when they
+    /// are as they were: until then the new run takes no events, and [`Runs::finish_restore`] carries on.
+    ///
     /// # Errors
     ///
-    /// [`RunError::Invalid`] if the record isn't there or was taken back; [`StoreError::Conflict`] if there is a run of
-    /// the new id already. Nothing is recorded in the other run.
+    /// [`RunError::Invalid`] if the record isn't there or was taken back, or no checkpoint was taken up to it;
+    /// [`StoreError::Conflict`] if there is a run of the new id already. Nothing is recorded in the other run. With files
+    /// as for [`Runs::restore`].
     pub fn fork(&self, order: &Order, fork: &Fork) -> Result<Written, RunError> {
         Self::may_write(&order.actor)?;
         let fork = &self.cleaned(fork);
         let digest = self.digest(order, &("fork", fork))?;
-        if let Some(written) = self.replayed(order, digest)? {
-            return Ok(written);
+        let written = match self.replayed(order, digest)? {
+            Some(written) => written,
+            None => self.branch_off(order, digest, fork)?,
+        };
+        if fork.restore_workspace {
+            return self.carry_out(order, written);
         }
+        Ok(written)
+    }
+
+    /// What a fork would begin with, and what would become of the files. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::fork`].
+    pub fn plan_fork(&self, fork: &Fork) -> Result<ForkPlan, RunError> {
+        let fork = &self.cleaned(fork);
+        // The new run has no name yet, and none of what is shown depends on it.
+        let run = fork.from.clone();
+        let now = self.now();
+        let (behind, draft) = self.forked(&Order::new(run, Actor::new(Role::System)), fork, now)?;
+        let state = draft.state();
+        let open = behind.state.open_requests().into_iter();
+        let revisions = state.artifacts.values().flatten().map(|it| &it.artifact);
+        let name = self.checkpoint_of(fork, state)?;
+        let kept = name.as_ref().and_then(|it| state.checkpoints.get(it));
+        let files = kept.map(|it| files_to(&it.taken)).transpose()?;
+        Ok(ForkPlan {
+            from: fork.from.clone(),
+            at: fork.at,
+            leaves: state.leaves.clone(),
+            context: state.context.clone(),
+            artifacts: revisions.map(|it| (it.name.clone(), it.revision)).collect(),
+            requests: open.map(|it| it.opened.request.clone()).collect(),
+            timers: state.timers.clone(),
+            checkpoint: name,
+            files,
+        })
+    }
+
+    fn branch_off(&self, order: &Order, digest: Hash, fork: &Fork) -> Result<Written, RunError> {
+        let now = self.now();
+        let (behind, mut draft) = self.forked(order, fork, now)?;
+        let now = now.max(behind.state.updated);
+        if let Some(name) = self.checkpoint_of(fork, draft.state())? {
+            for body in intent(draft.loaded(), &name, None, now)? {
+                draft.push(body)?;
+            }
+        }
+        let workflow = Arc::clone(&draft.loaded().workflow);
+        let bodies = draft.finish().bodies;
+        self.found(order, digest, behind, workflow, &bodies, now)
+    }
+
+    /// What a fork stands behind, and its first record.
+    fn forked(&self, order: &Order, fork: &Fork, now: u64) -> Result<(Behind, Draft), RunError> {
         let state = self.forkable(fork)?;
         let last = self
             .store
             .records(&fork.from, fork.at.saturating_sub(1), 1)?;
         let last = last.first().map(crate::record::Record::hash);
         let last = last.ok_or_else(|| missing(fork))?;
-        let now = self.now().max(state.updated);
         let body = Body::Forked(Forked {
             from: fork.from.clone(),
             at: fork.at,
@@ -88,52 +181,32 @@ impl Runs {
             );
             return Err(RunError::Invalid { what });
         }
-        let new = vec![self.sealed(&workflow, (now, &order.actor), &body)];
-        let (records, hash) = chain(&new, order.key.as_ref(), fork.at, last);
-        let mut state = state;
-        for record in &records {
-            state.apply(record).map_err(|error| RunError::Invalid {
-                what: format!("the first record can't be read back: {error}"),
-            })?;
+        let now = now.max(state.updated);
+        let other = Some((fork.from.clone(), fork.at));
+        let behind = Behind { other, last, state };
+        let draft = Draft::behind(&order.run, &order.actor, workflow, &behind, body, now)?;
+        Ok((behind, draft))
+    }
+
+    /// The checkpoint that has the files of the record, if they are to be put back.
+    fn checkpoint_of(&self, fork: &Fork, state: &RunState) -> Result<Option<String>, RunError> {
+        if !fork.restore_workspace {
+            return Ok(None);
         }
-        let append = Append {
-            run: order.run.clone(),
-            expect: Expect::NoRun,
-            key: order.key.clone().map(|key| (key, digest)),
-            fence: None,
-            records: new,
-            summary: state.summary(),
-            timers: Some(state.timers.clone()),
-        };
-        if let Appended::Replayed { first, last } = self.store.fork(&fork.from, fork.at, &append)? {
-            return self.written_before(order, first, last);
+        let (from, at) = (&fork.from, fork.at);
+        if let Some(restoring) = self.load(from)?.state.restoring {
+            let name = &restoring.name;
+            let what = format!(
+                "the files are being put back to checkpoint `{name}` for run `{from}`: finish that or give it up first"
+            );
+            return Err(RunError::Invalid { what });
         }
-        let head = Head {
-            run: order.run.clone(),
-            seq: state.seq,
-            hash,
-            created: now,
-            updated: now,
-            forked: Some((fork.from.clone(), fork.at)),
-            summary: append.summary,
-        };
-        let loaded = Loaded {
-            workflow,
-            run: order.run.clone(),
-            head,
-            state,
-        };
-        if fork.at >= FOLD_EVERY {
-            // The run is there; without a fold its journal is read.
-            let _ = self.keep_fold(&loaded);
-        }
-        let mut written = Written {
-            records,
-            replayed: false,
-            loaded,
-        };
-        self.attend(&mut written);
-        Ok(written)
+        let name = state.workspace.clone().ok_or_else(|| RunError::Invalid {
+            what: format!(
+                "no checkpoint of `{from}` was taken up to record {at}: fork without its files, or at a later one"
+            ),
+        })?;
+        Ok(Some(name))
     }
 
     /// The state of the other run at the record, if a run can begin there.

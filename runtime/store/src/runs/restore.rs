@@ -1,4 +1,4 @@
-//! A working copy is put back, alone or along with a rewind.
+//! A working copy is put back, alone or along with a rewind or a fork.
 //!
 //! In an order that a crash can't tear: what is there is saved and the intent recorded in one append; the files are put
 //! back and compared; the end is recorded, and in the same append what the journal takes back. A run with an intent and no
@@ -13,7 +13,7 @@ use super::refusal::refusal;
 use super::rewind::{Rewind, rewound};
 use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, CheckpointRestored, CheckpointTaken, Rewound};
-use crate::git::{Repository, turn};
+use crate::git::{FileChanges, Repository, turn};
 
 /// A working copy to be put back.
 #[derive(Clone, Debug, Serialize)]
@@ -88,13 +88,22 @@ impl Runs {
         request: &impl Serialize,
         mut decide: impl FnMut(&Loaded, u64) -> Result<Intent, RunError>,
     ) -> Result<Written, RunError> {
-        let mut intended = self.change(order, request, |loaded, now| {
+        let intended = self.change(order, request, |loaded, now| {
             let bodies = match decide(loaded, now)? {
                 Ok((name, rewind)) => intent(loaded, &name, rewind, now)?,
                 Err(refused) => vec![refused],
             };
             Ok(Change { bodies })
         })?;
+        self.carry_out(order, intended)
+    }
+
+    /// Does what an append with an intent says, and says that it is done.
+    pub(super) fn carry_out(
+        &self,
+        order: &Order,
+        mut intended: Written,
+    ) -> Result<Written, RunError> {
         self.probe("restore.intended");
         if intended.loaded.state.restoring.is_none() || !is_meant(&intended) {
             // It was refused, or was asked for again after it was done. What another has begun is another's.
@@ -198,7 +207,7 @@ fn is_meant(intended: &Written) -> bool {
 }
 
 /// What is there is saved, and what is meant to be is said.
-fn intent(
+pub(super) fn intent(
     loaded: &Loaded,
     name: &str,
     rewind: Option<Rewound>,
@@ -230,6 +239,14 @@ fn intent(
         Body::CheckpointTaken(before),
         Body::CheckpointRestored(restored),
     ])
+}
+
+/// What would become of the files if they were put back to a checkpoint.
+pub(super) fn files_to(target: &CheckpointTaken) -> Result<FileChanges, RunError> {
+    let repository = Repository::open(Path::new(&target.repository))?;
+    // So its absence is told now, and not when it is too late.
+    repository.tree_of(&target.commit)?;
+    Ok(repository.changes(&target.tree)?)
 }
 
 /// The checkpoint of what is about to be overwritten.

@@ -13,6 +13,7 @@ use serde::Serialize;
 pub use plan::{EffectLeft, RewindPlan};
 
 use super::refusal::refusal;
+use super::restore::files_to;
 use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::actor::Role;
 use crate::body::{Body, Compensation, EffectStatus, Rewound, Scope};
@@ -59,15 +60,20 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// [`RunError::Invalid`] says why there can't be such a rewind; else as for [`Runs::load`].
+    /// [`RunError::Invalid`] says why there can't be such a rewind; [`RunError::Git`] that the files can't be compared;
+    /// else as for [`Runs::load`].
     pub fn plan_rewind(
         &self,
         run: &crate::id::RunId,
         rewind: &Rewind,
     ) -> Result<RewindPlan, RunError> {
         let loaded = self.load(run)?;
-        self.planned(&loaded, rewind)?
-            .map_err(|(_, what)| RunError::Invalid { what })
+        let plan = self.planned(&loaded, rewind)?;
+        let mut plan = plan.map_err(|(_, what)| RunError::Invalid { what })?;
+        let name = plan.checkpoint.as_ref();
+        let kept = name.and_then(|it| loaded.state.checkpoints.get(it));
+        plan.files = kept.map(|it| files_to(&it.taken)).transpose()?;
+        Ok(plan)
     }
 
     /// Takes back what came behind a record. Refused, and recorded so, without the token of a dry run that is still true.

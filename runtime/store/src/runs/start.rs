@@ -6,10 +6,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::change::FOLD_EVERY;
 use super::{Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Parent, Started};
 use crate::fold::RunState;
 use crate::hash::Hash;
+use crate::id::RunId;
 use crate::record::{NewRecord, chain, join};
 use crate::schema;
 use crate::step::{Moment, Move, Stepper};
@@ -33,6 +35,27 @@ pub struct Start {
     pub parent: Option<Parent>,
 }
 
+/// What the first records of a run stand behind.
+pub(super) struct Behind {
+    /// Another run, and the last of its records that counts here, too.
+    pub(super) other: Option<(RunId, u64)>,
+    /// The hash of that record.
+    pub(super) last: Hash,
+    /// What the run is by it.
+    pub(super) state: RunState,
+}
+
+impl Behind {
+    /// Of a run that begins by itself.
+    pub(super) fn nothing() -> Self {
+        Self {
+            other: None,
+            last: Hash::ZERO,
+            state: RunState::default(),
+        }
+    }
+}
+
 impl Runs {
     /// Starts a run. The same order with the same key is answered as the first time.
     ///
@@ -51,7 +74,7 @@ impl Runs {
         }
         let now = self.now();
         let (workflow, body) = self.beginning(order, start, now)?;
-        self.found(order, digest, workflow, &[body], now)
+        self.found(order, digest, Behind::nothing(), workflow, &[body], now)
     }
 
     /// Starts a run that another has invoked, under the table and with the tables that the other has pinned.
@@ -67,7 +90,7 @@ impl Runs {
         let now = self.now();
         let workflow = self.workflow_of(&table)?;
         let (workflow, body) = self.beginning_of(workflow, pinned, order, start, now)?;
-        self.found(order, digest, workflow, &[body], now)
+        self.found(order, digest, Behind::nothing(), workflow, &[body], now)
     }
 
     /// What a run would begin with. Nothing is written.
@@ -113,25 +136,28 @@ impl Runs {
         Ok((workflow, body))
     }
 
-    /// Writes the first records of a run.
+    /// Writes the first records of a run: alone, or behind those of another.
     pub(super) fn found(
         &self,
         order: &Order,
         digest: Hash,
+        behind: Behind,
         workflow: Arc<Workflow>,
         bodies: &[Body],
         now: u64,
     ) -> Result<Written, RunError> {
         Self::may_write(&order.actor)?;
-        self.store.put_blob(workflow.bytes())?;
         if let Some(Body::Started(started)) = bodies.first() {
+            self.store.put_blob(workflow.bytes())?;
             self.keep_tables(&started.invokes)?;
         }
         let new = |body: &Body| self.sealed(&workflow, (now, &order.actor), body);
         let mut new: Vec<NewRecord> = bodies.iter().map(new).collect();
         join(&mut new);
-        let (records, hash) = chain(&new, order.key.as_ref(), 0, Hash::ZERO);
-        let mut state = RunState::default();
+        let Behind { other, last, state } = behind;
+        let at = other.as_ref().map_or(0, |(_, at)| *at);
+        let (records, hash) = chain(&new, order.key.as_ref(), at, last);
+        let mut state = state;
         for record in &records {
             state.apply(record).map_err(|error| RunError::Invalid {
                 what: format!("a first record can't be read back: {error}"),
@@ -147,7 +173,11 @@ impl Runs {
             timers: Some(state.timers.clone()),
         };
         self.probe("begin");
-        if let Appended::Replayed { first, last } = self.store.append(&append)? {
+        let appended = match &other {
+            None => self.store.append(&append)?,
+            Some((from, at)) => self.store.fork(from, *at, &append)?,
+        };
+        if let Appended::Replayed { first, last } = appended {
             return self.written_before(order, first, last);
         }
         self.probe("begun");
@@ -157,7 +187,7 @@ impl Runs {
             hash,
             created: now,
             updated: now,
-            forked: None,
+            forked: other,
             summary: append.summary,
         };
         let loaded = Loaded {
@@ -166,6 +196,10 @@ impl Runs {
             state,
             workflow,
         };
+        if at >= FOLD_EVERY {
+            // The run is there; without a fold its journal is read.
+            let _ = self.keep_fold(&loaded);
+        }
         let mut written = Written {
             records,
             replayed: false,

@@ -1,8 +1,11 @@
 //! `fork`: a run that shares another's journal.
 
-use statemark_store::runs::Fork;
+use std::fmt::Write as _;
 
-use super::shown;
+use statemark_store::RunId;
+use statemark_store::runs::{Fork, ForkPlan};
+
+use super::{files, shown};
 use crate::args::{ForkArgs, TextFormat};
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -19,16 +22,61 @@ pub(in crate::commands) fn run(
     let fork = Fork {
         input: input.unwrap_or_default(),
         drop_artifacts: args.drop_artifacts,
+        restore_workspace: args.restore_workspace,
         ..Fork::new(other.run.clone(), args.at)
     };
+    let format = args.store.format();
+    if args.dry_run {
+        let plan = all.plan_fork(&fork)?;
+        printer.result(&match format {
+            TextFormat::Json => shown::json(&plan),
+            TextFormat::Text => planned(&plan),
+        });
+        if format == TextFormat::Text {
+            printer.talk("nothing was done; the same without `--dry-run` does it\n");
+        }
+        return Ok(ExitStatus::Clean);
+    }
     let workflow = &other.state.workflow;
+    let mut begun: Option<RunId> = None;
     let written = runs::begin(args.run_id.as_deref(), workflow, None, |order| {
+        begun = Some(order.run.clone());
         all.fork(order, &fork)
-    })?;
-    let view = written.loaded.view()?;
-    printer.result(&match args.store.format() {
+    });
+    if let (Err(_), Some(run)) = (&written, &begun)
+        && let Ok(loaded) = all.load(run)
+        && loaded.state.restoring.is_some()
+    {
+        printer.talk(&format!(
+            "{run} has begun, and its files aren't back yet; `statemark checkpoint restore {run} --finish` goes on\n"
+        ));
+    }
+    let view = written?.loaded.view()?;
+    printer.result(&match format {
         TextFormat::Json => shown::json(&view),
         TextFormat::Text => shown::view(&view, all.now(), printer.palette()),
     });
     Ok(ExitStatus::Clean)
+}
+
+/// What the new run would begin with.
+fn planned(plan: &ForkPlan) -> String {
+    let leaves = plan.leaves.join(", ");
+    let mut text = format!(
+        "a run like {} up to record {}: {leaves}\n",
+        plan.from, plan.at
+    );
+    let mut line = |what: &str, items: Vec<String>| {
+        if !items.is_empty() {
+            let _ = writeln!(text, "  {what}: {}", items.join(", "));
+        }
+    };
+    let artifacts = plan.artifacts.iter();
+    let artifacts = artifacts.map(|(name, revision)| format!("{name} (revision {revision})"));
+    line("artifacts", artifacts.collect());
+    line("asked again", plan.requests.clone());
+    let timers = plan.timers.iter();
+    let timers = timers.map(|it| format!("{} at {}", it.name, runs::time(it.due)));
+    line("timers", timers.collect());
+    text + &files::told(plan.checkpoint.as_deref(), plan.files.as_ref())
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use statemark_store::body::{EffectStatus, Scope};
 use statemark_store::runs::{Rewind, RewindPlan};
 
-use super::{outcome, shown};
+use super::{files, outcome, shown};
 use crate::args::{RewindArgs, ScopeArg, TextFormat};
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -102,10 +102,6 @@ fn planned(plan: &RewindPlan) -> String {
             .map(|it| format!("{} at {}", it.name, runs::time(it.due)))
             .collect(),
     );
-    line(
-        "files back to checkpoint",
-        plan.checkpoint.iter().cloned().collect(),
-    );
     line("children that are given up", plan.children.clone());
     line("children that begin again", plan.children_again.clone());
     for effect in &plan.effects {
@@ -122,5 +118,5 @@ fn planned(plan: &RewindPlan) -> String {
         };
         let _ = writeln!(text, "  effect {} ({}): {then}", effect.name, effect.key);
     }
-    text
+    text + &files::told(plan.checkpoint.as_deref(), plan.files.as_ref())
 }

@@ -11,6 +11,7 @@ use super::Rewind;
 use crate::actor::Role;
 use crate::body::{Body, EffectStatus, Resolution, Scope, Spent};
 use crate::fold::{self, Child, Live, RunState, Visit};
+use crate::git::FileChanges;
 use crate::hash::Hash;
 use crate::record::Record;
 use crate::runs::{Loaded, RunError, Runs};
@@ -54,6 +55,9 @@ pub struct RewindPlan {
     /// The checkpoint that the files would be put back to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<String>,
+    /// What would become of the files. Only a dry run looks: they go on changing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<FileChanges>,
     /// What the rewind has to be called with.
     pub token: String,
     /// The record that the token is of.
@@ -320,6 +324,7 @@ fn compared(loaded: &Loaded, then: &RunState, rewind: &Rewind) -> RewindPlan {
         children_again: Vec::new(),
         timers: then.timers.clone(),
         checkpoint: None,
+        files: None,
         token: String::new(),
         last: Hash::ZERO,
         spent: BTreeMap::new(),
