@@ -14,7 +14,7 @@
 //! > answer r:3 "b"                  a request, with JSON
 //! > reserve Edit {"call": "c1", "files": ["a.rs"]}
 //! > used Edit {"call": "c1", "files": ["a.rs"], "output": 100}
-//! > pause for lunch                 likewise continue and cancel; `force STATE`
+//! > pause for lunch                 likewise continue and cancel; `force STATE`, and with it `{"n": 1}`
 //! > @r/test/1 send ok               any of these, done to another run
 //! > bare send ok                    any of these, where no spec is
 //! > look                            what is due or missing is made up for, as faces do before anything else
@@ -362,8 +362,10 @@ fn tool(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, 
 /// What is done to a run from outside.
 fn control(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, RunError> {
     let reason = (!rest.is_empty()).then_some(rest);
+    let (to, context) = rest.split_once(" {").unwrap_or((rest, "}"));
     let force = Force {
-        to: rest.to_owned(),
+        to: to.to_owned(),
+        context: serde_json::from_str(&format!("{{{context}")).expect("JSON"),
         reason: None,
     };
     Ok(shown(&match word {

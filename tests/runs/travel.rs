@@ -21,7 +21,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use statemark_store::body::{
     Cause, Event, Forced, Opened, RequestKind, Resolution, Resolved, StepRecord, Usage,
 };
@@ -219,6 +219,7 @@ fn forged(line: &str) -> Body {
     if let Some(to) = how.strip_prefix("force") {
         return Body::Forced(Forced {
             to: if to.is_empty() { state } else { to.trim() }.to_owned(),
+            context: Map::new(),
             reason: None,
             step,
         });

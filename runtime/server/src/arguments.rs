@@ -25,13 +25,23 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result
     })
 }
 
+/// What serde says, in the words of JSON.
 fn bad(path: &str, what: &str) -> Problem {
-    let place = match path {
-        "" => "the arguments".to_owned(),
-        path => format!("`{path}`"),
-    };
-    let message = format!("{place}: {what}");
-    Problem::new("invalid_arguments", message).with(serde_json::json!({"path": path}))
+    let mut what = what.to_owned();
+    for (rust, json) in [
+        ("expected u64", "expected a whole number from 0 on"),
+        ("expected u32", "expected a whole number from 0 on"),
+        ("expected a map", "expected an object"),
+        ("expected a sequence", "expected a list"),
+        ("invalid type: sequence", "invalid type: list"),
+        ("invalid type: map", "invalid type: object"),
+        ("unknown variant", "unknown word"),
+        ("unknown field", "unknown argument"),
+        ("missing field", "missing argument"),
+    ] {
+        what = what.replace(rust, json);
+    }
+    Problem::argument(path, what)
 }
 
 /// `expectedSeq` as `expected_seq`; what is written so already stays.
@@ -93,7 +103,7 @@ mod tests {
             ),
             (
                 json!({"rum_id": "r"}),
-                "`rum_id`: unknown field `rum_id`, expected `run_id` or `data`",
+                "`rum_id`: unknown argument `rum_id`, expected `run_id` or `data`",
             ),
         ] {
             assert_eq!(given(&arguments), Err(message.to_owned()));

@@ -32,6 +32,53 @@ pub(crate) fn cut(text: &str, most: usize) -> (&str, bool) {
     (text.get(..at).unwrap_or_default(), true)
 }
 
+/// Longest texts, longest lists and most fields that are left in a reply that is too large, from one try to the next.
+const TRIES: [(usize, usize); 5] = [(4096, 128), (1024, 64), (256, 32), (128, 8), (64, 2)];
+
+/// The same reply if it fits; else with long texts, lists and objects cut, which say so themselves. Tools page what they
+/// know to be large; this is for what nobody thought of.
+pub(crate) fn enforced(mut reply: Value) -> Value {
+    for (text, items) in TRIES {
+        if reply.to_string().len() <= MOST {
+            break;
+        }
+        trim(&mut reply, text, items);
+    }
+    reply
+}
+
+fn trim(value: &mut Value, most: usize, items: usize) {
+    match value {
+        Value::String(text) => {
+            if let (kept, true) = cut(text, most) {
+                let left = text.len().saturating_sub(kept.len());
+                let told = format!("{kept}… ({left} more bytes)");
+                *text = told;
+            }
+        }
+        Value::Array(all) => {
+            let left = all.len().saturating_sub(items);
+            all.truncate(items);
+            all.iter_mut().for_each(|it| trim(it, most, items));
+            if left > 0 {
+                all.push(Value::String(format!("… ({left} more)")));
+            }
+        }
+        Value::Object(map) => {
+            let keys: Vec<String> = map.keys().skip(items).cloned().collect();
+            keys.iter().for_each(|key| drop(map.remove(key)));
+            map.values_mut().for_each(|it| trim(it, most, items));
+            if !keys.is_empty() {
+                map.insert(
+                    "…".to_owned(),
+                    Value::String(format!("{} more", keys.len())),
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -44,6 +91,11 @@ mod tests {
         assert_eq!(fitting(vec![long.clone(), json!(1)], 0).len(), 1);
         assert_eq!(fitting(vec![json!(1), long], 0).len(), 1);
         assert_eq!(fitting(vec![json!(1), json!(2)], MOST).len(), 1);
+        let large = json!({"a": "ä".repeat(MOST), "b": vec![1; MOST], "c": {"d": vec!["x".repeat(999); 999]}});
+        let told = enforced(large);
+        assert!(told.to_string().len() <= MOST);
+        assert!(told["b"].as_array().unwrap().last().unwrap().is_string());
+        assert_eq!(enforced(json!({"a": [1]})), json!({"a": [1]}));
         assert_eq!(cut("aä", 2), ("a", true));
         assert_eq!(cut("aä", 3), ("aä", false));
     }

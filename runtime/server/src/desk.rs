@@ -15,6 +15,9 @@ use crate::tool::{Call, Set, Tool};
 use crate::tools;
 use crate::{arguments, bounds};
 
+/// The code of a reach for a run that isn't the caller's.
+const OTHER_RUN: &str = "other_run";
+
 /// How many runs are named where several could be meant.
 const CANDIDATES: usize = 10;
 
@@ -148,7 +151,26 @@ impl Desk {
         let outcome = arguments::check_size(size)
             .and_then(|()| self.permitted(call, tool, &given))
             .and_then(|()| tool.call(call, given));
-        Some(tool.told(outcome))
+        if let Err(problem) = &outcome
+            && problem.code == OTHER_RUN
+        {
+            self.note(call, tool, problem);
+        }
+        let (told, is_error) = tool.told(outcome);
+        let is_own = Set::OWN.contains(&tool.set);
+        let told = if is_own { bounds::enforced(told) } else { told };
+        Some((told, is_error))
+    }
+
+    /// Records a reach for another run on the run that the caller is bound to.
+    fn note(&self, call: &Call<'_>, tool: &Tool, problem: &Problem) {
+        let Some(bound) = call.bound().cloned() else {
+            return;
+        };
+        if let Ok(order) = call.order(bound, None, None) {
+            // Refused it is, whether that can be recorded or not: an observer writes nothing, and the run may not be there.
+            drop(self.runs.deny_tool(&order, tool.name, &problem.message));
+        }
     }
 
     /// Whether the state of the run that is meant lets the tool be used.
@@ -158,6 +180,9 @@ impl Desk {
         tool: &Tool,
         given: &Map<String, Value>,
     ) -> Result<(), Problem> {
+        if tool.kin.is_none() && UNGATED.contains(&tool.name) {
+            return Ok(());
+        }
         let named = given.get("run_id").or_else(|| given.get("runId"));
         let named = named.and_then(Value::as_str);
         let Ok(run) = call.run(named) else {
@@ -235,7 +260,19 @@ impl Call<'_> {
     /// The only run that may be touched, if the server or the caller is bound to one.
     #[must_use]
     pub fn bound(&self) -> Option<&RunId> {
-        self.desk.options.run.as_ref().or(self.caller.run.as_ref())
+        self.caller.run.as_ref().or(self.desk.options.run.as_ref())
+    }
+
+    /// Whether neither the server nor the caller is bound to another run.
+    fn may_touch(&self, run: &RunId) -> Result<(), Problem> {
+        let bounds = [self.caller.run.as_ref(), self.desk.options.run.as_ref()];
+        match bounds.into_iter().flatten().find(|bound| *bound != run) {
+            None => Ok(()),
+            Some(bound) => Err(Problem::new(
+                OTHER_RUN,
+                format!("this caller may touch the run `{bound}` only, not `{run}`"),
+            )),
+        }
     }
 
     /// The run that is meant: the named one; else the one that the server or the caller is bound to; else the only active
@@ -245,20 +282,15 @@ impl Call<'_> {
     ///
     /// None is meant, or several; or the caller may touch another one only.
     pub fn run(&self, named: Option<&str>) -> Result<RunId, Problem> {
-        let bound = self.bound();
         if let Some(named) = named {
             let run: RunId = named
                 .parse()
-                .map_err(|error| Problem::new("invalid_arguments", format!("`run_id`: {error}")))?;
-            return match bound {
-                Some(bound) if *bound != run => Err(Problem::new(
-                    "other_run",
-                    format!("this caller may touch the run `{bound}` only, not `{run}`"),
-                )),
-                _ => Ok(run),
-            };
+                .map_err(|error| Problem::argument("run_id", error))?;
+            self.may_touch(&run)?;
+            return Ok(run);
         }
-        if let Some(bound) = bound {
+        if let Some(bound) = self.bound() {
+            self.may_touch(bound)?;
             return Ok(bound.clone());
         }
         let statuses = [Status::Running, Status::Waiting, Status::Paused];
@@ -311,9 +343,8 @@ impl Call<'_> {
         key: Option<&str>,
         expected: Option<u64>,
     ) -> Result<Order, Problem> {
-        let key = key.map(str::parse::<Key>).transpose().map_err(|error| {
-            Problem::new("invalid_arguments", format!("`idempotency_key`: {error}"))
-        })?;
+        let key = key.map(str::parse::<Key>).transpose();
+        let key = key.map_err(|error| Problem::argument("idempotency_key", error))?;
         Ok(Order {
             key,
             expected,

@@ -24,6 +24,7 @@ mod desk;
 mod http;
 mod mcp;
 mod next;
+mod pages;
 mod problem;
 mod profiles;
 mod schema;

@@ -1,8 +1,11 @@
-//! What every answer about a run carries: where it is, and what is next.
+//! What every answer about a run carries: where it is, and what is next. With it, the parts of a run that any answer can
+//! have a page of.
 
 use serde_json::{Map, Value, json};
-use statemark_store::Loaded;
+use statemark_store::{Legal, Loaded, RunView};
 
+use crate::bounds;
+use crate::pages::{PartCursor, Place, page};
 use crate::problem::Problem;
 
 /// What a state says to whoever executes it.
@@ -19,68 +22,204 @@ const HINTS: &[&str] = &[
     "context_budget_bytes",
 ];
 
-/// Most characters of one state's instructions. Why: several regions may be active, and the whole reply has its bound.
-const INSTRUCTIONS: usize = 4 << 10;
+/// Most bytes of it all. Why: a reply has 16 KiB, and tells something beside.
+const ROOM: usize = 9 << 10;
 
-/// Where a run is and what is next.
+/// Most bytes of a value that a guard reads.
+const FACT: usize = 200;
+
+/// Most bytes of the reason for which a run stands still.
+const REASON: usize = 500;
+
+/// The parts that may be large, with the most that each takes, in the order in which they take it.
+const PARTS: [(&str, usize); 7] = [
+    ("configuration", 1 << 10),
+    ("waiting_for", 1 << 10),
+    ("tools", 1 << 10),
+    ("iterations", 512),
+    ("legal", 3 << 10),
+    ("instructions", 6 << 10),
+    ("hints", 1 << 10),
+];
+
+/// Where a run is and what is next. What is too large for it is told by `get_run` with one of `cursors`.
 pub(crate) fn next(loaded: &Loaded) -> Result<Value, Problem> {
     let view = loaded.view()?;
     let state = &loaded.state;
+    let told = json!({
+        "run_id": loaded.run,
+        "workflow": state.workflow,
+        "status": view.status,
+        "is_final": view.status.is_over(),
+        "transitions": state.transitions,
+        "seq": loaded.head.seq,
+    });
+    let Value::Object(mut next) = told else {
+        return Ok(Value::Null);
+    };
+    if let Some(reason) = &view.reason {
+        let (reason, _) = bounds::cut(reason, REASON);
+        next.insert("reason".to_owned(), json!(reason));
+    }
+    let mut room = ROOM;
+    let mut cursors = Vec::new();
+    for (name, most) in PARTS {
+        let part = part(loaded, &view, name).unwrap_or_default();
+        let is_empty = part.as_array().is_some_and(Vec::is_empty)
+            || part.as_object().is_some_and(Map::is_empty);
+        if is_empty && !["configuration", "legal"].contains(&name) {
+            continue;
+        }
+        let (part, rest) = page(part, Place::default(), most.min(room));
+        room = room.saturating_sub(part.to_string().len());
+        if let Some(place) = rest {
+            let part = name.to_owned();
+            cursors.push(PartCursor { part, place }.to_string());
+        }
+        next.insert(name.to_owned(), part);
+    }
+    if !cursors.is_empty() {
+        next.insert("cursors".to_owned(), json!(cursors));
+    }
+    Ok(Value::Object(next))
+}
+
+/// A part of a run, whole; nothing if there is no such part.
+pub(crate) fn part(loaded: &Loaded, view: &RunView, name: &str) -> Option<Value> {
+    let state = &loaded.state;
+    Some(match name {
+        "configuration" => json!(state.leaves),
+        "waiting_for" => by_id(json!(view.waiting_for)),
+        "legal" => legal(loaded, view),
+        "tools" => tools(loaded),
+        "instructions" => {
+            let active = view.active.iter();
+            let said =
+                active.filter_map(|it| Some((it.state.clone(), json!(it.instructions.as_ref()?))));
+            Value::Object(said.collect())
+        }
+        "iterations" => iterations(loaded),
+        "hints" => hints(loaded),
+        "steps" => json!(view.steps),
+        "visits" => json!(state.visits),
+        "context" => json!(view.context),
+        "artifacts" => {
+            let newest = state.artifacts.values().filter_map(|all| all.last());
+            let newest: Vec<_> = newest.map(|it| &it.artifact).collect();
+            json!(newest)
+        }
+        "requests" => by_id(json!(view.requests)),
+        "children" => json!(state.children),
+        "config" => loaded.workflow.meta().clone(),
+        _ => return None,
+    })
+}
+
+/// What events could do, those first that can be taken; of long values, the beginning.
+fn legal(loaded: &Loaded, view: &RunView) -> Value {
+    // An event that a transition would take may have to wait all the same: for a request, or until the run goes on.
+    let taken = loaded.legal_events();
+    let held = loaded.state.held_by().map(|it| &it.opened.request);
+    let is_taken = |it: &Legal| it.enabled && taken.contains(&it.event);
+    let mut all: Vec<&Legal> = view.next.iter().collect();
+    all.sort_by_key(|it| !is_taken(it));
+    let all = all.into_iter().map(|it| {
+        let mut told = json!(it);
+        if let Value::Object(map) = &mut told {
+            map.insert("enabled".to_owned(), json!(is_taken(it)));
+            if let (true, false, Some(request)) = (it.enabled, is_taken(it), held) {
+                map.insert("waits_for".to_owned(), json!(request));
+            }
+            // A number in the table is nothing to a caller.
+            map.remove("transition");
+            map.values_mut().for_each(shorten);
+        }
+        told
+    });
+    Value::Array(all.collect())
+}
+
+/// A list in which requests are called as the arguments of tools call them.
+pub(crate) fn by_id(mut all: Value) -> Value {
+    for one in all.as_array_mut().into_iter().flatten() {
+        if let Value::Object(map) = one
+            && let Some(id) = map.remove("request")
+        {
+            map.insert("request_id".to_owned(), id);
+        }
+    }
+    all
+}
+
+/// Cuts long values of facts, however deep they stand.
+fn shorten(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            if let Some(value) = map.get_mut("value") {
+                let text = value.to_string();
+                if let (cut, true) = bounds::cut(&text, FACT) {
+                    *value = json!(format!("{cut}…"));
+                }
+                return;
+            }
+            map.values_mut().for_each(shorten);
+        }
+        Value::Array(all) => all.iter_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+/// What the active states grant; `all` where they don't restrict it.
+fn tools(loaded: &Loaded) -> Value {
+    let granted = loaded.granted();
+    let mut told = match granted.allowed {
+        Some(allowed) => json!({"allowed": allowed}),
+        None => json!({"all": true}),
+    };
+    if let Value::Object(map) = &mut told
+        && !granted.disallowed.is_empty()
+    {
+        map.insert("disallowed".to_owned(), json!(granted.disallowed));
+    }
+    told
+}
+
+fn iterations(loaded: &Loaded) -> Value {
+    let table = loaded.workflow.table();
+    let mut told: Vec<Value> = Vec::new();
+    for leaf in &loaded.state.leaves {
+        let chain = table.state_named(leaf).map(|id| table.chain(id));
+        for around in chain.into_iter().flatten() {
+            let name = table.state_name(around);
+            let Some(most) = loaded.limit(name, "max_iterations") else {
+                continue;
+            };
+            let visit = loaded.state.visits.get(name);
+            let had = visit.map_or(0, |visit| visit.iterations);
+            let one = json!({"state": name, "iteration": had, "max_iterations": most});
+            // Regions may stand in the same state.
+            if !told.contains(&one) {
+                told.push(one);
+            }
+        }
+    }
+    Value::Array(told)
+}
+
+/// What the active states say to whoever executes them; the innermost one that says something wins.
+fn hints(loaded: &Loaded) -> Value {
     let table = loaded.workflow.table();
     let mut hints = Map::new();
-    let mut instructions = Map::new();
-    let mut iterations = Vec::new();
-    for active in &view.active {
-        if let Some(text) = &active.instructions {
-            let (text, _) = crate::bounds::cut(text, INSTRUCTIONS);
-            instructions.insert(active.state.clone(), json!(text));
-        }
-        let Some(id) = table.state_named(&active.state) else {
-            continue;
-        };
-        // The innermost state that says something wins.
-        for around in table.chain(id) {
+    for leaf in &loaded.state.leaves {
+        let chain = table.state_named(leaf).map(|id| table.chain(id));
+        for around in chain.into_iter().flatten() {
             let meta = loaded.workflow.state_meta(around);
             for key in HINTS {
                 if let Some(value) = meta.get(*key) {
                     hints.entry(*key).or_insert_with(|| value.clone());
                 }
             }
-            let name = table.state_name(around);
-            if let Some(most) = loaded.limit(name, "max_iterations") {
-                let had = state.visits.get(name).map_or(0, |visit| visit.iterations);
-                iterations.push(json!({"state": name, "iteration": had, "max_iterations": most}));
-            }
         }
     }
-    let mut next = json!({
-        "run_id": loaded.run,
-        "workflow": state.workflow,
-        "status": view.status,
-        "configuration": state.leaves,
-        "is_final": view.status.is_over(),
-        "legal": view.next,
-        "tools": loaded.granted(),
-        "transitions": state.transitions,
-        "seq": loaded.head.seq,
-    });
-    if let Some(map) = next.as_object_mut() {
-        let mut some = |key: &str, value: Value| {
-            let is_empty = match &value {
-                Value::Null => true,
-                Value::Array(all) => all.is_empty(),
-                Value::Object(all) => all.is_empty(),
-                _ => false,
-            };
-            if !is_empty {
-                map.insert(key.to_owned(), value);
-            }
-        };
-        some("instructions", Value::Object(instructions));
-        some("waiting_for", json!(view.waiting_for));
-        some("reason", json!(view.reason));
-        some("iterations", Value::Array(iterations));
-        some("hints", Value::Object(hints));
-    }
-    Ok(next)
+    Value::Object(hints)
 }

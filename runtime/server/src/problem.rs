@@ -1,5 +1,7 @@
 //! Why a call wasn't answered as asked, and the one shape of all answers.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use statemark_store::body::Refused;
@@ -39,6 +41,16 @@ impl Problem {
             details: Value::Null,
             fix: None,
         }
+    }
+
+    /// A wrong argument: which, and what is wrong with it.
+    #[must_use]
+    pub fn argument(path: &str, what: impl fmt::Display) -> Self {
+        let place = match path {
+            "" => "the arguments".to_owned(),
+            path => format!("`{path}`"),
+        };
+        Self::new("invalid_arguments", format!("{place}: {what}")).with(json!({"path": path}))
     }
 
     /// The same with details.

@@ -3,13 +3,13 @@
 mod human;
 mod runs;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::body::{Body, Refused};
 use statemark_store::{Loaded, Written};
 
+use crate::bounds;
 use crate::next::next;
+use crate::pages::{PartCursor, Place, no_cursor, page};
 use crate::problem::Problem;
 use crate::profiles;
 use crate::tool::Tool;
@@ -24,15 +24,6 @@ pub(crate) fn all() -> Vec<Tool> {
 
 /// What every tool gives that is about one run.
 const NEXT: (&str, &str) = ("next", "object");
-
-/// What every change of a run takes.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-struct Once {
-    /// The record that the run must end with; else the call is refused.
-    expected_seq: Option<u64>,
-    /// The same key with the same call gives the first answer again.
-    idempotency_key: Option<String>,
-}
 
 /// The fields of an answer.
 pub(crate) fn fields(value: Value) -> Map<String, Value> {
@@ -49,11 +40,46 @@ pub(crate) fn put(object: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// An answer about a run, with what is next.
+/// An answer about a run, with what is next. What is null isn't told.
 pub(crate) fn about(loaded: &Loaded, value: Value) -> Result<Map<String, Value>, Problem> {
     let mut answer = fields(value);
+    answer.retain(|_, it| !it.is_null());
     answer.insert("next".to_owned(), next(loaded)?);
     Ok(answer)
+}
+
+/// What an answer has room for beside what it holds already.
+pub(crate) fn room(answer: &Map<String, Value>) -> usize {
+    let size = json!(answer).to_string().len();
+    // The envelope around it, and a cursor.
+    bounds::MOST
+        .saturating_sub(size)
+        .saturating_sub(256)
+        .max(512)
+}
+
+/// Adds as much of a list or an object as there is room for, and a cursor where it goes on.
+pub(crate) fn add(answer: &mut Map<String, Value>, name: &str, items: Value, from: Place) {
+    let (items, rest) = page(items, from, room(answer));
+    answer.insert(name.to_owned(), items);
+    if let Some(place) = rest {
+        let part = name.to_owned();
+        let cursor = PartCursor { part, place }.to_string();
+        answer.insert("cursor".to_owned(), json!(cursor));
+    }
+}
+
+/// Where a list of that name goes on.
+pub(crate) fn place(name: &str, cursor: Option<&str>) -> Result<Place, Problem> {
+    let Some(cursor) = cursor else {
+        return Ok(Place::default());
+    };
+    let cursor: PartCursor = cursor.parse()?;
+    if cursor.part == name {
+        Ok(cursor.place)
+    } else {
+        Err(no_cursor())
+    }
 }
 
 /// What an order was refused with, if it was.

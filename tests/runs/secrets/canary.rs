@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use statemark_store::body::{
     Annotation, EffectStatus, Note, Progress, RequestKind, Scope, StepStatus, Subflow,
 };
@@ -244,7 +244,7 @@ const OPERATIONS: [(&str, Act); 30] = [
             },
             &Force {
                 to: "plan".to_owned(),
-                reason: None,
+                ..Force::default()
             },
         )
         .unwrap();
@@ -284,6 +284,7 @@ const OPERATIONS: [(&str, Act); 30] = [
             &person,
             &Force {
                 to: it.to_owned(),
+                context: Map::from_iter([("n".to_owned(), json!(it))]),
                 reason: reason.clone(),
             },
         )
@@ -292,6 +293,7 @@ const OPERATIONS: [(&str, Act); 30] = [
             &person,
             &Force {
                 to: "plan".to_owned(),
+                context: Map::from_iter([("note".to_owned(), json!(it))]),
                 reason,
             },
         )

@@ -42,6 +42,9 @@ pub struct Forced {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Fields of the context that are different from then on.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub context: Map<String, Value>,
     /// What it did.
     pub step: StepRecord,
 }

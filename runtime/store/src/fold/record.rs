@@ -38,6 +38,7 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
         }
         Body::Forced(forced) => {
             state.forced.push((record.seq, forced.to));
+            state.context.extend(forced.context);
             stepped(state, record, forced.step);
         }
         Body::Step(step) => reported(state, record, step),

@@ -1,7 +1,7 @@
 //! What is done to a run from outside: it is paused, goes on, is given up, or is set to a state by hand.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::draft::Draft;
 use super::{Change, Loaded, Order, RunError, Runs, Written, list};
@@ -13,10 +13,13 @@ use crate::step::CannotStep;
 use crate::store::Query;
 
 /// A run is set to a state by hand.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Force {
     /// The state.
     pub to: String,
+    /// Fields of the context that are different from then on.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub context: Map<String, Value>,
     /// Why.
     pub reason: Option<String>,
 }
@@ -113,6 +116,7 @@ impl Runs {
     ///
     /// As for [`Runs::change`]; [`RunError::Step`] if the machine fails. Nothing is written then.
     pub fn force(&self, order: &Order, force: &Force) -> Result<Written, RunError> {
+        let force = &self.cleaned(force);
         self.change(order, &("force", force), |loaded, now| {
             let mut draft = Draft::new(loaded, &order.actor, now);
             let body = forced(&mut draft, force, order.actor.role)?;
@@ -154,9 +158,15 @@ fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError
         );
         return refuse("unknown_state", reason);
     };
-    match draft.jump(&[target]) {
+    let before = &loaded.state.context;
+    if let Some(error) = loaded.workflow.unfit(before, &force.context) {
+        let reason = format!("the context wouldn't be as `context_schema` says: {error}");
+        return refuse("bad_context", reason);
+    }
+    match draft.jump_with(&[target], &force.context) {
         Ok(step) => Ok(Body::Forced(Forced {
             to: force.to.clone(),
+            context: force.context.clone(),
             reason: force.reason.clone(),
             step,
         })),

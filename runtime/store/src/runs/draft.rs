@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use statemark_runtime::{Outcome, StateId, TransitionId};
 
 use super::start::Behind;
@@ -250,7 +250,18 @@ impl Draft {
 
     /// The step that enters states by no transition.
     pub(super) fn jump(&mut self, targets: &[StateId]) -> Result<StepRecord, RunError> {
-        let mut stepper = Stepper::restored(&self.loaded.workflow, &self.loaded.state)?;
+        self.jump_with(targets, &Map::new())
+    }
+
+    /// The same with some fields of the context changed before.
+    pub(super) fn jump_with(
+        &mut self,
+        targets: &[StateId],
+        context: &Map<String, Value>,
+    ) -> Result<StepRecord, RunError> {
+        let mut state = self.loaded.state.clone();
+        state.context.extend(context.clone());
+        let mut stepper = Stepper::restored(&self.loaded.workflow, &state)?;
         let moment = Moment {
             run: &self.loaded.run,
             seq: self.next(),

@@ -201,6 +201,7 @@ impl Player<'_> {
                     return Ok(Some(Difference::new(seq, what)));
                 };
                 let moves = Moves::Jump(vec![to]);
+                self.state.context.extend(forced.context.clone());
                 self.again(record, &workflow, &moves, None)
             }
             _ => return Ok(None),

@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    Advance, Answer, Checkpoint, Edit, EditArtifact, Fork, Order, PutArtifact, Registered, Reply,
-    Report, Reserve, Restore, RunError, Runs, Send, Start, Used,
+    Advance, Answer, Checkpoint, Edit, EditArtifact, Force, Fork, Order, PutArtifact, Registered,
+    Reply, Report, Reserve, Restore, RunError, Runs, Send, Start, Used,
 };
 use crate::actor::Actor;
 use crate::body::Body;
@@ -121,6 +121,15 @@ impl Clean for Fork {
     fn clean(&mut self, redactor: &Redactor) {
         clean_value(redactor, &mut self.input);
         clean_option(redactor, &mut self.title);
+    }
+}
+
+impl Clean for Force {
+    fn clean(&mut self, redactor: &Redactor) {
+        for value in self.context.values_mut() {
+            clean_value(redactor, value);
+        }
+        clean_option(redactor, &mut self.reason);
     }
 }
 

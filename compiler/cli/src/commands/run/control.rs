@@ -62,6 +62,7 @@ pub(in crate::commands) fn force(
     let force = Force {
         to: args.state.clone(),
         reason: args.reason.clone(),
+        ..Force::default()
     };
     let written = all.force(&order, &force)?;
     outcome::show(&written, &all, &args.store, printer)

@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::{Query, Status};
 
+use super::{Filter, Kind, asked};
+use crate::next::by_id;
 use crate::tool::{Call, Data, Hints, Set, Tool};
-use crate::tools::fields;
+use crate::tools::{add, fields, place};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -15,10 +16,16 @@ struct Input {
     run_id: Option<String>,
     /// Only of runs of this workflow.
     workflow: Option<String>,
+    /// Only of this kind.
+    kind: Option<Kind>,
+    /// Only about this state.
+    state: Option<String>,
+    /// Where the answer before ended.
+    cursor: Option<String>,
 }
 
-/// Most runs that are looked through.
-const MOST: usize = 500;
+/// Most requests that are looked at for one page. Why: no more of them fit.
+const PAGE: usize = 200;
 
 pub(super) fn tool() -> Tool {
     Tool::new(
@@ -27,45 +34,31 @@ pub(super) fn tool() -> Tool {
             "List requests",
             "What people are asked and haven't answered, with everything that is asked.",
         ),
-        &[("requests", "array"), ("more", "boolean")],
+        &[("requests", "array"), ("cursor", "string")],
         run,
     )
 }
 
 fn run(call: &Call<'_>, input: &Input) -> Data {
-    let runs = call.desk.runs();
-    let mut found = Vec::new();
-    let named = match &input.run_id {
-        Some(id) => vec![call.run(Some(id))?],
-        None => {
-            let statuses = [Status::Waiting, Status::Running, Status::Paused];
-            let query = Query {
-                statuses: statuses.map(|it| it.name().to_owned()).to_vec(),
-                workflow: input.workflow.clone(),
-                limit: MOST,
-                ..Query::default()
-            };
-            let heads = runs.store().list(&query)?.heads.into_iter();
-            let asking = heads.filter(|it| !it.summary.requests.is_empty());
-            let seen = asking.filter(|it| call.run(Some(it.run.as_str())).is_ok());
-            seen.map(|it| it.run).collect()
-        }
+    let from = place("requests", input.cursor.as_deref())?;
+    let filter = Filter {
+        run: input.run_id.as_deref(),
+        workflow: input.workflow.as_deref(),
+        kind: input.kind,
+        state: input.state.as_deref(),
     };
-    for run in named {
-        let loaded = runs.caught_up(&run)?;
-        for request in loaded.state.open_requests() {
-            let mut told = fields(json!(request.opened));
-            told.extend(fields(json!({
-                "run_id": run,
-                "workflow": loaded.state.workflow,
-                "asked_by": request.asker.to_string(),
-                "asked_at": request.time,
-            })));
-            found.push(Value::Object(told));
-        }
-    }
-    let count = found.len();
-    let requests = Call::fitting(found, &json!({}));
-    let more = requests.len() < count;
-    Ok(fields(json!({"requests": requests, "more": more})))
+    let found = asked(call, &filter, from.item.saturating_add(PAGE))?;
+    let told = found.into_iter().map(|asked| {
+        let mut told = fields(json!(asked.request.opened));
+        told.extend(fields(json!({
+            "run_id": asked.run,
+            "workflow": asked.workflow,
+            "asked_by": asked.request.asker.to_string(),
+            "asked_at": asked.request.time,
+        })));
+        Value::Object(told)
+    });
+    let mut answer = fields(json!({}));
+    add(&mut answer, "requests", by_id(told.collect()), from);
+    Ok(answer)
 }

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_store::Ask;
-use statemark_store::body::{Body, RequestKind};
+use statemark_store::body::Body;
 
+use super::Kind;
 use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{NEXT, done};
 
@@ -33,19 +34,10 @@ struct Input {
     blocking: bool,
     /// Seconds until it expires.
     expires_in: Option<u64>,
+    /// The record that the run must end with; else the call is refused.
+    expected_seq: Option<u64>,
     /// The same key with the same call gives the first answer again.
     idempotency_key: Option<String>,
-}
-
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    Approval,
-    Confirm,
-    Select,
-    Text,
-    Json,
-    Review,
 }
 
 pub(super) fn tool() -> Tool {
@@ -55,22 +47,14 @@ pub(super) fn tool() -> Tool {
             "Ask a person",
             "Opens a request to a person and returns at once; `wait_run` with `until: request` waits for the answer.",
         ),
-        &[("request_id", "string"), NEXT],
+        &[("request_id", "string"), ("wait", "object"), NEXT],
         run,
     )
 }
 
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let run = call.run(input.run_id.as_deref())?;
-    let order = call.order(run, input.idempotency_key.as_deref(), None)?;
-    let kind = match input.kind {
-        Kind::Approval => RequestKind::Approval,
-        Kind::Confirm => RequestKind::Confirm,
-        Kind::Select => RequestKind::Select,
-        Kind::Text => RequestKind::Text,
-        Kind::Json => RequestKind::Json,
-        Kind::Review => RequestKind::Review,
-    };
+    let order = call.order(run, input.idempotency_key.as_deref(), input.expected_seq)?;
     let ask = Ask {
         choices: input.choices.clone(),
         schema: input.schema.clone(),
@@ -78,13 +62,16 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         state: input.state.clone(),
         blocking: input.blocking,
         expires_in: input.expires_in.map(|it| it.saturating_mul(1000)),
-        ..Ask::new(kind, input.prompt.clone())
+        ..Ask::new(input.kind.into(), input.prompt.clone())
     };
     let written = call.desk.runs().ask(&order, &ask)?;
     let request = written.records.iter().find_map(|it| match it.read() {
         Ok(Body::Opened(opened)) => Some(opened.request),
         _ => None,
     });
-    let wait = json!({"tool": "wait_run", "arguments": {"run_id": order.run, "until": "request"}});
+    // An answer that comes before anybody waits is found, too.
+    let after = written.records.last().map(|it| it.seq);
+    let arguments = json!({"run_id": order.run, "until": "request", "after_seq": after});
+    let wait = json!({"tool": "wait_run", "arguments": arguments});
     done(&written, json!({"request_id": request, "wait": wait}))
 }

@@ -4,25 +4,35 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_store::runs::run_of_request;
-use statemark_store::{Answer, Reply, RunId, Withdraw};
+use statemark_store::{Answer, Reply, RunId, Withdraw, Written};
 
+use super::{Filter, Kind, asked};
+use crate::bounds;
 use crate::problem::Problem;
 use crate::tool::{Call, Data, Hints, Set, Tool};
-use crate::tools::{NEXT, done};
+use crate::tools::{NEXT, done, put};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The request; may be left out where the run has only one open.
+    /// The request; or what follows, where only one open request is so.
     request_id: Option<String>,
-    /// The run, where no request is named.
+    /// Of this run.
     run_id: Option<String>,
+    /// Of a run of this workflow.
+    workflow: Option<String>,
+    /// Of this kind.
+    kind: Option<Kind>,
+    /// About this state.
+    state: Option<String>,
     /// What is said.
     action: Action,
     /// The answer, for `answer`.
     answer: Option<Value>,
     /// What is said about it; a review goes back with it.
     comment: Option<String>,
+    /// The record that the run must end with; else the call is refused.
+    expected_seq: Option<u64>,
     /// The same key with the same call gives the first answer again.
     idempotency_key: Option<String>,
 }
@@ -37,6 +47,12 @@ enum Action {
     Withdraw,
 }
 
+/// How many requests are named where several could be meant.
+const CANDIDATES: usize = 10;
+
+/// Most bytes of each one's question.
+const PROMPT: usize = 200;
+
 pub(super) fn tool() -> Tool {
     Tool::new(
         ("resolve_request", Set::Human, Hints::WRITES),
@@ -44,7 +60,12 @@ pub(super) fn tool() -> Tool {
             "Resolve a request",
             "Decides a request: a person's call, with a person's token. Whoever has asked may withdraw it.",
         ),
-        &[("request_id", "string"), NEXT],
+        &[
+            ("request_id", "string"),
+            ("resolution", "string"),
+            ("value", ""),
+            NEXT,
+        ],
         run,
     )
 }
@@ -52,7 +73,7 @@ pub(super) fn tool() -> Tool {
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let (run, request) = meant(call, input)?;
     let runs = call.desk.runs();
-    let order = call.order(run, input.idempotency_key.as_deref(), None)?;
+    let order = call.order(run, input.idempotency_key.as_deref(), input.expected_seq)?;
     let reply = match input.action {
         Action::Withdraw => {
             let withdraw = Withdraw {
@@ -60,7 +81,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
                 reason: input.comment.clone(),
             };
             let written = runs.withdraw(&order, &withdraw)?;
-            return done(&written, json!({"request_id": request}));
+            return resolved(&written, &request);
         }
         Action::Approve => Reply::Approve,
         Action::Deny => Reply::Deny,
@@ -72,10 +93,28 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         ..Answer::new(request.clone(), reply)
     };
     let written = runs.answer(&order, &answer)?;
-    done(&written, json!({"request_id": request}))
+    resolved(&written, &request)
 }
 
-/// The request by its id, or the only open one of a run.
+/// The decided request.
+fn resolved(written: &Written, request: &str) -> Data {
+    let known = written.loaded.state.requests.get(request);
+    let mut told = json!({"request_id": request});
+    if let Some(known) = known
+        && let Some((resolved, by, _)) = &known.resolved
+    {
+        let (prompt, _) = bounds::cut(&known.opened.prompt, PROMPT);
+        put(&mut told, "kind", json!(known.opened.kind));
+        put(&mut told, "prompt", json!(prompt));
+        put(&mut told, "resolution", json!(resolved.resolution));
+        put(&mut told, "by", json!(by.to_string()));
+        put(&mut told, "comment", json!(resolved.comment));
+        put(&mut told, "value", json!(resolved.value));
+    }
+    done(written, told)
+}
+
+/// The request by its id, or the only open one that the rest means.
 fn meant(call: &Call<'_>, input: &Input) -> Result<(RunId, String), Problem> {
     if let Some(request) = &input.request_id {
         let Some(run) = run_of_request(request) else {
@@ -86,14 +125,27 @@ fn meant(call: &Call<'_>, input: &Input) -> Result<(RunId, String), Problem> {
         };
         return Ok((call.run(Some(run.as_str()))?, request.clone()));
     }
-    let loaded = call.load(input.run_id.as_deref())?;
-    let open = loaded.state.open_requests();
-    match open.as_slice() {
-        [only] => Ok((loaded.run.clone(), only.opened.request.clone())),
+    let filter = Filter {
+        run: input.run_id.as_deref(),
+        workflow: input.workflow.as_deref(),
+        kind: input.kind,
+        state: input.state.as_deref(),
+    };
+    let found = asked(call, &filter, CANDIDATES)?;
+    match found.as_slice() {
+        [only] => Ok((only.run.clone(), only.request.opened.request.clone())),
+        [] => Err(Problem::new("unknown_request", "no such request is open")
+            .mended_by("list_requests", json!({}))),
         several => {
-            let ids: Vec<&String> = several.iter().map(|it| &it.opened.request).collect();
-            let message = "name the request with `request_id`: the run has none open, or several";
-            Err(Problem::new("several_requests", message).with(json!({"open": ids})))
+            let several = several.iter().take(CANDIDATES);
+            let open = several.map(|it| {
+                let opened = &it.request.opened;
+                let (prompt, _) = bounds::cut(&opened.prompt, PROMPT);
+                json!({"request_id": opened.request, "kind": opened.kind, "prompt": prompt})
+            });
+            let open: Vec<Value> = open.collect();
+            let message = "several requests are meant: name one with `request_id`";
+            Err(Problem::new("several_requests", message).with(json!({"open": open})))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use statemark_store::Force;
 
 use crate::problem::Problem;
@@ -18,6 +18,9 @@ struct Input {
     action: Action,
     /// The state, for `force`.
     state: Option<String>,
+    /// Fields of the context that are set with it, for `force`.
+    #[serde(default)]
+    context: Map<String, Value>,
     /// Why.
     reason: Option<String>,
     /// The record that the run must end with; else the call is refused.
@@ -42,7 +45,7 @@ pub(super) fn tool() -> Tool {
             "Control a run",
             "Pauses, continues or cancels a run. `force` sets its state by hand: a person's call, where the definition allows it.",
         ),
-        &[NEXT],
+        &[("status", "string"), NEXT],
         run,
     )
 }
@@ -59,14 +62,16 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         Action::Cancel => runs.cancel(&order, reason)?,
         Action::Force => {
             let Some(to) = input.state.clone() else {
-                return Err(Problem::new(
-                    "invalid_arguments",
-                    "`state`: say which, for `action: force`",
-                ));
+                return Err(Problem::argument("state", "say which, for `action: force`"));
             };
-            let reason = input.reason.clone();
-            runs.force(&order, &Force { to, reason })?
+            let force = Force {
+                to,
+                context: input.context.clone(),
+                reason: input.reason.clone(),
+            };
+            runs.force(&order, &force)?
         }
     };
-    done(&written, json!({}))
+    let status = written.loaded.state.status();
+    done(&written, json!({"status": status}))
 }

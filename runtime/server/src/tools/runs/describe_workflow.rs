@@ -3,13 +3,14 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_runtime::EventKind;
-use statemark_store::Workflow;
+use statemark_runtime::{
+    ActionKind, EventId, EventKind, StateId, Table, TransitionId, TransitionRow,
+};
+use statemark_store::{RunError, Workflow, expression};
 
-use crate::bounds;
-use crate::problem::Problem;
+use crate::pages::{PartCursor, Place, no_cursor};
 use crate::tool::{Call, Data, Hints, Set, Tool};
-use crate::tools::{fields, put};
+use crate::tools::{add, fields, place, put};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,6 +20,8 @@ struct Input {
     /// The machine as JSON, as a Mermaid diagram, or the spec as it was written.
     #[serde(default)]
     format: Format,
+    /// Where the answer before ended.
+    cursor: Option<String>,
 }
 
 #[derive(Default, Deserialize, JsonSchema)]
@@ -29,6 +32,9 @@ enum Format {
     Mermaid,
     Markdown,
 }
+
+/// What is told of a machine, page by page, in this order.
+const PARTS: [&str; 4] = ["states", "transitions", "artifacts", "context"];
 
 pub(super) fn tool() -> Tool {
     Tool::new(
@@ -42,6 +48,7 @@ pub(super) fn tool() -> Tool {
             ("states", "array"),
             ("transitions", "array"),
             ("text", "string"),
+            ("cursor", "string"),
         ],
         run,
     )
@@ -50,103 +57,179 @@ pub(super) fn tool() -> Tool {
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let catalog = call.desk.catalog();
     let id = &input.workflow;
-    let Some(workflow) = catalog.find(id) else {
-        let known = catalog.ids();
-        return Err(
-            Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
-                .with(json!({"known": known}))
-                .mended_by("list_workflows", json!({})),
-        );
-    };
+    let workflow = catalog.find(id).ok_or_else(|| RunError::UnknownWorkflow {
+        id: id.clone(),
+        known: catalog.ids(),
+    })?;
+    let cursor = input.cursor.as_deref();
     let text = match input.format {
-        Format::Json => return Ok(described(&workflow)),
+        Format::Json => return described(call, &workflow, cursor),
         Format::Mermaid => catalog.diagram(id),
         Format::Markdown => catalog.source(id),
     };
-    let text = text.unwrap_or_default();
-    let (shown, is_cut) = bounds::cut(&text, bounds::MOST);
-    let mut answer = json!({"workflow": id, "text": shown});
-    if is_cut {
-        put(
-            &mut answer,
-            "resource",
-            json!(format!("statemark://workflow/{id}")),
-        );
+    let mut answer = fields(json!({"workflow": id}));
+    lines(&mut answer, &text.unwrap_or_default(), cursor)?;
+    Ok(answer)
+}
+
+/// The text, by lines.
+fn lines(
+    answer: &mut Map<String, Value>,
+    text: &str,
+    cursor: Option<&str>,
+) -> Result<(), crate::Problem> {
+    let from = place("text", cursor)?;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    add(answer, "text", json!(lines), from);
+    if let Some(Value::Array(lines)) = answer.get("text") {
+        let text: String = lines.iter().filter_map(Value::as_str).collect();
+        answer.insert("text".to_owned(), json!(text));
     }
-    Ok(fields(answer))
+    Ok(())
 }
 
 /// The machine by names.
-fn described(workflow: &Workflow) -> Map<String, Value> {
+fn described(call: &Call<'_>, workflow: &Workflow, cursor: Option<&str>) -> Data {
+    let cursor: Option<PartCursor> = cursor.map(str::parse).transpose()?;
+    let mut answer = fields(json!({"workflow": workflow.id(), "hash": workflow.hash()}));
+    let meta = workflow.meta();
+    if cursor.is_none() {
+        let specs = call.desk.catalog().specs();
+        if let Some(spec) = specs.into_iter().find(|it| it.id == workflow.id()) {
+            answer.insert("diagnostics".to_owned(), json!(spec.diagnostics));
+        }
+        for key in ["title", "description"] {
+            if let Some(value) = meta.get(key) {
+                answer.insert(key.to_owned(), value.clone());
+            }
+        }
+    }
+    let (first, mut from) = match &cursor {
+        Some(cursor) => (cursor.part.as_str(), cursor.place),
+        None => ("states", Place::default()),
+    };
+    let begin = PARTS.iter().position(|it| *it == first);
+    for name in PARTS.iter().skip(begin.ok_or_else(no_cursor)?) {
+        let items = match *name {
+            "states" => Some(states(workflow)),
+            "transitions" => Some(transitions(workflow)),
+            key => meta.get(key).cloned(),
+        };
+        if let Some(items) = items {
+            add(&mut answer, name, items, from);
+        }
+        from = Place::default();
+        if answer.contains_key("cursor") {
+            break;
+        }
+    }
+    Ok(answer)
+}
+
+fn states(workflow: &Workflow) -> Value {
     let table = workflow.table();
-    let text = |meta: &Value, key: &str| meta.get(key).cloned();
     let states = workflow.visible_states().map(|(id, name)| {
         let meta = workflow.state_meta(id);
         let mut state = json!({"state": name});
-        if let Some(parent) = table.parent(id).and_then(|it| table.parent(it).map(|_| it)) {
+        if let Some(parent) = table.parent(id).filter(|it| table.parent(*it).is_some()) {
             put(&mut state, "in", json!(table.state_name(parent)));
+        }
+        if table.is_end(id) {
+            put(&mut state, "is_final", json!(true));
         }
         for key in [
             "title",
+            "instructions",
             "allowed_tools",
             "disallowed_tools",
             "capabilities",
             "requires",
             "max_iterations",
         ] {
-            if let Some(value) = text(meta, key) {
-                put(&mut state, key, value);
+            if let Some(value) = meta.get(key) {
+                put(&mut state, key, value.clone());
             }
         }
         state
     });
-    let states: Vec<Value> = states.collect();
-    let transitions = table.transitions().map(|(id, row)| {
-        let events: Vec<&str> = table
-            .triggers(id)
-            .iter()
-            .filter(|event| {
-                table
-                    .event(**event)
-                    .is_some_and(|row| row.kind == EventKind::Named)
-            })
-            .map(|event| table.event_name(*event))
-            .collect();
-        let targets: Vec<&str> = table
-            .targets(id)
-            .iter()
-            .map(|it| table.state_name(*it))
-            .collect();
-        let mut transition =
-            json!({"from": table.state_name(row.source), "to": targets, "events": events});
-        let meta = workflow.transition_meta(id);
-        for key in ["guard", "requires_approval", "description"] {
-            if let Some(value) = text(meta, key) {
-                put(&mut transition, key, value);
-            }
-        }
-        transition
+    Value::Array(states.collect())
+}
+
+fn transitions(workflow: &Workflow) -> Value {
+    let rows = workflow.table().transitions();
+    Value::Array(
+        rows.map(|(id, row)| transition(workflow, id, row))
+            .collect(),
+    )
+}
+
+fn transition(workflow: &Workflow, id: TransitionId, row: &TransitionRow) -> Value {
+    let table = workflow.table();
+    let targets: Vec<&str> = table
+        .targets(id)
+        .iter()
+        .map(|it| table.state_name(*it))
+        .collect();
+    let mut transition = json!({"to": targets});
+    // The machine itself is no state that anybody sees.
+    if row.source != StateId::new(0) {
+        put(&mut transition, "from", json!(table.state_name(row.source)));
+    }
+    let triggers = table.triggers(id).iter();
+    let (named, own): (Vec<&EventId>, Vec<&EventId>) = triggers.partition(|event| {
+        let event = table.event(**event);
+        event.is_some_and(|row| row.kind == EventKind::Named)
     });
-    let transitions: Vec<Value> = transitions.collect();
-    let meta = workflow.meta();
-    let mut answer = json!({"workflow": workflow.id(), "hash": workflow.hash()});
-    for key in ["title", "description", "artifacts", "context"] {
-        if let Some(value) = text(meta, key) {
-            put(&mut answer, key, value);
+    let names =
+        |all: Vec<&_>| -> Vec<&str> { all.into_iter().map(|it| table.event_name(*it)).collect() };
+    let timed: Vec<u64> = own.iter().filter_map(|it| delay(table, **it)).collect();
+    let own: Vec<_> = own
+        .into_iter()
+        .filter(|it| delay(table, **it).is_none())
+        .collect();
+    if !timed.is_empty() {
+        put(&mut transition, "after_ms", json!(timed));
+    }
+    for (key, all) in [("events", names(named)), ("on", names(own))] {
+        if !all.is_empty() {
+            put(&mut transition, key, json!(all));
         }
     }
-    let states = bounds::fitting(states, bounds::MOST / 2);
-    put(&mut answer, "states", json!(states));
-    let beside = answer.to_string().len();
-    let count = transitions.len();
-    let transitions = bounds::fitting(transitions, beside);
-    if transitions.len() < count {
+    let code = table.guard(id);
+    if !code.is_empty() {
         put(
-            &mut answer,
-            "resource",
-            json!(format!("statemark://workflow/{}", workflow.id())),
+            &mut transition,
+            "guard",
+            json!(expression::text(table, code)),
         );
     }
-    put(&mut answer, "transitions", json!(transitions));
-    fields(answer)
+    let calls = table.calls(&row.calls).iter().filter(|action| {
+        // What starts and stops timers is the compiler's, not the author's.
+        let row = table.action(**action);
+        !row.is_some_and(|row| {
+            matches!(row.kind, ActionKind::Schedule(..) | ActionKind::Cancel(..))
+        })
+    });
+    let actions: Vec<&str> = calls.map(|it| table.action_name(*it)).collect();
+    if !actions.is_empty() {
+        put(&mut transition, "actions", json!(actions));
+    }
+    let meta = workflow.transition_meta(id);
+    for key in ["requires_approval", "description"] {
+        if let Some(value) = meta.get(key) {
+            put(&mut transition, key, value.clone());
+        }
+    }
+    transition
+}
+
+/// How long the timer runs that an event comes from. Unit: milliseconds.
+fn delay(table: &Table, event: EventId) -> Option<u64> {
+    table.actions().find_map(|(_, row)| match &row.kind {
+        ActionKind::Schedule(timer, delay) => {
+            let row = table.timer(*timer)?;
+            (row.event == event).then_some(*delay)
+        }
+        _ => None,
+    })
 }

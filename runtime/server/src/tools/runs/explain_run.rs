@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::{Call as Proposed, Loaded, Reason};
+use statemark_store::{Call as Proposed, Legal, Loaded, Reason};
 
+use crate::bounds;
 use crate::tool::{Call, Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about, put};
+use crate::tools::{NEXT, about, add, place, put};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -15,7 +16,12 @@ struct Input {
     run_id: Option<String>,
     /// About one event: why it would be taken or not.
     event: Option<String>,
+    /// Where the answer before ended.
+    cursor: Option<String>,
 }
+
+/// Most bytes of the summary.
+const SUMMARY: usize = 1 << 10;
 
 pub(super) fn tool() -> Tool {
     Tool::new(
@@ -24,7 +30,12 @@ pub(super) fn tool() -> Tool {
             "Explain a run",
             "Why a run stands where it does, and for each reason the call that would move it.",
         ),
-        &[("summary", "string"), ("blockers", "array"), NEXT],
+        &[
+            ("summary", "string"),
+            ("blockers", "array"),
+            ("cursor", "string"),
+            NEXT,
+        ],
         run,
     )
 }
@@ -32,23 +43,66 @@ pub(super) fn tool() -> Tool {
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let loaded = call.load(input.run_id.as_deref())?;
     let why = loaded.why(input.event.as_deref())?;
-    let blockers: Vec<Value> = why.reasons.iter().map(|it| told(it, &loaded)).collect();
-    let first = why.reasons.first().map(|it| it.text.clone());
+    let legal = loaded.legal()?;
+    let told = |it| told(it, &legal, &loaded);
+    let blockers: Vec<Value> = why.reasons.iter().map(told).collect();
+    let from = place("blockers", input.cursor.as_deref())?;
     let status = why.status.name();
-    let summary = first.map_or_else(
-        || format!("it is {status}"),
-        |it| format!("it is {status}: {it}"),
-    );
-    about(&loaded, json!({"summary": summary, "blockers": blockers}))
+    let summary = match why.reasons.first() {
+        Some(first) => format!("it is {status}: {}", first.text),
+        None => format!("it is {status}"),
+    };
+    let (summary, _) = bounds::cut(&summary, SUMMARY);
+    let mut answer = about(&loaded, json!({"summary": summary}))?;
+    add(&mut answer, "blockers", json!(blockers), from);
+    Ok(answer)
 }
 
-fn told(reason: &Reason, loaded: &Loaded) -> Value {
-    let mut told =
-        json!({"kind": reason.code, "reason": reason.text, "states": loaded.state.leaves});
+fn told(reason: &Reason, legal: &[Legal], loaded: &Loaded) -> Value {
+    let mut told = json!({"kind": reason.code, "reason": reason.text});
+    let (state, since) = stands(reason.next.as_ref(), legal, loaded);
+    if let Some(state) = state {
+        put(&mut told, "state", json!(state));
+    }
+    if let Some(since) = since {
+        put(&mut told, "since", json!(since));
+    }
     if let Some(next) = &reason.next {
         put(&mut told, "unblock", unblock(next, loaded));
     }
     told
+}
+
+/// The state that something blocks, and since when: that of the request or the event that it is about, else the only
+/// active one.
+fn stands(
+    next: Option<&Proposed>,
+    legal: &[Legal],
+    loaded: &Loaded,
+) -> (Option<String>, Option<u64>) {
+    let state = &loaded.state;
+    let only = match state.leaves.as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    };
+    if let Some(Proposed::Approve { request } | Proposed::Answer { request }) = next
+        && let Some(asked) = state.requests.get(request)
+    {
+        let about = asked.opened.states.first().cloned();
+        return (about.or(only), Some(asked.time));
+    }
+    let from = match next {
+        Some(Proposed::Send { event, .. }) => legal.iter().find(|it| it.event == *event),
+        _ => None,
+    };
+    let step = match next {
+        Some(Proposed::Report { step }) => Some(step.clone()),
+        _ => from.map(|it| it.from.clone()),
+    };
+    let step = step.or(only);
+    let visit = step.as_ref().and_then(|step| state.visits.get(step));
+    let since = visit.map(|visit| visit.since);
+    (step, since)
 }
 
 /// The call of ours that is proposed; where only a person can do it, the command.
@@ -81,6 +135,33 @@ fn unblock(next: &Proposed, loaded: &Loaded) -> Value {
             "tool": "control_run",
             "arguments": {"run_id": run, "action": "continue"},
         }),
+        Proposed::SubmitArtifact { artifact } => json!({
+            "tool": "submit_artifact",
+            "arguments": {"run_id": run, "name": artifact, "mode": "final"},
+        }),
+        Proposed::FinalizeArtifact { artifact, revision } => json!({
+            "tool": "submit_artifact",
+            "arguments": {"run_id": run, "name": artifact, "mode": "final", "base_revision": revision},
+        }),
+        Proposed::RunCheck { check } => json!({
+            "tool": "run_check",
+            "arguments": {"run_id": run, "name": check},
+        }),
+        Proposed::Rewind { to, force } => json!({
+            "tool": "rewind_run",
+            "arguments": {"run_id": run, "to": to, "force": force, "dry_run": true},
+        }),
+        Proposed::Approve { request } => decided(request, "approve"),
+        Proposed::Answer { request } => decided(request, "answer"),
         other => json!({"by": "person", "call": other}),
     }
+}
+
+/// What a person calls.
+fn decided(request: &str, action: &str) -> Value {
+    json!({
+        "by": "person",
+        "tool": "resolve_request",
+        "arguments": {"request_id": request, "action": action},
+    })
 }

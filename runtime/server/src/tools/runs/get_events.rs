@@ -3,10 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::Record;
+use statemark_store::{Body, Record, RunId};
 
+use crate::bounds;
+use crate::problem::Problem;
 use crate::tool::{Call, Data, Hints, Set, Tool};
-use crate::tools::{fields, put};
+use crate::tools::{fields, put, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +23,10 @@ struct Input {
     /// Only of these kinds, such as `event` or `refused`.
     #[serde(default)]
     kinds: Vec<String>,
+    /// Only those of the visits of this state.
+    state: Option<String>,
+    /// Only from this time on. Unit: milliseconds since 1970.
+    since: Option<u64>,
     /// Whole records, or a line for each.
     #[serde(default)]
     view: View,
@@ -36,6 +42,9 @@ enum View {
 
 /// Most records of a page.
 const MOST: usize = 500;
+
+/// Largest body that is told whole. Unit: bytes.
+const LARGE: usize = 4 << 10;
 
 pub(super) fn tool() -> Tool {
     Tool::new(
@@ -55,12 +64,25 @@ pub(super) fn tool() -> Tool {
 
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let run = call.run(input.run_id.as_deref())?;
+    check(&input.kinds)?;
     let limit = input
         .limit
         .map_or(50, |it| usize::try_from(it).unwrap_or(MOST));
     let limit = limit.clamp(1, MOST);
     let store = call.desk.runs().store();
     let head = store.head(&run)?;
+    let visits = match &input.state {
+        Some(state) => Some(visits(call, &run, state)?),
+        None => None,
+    };
+    let is_wanted = |record: &Record| {
+        (input.kinds.is_empty() || input.kinds.contains(&record.kind))
+            && input.since.is_none_or(|since| record.time >= since)
+            && visits.as_ref().is_none_or(|all| {
+                let mut all = all.iter();
+                all.any(|(entered, left)| (*entered..=*left).contains(&record.seq))
+            })
+    };
     let mut records = Vec::new();
     let mut seqs = Vec::new();
     let mut after = input.after_seq;
@@ -68,50 +90,66 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         let page = store.records(&run, after, MOST)?;
         let Some(last) = page.last() else { break };
         after = last.seq;
-        for record in &page {
-            if records.len() == limit {
-                break;
-            }
-            if input.kinds.is_empty() || input.kinds.contains(&record.kind) {
-                records.push(told(record, input.view));
-                seqs.push(record.seq);
-            }
+        let wanted = page.iter().filter(|it| is_wanted(it));
+        for record in wanted.take(limit.saturating_sub(records.len())) {
+            records.push(told(&run, record, input.view));
+            seqs.push(record.seq);
         }
     }
     let count = records.len();
-    let records = Call::fitting(records, &json!({}));
-    let cut = records.len() < count || count == limit;
-    let last = records
-        .len()
-        .checked_sub(1)
-        .and_then(|at| seqs.get(at))
-        .copied();
-    let cursor = if cut { last } else { None };
-    let mut answer = json!({"records": records, "seq": head.seq});
-    if let Some(cursor) = cursor.filter(|it| *it < head.seq) {
-        put(&mut answer, "cursor", json!(cursor));
+    let mut answer = fields(json!({"seq": head.seq}));
+    let records = bounds::fitting(records, bounds::MOST.saturating_sub(room(&answer)));
+    let is_cut = records.len() < count || count == limit;
+    let last = seqs.get(records.len().saturating_sub(1)).copied();
+    if let Some(cursor) = last.filter(|it| is_cut && *it < head.seq) {
+        answer.insert("cursor".to_owned(), json!(cursor));
     }
-    Ok(fields(answer))
+    answer.insert("records".to_owned(), json!(records));
+    Ok(answer)
 }
 
-/// A record as a whole, or as a line.
-pub(super) fn whole(record: &Record) -> Value {
-    told(record, View::Records)
+fn check(kinds: &[String]) -> Result<(), Problem> {
+    let Some(kind) = kinds.iter().find(|it| !Body::KINDS.contains(&it.as_str())) else {
+        return Ok(());
+    };
+    let known = Body::KINDS.join(", ");
+    let what = format!("there is no kind `{kind}`; there are {known}");
+    Err(Problem::argument("kinds", what))
 }
 
-fn told(record: &Record, view: View) -> Value {
+/// The records between which a state was active.
+fn visits(call: &Call<'_>, run: &RunId, state: &str) -> Result<Vec<(u64, u64)>, Problem> {
+    let timeline = call.desk.runs().timeline(run)?;
+    let visits = timeline.visits.iter().filter(|it| it.state == state);
+    let visits = visits.map(|it| (it.entered, it.left.unwrap_or(u64::MAX)));
+    Ok(visits.collect())
+}
+
+/// A record as a whole; of a large one, a line, and where it can be read.
+pub(super) fn whole(run: &RunId, record: &Record) -> Value {
+    told(run, record, View::Records)
+}
+
+fn told(run: &RunId, record: &Record, view: View) -> Value {
+    let text = record.told();
+    let (text, _) = bounds::cut(&text, LARGE / 4);
     if view == View::Transcript {
-        return json!({"seq": record.seq, "time": record.time, "by": record.actor.to_string(), "text": record.told()});
+        return json!({"seq": record.seq, "time": record.time, "by": record.actor.to_string(), "text": text});
     }
-    let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
-    let mut told = json!({"seq": record.seq, "time": record.time, "kind": record.kind, "actor": record.actor, "body": body});
-    if told.to_string().len() > crate::bounds::MOST {
+    let mut told =
+        json!({"seq": record.seq, "time": record.time, "kind": record.kind, "actor": record.actor});
+    if record.body.len() > LARGE {
+        let before = record.seq.saturating_sub(1);
+        let resource = format!("statemark://run/{run}?after={before}&limit=1");
+        put(&mut told, "text", json!(text));
         put(
             &mut told,
-            "body",
-            json!({"too_large": record.body.len(), "resource": "statemark://run"}),
+            "too_large",
+            json!({"bytes": record.body.len(), "resource": resource}),
         );
-        put(&mut told, "text", json!(record.told()));
+    } else {
+        let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
+        put(&mut told, "body", body);
     }
     told
 }

@@ -2,11 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
+use statemark_store::RunId;
 
-use crate::bounds;
+use crate::next::part;
+use crate::pages::{PartCursor, Place, no_cursor, page};
+use crate::problem::Problem;
 use crate::tool::{Call, Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about};
+use crate::tools::{NEXT, about, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -16,6 +19,10 @@ struct Input {
     /// What to tell beside where it is.
     #[serde(default)]
     include: Vec<Part>,
+    /// Also each visit of this state.
+    visit: Option<String>,
+    /// One of an answer's `cursors`: only that part, from there on.
+    cursor: Option<String>,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq)]
@@ -36,37 +43,72 @@ pub(super) fn tool() -> Tool {
             "Look at a run",
             "Where a run is, what its state wants, which events are legal, which tools are granted, what it waits for.",
         ),
-        &[("steps", "array"), NEXT],
+        &[("steps", "array"), ("cursors", "array"), NEXT],
         run,
     )
+}
+
+impl Part {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Visits => "visits",
+            Self::Context => "context",
+            Self::Artifacts => "artifacts",
+            Self::Requests => "requests",
+            Self::Children => "children",
+            Self::Config => "config",
+        }
+    }
 }
 
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let loaded = call.load(input.run_id.as_deref())?;
     let view = loaded.view()?;
-    let state = &loaded.state;
-    let mut answer = about(&loaded, json!({"steps": view.steps}))?;
-    for part in &input.include {
-        let (name, value) = match part {
-            Part::Visits => ("visits", json!(state.visits)),
-            Part::Context => ("context", json!(view.context)),
-            Part::Artifacts => {
-                let newest = state.artifacts.values().filter_map(|all| all.last());
-                let newest: Vec<_> = newest.map(|it| &it.artifact).collect();
-                ("artifacts", json!(newest))
-            }
-            Part::Requests => ("requests", json!(view.requests)),
-            Part::Children => ("children", json!(state.children)),
-            Part::Config => ("config", loaded.workflow.meta().clone()),
+    if let Some(cursor) = &input.cursor {
+        let cursor: PartCursor = cursor.parse()?;
+        let mut answer = Map::new();
+        let items = match cursor.part.as_str() {
+            "visit" => visits(call, &loaded.run, input.visit.as_deref())?,
+            name => part(&loaded, &view, name).ok_or_else(no_cursor)?,
         };
-        let size = value.to_string().len();
-        let value = if size > bounds::MOST {
-            let resource = format!("statemark://run/{}", loaded.run);
-            json!({"too_large": size, "resource": resource})
-        } else {
-            value
-        };
-        answer.insert(name.to_owned(), value);
+        let rest = told(&mut answer, &cursor.part, items, cursor.place);
+        answer.insert("cursors".to_owned(), json!(Vec::from_iter(rest)));
+        return Ok(answer);
+    }
+    let mut answer = about(
+        &loaded,
+        json!({"title": view.title, "created_at": view.created, "updated_at": view.updated}),
+    )?;
+    let mut cursors = Vec::new();
+    let mut names = vec!["steps"];
+    names.extend(input.include.iter().map(|it| it.name()));
+    names.dedup();
+    for name in names {
+        let items = part(&loaded, &view, name).unwrap_or_default();
+        cursors.extend(told(&mut answer, name, items, Place::default()));
+    }
+    if let Some(state) = &input.visit {
+        let items = visits(call, &loaded.run, Some(state))?;
+        cursors.extend(told(&mut answer, "visit", items, Place::default()));
+    }
+    if !cursors.is_empty() {
+        answer.insert("cursors".to_owned(), json!(cursors));
     }
     Ok(answer)
+}
+
+/// Adds what there is room for of a part; the cursor where it goes on.
+fn told(answer: &mut Map<String, Value>, name: &str, items: Value, from: Place) -> Option<String> {
+    let (items, rest) = page(items, from, room(answer));
+    answer.insert(name.to_owned(), items);
+    let part = name.to_owned();
+    rest.map(|place| PartCursor { part, place }.to_string())
+}
+
+/// The visits of a state, in the order of entering it.
+fn visits(call: &Call<'_>, run: &RunId, state: Option<&str>) -> Result<Value, Problem> {
+    let timeline = call.desk.runs().timeline(run)?;
+    let visits = timeline.visits.into_iter();
+    let visits = visits.filter(|it| Some(it.state.as_str()) == state);
+    Ok(json!(visits.collect::<Vec<_>>()))
 }

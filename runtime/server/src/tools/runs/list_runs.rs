@@ -2,12 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
-use statemark_store::{Cursor, Query, Status};
+use serde_json::{Value, json};
+use statemark_store::{Cursor, Head, Query, Status};
 
+use crate::bounds;
+use crate::pages::no_cursor;
 use crate::problem::Problem;
 use crate::tool::{Call, Data, Hints, Set, Tool};
-use crate::tools::{fields, put};
+use crate::tools::{fields, put, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -43,74 +45,87 @@ pub(super) fn tool() -> Tool {
 /// Most runs of a page.
 const MOST: usize = 100;
 
+/// Most requests that are named of a run.
+const REQUESTS: usize = 10;
+
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let known = Status::ALL.map(Status::name);
     if let Some(word) = input.status.iter().find(|it| !known.contains(&it.as_str())) {
-        let message = format!("`status`: `{word}` is none of {}", known.join(", "));
-        return Err(Problem::new("invalid_arguments", message).with(json!({"path": "status"})));
+        let what = format!("`{word}` is none of {}", known.join(", "));
+        return Err(Problem::argument("status", what));
     }
     let limit = input
         .limit
         .map_or(20, |it| usize::try_from(it).unwrap_or(MOST));
-    let after = input.cursor.as_deref().map(read).transpose()?;
-    let query = Query {
+    let limit = limit.clamp(1, MOST);
+    let mut query = Query {
         statuses: input.status.clone(),
         workflow: input.workflow.clone(),
         project: input.project.clone(),
-        after,
-        limit: limit.clamp(1, MOST),
+        after: input.cursor.as_deref().map(read).transpose()?,
+        limit: MOST,
         ..Query::default()
     };
-    let page = call.desk.runs().store().list(&query)?;
+    let store = call.desk.runs().store();
     // Who may touch one run only sees no other.
-    let may_see = |run: &str| call.run(Some(run)).is_ok();
-    let mut runs = Vec::new();
-    let mut places = Vec::new();
-    for head in &page.heads {
-        let summary = &head.summary;
-        let asks = !summary.requests.is_empty();
-        if !may_see(head.run.as_str()) || (input.waiting_for_person && !asks) {
-            continue;
-        }
-        let mut run = json!({
-            "run_id": head.run,
-            "workflow": summary.workflow,
-            "status": summary.status,
-            "states": summary.leaves,
-            "updated_at": head.updated,
-            "counts": {"records": head.seq, "requests": summary.requests.len()},
-        });
-        if asks {
-            put(&mut run, "waiting", json!(summary.requests));
-        }
-        if let Some(title) = &summary.title {
-            put(&mut run, "title", json!(title));
-        }
-        places.push(Cursor {
-            updated: head.updated,
-            run: head.run.clone(),
-        });
-        runs.push(run);
+    if let Some(bound) = call.bound() {
+        let head = store.head(&call.run(Some(bound.as_str()))?)?;
+        let runs: Vec<Value> = is_asked_for(&head, input)
+            .then(|| told(&head))
+            .into_iter()
+            .collect();
+        return Ok(fields(json!({"runs": runs})));
     }
-    let count = runs.len();
-    let runs = Call::fitting(runs, &json!({}));
-    let cursor = if runs.len() < count {
-        runs.len()
-            .checked_sub(1)
-            .and_then(|at| places.get(at))
-            .cloned()
-    } else {
-        page.next
+    let mut heads: Vec<Head> = Vec::new();
+    let mut goes_on = true;
+    while heads.len() <= limit && goes_on {
+        let page = store.list(&query)?;
+        goes_on = page.next.is_some();
+        query.after = page.next;
+        heads.extend(page.heads.into_iter().filter(|it| is_asked_for(it, input)));
+    }
+    let told = heads.iter().take(limit).map(told).collect();
+    let mut answer = fields(json!({}));
+    let runs = bounds::fitting(told, bounds::MOST.saturating_sub(room(&answer)));
+    let last = runs.len().checked_sub(1).and_then(|at| heads.get(at));
+    if let Some(last) = last.filter(|_| runs.len() < heads.len()) {
+        let cursor = format!("{}:{}", last.updated, last.run);
+        answer.insert("cursor".to_owned(), json!(cursor));
+    }
+    answer.insert("runs".to_owned(), json!(runs));
+    Ok(answer)
+}
+
+/// What a store's list can't be asked for; and all of it, where there is no list.
+fn is_asked_for(head: &Head, input: &Input) -> bool {
+    let summary = &head.summary;
+    let same = |wanted: &Option<String>, it: Option<&String>| {
+        wanted.as_ref().is_none_or(|wanted| Some(wanted) == it)
     };
-    let mut answer = json!({"runs": runs});
-    if let Some(cursor) = cursor {
-        put(
-            &mut answer,
-            "cursor",
-            json!(format!("{}:{}", cursor.updated, cursor.run)),
-        );
+    (!input.waiting_for_person || !summary.requests.is_empty())
+        && (input.status.is_empty() || input.status.contains(&summary.status))
+        && same(&input.workflow, Some(&summary.workflow))
+        && same(&input.project, summary.project.as_ref())
+}
+
+fn told(head: &Head) -> Value {
+    let summary = &head.summary;
+    let mut run = json!({
+        "run_id": head.run,
+        "workflow": summary.workflow,
+        "status": summary.status,
+        "states": summary.leaves,
+        "updated_at": head.updated,
+        "counts": {"records": head.seq, "requests": summary.requests.len()},
+    });
+    if !summary.requests.is_empty() {
+        let some: Vec<_> = summary.requests.iter().take(REQUESTS).collect();
+        put(&mut run, "waiting", json!(some));
     }
-    Ok(fields(answer))
+    if let Some(title) = &summary.title {
+        put(&mut run, "title", json!(title));
+    }
+    run
 }
 
 /// A place in the list, as an earlier answer wrote it.
@@ -122,8 +137,5 @@ fn read(text: &str) -> Result<Cursor, Problem> {
             run: run.parse().ok()?,
         })
     });
-    cursor.ok_or_else(|| {
-        let message = "`cursor`: take the one that the answer before has given";
-        Problem::new("invalid_arguments", message)
-    })
+    cursor.ok_or_else(no_cursor)
 }

@@ -5,11 +5,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_store::body::StepStatus;
 use statemark_store::runs::Sent;
-use statemark_store::{Advance, Report, Send};
+use statemark_store::{Advance, Advanced, Loaded, Report, Send, Written, fold};
 
+use crate::pages::{Place, page};
 use crate::problem::Problem;
 use crate::tool::{Call, Data, Hints, Set, Tool};
-use crate::tools::{NEXT, Once, about, done};
+use crate::tools::{NEXT, about, done, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -57,81 +58,117 @@ pub(super) fn tool() -> Tool {
 
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let before = call.load(input.run_id.as_deref())?;
-    let once = Once {
-        expected_seq: input.expected_seq,
-        idempotency_key: input.idempotency_key.clone(),
-    };
-    let order = call.order(
-        before.run.clone(),
-        once.idempotency_key.as_deref(),
-        once.expected_seq,
-    )?;
-    let from = before.state.leaves.clone();
-    let runs = call.desk.runs();
-    let event = match (&input.event, &input.step) {
-        (Some(event), None) => event.clone(),
-        (None, Some(step)) => {
-            let advance = advance(step, input)?;
-            let advanced = runs.advance(&order, &advance)?;
-            if let Some(refused) = &advanced.refused {
-                return Err(Problem::refused(refused));
-            }
-            let Some(written) = &advanced.written else {
-                let answer = json!({"taken": false, "run_id": advanced.run});
-                return about(&runs.load(&before.run)?, answer);
+    let key = input.idempotency_key.as_deref();
+    let order = call.order(before.run.clone(), key, input.expected_seq)?;
+    match (&input.event, &input.step) {
+        (Some(event), None) => {
+            let send = Send {
+                event: event.clone(),
+                data: input.data.clone(),
             };
-            let moved = advanced.entered.is_some() || advanced.left.is_some();
-            return done(
-                written,
-                json!({"taken": moved, "from": from, "to": written.loaded.state.leaves, "seq": written.loaded.head.seq, "asked": advanced.request}),
-            );
+            let written = call.desk.runs().send(&order, &send)?;
+            sent(call, &before, &written)
         }
-        _ => {
-            return Err(Problem::new(
-                "invalid_arguments",
-                "give either `event`, or `step` with its `status`",
-            ));
+        (None, Some(step)) => {
+            let advanced = call.desk.runs().advance(&order, &advance(step, input)?)?;
+            reported(call, &before, &advanced)
         }
-    };
-    let send = Send {
-        event,
-        data: input.data.clone(),
-    };
-    let written = runs.send(&order, &send)?;
-    match Sent::of(&written)? {
-        Sent::Taken(event) => done(
-            &written,
-            json!({
-                "taken": true,
-                "from": from,
-                "to": event.step.leaves,
-                "seq": written.loaded.head.seq,
-                "effects": event.step.effects,
-                "changed": event.step.changed,
-            }),
-        ),
-        Sent::Asked(opened) => done(
-            &written,
-            json!({"taken": false, "from": from, "asked": opened.request, "prompt": opened.prompt}),
-        ),
-        Sent::Refused(_) => done(&written, json!({})),
+        _ => Err(Problem::argument(
+            "event",
+            "give either it, or `step` with its `status`",
+        )),
     }
+}
+
+/// What became of an event.
+fn sent(call: &Call<'_>, before: &Loaded, written: &Written) -> Data {
+    let from = leaves_before(call, before, written)?;
+    let event = match Sent::of(written)? {
+        Sent::Taken(event) => event,
+        Sent::Asked(opened) => {
+            let asked = json!({"taken": false, "from": from, "asked": opened.request, "prompt": opened.prompt});
+            return done(written, asked);
+        }
+        Sent::Refused(_) => return done(written, json!({})),
+    };
+    let mut answer = done(
+        written,
+        json!({
+            "taken": true,
+            "from": from,
+            "to": event.step.leaves,
+            "seq": written.records.last().map(|it| it.seq),
+        }),
+    )?;
+    // Both are in the journal, and the context is in `get_run`.
+    let changed = page(
+        json!(event.step.changed),
+        Place::default(),
+        room(&answer) / 2,
+    );
+    answer.insert("changed".to_owned(), changed.0);
+    let effects = page(json!(event.step.effects), Place::default(), room(&answer));
+    answer.insert("effects".to_owned(), effects.0);
+    if changed.1.is_some() || effects.1.is_some() {
+        let fix = json!({"tool": "get_run", "arguments": {"run_id": written.loaded.run, "include": ["context"]}});
+        answer.insert("cut".to_owned(), fix);
+    }
+    Ok(answer)
+}
+
+/// What became of a report.
+fn reported(call: &Call<'_>, before: &Loaded, advanced: &Advanced) -> Data {
+    let Some(written) = &advanced.written else {
+        if let Some(refused) = &advanced.refused {
+            return Err(Problem::refused(refused));
+        }
+        let answer = json!({"taken": false, "run_id": advanced.run});
+        return about(&call.desk.runs().load(&before.run)?, answer);
+    };
+    let from = leaves_before(call, before, written)?;
+    let moved = advanced.left.as_ref().or(advanced.entered.as_ref());
+    let to = moved.map_or(&from, |event| &event.step.leaves);
+    done(
+        written,
+        json!({
+            "taken": moved.is_some(),
+            "from": from,
+            "to": to,
+            "seq": written.records.last().map(|it| it.seq),
+            "status": advanced.step.as_ref().map(|it| it.status),
+            "asked": advanced.request,
+        }),
+    )
+}
+
+/// Where the run was before these records: a repeated call is told what it was told at first.
+fn leaves_before(
+    call: &Call<'_>,
+    before: &Loaded,
+    written: &Written,
+) -> Result<Vec<String>, Problem> {
+    let run = &written.loaded.run;
+    let Some(first) = written.records.first() else {
+        return Ok(written.loaded.state.leaves.clone());
+    };
+    let last = first.seq.saturating_sub(1);
+    if before.run == *run && before.head.seq == last {
+        return Ok(before.state.leaves.clone());
+    }
+    if last == 0 {
+        return Ok(Vec::new());
+    }
+    let state = fold::read(call.desk.runs().store(), run, Some(last))?;
+    Ok(state.leaves)
 }
 
 fn advance(step: &str, input: &Input) -> Result<Advance, Problem> {
     let word = input.status.as_deref().unwrap_or("running");
-    let all = [
-        StepStatus::NotStarted,
-        StepStatus::Running,
-        StepStatus::Waiting,
-        StepStatus::Completed,
-        StepStatus::Failed,
-        StepStatus::Skipped,
-    ];
+    let all = StepStatus::ALL;
     let Some(status) = all.into_iter().find(|it| it.name() == word) else {
         let names: Vec<&str> = all.iter().map(|it| it.name()).collect();
-        let message = format!("`status`: `{word}` is none of {}", names.join(", "));
-        return Err(Problem::new("invalid_arguments", message));
+        let what = format!("`{word}` is none of {}", names.join(", "));
+        return Err(Problem::argument("status", what));
     };
     Ok(Advance {
         step: Some(step.to_owned()),

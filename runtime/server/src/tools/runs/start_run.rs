@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::{RunId, Start};
+use statemark_store::{RunError, RunId, Start, StoreError};
 
+use crate::problem::Problem;
 use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{NEXT, about, done};
 
@@ -58,10 +59,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         let written = runs.resume(&order, None)?;
         return done(&written, json!({"run_id": found, "resumed": true}));
     }
-    let run: RunId = match &input.run_id {
-        Some(id) => call.run(Some(id))?,
-        None => RunId::random(),
-    };
+    let run = id(call, input, project.as_deref())?;
     let order = call.order(run.clone(), key, None)?;
     let start = Start {
         workflow: input.workflow.clone(),
@@ -71,10 +69,36 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         session: input.session.clone(),
         ..Start::default()
     };
-    let written = runs.start(&order, &start)?;
+    let written = runs.start(&order, &start).map_err(|error| match error {
+        RunError::Store(StoreError::Conflict { .. }) => exists(&run),
+        error => error.into(),
+    })?;
     let mut answer = about(&written.loaded, json!({"run_id": run, "resumed": false}))?;
     if written.replayed {
         answer.insert("replayed".to_owned(), json!(true));
     }
     Ok(answer)
+}
+
+/// The id of the run: the given one, or the only one that the caller may touch; else a new one. With a key it is always
+/// the same, so that a call that is made again finds the run that it has started.
+fn id(call: &Call<'_>, input: &Input, project: Option<&str>) -> Result<RunId, Problem> {
+    if let Some(id) = &input.run_id {
+        return call.run(Some(id));
+    }
+    if call.bound().is_some() {
+        return call.run(None);
+    }
+    let Some(key) = &input.idempotency_key else {
+        return Ok(RunId::random());
+    };
+    let caller = call.caller.actor.name.as_deref().unwrap_or_default();
+    let scope = format!("{}\n{caller}\n{key}", project.unwrap_or_default());
+    Ok(RunId::of_workflow_for(&input.workflow, &scope))
+}
+
+fn exists(run: &RunId) -> Problem {
+    let message =
+        format!("there is a run `{run}` already: go on with it, or choose another `run_id`");
+    Problem::new("run_exists", message).mended_by("get_run", json!({"run_id": run}))
 }

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use statemark_store::Loaded;
 
 use super::get_events::whole;
+use crate::bounds;
 use crate::problem::Problem;
 use crate::tool::{Call, Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about};
+use crate::tools::{NEXT, about, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -69,10 +70,7 @@ pub(super) fn tool() -> Tool {
 
 fn run(call: &Call<'_>, input: &Input) -> Data {
     if input.until == Until::State && input.state.is_none() {
-        return Err(Problem::new(
-            "invalid_arguments",
-            "`state`: say which, for `until: state`",
-        ));
+        return Err(Problem::argument("state", "say which, for `until: state`"));
     }
     let run = call.run(input.run_id.as_deref())?;
     let runs = call.desk.runs();
@@ -80,10 +78,9 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     let longest = Duration::from_millis(input.timeout_ms.unwrap_or(LONGEST).min(LONGEST));
     let mut loaded = runs.caught_up(&run)?;
     let after = input.after_seq.unwrap_or(loaded.head.seq);
-    let open = open(&loaded);
     let mut talked = Instant::now();
     let reached = loop {
-        if met(&loaded, input, after, &open) {
+        if met(&loaded, input, after) {
             break true;
         }
         if began.elapsed() >= longest || (call.cancelled)() {
@@ -98,33 +95,32 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         loaded = runs.caught_up(&run)?;
     };
     let records = runs.store().records(&run, after, MOST)?;
-    let records: Vec<Value> = records.iter().map(whole).collect();
-    let records = Call::fitting(records, &json!({}));
+    let records: Vec<Value> = records.iter().map(|it| whole(&run, it)).collect();
+    let mut answer = about(&loaded, json!({"reached": reached, "cursor": after}))?;
+    let records = bounds::fitting(records, bounds::MOST.saturating_sub(room(&answer)));
     let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
-    let cursor = after.saturating_add(count);
-    about(
-        &loaded,
-        json!({"reached": reached, "records": records, "cursor": cursor}),
-    )
+    answer.insert("cursor".to_owned(), json!(after.saturating_add(count)));
+    answer.insert("records".to_owned(), json!(records));
+    Ok(answer)
 }
 
-fn open(loaded: &Loaded) -> Vec<String> {
-    let open = loaded.state.open_requests().into_iter();
-    open.map(|it| it.opened.request.clone()).collect()
-}
-
-fn met(loaded: &Loaded, input: &Input, after: u64, before: &[String]) -> bool {
-    let is_over = loaded.state.status().is_over();
+fn met(loaded: &Loaded, input: &Input, after: u64) -> bool {
+    let state = &loaded.state;
+    if state.status().is_over() {
+        return true;
+    }
     match input.until {
-        Until::Change => loaded.head.seq > after || is_over,
-        Until::Terminal => is_over,
+        Until::Change => loaded.head.seq > after,
+        Until::Terminal => false,
         Until::Request => {
-            let open = open(loaded);
-            is_over || before.iter().any(|it| !open.contains(it)) || before.is_empty()
+            // Who asks for nothing has nothing to wait for.
+            let settled = state
+                .requests
+                .values()
+                .filter_map(|it| it.resolved.as_ref());
+            let mut settled = settled.map(|(_, _, seq)| *seq);
+            settled.any(|seq| seq > after) || state.open_requests().is_empty()
         }
-        Until::State => {
-            let state = input.state.as_deref().unwrap_or_default();
-            loaded.state.is_active(state) || is_over
-        }
+        Until::State => state.is_active(input.state.as_deref().unwrap_or_default()),
     }
 }
