@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use serde_json::{Value, json};
+use statemark_runtime::Operator;
+
 use super::draft::{
     Draft, DraftInitial, DraftState, DraftTransition, DraftTrigger, ROOT, StateIndex,
     document_order,
@@ -9,7 +12,7 @@ use super::draft::{
 use super::expression::{place_in_expression, place_states};
 use super::spec::Spec;
 use crate::arena::{Arena, Handle};
-use crate::front::definition::ast::Kind;
+use crate::front::definition::ast::{Definition, Guard as GuardDeclaration, Kind};
 use crate::front::mermaid::{ast, entity};
 use crate::ir::{
     ActionKind, EventKind, Initial, Interrupt, Machine, Meta, Note, Parts, State, StateKind,
@@ -94,10 +97,37 @@ pub(super) fn finish(
             .and_then(|definition| definition.context.as_ref().map(|c| c.value.clone())),
         context_schema: definition
             .and_then(|definition| definition.meta.get("context_schema").cloned()),
-        meta: definition.map_or_else(Meta::new, |definition| definition.meta.clone()),
+        meta: definition.map_or_else(Meta::new, metadata),
         direction: drawn.direction,
         notes,
     }
+}
+
+/// What hosts read of a definition: its own keys for them, and its comparisons by name, whose names nothing else keeps.
+fn metadata(definition: &Definition) -> Meta {
+    let mut meta = definition.meta.clone();
+    let named = definition.guards.iter().filter_map(|guard| {
+        let GuardDeclaration::Compare {
+            field,
+            operator,
+            values,
+        } = &guard.value
+        else {
+            return None;
+        };
+        let mut values = values.iter().map(|it| it.value.clone());
+        let value = match operator.value {
+            Operator::In => Value::Array(values.collect()),
+            _ => values.next().unwrap_or_default(),
+        };
+        let told = json!({"field": field.value, "op": operator.value.name(), "value": value});
+        Some((guard.name.value.clone(), told))
+    });
+    let named: Meta = named.collect();
+    if !named.is_empty() {
+        meta.insert("guards".to_owned(), Value::Object(named));
+    }
+    meta
 }
 
 /// The transitions in their order, and for each state, in document order, the range of its own.

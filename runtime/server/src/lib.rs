@@ -28,6 +28,7 @@ mod pages;
 mod problem;
 mod profiles;
 mod schema;
+mod session;
 mod tool;
 mod tools;
 

@@ -7,9 +7,21 @@
 //! Each tool names its kin, the tool of ours that does the same ([`Tool::like`]): a state that grants or restricts one of
 //! the two names means both.
 
-use crate::tool::Tool;
+mod statewright;
+
+use serde_json::Value;
+
+use crate::tool::{Outcome, Tool};
 
 /// The tools of all profiles.
 pub(crate) fn all() -> Vec<Tool> {
-    Vec::new()
+    statewright::all()
+}
+
+/// The shape of systems that tell errors in words alone.
+fn words(outcome: Outcome) -> (Value, bool) {
+    match outcome {
+        Ok(answer) => (answer, false),
+        Err(problem) => (Value::String(problem.message), true),
+    }
 }

@@ -98,6 +98,12 @@ impl Hints {
         destructive: false,
         idempotent: true,
     };
+    /// It adds something, each time anew.
+    pub const ADDS: Self = Self {
+        read_only: false,
+        destructive: false,
+        idempotent: false,
+    };
     /// It may undo or end something.
     pub const ENDS: Self = Self {
         read_only: false,

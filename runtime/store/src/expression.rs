@@ -235,6 +235,14 @@ fn constants(table: &Table, range: &Range<u32>) -> Vec<String> {
     constants.map(|one| constant(table, one)).collect()
 }
 
+/// A constant as JSON.
+pub(crate) fn value(table: &Table, constant: &Constant) -> Value {
+    match constant {
+        Constant::Text(text) => Value::from(table.text(*text)),
+        other => serde_json::from_str(&self::constant(table, other)).unwrap_or_default(),
+    }
+}
+
 fn constant(table: &Table, constant: &Constant) -> String {
     match constant {
         Constant::Null => "null".to_owned(),

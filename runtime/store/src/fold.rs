@@ -110,6 +110,9 @@ pub struct RunState {
     pub paused_by: Option<crate::actor::Actor>,
     /// Whether it was given up, and why.
     pub cancelled: Option<String>,
+    /// Who has given it up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancelled_by: Option<crate::actor::Actor>,
     /// Whether it was closed from outside, and whether that is a success.
     pub closed: Option<bool>,
     /// The last refusal, while nothing has come behind it, and its record.

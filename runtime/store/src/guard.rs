@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_runtime::{Instruction, Table, TransitionId};
+use statemark_runtime::{Instruction, Operator, Table, TransitionId};
 
 use crate::expression::{self, Part, Parts};
 use crate::step::Stepper;
@@ -76,6 +76,55 @@ impl Unmet {
             return format!("`{part}` {verdict}");
         }
         format!("`{part}` {verdict} ({})", facts.join(", "))
+    }
+}
+
+/// A question of a guard that isn't made of others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// As its author would write it.
+    pub text: String,
+    /// The field, the operator and what it is compared with, if it is one comparison, as definitions write it.
+    pub comparison: Option<(String, &'static str, Value)>,
+}
+
+/// The questions of the guard of a transition, in order; none where it has no guard.
+pub(crate) fn questions(table: &Table, transition: TransitionId) -> Vec<Question> {
+    let code = table.guard(transition);
+    let mut found = Vec::new();
+    if !code.is_empty() {
+        ask(table, code, &expression::read(table, code), &mut found);
+    }
+    found
+}
+
+fn ask(table: &Table, code: &[Instruction], part: &Part, found: &mut Vec<Question>) {
+    match &part.parts {
+        Parts::And(both) | Parts::Or(both) => {
+            ask(table, code, &both.0, found);
+            ask(table, code, &both.1, found);
+        }
+        Parts::Not(inner) => ask(table, code, inner, found),
+        Parts::None => {
+            let comparison = match code.get(part.code.clone()) {
+                Some([Instruction::Compare(field, operator, range)]) => {
+                    let constants = table.constants(range).iter();
+                    let mut values: Vec<Value> =
+                        constants.map(|it| expression::value(table, it)).collect();
+                    let value = match operator {
+                        Operator::In => Value::Array(values),
+                        _ => values.pop().unwrap_or_default(),
+                    };
+                    Some((table.field_name(*field).to_owned(), operator.name(), value))
+                }
+                _ => None,
+            };
+            let text = part.text.clone();
+            let question = Question { text, comparison };
+            if !found.contains(&question) {
+                found.push(question);
+            }
+        }
     }
 }
 

@@ -62,7 +62,7 @@ pub use compare::{Comparison, RowChanges, compare};
 pub use contract::Contract;
 pub use fold::{Live, RunState, Status, WaitingFor};
 pub use git::{FileChange, FileChanges, FileFate, GitError};
-pub use guard::{Fact, Unmet};
+pub use guard::{Fact, Question, Unmet};
 pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};
 pub use memory::MemoryStore;

@@ -21,6 +21,7 @@ pub use pattern::Pattern;
 use words::withheld_by;
 pub use words::{UNGATED, tools_of};
 
+use crate::actor::{Actor, Role};
 use crate::runs::{Loaded, list};
 
 /// Whether a tool may be used.
@@ -185,6 +186,15 @@ impl Loaded {
             allowed,
             disallowed,
         }
+    }
+
+    /// Whether the run lets go of its caller's tools when an agent gives it up: the definition says so, or a person gave
+    /// it up, or it came to its end.
+    #[must_use]
+    pub fn lets_go(&self) -> bool {
+        let by_agent = |it: &Actor| it.role < Role::Person;
+        let given_up = self.state.cancelled_by.as_ref().is_some_and(by_agent);
+        !given_up || self.workflow.meta().get("deactivate") == Some(&Value::from("release"))
     }
 
     fn denial(&self, code: &'static str, reason: String) -> Denial {

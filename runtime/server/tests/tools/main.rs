@@ -3,4 +3,5 @@
 #![cfg(test)]
 
 mod bench;
+mod profiles;
 mod transcripts;

@@ -15,7 +15,7 @@
 //! > without next                   from here on answers are shown without what is next; `with next` ends that
 //! ```
 //!
-//! Runs are to be given ids, since minted ones can't be guessed.
+//! Ids that were minted are shown as `minted-1`, `minted-2` and so on, in the order in which they were first seen.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -80,6 +80,7 @@ fn play(text: &str) -> String {
         bench: Bench::new(&specs),
         caller: Caller::agent(),
         has_next: true,
+        minted: Vec::new(),
     };
     let mut played = String::new();
     let mut rest = text;
@@ -90,6 +91,7 @@ fn play(text: &str) -> String {
         for line in commands(script) {
             let _ = writeln!(played, "> {line}");
             let answer = stage.act(&line);
+            let answer = stage.unminted(answer);
             played += &answer;
             if !answer.is_empty() {
                 played.push('\n');
@@ -146,6 +148,8 @@ struct Stage {
     caller: Caller,
     /// Whether `next` is shown.
     has_next: bool,
+    /// The ids that were seen and that nobody has given.
+    minted: Vec<String>,
 }
 
 impl Stage {
@@ -185,6 +189,21 @@ impl Stage {
         }
     }
 
+    /// The same text with other names for ids that are others each time.
+    fn unminted(&mut self, mut text: String) -> String {
+        let mut from = 0;
+        while let Some(at) = (from..text.len()).find(|at| is_minted(&text.as_bytes()[*at..])) {
+            let id = text.get(at..at + MINTED.len()).unwrap().to_owned();
+            if !self.minted.contains(&id) {
+                self.minted.push(id.clone());
+            }
+            let number = self.minted.iter().position(|it| *it == id).unwrap() + 1;
+            text.replace_range(at..at + MINTED.len(), &format!("minted-{number}"));
+            from = at;
+        }
+        text
+    }
+
     fn call(&self, tool: &str, arguments: Map<String, Value>) -> String {
         let Some((answer, is_error)) = self.bench.call(&self.caller, tool, arguments) else {
             return format!("error: there is no tool `{tool}`");
@@ -197,6 +216,17 @@ impl Stage {
             answer => format!("{mark}{}", pretty(&answer)),
         }
     }
+}
+
+/// What an id looks like that was minted.
+const MINTED: &str = "01234567-89ab-7cde-f012-3456789abcde";
+
+fn is_minted(text: &[u8]) -> bool {
+    let fits = |(is, like): (&u8, u8)| match like {
+        b'-' => *is == b'-',
+        _ => is.is_ascii_digit() || (b'a'..=b'f').contains(is),
+    };
+    text.len() >= MINTED.len() && text.iter().zip(MINTED.bytes()).all(fits)
 }
 
 /// Widest line that an object or list is put on as a whole.

@@ -101,6 +101,7 @@ pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
         }
         Body::Cancelled(cancelled) => {
             state.cancelled = Some(cancelled.reason.unwrap_or_default());
+            state.cancelled_by = Some(record.actor.clone());
             state.timers.clear();
             state.queue.clear();
         }

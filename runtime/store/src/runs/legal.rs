@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_runtime::Candidate;
+use statemark_runtime::{Candidate, TransitionId};
 
 use super::{Loaded, RunError};
-use crate::guard::{self, Fact, Unmet};
+use crate::guard::{self, Fact, Question, Unmet};
 use crate::step::Stepper;
 
 /// A transition that an event from outside could take.
@@ -72,6 +72,12 @@ impl Loaded {
             told.push(legal);
         }
         Ok(told)
+    }
+
+    /// What the guard of a transition asks, question by question.
+    #[must_use]
+    pub fn questions(&self, transition: u16) -> Vec<Question> {
+        guard::questions(self.workflow.table(), TransitionId::new(transition))
     }
 
     fn told(&self, candidate: &Candidate, stepper: &mut Stepper<'_>) -> Legal {

@@ -1,0 +1,50 @@
+//! `statewright_run_agent`: letting another agent do a state's work.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::driven;
+use crate::problem::Problem;
+use crate::profiles::words;
+use crate::tool::{Call, Hints, Outcome, Set, Tool};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(
+    dead_code,
+    reason = "there is no executor yet that they would be handed to"
+)]
+struct Input {
+    /// What to fix or build, with the details that the agent needs.
+    task: String,
+    /// Execute only this state.
+    state: Option<String>,
+    /// The model to use.
+    model: Option<String>,
+    /// The endpoint of the model's API.
+    ollama_url: Option<String>,
+    /// The working directory.
+    workdir: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::foreign(
+        ("statewright_run_agent", Set::Statewright, Hints::WRITES),
+        (
+            "Run an agent",
+            "Run an agent that is held to the workflow's states, on one state or on the whole workflow.",
+        ),
+        words,
+        run,
+    )
+    .like("start_run")
+}
+
+fn run(call: &Call<'_>, _: &Input) -> Outcome {
+    driven(call)?;
+    Err(Problem::new(
+        "executor_unavailable",
+        "executor_unavailable: no executor is configured. Do the state's work with your own tools, then call \
+         statewright_transition",
+    ))
+}

@@ -1,0 +1,128 @@
+//! The run that a session means, where tools don't name one.
+//!
+//! Nothing is remembered here. It is the run that the server or the caller's token is bound to; else the only live run of
+//! the caller's project. Where none is live, the last one that came to its end still answers questions. Runs that others
+//! have invoked aren't meant: whoever drives the outer run is led into them while it waits for them.
+
+use serde_json::{Value, json};
+use statemark_store::{Head, Loaded, MAX_PAGE, Query, RunId, RunState, Status, WaitingFor};
+
+use crate::problem::Problem;
+use crate::tool::Call;
+
+/// Most runs that are looked at for one that is meant; those that invoked runs stand between don't count as meant.
+const MOST: usize = MAX_PAGE;
+
+/// Most runs that are named where several could be meant.
+const NAMED: usize = 10;
+
+/// How deep runs are followed that invoke each other.
+const DEEP: usize = 32;
+
+/// Whether a run can still go on.
+const LIVE: [Status; 3] = [Status::Running, Status::Waiting, Status::Paused];
+
+/// The run that is meant, as it is now: a live one, else the last one if it has come to its end.
+///
+/// # Errors
+///
+/// Several are live, or the run can't be read.
+pub(crate) fn outer(call: &Call<'_>) -> Result<Option<Loaded>, Problem> {
+    let run = match call.bound() {
+        Some(bound) => Some(bound.clone()),
+        None => found(call)?,
+    };
+    let Some(run) = run else {
+        return Ok(None);
+    };
+    Ok(Some(call.desk.runs().caught_up(&run)?))
+}
+
+/// The run that is to be driven now: of the one that is meant the innermost that it waits for.
+///
+/// # Errors
+///
+/// As for [`outer`].
+pub(crate) fn driven(call: &Call<'_>) -> Result<Option<Loaded>, Problem> {
+    let Some(mut loaded) = outer(call)? else {
+        return Ok(None);
+    };
+    for _ in 0..DEEP {
+        let Some(child) = waited_for(&loaded.state) else {
+            break;
+        };
+        loaded = call.desk.runs().caught_up(&child)?;
+    }
+    Ok(Some(loaded))
+}
+
+/// The live runs of the caller's project that nobody has invoked, the last that changed first.
+///
+/// # Errors
+///
+/// The store's.
+pub(crate) fn live(call: &Call<'_>) -> Result<Vec<Head>, Problem> {
+    of(call, &LIVE)
+}
+
+/// The run that changed last.
+///
+/// # Errors
+///
+/// The store's.
+pub(crate) fn last(call: &Call<'_>) -> Result<Option<Head>, Problem> {
+    Ok(of(call, &Status::ALL)?.into_iter().next())
+}
+
+/// That several runs could be meant.
+pub(crate) fn several(live: &[Head]) -> Problem {
+    let told = |head: &Head| {
+        let summary = &head.summary;
+        json!({"run_id": head.run, "workflow": summary.workflow, "status": summary.status})
+    };
+    let runs: Vec<Value> = live.iter().take(NAMED).map(told).collect();
+    let names: Vec<String> = live
+        .iter()
+        .take(NAMED)
+        .map(|it| format!("`{}`", it.run))
+        .collect();
+    let message = format!(
+        "several runs are live, among them {}: start the server with `--run`, or give the client a token of one run",
+        names.join(", ")
+    );
+    Problem::new("several_runs", message).with(json!({"runs": runs}))
+}
+
+fn found(call: &Call<'_>) -> Result<Option<RunId>, Problem> {
+    let live = live(call)?;
+    match live.as_slice() {
+        [only] => Ok(Some(only.run.clone())),
+        [] => {
+            let over = [Status::Completed, Status::Failed].map(Status::name);
+            let last = last(call)?;
+            let last = last.filter(|head| over.contains(&head.summary.status.as_str()));
+            Ok(last.map(|head| head.run))
+        }
+        all => Err(several(all)),
+    }
+}
+
+fn of(call: &Call<'_>, statuses: &[Status]) -> Result<Vec<Head>, Problem> {
+    let query = Query {
+        statuses: statuses.iter().map(|it| it.name().to_owned()).collect(),
+        project: call.caller.project.clone(),
+        limit: MOST,
+        ..Query::default()
+    };
+    let page = call.desk.runs().store().list(&query)?;
+    let is_outer = |head: &Head| head.summary.parent.is_none();
+    Ok(page.heads.into_iter().filter(is_outer).collect())
+}
+
+/// The run that this one waits for, if it is all that it waits for.
+fn waited_for(state: &RunState) -> Option<RunId> {
+    match state.waiting_for().as_slice() {
+        [WaitingFor::Child { run }] => run.parse().ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,275 @@
+//! Profiles against the documents of their systems: `profiles/<profile>.json` has what each document says of each tool.
+//!
+//! ```text
+//! "specs"     the workflows that there are, by id
+//! "tools"     by name:
+//!   "arguments"  names with types; `!` behind a type: required
+//!   "fields"     paths into the answer with types: `string[]`, `integer|null`; `?` behind a type: may be absent
+//!   "calls"      "before": calls of tools of the profile or of ours; "as": the role, else agent; "arguments";
+//!                "gives": fields with these values; or "error": how the error begins
+//! ```
+//!
+//! Tools have no other arguments than the documented ones, and a profile no other tools; answers may have more fields.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use statemark_server::{Caller, Options, Set};
+use statemark_store::{Actor, Role};
+
+use crate::bench::Bench;
+
+#[test]
+fn every_tool_is_as_its_document_says() {
+    let mut wrong = String::new();
+    let mut seen = 0;
+    for set in Set::PROFILES {
+        let path = format!("tests/profiles/{}.json", set.name());
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let Ok(text) = fs::read_to_string(path) else {
+            continue;
+        };
+        let document: Value = serde_json::from_str(&text).unwrap();
+        seen += 1;
+        check(set, &document, &mut wrong);
+    }
+    assert!(seen > 0);
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn a_workflow_cannot_become_a_laxer_one_under_its_own_name() {
+    let name = "door.workflow.json";
+    let strict = r#"{"id": "door", "initial": "shut", "states": {
+        "shut": {"allowed_tools": [], "on": {"GO": "open"}}, "open": {"type": "final"}}}"#;
+    let lax = strict.replace("[]", r#"["Bash"]"#);
+    let mut bench = Bench::new(&[(name, strict)]);
+    offer(&mut bench, &[Set::Statewright]);
+    let load = |bench: &Bench, role| {
+        let arguments = object(&json!({"name": "door"}));
+        let answer = bench.call(&caller(role), "statewright_load_workflow", arguments);
+        answer.expect("a tool")
+    };
+    assert!(!load(&bench, None).1);
+    assert!(!load(&bench, None).1, "the same one starts over");
+    bench.edit(&[(name, &lax)]);
+    offer(&mut bench, &[Set::Statewright]);
+    let (refused, is_error) = load(&bench, None);
+    assert!(is_error);
+    let text = refused.as_str().unwrap();
+    assert!(text.starts_with("'door' has changed since run '"), "{text}");
+    let (state, _) = bench
+        .call(&caller(None), "statewright_get_state", Map::new())
+        .unwrap();
+    assert_eq!(state["allowed_tools"], json!([]));
+    let (loaded, is_error) = load(&bench, Some("person"));
+    assert!(!is_error, "{loaded}");
+    assert_eq!(loaded["allowed_tools"], json!(["Bash"]));
+}
+
+fn check(set: Set, document: &Value, wrong: &mut String) {
+    let tools = document["tools"].as_object().unwrap();
+    let bench = stage(set, document);
+    let offered: Vec<&str> = bench.desk.tools().iter().map(|tool| tool.name).collect();
+    let mut documented: Vec<&str> = tools.keys().map(String::as_str).collect();
+    documented.sort_unstable();
+    if offered != documented {
+        let _ = writeln!(
+            wrong,
+            "{}: offered are {offered:?}, documented {documented:?}",
+            set.name()
+        );
+    }
+    for (name, said) in tools {
+        let Some(tool) = bench.desk.tools().iter().find(|tool| tool.name == name) else {
+            continue;
+        };
+        takes(name, &tool.input, &said["arguments"], wrong);
+        for call in said["calls"].as_array().unwrap() {
+            played(set, document, (name, said), call, wrong);
+        }
+    }
+}
+
+/// Only the profile's tools, over the document's workflows.
+fn stage(set: Set, document: &Value) -> Bench {
+    let specs = document["specs"].as_object().unwrap();
+    let specs: Vec<(String, String)> = specs
+        .iter()
+        .map(|(id, spec)| (format!("{id}.workflow.json"), spec.to_string()))
+        .collect();
+    let specs: Vec<(&str, &str)> = specs.iter().map(|(name, it)| (&**name, &**it)).collect();
+    let mut bench = Bench::new(&specs);
+    offer(&mut bench, &[set]);
+    bench
+}
+
+fn offer(bench: &mut Bench, sets: &[Set]) {
+    let options = Options {
+        sets: sets.to_vec(),
+        ..Options::default()
+    };
+    bench.serve(options).unwrap();
+}
+
+/// Whether a tool takes what is documented, and nothing else.
+fn takes(tool: &str, schema: &Map<String, Value>, documented: &Value, wrong: &mut String) {
+    let schema = Value::Object(schema.clone());
+    let none = Map::new();
+    let properties = schema["properties"].as_object().unwrap_or(&none);
+    let documented = documented.as_object().unwrap();
+    for name in properties.keys().filter(|it| !documented.contains_key(*it)) {
+        let _ = writeln!(wrong, "{tool}: `{name}` isn't documented");
+    }
+    for (name, kind) in documented {
+        let kind = kind.as_str().unwrap();
+        let required = schema["required"].as_array().into_iter().flatten();
+        let is_required = required.into_iter().any(|it| it == name);
+        let Some(property) = properties.get(name) else {
+            let _ = writeln!(wrong, "{tool}: doesn't take `{name}`");
+            continue;
+        };
+        let kinds = kind.trim_end_matches('!');
+        if !kinds.split('|').any(|kind| admits(property, kind)) {
+            let _ = writeln!(wrong, "{tool}: `{name}` is {property}, documented {kind}");
+        }
+        if is_required != kind.ends_with('!') {
+            let _ = writeln!(
+                wrong,
+                "{tool}: `{name}` is required or not, against its document"
+            );
+        }
+    }
+}
+
+/// Whether a schema takes values of a type.
+fn admits(schema: &Value, kind: &str) -> bool {
+    let kind = if kind.ends_with("[]") { "array" } else { kind };
+    let any = |key: &str| {
+        let all = schema[key].as_array().into_iter().flatten();
+        all.into_iter().any(|it| admits(it, kind))
+    };
+    let of_type = match &schema["type"] {
+        Value::String(one) => one == kind,
+        Value::Array(all) => all.iter().any(|it| it == kind),
+        _ => schema.as_object().is_none_or(|it| {
+            !["anyOf", "oneOf", "enum"]
+                .iter()
+                .any(|key| it.contains_key(*key))
+        }),
+    };
+    let listed = schema["enum"].as_array().into_iter().flatten();
+    of_type || any("anyOf") || any("oneOf") || listed.into_iter().any(|it| is(it, kind))
+}
+
+/// Makes one of the document's calls, and looks at the answer.
+fn played(
+    set: Set,
+    document: &Value,
+    (tool, said): (&str, &Value),
+    call: &Value,
+    wrong: &mut String,
+) {
+    let mut bench = stage(set, document);
+    let caller = caller(call["as"].as_str());
+    for before in call["before"].as_array().into_iter().flatten() {
+        let (name, arguments) = (before[0].as_str().unwrap(), object(&before[1]));
+        let own = bench.desk.tools().iter().all(|tool| tool.name != name);
+        if own {
+            offer(&mut bench, &Set::OWN);
+        }
+        let (answer, is_error) = bench.call(&caller, name, arguments).expect("a tool");
+        if is_error {
+            let _ = writeln!(wrong, "{tool}: before it, {name} fails: {answer}");
+        }
+        if own {
+            offer(&mut bench, &[set]);
+        }
+    }
+    let arguments = object(&call["arguments"]);
+    let made = format!("{tool} {}", call["arguments"]);
+    let Some((answer, is_error)) = bench.call(&caller, tool, arguments) else {
+        return;
+    };
+    if let Some(begins) = call["error"].as_str() {
+        let text = answer
+            .as_str()
+            .map_or_else(|| answer.to_string(), str::to_owned);
+        if !is_error || !text.starts_with(begins) {
+            let _ = writeln!(wrong, "{made}: isn't the error `{begins}` but {text}");
+        }
+        return;
+    }
+    if is_error {
+        let _ = writeln!(wrong, "{made}: {answer}");
+        return;
+    }
+    // Some systems answer with JSON in a text.
+    let answer = match &answer {
+        Value::String(text) => serde_json::from_str(text).unwrap_or(answer),
+        _ => answer,
+    };
+    gives(&made, &answer, said, call, wrong);
+}
+
+fn gives(made: &str, answer: &Value, said: &Value, call: &Value, wrong: &mut String) {
+    for (path, kind) in said["fields"].as_object().unwrap() {
+        let kind = kind.as_str().unwrap();
+        let place = format!("/{}", path.replace('.', "/"));
+        match answer.pointer(&place) {
+            Some(value) => {
+                let kinds = kind.trim_end_matches('?');
+                if !kinds.split('|').any(|kind| is(value, kind)) {
+                    let _ = writeln!(wrong, "{made}: `{path}` is {value}, documented {kind}");
+                }
+            }
+            None if kind.ends_with('?') => {}
+            None => {
+                let _ = writeln!(wrong, "{made}: doesn't give `{path}`: {answer}");
+            }
+        }
+    }
+    for (name, value) in call["gives"].as_object().into_iter().flatten() {
+        if answer.get(name) != Some(value) {
+            let given = &answer[name];
+            let _ = writeln!(wrong, "{made}: `{name}` is {given}, expected {value}");
+        }
+    }
+}
+
+/// Whether a value is of a type.
+fn is(value: &Value, kind: &str) -> bool {
+    if let Some(items) = kind.strip_suffix("[]") {
+        let all = value.as_array();
+        return all.is_some_and(|all| all.iter().all(|it| is(it, items)));
+    }
+    match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "null" => value.is_null(),
+        "any" => true,
+        other => panic!("`{other}` is no type"),
+    }
+}
+
+fn caller(role: Option<&str>) -> Caller {
+    let role = match role {
+        Some("person") => Role::Person,
+        Some("observer") => Role::Observer,
+        _ => Role::Agent,
+    };
+    Caller {
+        actor: Actor::new(role),
+        ..Caller::agent()
+    }
+}
+
+fn object(value: &Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap_or_default()
+}
