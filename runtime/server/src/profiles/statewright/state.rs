@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use statemark_store::{Legal, Loaded, Question};
 
 use super::{Nothing, active, driven, status};
-use crate::next::next;
+use crate::next::{by_id, part};
 use crate::problem::Problem;
 use crate::profiles::words;
 use crate::tool::{Call, Hints, Outcome, Set, Tool};
@@ -30,9 +30,9 @@ fn run(call: &Call<'_>, _: &Nothing) -> Outcome {
 /// What is told of a run's state.
 pub(super) fn told(call: &Call<'_>, loaded: &Loaded) -> Result<Map<String, Value>, Problem> {
     let view = loaded.view()?;
-    let next = next(loaded)?;
-    let hints = next.get("hints").and_then(Value::as_object);
-    let innermost = next.pointer("/iterations/0");
+    let hints = part(loaded, &view, "hints").unwrap_or_default();
+    let iterations = part(loaded, &view, "iterations").unwrap_or_default();
+    let innermost = iterations.get(0);
     let counted = |key: &str| innermost.and_then(|it| it.get(key)).cloned();
     let granted = loaded.granted();
     let is_over = view.status.is_over();
@@ -69,7 +69,7 @@ pub(super) fn told(call: &Call<'_>, loaded: &Loaded) -> Result<Map<String, Value
         return Ok(Map::new());
     };
     // What Statewright's states say beside that is told under its own name.
-    for (key, value) in hints.into_iter().flatten() {
+    for (key, value) in hints.as_object().into_iter().flatten() {
         let value = call.desk.runs().redactor().value(value);
         map.insert(key.to_owned(), value);
     }
@@ -77,7 +77,7 @@ pub(super) fn told(call: &Call<'_>, loaded: &Loaded) -> Result<Map<String, Value
         map.insert("disallowed_tools".to_owned(), json!(granted.disallowed));
     }
     if !view.waiting_for.is_empty() {
-        map.insert("waiting_for".to_owned(), json!(view.waiting_for));
+        map.insert("waiting_for".to_owned(), by_id(json!(view.waiting_for)));
     }
     Ok(std::mem::take(map))
 }
