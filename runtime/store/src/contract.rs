@@ -12,9 +12,11 @@
 //! | `sections` | rules of sections, in the order of the document: `contract/rule.rs` |
 //! | `closed` | whether other sections beside those are wrong |
 //! | `max_characters` | how long the document may be |
+//! | `like` | the name of a contract whose keys count where these are left out: `contract/builtin.rs` |
 //!
 //! Deliberately not here: what is done with a document (`runs/artifact.rs`), and whether what it says is true.
 
+mod builtin;
 mod front;
 mod json;
 mod markdown;
@@ -24,6 +26,8 @@ mod section;
 
 use serde::Deserialize;
 use serde_json::Value;
+
+pub use builtin::{builtin, builtins};
 
 use crate::body::Verdict;
 use crate::workflow::Workflow;
@@ -65,13 +69,23 @@ impl Contract {
         Self::read(found).map(Some)
     }
 
+    /// A contract by its name; none if nothing is called so.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Contract::read`].
+    pub fn named(name: &str) -> Result<Option<Self>, String> {
+        builtin(name).map(|found| Self::read(&found)).transpose()
+    }
+
     /// A contract as a definition has it.
     ///
     /// # Errors
     ///
     /// It can't be understood: why.
     pub fn read(value: &Value) -> Result<Self, String> {
-        let mut contract = Self::deserialize(value).map_err(|error| error.to_string())?;
+        let value = builtin::over(value)?;
+        let mut contract = Self::deserialize(&value).map_err(|error| error.to_string())?;
         let own = contract.sections.iter().map(|rule| &rule.schema);
         let schemas = [&contract.schema, &contract.front_matter];
         for schema in schemas.into_iter().chain(own).flatten() {

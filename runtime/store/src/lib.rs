@@ -59,7 +59,7 @@ pub use address::{file_of, open};
 pub use body::Body;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use compare::{Comparison, RowChanges, compare};
-pub use contract::Contract;
+pub use contract::{Contract, builtin, builtins};
 pub use fold::{Live, RunState, Status, WaitingFor};
 pub use git::{FileChange, FileChanges, FileFate, GitError};
 pub use guard::{Fact, Question, Unmet};

@@ -199,6 +199,17 @@ static INTERRUPT: Shape = shape(
 
 static TRIGGER: Shape = shape("a trigger", &[required("file_pattern", Want::Text)]);
 
+/// The contracts that hosts know by name.
+static BUILTIN_CONTRACTS: [&str; 7] = [
+    "ralph/plan",
+    "ralph/development_result",
+    "ralph/issues",
+    "ralph/fix_result",
+    "ralph/commit_message",
+    "ralph/development_analysis_decision",
+    "ralph/review_analysis_decision",
+];
+
 static ARTIFACT: Shape = shape(
     "an artifact",
     &[
@@ -209,6 +220,7 @@ static ARTIFACT: Shape = shape(
         host("sections", Want::List(&SECTION_VALUE)),
         host("closed", Want::Flag),
         host("max_characters", Want::Whole(1)),
+        host("like", Want::Choice(&BUILTIN_CONTRACTS)),
         host("description", Want::Text),
     ],
 );

@@ -21,6 +21,9 @@ pub struct Answer {
     pub reply: Reply,
     /// What is said about it.
     pub comment: Option<String>,
+    /// What is kept with an approval, a confirmation or a review beside yes or no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
     /// Whether somebody passes on what a person has said.
     pub relayed: bool,
     /// Whether it comes through a channel that the asker's own client controls.
@@ -60,6 +63,7 @@ impl Answer {
             request: request.into(),
             reply,
             comment: None,
+            value: None,
             relayed: false,
             elicited: false,
         }
@@ -215,7 +219,7 @@ fn resolved(
     let resolved = Resolved {
         request: answer.request.clone(),
         resolution,
-        value,
+        value: value.or_else(|| answer.value.clone()),
         comment: answer.comment.clone(),
         relayed: answer.relayed,
         elicited: answer.elicited,

@@ -75,7 +75,10 @@ impl Runs {
                 Err(why) => return Ok(refused(Stage::Final, why, Vec::new())),
             };
             let verdict = match &revision.artifact.content {
-                Some(content) => loaded.verdict(name, &self.store.blob(content)?)?,
+                Some(content) => {
+                    let kind = revision.artifact.kind.as_deref();
+                    loaded.verdict((name, kind), &self.store.blob(content)?)?
+                }
                 None => None,
             };
             let artifact = Artifact {
@@ -178,19 +181,27 @@ fn told(finding: &crate::body::Finding) -> String {
 }
 
 impl Loaded {
-    /// The contract of an artifact; none if it has none.
+    /// The contract of an artifact: the definition's, else the one that its kind names; none if it has none.
     ///
     /// # Errors
     ///
     /// The definition's contract can't be understood.
-    pub fn contract(&self, name: &str) -> Result<Option<Contract>, RunError> {
-        Contract::of(&self.workflow, name).map_err(|error| RunError::Invalid {
+    pub fn contract(&self, name: &str, kind: Option<&str>) -> Result<Option<Contract>, RunError> {
+        let invalid = |error: String| RunError::Invalid {
             what: format!("the contract of `{name}` in the definition can't be used: {error}"),
-        })
+        };
+        match (Contract::of(&self.workflow, name).map_err(invalid)?, kind) {
+            (None, Some(kind)) => Contract::named(kind).map_err(invalid),
+            (found, _) => Ok(found),
+        }
     }
 
-    fn verdict(&self, name: &str, content: &[u8]) -> Result<Option<Verdict>, RunError> {
-        let contract = self.contract(name)?;
+    fn verdict(
+        &self,
+        (name, kind): (&str, Option<&str>),
+        content: &[u8],
+    ) -> Result<Option<Verdict>, RunError> {
+        let contract = self.contract(name, kind)?;
         Ok(contract.map(|contract| contract.check(content)))
     }
 

@@ -16,6 +16,9 @@ pub struct PutArtifact {
     pub content: Vec<u8>,
     /// Its media type; else what its contract is about.
     pub media: Option<String>,
+    /// What it is: the name of a contract that holds where the definition has none; else what it was before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     /// Whether it is handed in as final. If its contract refuses it, it is kept as a draft.
     pub is_final: bool,
     /// The revision that it was made from: refused if that isn't the current one any more. 0: there is none yet.
@@ -34,6 +37,7 @@ impl PutArtifact {
             name: name.into(),
             content: content.into(),
             media: None,
+            kind: None,
             is_final: false,
             base: None,
             step: None,
@@ -90,7 +94,9 @@ impl Runs {
         if let Some((_, what)) = too_large(name, content.len()).or_else(|| loaded.misnamed(name)) {
             return Err(RunError::Invalid { what });
         }
-        let verdict = loaded.verdict(name, content)?;
+        let kind = loaded.state.current(name);
+        let kind = kind.and_then(|it| it.artifact.kind.as_deref());
+        let verdict = loaded.verdict((name, kind), content)?;
         Ok(verdict.unwrap_or(Verdict {
             holds: true,
             ..Verdict::default()
@@ -100,7 +106,10 @@ impl Runs {
     /// What is written for a revision that may be handed in.
     pub(super) fn hand_in(&self, loaded: &Loaded, put: &PutArtifact) -> Result<Change, RunError> {
         let name = &put.name;
-        let contract = loaded.contract(name)?;
+        let last = loaded.state.artifacts.get(name).and_then(|it| it.last());
+        let before = last.and_then(|it| it.artifact.kind.clone());
+        let kind = put.kind.clone().or(before);
+        let contract = loaded.contract(name, kind.as_deref())?;
         // Several edits may have put a secret together.
         let content = self.redactor.bytes(&put.content);
         let size = u64::try_from(content.len()).ok();
@@ -108,7 +117,6 @@ impl Runs {
         let holds = verdict.as_ref().is_none_or(|it| it.holds);
         let media = contract.as_ref().map(|it| it.media().to_owned());
         let content = Some(self.store.put_blob(&content)?);
-        let last = loaded.state.artifacts.get(name).and_then(|it| it.last());
         let stage = if holds { put.stage() } else { Stage::Draft };
         let current = loaded.state.current(name).map(|it| &it.artifact);
         let is_same = |it: &&Artifact| {
@@ -129,7 +137,7 @@ impl Runs {
             media: put.media.clone().or(media),
             path: None,
             storage_root: None,
-            kind: None,
+            kind,
             subflow: false,
             feature: None,
             step: put.step.clone().or_else(|| loaded.maker()),

@@ -1,0 +1,94 @@
+//! Contracts that have names, so that definitions needn't write them: those of Ralph Workflow's types of artifacts.
+//!
+//! They say what its document says of each type and what its clients write; `builtin.json` has them as a definition would.
+
+use serde_json::{Map, Value};
+
+const ALL: &str = include_str!("builtin.json");
+
+/// The contract with this name, as a definition would write it.
+#[must_use]
+pub fn builtin(name: &str) -> Option<Value> {
+    all().remove(name)
+}
+
+/// Their names.
+#[must_use]
+pub fn builtins() -> Vec<String> {
+    all().into_iter().map(|(name, _)| name).collect()
+}
+
+fn all() -> Map<String, Value> {
+    // INVARIANT: a test reads them.
+    serde_json::from_str(ALL).unwrap_or_default()
+}
+
+/// A contract with those keys of the named one that it leaves out.
+pub(super) fn over(value: &Value) -> Result<Value, String> {
+    let Some(name) = value.get("like").and_then(Value::as_str) else {
+        return Ok(value.clone());
+    };
+    let Some(Value::Object(mut whole)) = builtin(name) else {
+        let known = builtins().join("`, `");
+        return Err(format!(
+            "there is no contract `{name}`; there are `{known}`"
+        ));
+    };
+    if let Value::Object(own) = value {
+        whole.extend(own.clone());
+    }
+    Ok(Value::Object(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::Contract;
+    use super::*;
+
+    #[test]
+    fn every_contract_can_be_read_and_named() {
+        let names = builtins();
+        assert_eq!(names.len(), 7);
+        for name in names {
+            Contract::read(&json!({"like": name})).unwrap();
+        }
+        let error = Contract::read(&json!({"like": "ralph/song"})).unwrap_err();
+        assert!(
+            error.starts_with("there is no contract `ralph/song`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_a_definition_says_itself_wins() {
+        let own = json!({"like": "ralph/fix_result", "schema": {"type": "array"}});
+        let contract = Contract::read(&own).unwrap();
+        assert!(contract.check(b"[]").holds);
+        let named = Contract::read(&json!({"like": "ralph/fix_result"})).unwrap();
+        let verdict = named.check(b"{\"summary\": \"it works\"}");
+        let told: Vec<&str> = verdict.findings.iter().map(|it| &*it.what).collect();
+        assert_eq!(told, ["`files_changed` is missing"]);
+    }
+
+    #[test]
+    fn what_a_status_asks_for_has_to_be_there() {
+        let holds = |name: &str, document: &Value| {
+            let contract = Contract::read(&json!({"like": name})).unwrap();
+            contract.check(document.to_string().as_bytes()).holds
+        };
+        let none = json!({"status": "no_issues", "summary": "fine"});
+        assert!(holds("ralph/issues", &none));
+        let found = json!({"status": "issues_found", "summary": "bad", "issues": []});
+        assert!(!holds("ralph/issues", &found));
+        let skip = json!({"type": "skip", "reason": "nothing changed"});
+        assert!(holds("ralph/commit_message", &skip));
+        let loose = json!({"type": "commit", "subject": "Mended it"});
+        assert!(!holds("ralph/commit_message", &loose));
+        let commit = json!({"type": "commit", "subject": "fix(auth): renew the token"});
+        assert!(holds("ralph/commit_message", &commit));
+        let decision = json!({"status": "request_changes", "summary": "no"});
+        assert!(!holds("ralph/review_analysis_decision", &decision));
+    }
+}
