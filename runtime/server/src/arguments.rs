@@ -18,11 +18,38 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result
         }
         own.insert(snake, value);
     }
-    serde_path_to_error::deserialize(Value::Object(own)).map_err(|error| {
+    typed(own)
+}
+
+fn typed<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
         let path = error.path().to_string();
         let path = if path == "." { String::new() } else { path };
         bad(&path, &error.into_inner().to_string())
     })
+}
+
+/// The names of the arguments that a schema has.
+pub(crate) fn names(schema: &Map<String, Value>) -> Vec<String> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.map_or_else(Vec::new, |it| it.keys().cloned().collect())
+}
+
+/// Reads the arguments of a tool whose names are another system's. They may be written in either case.
+pub(crate) fn read_as<T: DeserializeOwned>(
+    names: &[String],
+    arguments: Map<String, Value>,
+) -> Result<T, Problem> {
+    let mut own = Map::new();
+    for (given, value) in arguments {
+        let known = names.iter().find(|name| snake(name) == snake(&given));
+        let name = known.cloned().unwrap_or(given);
+        if own.contains_key(&name) {
+            return Err(bad(&name, "is given twice, in two spellings"));
+        }
+        own.insert(name, value);
+    }
+    typed(own)
 }
 
 /// What serde says, in the words of JSON.

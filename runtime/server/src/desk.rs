@@ -1,5 +1,6 @@
 //! The desk: runs, workflows and tools, and the one way in which a tool is called.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -111,6 +112,9 @@ impl Desk {
             }
         }
         tools.retain(|tool| offers(&options, tool));
+        if options.allowed.is_some() {
+            nearest(&options, &mut tools);
+        }
         check_names(&tools)?;
         Ok(Self {
             runs: Runs::new(store, workflows, clock),
@@ -183,7 +187,8 @@ impl Desk {
         if tool.kin.is_none() && UNGATED.contains(&tool.name) {
             return Ok(());
         }
-        let named = given.get("run_id").or_else(|| given.get("runId"));
+        let names = ["parent_run_id", "parentRunId", "run_id", "runId"];
+        let named = names.iter().find_map(|name| given.get(*name));
         let named = named.and_then(Value::as_str);
         let Ok(run) = call.run(named) else {
             // A tool that needs a run says itself that none is meant.
@@ -226,6 +231,26 @@ fn verdict(loaded: &Loaded, tool: &Tool, arguments: &Value) -> Verdict {
         (Verdict::Deny(denial), Verdict::Deny(_)) => Verdict::Deny(denial),
         _ => Verdict::Allow,
     }
+}
+
+/// Of tools with one name the one that is meant: of the sets that are named or offered by default, else one of ours.
+fn nearest(options: &Options, tools: &mut Vec<Tool>) {
+    let named: &[Set] = if options.sets.is_empty() {
+        &Set::DEFAULT
+    } else {
+        &options.sets
+    };
+    let far = |set: &Set| match set {
+        set if named.contains(set) => 0,
+        set if Set::OWN.contains(set) => 1,
+        _ => 2,
+    };
+    let mut least: BTreeMap<&'static str, u8> = BTreeMap::new();
+    for tool in &*tools {
+        let least = least.entry(tool.name).or_insert(u8::MAX);
+        *least = (*least).min(far(&tool.set));
+    }
+    tools.retain(|tool| least.get(tool.name) == Some(&far(&tool.set)));
 }
 
 /// Whether each name is one tool's; the tools come by name.

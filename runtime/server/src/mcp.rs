@@ -136,7 +136,7 @@ fn listed(tool: &Tool) -> McpTool {
         .read_only(hints.read_only)
         .destructive(hints.destructive)
         .idempotent(hints.idempotent)
-        .open_world(false);
+        .open_world(hints.open_world);
     let listed = McpTool::new(tool.name, tool.description, schema(&tool.input))
         .with_title(tool.title)
         .with_annotations(annotations);

@@ -83,6 +83,8 @@ pub struct Hints {
     pub destructive: bool,
     /// Asked twice with the same key, it does one thing.
     pub idempotent: bool,
+    /// It may reach for people or programs outside.
+    pub open_world: bool,
 }
 
 impl Hints {
@@ -91,12 +93,14 @@ impl Hints {
         read_only: true,
         destructive: false,
         idempotent: true,
+        open_world: false,
     };
     /// It adds something.
     pub const WRITES: Self = Self {
         read_only: false,
         destructive: false,
         idempotent: true,
+        open_world: false,
     };
     /// It adds something, each time anew.
     pub const ADDS: Self = Self {
@@ -109,6 +113,7 @@ impl Hints {
         read_only: false,
         destructive: true,
         idempotent: true,
+        open_world: false,
     };
 }
 
@@ -189,18 +194,28 @@ impl Tool {
         shape: Shape,
         run: fn(&Call<'_>, &I) -> Outcome,
     ) -> Self {
+        let input = schema::of::<I>();
+        let names = arguments::names(&input);
         Self {
             name,
             set,
             title,
             description,
             hints,
-            input: schema::of::<I>(),
+            input,
             output: None,
             kin: None,
             shape,
-            run: Box::new(move |call, arguments| run(call, &arguments::read(arguments)?)),
+            run: Box::new(move |call, arguments| {
+                run(call, &arguments::read_as(&names, arguments)?)
+            }),
         }
+    }
+
+    /// The same with a schema of its answers, where they come in an envelope like ours: the fields of `data`.
+    pub fn gives(mut self, fields: &[(&str, &str)]) -> Self {
+        self.output = Some(schema::answer(fields));
+        self
     }
 
     /// The same as kin of a tool of ours: a state that grants or restricts that one means this one, too. What has no kin

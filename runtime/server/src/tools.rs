@@ -1,6 +1,6 @@
 //! The tools, one file each, in the folder of their set.
 
-mod human;
+pub(crate) mod human;
 mod runs;
 
 use serde_json::{Map, Value, json};

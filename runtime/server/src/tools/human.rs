@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use statemark_store::body::RequestKind;
 use statemark_store::fold::Request;
-use statemark_store::{Query, RunId, Status};
+use statemark_store::{Loaded, Query, RunId, Status};
 
 use crate::problem::Problem;
 use crate::tool::{Call, Tool};
@@ -27,7 +27,7 @@ pub(super) fn all() -> Vec<Tool> {
 /// What kind of answer is wanted.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+pub(crate) enum Kind {
     Approval,
     Confirm,
     Select,
@@ -50,22 +50,26 @@ impl From<Kind> for RequestKind {
 }
 
 /// Which requests are meant.
-struct Filter<'f> {
-    run: Option<&'f str>,
-    workflow: Option<&'f str>,
-    kind: Option<Kind>,
-    state: Option<&'f str>,
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Filter<'f> {
+    pub(crate) run: Option<&'f str>,
+    pub(crate) workflow: Option<&'f str>,
+    pub(crate) kind: Option<Kind>,
+    pub(crate) state: Option<&'f str>,
 }
 
-/// An open request, and whose it is.
-struct Asked {
-    run: RunId,
-    workflow: String,
-    request: Request,
+/// An open request, and the run that asks.
+pub(crate) struct Asked {
+    pub(crate) loaded: Loaded,
+    pub(crate) request: Request,
 }
 
 /// The open requests that are meant, of runs that the caller may touch; as many as are wanted, or a few more.
-fn asked(call: &Call<'_>, filter: &Filter<'_>, wanted: usize) -> Result<Vec<Asked>, Problem> {
+pub(crate) fn asked(
+    call: &Call<'_>,
+    filter: &Filter<'_>,
+    wanted: usize,
+) -> Result<Vec<Asked>, Problem> {
     let mut found = Vec::new();
     let named = filter.run.map(|it| call.run(Some(it))).transpose()?;
     if let Some(run) = named.or_else(|| call.bound().cloned()) {
@@ -106,7 +110,8 @@ fn open(
     found: &mut Vec<Asked>,
 ) -> Result<(), Problem> {
     let run = call.run(Some(run.as_str()))?;
-    let state = call.desk.runs().caught_up(&run)?.state;
+    let loaded = call.desk.runs().caught_up(&run)?;
+    let state = &loaded.state;
     if filter.workflow.is_some_and(|it| it != state.workflow) {
         return Ok(());
     }
@@ -119,8 +124,7 @@ fn open(
                 .is_none_or(|state| states.iter().any(|it| it == state))
     });
     found.extend(meant.map(|request| Asked {
-        run: run.clone(),
-        workflow: state.workflow.clone(),
+        loaded: loaded.clone(),
         request: request.clone(),
     }));
     Ok(())

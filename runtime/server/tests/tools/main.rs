@@ -4,4 +4,5 @@
 
 mod bench;
 mod profiles;
+mod smithers;
 mod transcripts;

@@ -51,8 +51,8 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     let told = found.into_iter().map(|asked| {
         let mut told = fields(json!(asked.request.opened));
         told.extend(fields(json!({
-            "run_id": asked.run,
-            "workflow": asked.workflow,
+            "run_id": asked.loaded.run,
+            "workflow": asked.loaded.state.workflow,
             "asked_by": asked.request.asker.to_string(),
             "asked_at": asked.request.time,
         })));

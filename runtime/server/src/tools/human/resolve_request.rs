@@ -133,7 +133,7 @@ fn meant(call: &Call<'_>, input: &Input) -> Result<(RunId, String), Problem> {
     };
     let found = asked(call, &filter, CANDIDATES)?;
     match found.as_slice() {
-        [only] => Ok((only.run.clone(), only.request.opened.request.clone())),
+        [only] => Ok((only.loaded.run.clone(), only.request.opened.request.clone())),
         [] => Err(Problem::new("unknown_request", "no such request is open")
             .mended_by("list_requests", json!({}))),
         several => {

@@ -1,0 +1,342 @@
+//! `ask_human`: blocks a run until a person has answered, and waits for that as long as clients have patience.
+
+use std::time::{Duration, Instant};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use statemark_store::body::{Body, RequestKind, Resolution};
+use statemark_store::fold::Request;
+use statemark_store::runs::run_of_request;
+use statemark_store::{Ask, Loaded};
+
+use super::{invalid, nodes, shape, summary};
+use crate::problem::Problem;
+use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tools::refusal;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Input {
+    /// The question.
+    prompt: String,
+    /// Whatever else the person should read.
+    context: Option<String>,
+    /// The only answers that there are.
+    choices: Option<Vec<String>>,
+    /// The run; else the only active one.
+    run_id: Option<String>,
+    /// The node; else the active one.
+    node_id: Option<String>,
+    /// The visit of the node; else the one that goes on.
+    iteration: Option<u64>,
+    /// Seconds until the question expires; 0 for never.
+    timeout_seconds: Option<f64>,
+    /// Seconds between two looks; 3 if it isn't given, 0.25 at least.
+    poll_seconds: Option<f64>,
+    /// Go on waiting for a question that was asked before.
+    request_id: Option<String>,
+}
+
+/// Longest wait of a call. Why: clients give up after 30 seconds or more.
+const LONGEST: Duration = Duration::from_secs(25);
+
+/// How often it is looked whether the caller has given up.
+const BLINK: Duration = Duration::from_millis(50);
+
+/// Words that say yes. An answer is one of them, or begins with one.
+const YES: &[&str] = &[
+    "yes",
+    "y",
+    "yep",
+    "yeah",
+    "ok",
+    "okay",
+    "approve",
+    "approved",
+    "accept",
+    "accepted",
+    "confirm",
+    "confirmed",
+    "proceed",
+    "allow",
+    "allowed",
+    "true",
+    "sure",
+];
+
+/// Words that take a yes back, wherever they stand.
+const NO: &[&str] = &[
+    "no", "not", "don't", "dont", "never", "deny", "denied", "reject", "rejected", "stop", "wait",
+    "cancel", "abort", "but", "unless", "until", "if",
+];
+
+pub(super) fn tool() -> Tool {
+    let hints = Hints {
+        open_world: true,
+        idempotent: false,
+        ..Hints::WRITES
+    };
+    Tool::foreign(
+        ("ask_human", Set::Smithers, hints),
+        (
+            "Ask a person",
+            "Blocks the run and asks a person. `pending` says that nobody has answered yet: call again with `next.arguments`.",
+        ),
+        shape,
+        run,
+    )
+    .like("request_human")
+    .gives(&[
+        ("requestId", "string"),
+        ("runId", "string"),
+        ("nodeId", "string"),
+        ("iteration", "integer"),
+        ("status", "string"),
+        ("decision", "string"),
+        ("response", ""),
+        ("answeredBy", ""),
+    ])
+}
+
+/// The question, and where it was asked.
+struct Asked {
+    request: String,
+    node: String,
+    iteration: u64,
+    loaded: Loaded,
+}
+
+fn run(call: &Call<'_>, input: &Input) -> Outcome {
+    let poll = seconds("pollSeconds", input.poll_seconds.unwrap_or(3.0), 0.25)?;
+    let expires = seconds("timeoutSeconds", input.timeout_seconds.unwrap_or(0.0), 0.0)?;
+    let mut asked = match &input.request_id {
+        Some(request) => asked_before(call, request)?,
+        None => ask(call, input, expires)?,
+    };
+    let longest = if expires.is_zero() {
+        LONGEST
+    } else {
+        LONGEST.min(expires)
+    };
+    let began = Instant::now();
+    loop {
+        let request = asked.loaded.state.requests.get(&asked.request);
+        if request.is_none_or(|it| it.resolved.is_some()) {
+            return Ok(told(&asked, request));
+        }
+        if (call.cancelled)() {
+            return Ok(still(&asked, input, "aborted"));
+        }
+        if began.elapsed() >= longest {
+            return Ok(still(&asked, input, "pending"));
+        }
+        let share = began.elapsed().as_secs_f64() / longest.as_secs_f64();
+        (call.progress)(
+            share,
+            &format!("waiting for an answer to `{}`", asked.request),
+        );
+        let from = Instant::now();
+        while from.elapsed() < poll && began.elapsed() < longest && !(call.cancelled)() {
+            std::thread::sleep(BLINK);
+        }
+        asked.loaded = call.desk.runs().caught_up(&asked.loaded.run)?;
+    }
+}
+
+/// A length of time that makes sense.
+fn seconds(name: &str, given: f64, least: f64) -> Result<Duration, Problem> {
+    let problem = || {
+        invalid(format!(
+            "`{name}`: {given} isn't a number of seconds from {least}"
+        ))
+    };
+    if given < least {
+        return Err(problem());
+    }
+    Duration::try_from_secs_f64(given).map_err(|_| problem())
+}
+
+fn asked_before(call: &Call<'_>, request: &str) -> Result<Asked, Problem> {
+    let Some(run) = run_of_request(request) else {
+        return Err(invalid(format!(
+            "`requestId`: `{request}` is no request's id"
+        )));
+    };
+    let loaded = call.load(Some(run.as_str()))?;
+    let found = loaded.state.requests.get(request);
+    let node = found.and_then(|it| it.opened.states.first().cloned());
+    let node = node.or_else(|| summary::active_node(&loaded).map(str::to_owned));
+    let node = node.unwrap_or_default();
+    Ok(Asked {
+        request: request.to_owned(),
+        iteration: summary::iteration(call, &loaded, &node)?,
+        node,
+        loaded,
+    })
+}
+
+fn ask(call: &Call<'_>, input: &Input, expires: Duration) -> Result<Asked, Problem> {
+    let prompt = input.prompt.trim();
+    if prompt.is_empty() {
+        return Err(invalid("`prompt`: say what the person should decide"));
+    }
+    let run = call.run(input.run_id.as_deref()).map_err(|problem| {
+        let code = match problem.code.as_str() {
+            "no_run" => "ASK_HUMAN_NO_ACTIVE_RUN",
+            "several_runs" => "ASK_HUMAN_AMBIGUOUS_RUN",
+            _ => return problem,
+        };
+        Problem {
+            code: code.to_owned(),
+            ..problem
+        }
+    })?;
+    let before = call.desk.runs().caught_up(&run)?;
+    let node = match &input.node_id {
+        Some(node) => node.clone(),
+        None => summary::active_node(&before).unwrap_or_default().to_owned(),
+    };
+    nodes::known(&before, &node)?;
+    let iteration = summary::iteration(call, &before, &node)?;
+    if let Some(wanted) = input.iteration.filter(|wanted| *wanted != iteration) {
+        let message = format!("`iteration`: `{node}` is in iteration {iteration}, not {wanted}");
+        return Err(invalid(message));
+    }
+    let prompt = match &input.context {
+        Some(context) => format!("{prompt}\n\n{context}"),
+        None => prompt.to_owned(),
+    };
+    let choices = input.choices.clone().unwrap_or_default();
+    let kind = if choices.is_empty() {
+        RequestKind::Text
+    } else {
+        RequestKind::Select
+    };
+    let milliseconds = u64::try_from(expires.as_millis()).ok();
+    let ask = Ask {
+        choices,
+        state: Some(node.clone()),
+        blocking: true,
+        expires_in: milliseconds.filter(|it| *it > 0),
+        ..Ask::new(kind, prompt)
+    };
+    let order = call.order(run, None, None)?;
+    let written = call.desk.runs().ask(&order, &ask)?;
+    if let Some(refused) = refusal(&written) {
+        return Err(Problem::refused(&refused));
+    }
+    let request = written.records.iter().find_map(|it| match it.read() {
+        Ok(Body::Opened(opened)) => Some(opened.request),
+        _ => None,
+    });
+    let lost = || Problem::new("failed", "the question wasn't recorded");
+    Ok(Asked {
+        request: request.ok_or_else(lost)?,
+        node,
+        iteration,
+        loaded: written.loaded,
+    })
+}
+
+/// A question that is over; without a request if nothing is known of it, or no more.
+fn told(asked: &Asked, request: Option<&Request>) -> Value {
+    let resolved = request.and_then(|it| it.resolved.as_ref());
+    let Some((resolved, who, _)) = resolved else {
+        return answer(asked, "missing", "blocked", &Value::Null, None);
+    };
+    let status = match resolved.resolution {
+        Resolution::Expired => "expired",
+        Resolution::Withdrawn => "cancelled",
+        Resolution::Approved | Resolution::Denied | Resolution::SentBack | Resolution::Answered => {
+            "answered"
+        }
+    };
+    let is_yes = match resolved.resolution {
+        Resolution::Approved => true,
+        Resolution::Answered => resolved.value.as_ref().is_some_and(is_affirmative),
+        _ => false,
+    };
+    let decision = if is_yes { "approved" } else { "blocked" };
+    let response = resolved.value.clone().unwrap_or_default();
+    answer(asked, status, decision, &response, Some(&who.to_string()))
+}
+
+/// A question that nobody has answered: nobody may go on, and how to go on waiting.
+fn still(asked: &Asked, input: &Input, status: &str) -> Value {
+    let mut told = answer(asked, status, "blocked", &Value::Null, None);
+    let arguments = json!({"prompt": input.prompt, "requestId": asked.request});
+    let next = json!({"tool": "ask_human", "arguments": arguments});
+    crate::tools::put(&mut told, "next", next);
+    told
+}
+
+fn answer(
+    asked: &Asked,
+    status: &str,
+    decision: &str,
+    response: &Value,
+    by: Option<&str>,
+) -> Value {
+    json!({
+        "requestId": asked.request,
+        "runId": asked.loaded.run,
+        "nodeId": asked.node,
+        "iteration": asked.iteration,
+        "status": status,
+        "decision": decision,
+        "response": response,
+        "answeredBy": by,
+    })
+}
+
+/// Whether an answer is a plain yes. What has conditions is read by whoever has asked.
+fn is_affirmative(answer: &Value) -> bool {
+    let text = match answer {
+        Value::Bool(yes) => return *yes,
+        Value::String(text) => text.to_lowercase(),
+        _ => return false,
+    };
+    let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let begins = words.starts_with(&["go", "ahead"])
+        || words.first().is_some_and(|first| YES.contains(first));
+    begins && !words.iter().any(|word| NO.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::is_affirmative;
+
+    #[test]
+    fn only_a_plain_yes_is_one() {
+        for yes in [
+            "yes",
+            "Yes, please.",
+            "OK",
+            "approved",
+            "go ahead",
+            "Proceed with postgres",
+        ] {
+            assert!(is_affirmative(&json!(yes)), "{yes}");
+        }
+        for no in [
+            "no",
+            "postgres",
+            "yes, but not on Friday",
+            "not ok",
+            "yes if the tests pass",
+            "",
+            "okay, don't",
+            "do nothing",
+            "go back",
+            "Yesterday's backup",
+        ] {
+            assert!(!is_affirmative(&json!(no)), "{no}");
+        }
+        assert!(is_affirmative(&json!(true)));
+        assert!(!is_affirmative(&json!({"approved": true})));
+    }
+}

@@ -1,0 +1,194 @@
+//! `list_runs` and `get_run`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use statemark_store::{Loaded, MAX_PAGE, Query, Status};
+
+use super::nodes::Nodes;
+use super::summary::{self, Teller};
+use super::{approvals, count, invalid, load, shape};
+use crate::problem::Problem;
+use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tools::put;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Listing {
+    /// Most runs to return, from 1 to 200; 20 if it isn't given.
+    limit: Option<u64>,
+    /// Only runs with this status, such as `running`, `finished`, `failed`.
+    status: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Getting {
+    /// The run.
+    run_id: String,
+}
+
+pub(super) fn list() -> Tool {
+    Tool::foreign(
+        ("list_runs", Set::Smithers, Hints::READS),
+        ("List runs", "Recent runs, each in short."),
+        shape,
+        listed,
+    )
+    .like("list_runs")
+    .gives(&[("runs", "array")])
+}
+
+pub(super) fn get() -> Tool {
+    Tool::foreign(
+        ("get_run", Set::Smithers, Hints::READS),
+        (
+            "Get a run",
+            "A run with its steps, approvals, loops, lineage, configuration and error.",
+        ),
+        shape,
+        got,
+    )
+    .like("get_run")
+    .gives(&[("run", "object")])
+}
+
+fn listed(call: &Call<'_>, input: &Listing) -> Outcome {
+    let limit = input.limit.unwrap_or(20);
+    if !(1..=200).contains(&limit) {
+        return Err(invalid(format!("`limit`: {limit} isn't from 1 to 200")));
+    }
+    let teller = Teller::of(call);
+    let runs = call.desk.runs();
+    let Some(statuses) = statuses(input.status.as_deref()) else {
+        return Ok(json!({"runs": []}));
+    };
+    let mut query = Query {
+        statuses,
+        project: call.caller.project.clone(),
+        limit: MAX_PAGE,
+        ..Query::default()
+    };
+    let mut found = Vec::new();
+    'pages: loop {
+        let page = runs.store().list(&query)?;
+        for head in page.heads {
+            if call.bound().is_some_and(|bound| *bound != head.run) {
+                continue;
+            }
+            let loaded = runs.load(&head.run)?;
+            let wanted = input.status.as_deref();
+            if wanted.is_none_or(|wanted| summary::status(&loaded).is_ok_and(|it| it == wanted)) {
+                found.push(teller.summary(call, &loaded)?);
+            }
+            if count(found.len()) >= limit {
+                break 'pages;
+            }
+        }
+        query.after = page.next;
+        if query.after.is_none() {
+            break;
+        }
+    }
+    Ok(json!({"runs": found}))
+}
+
+/// Our statuses that one of the document's may be; none for one that no run can have.
+fn statuses(wanted: Option<&str>) -> Option<Vec<String>> {
+    let ours: &[Status] = match wanted {
+        Some("running" | "waiting-timer") => &[Status::Running],
+        Some("waiting-approval") => &[Status::Waiting],
+        Some("waiting-event") => &[Status::Waiting, Status::Paused],
+        Some("finished") => &[Status::Completed],
+        Some("failed") => &[Status::Failed],
+        Some("cancelled") => &[Status::Cancelled],
+        None => &[],
+        Some(_) => return None,
+    };
+    Some(ours.iter().map(|it| it.name().to_owned()).collect())
+}
+
+fn got(call: &Call<'_>, input: &Getting) -> Outcome {
+    let loaded = load(call, &input.run_id)?;
+    let teller = Teller::of(call);
+    let nodes = Nodes::read(call, &loaded)?;
+    let mut run = teller.summary(call, &loaded)?;
+    put(&mut run, "steps", json!(steps(&loaded, &nodes)));
+    let open = summary::approvals(&loaded).into_iter();
+    let open: Result<Vec<Value>, Problem> = open
+        .map(|request| approvals::told(call, &loaded, request))
+        .collect();
+    put(&mut run, "approvals", json!(open?));
+    put(&mut run, "loops", json!(loops(&loaded)));
+    let origins: Vec<_> = loaded.state.forked.iter().map(|(run, _)| run).collect();
+    put(&mut run, "continuedFromRunIds", json!(origins));
+    let children = loaded.state.children.iter();
+    let child =
+        children.filter(|(_, child)| child.ended.is_none() && loaded.state.is_of_visit(child));
+    let child = child.map(|(run, _)| run).next();
+    put(&mut run, "activeDescendantRunId", json!(child));
+    put(&mut run, "config", config(&loaded));
+    put(&mut run, "error", error(&loaded));
+    Ok(json!({"run": run}))
+}
+
+/// Every visit, and the states that weren't entered.
+fn steps(loaded: &Loaded, nodes: &Nodes) -> Vec<Value> {
+    let mut steps = Vec::new();
+    for (_, name) in loaded.workflow.visible_states() {
+        let visits = nodes.visits.iter().filter(|it| it.node == name);
+        let before = steps.len();
+        steps.extend(visits.map(|visit| visit.told(loaded)));
+        if steps.len() == before {
+            steps.push(json!({
+                "nodeId": name,
+                "iteration": 0,
+                "state": "pending",
+                "lastAttempt": null,
+                "updatedAtMs": null,
+                "outputTable": null,
+                "label": summary::label(loaded, name),
+            }));
+        }
+    }
+    steps
+}
+
+/// The states that were entered again, or may be only so often.
+fn loops(loaded: &Loaded) -> Vec<Value> {
+    let mut loops = Vec::new();
+    for (_, name) in loaded.workflow.visible_states() {
+        let most = loaded.limit(name, "max_visits");
+        let visits = loaded.state.visits.get(name).map_or(0, |visit| visit.count);
+        if visits > 1 || most.is_some() {
+            loops.push(json!({
+                "loopId": name,
+                "iteration": visits.saturating_sub(1),
+                "maxIterations": most,
+            }));
+        }
+    }
+    loops
+}
+
+/// What the run was given, and what the definition says beside the machine.
+fn config(loaded: &Loaded) -> Value {
+    let mut config = Map::new();
+    config.insert("input".to_owned(), loaded.state.input.clone());
+    config.insert("context".to_owned(), json!(loaded.state.context));
+    if let Some(meta) = loaded.workflow.meta().get("meta") {
+        config.insert("meta".to_owned(), meta.clone());
+    }
+    Value::Object(config)
+}
+
+/// Why it has ended badly.
+pub(super) fn error(loaded: &Loaded) -> Value {
+    let state = &loaded.state;
+    let message = match state.status() {
+        Status::Cancelled => state.cancelled.clone().unwrap_or_default(),
+        Status::Failed => format!("it has ended badly, in {}", state.leaves.join(", ")),
+        _ => return Value::Null,
+    };
+    json!({"message": message})
+}
