@@ -7,6 +7,8 @@
 //! Each tool names its kin, the tool of ours that does the same ([`Tool::like`]): a state that grants or restricts one of
 //! the two names means both.
 
+mod ralph;
+mod smithers;
 mod statewright;
 
 use serde_json::Value;
@@ -15,7 +17,10 @@ use crate::tool::{Outcome, Tool};
 
 /// The tools of all profiles.
 pub(crate) fn all() -> Vec<Tool> {
-    statewright::all()
+    let mut all = statewright::all();
+    all.extend(smithers::all());
+    all.extend(ralph::all());
+    all
 }
 
 /// The shape of systems that tell errors in words alone.
