@@ -105,9 +105,16 @@ impl Desk {
         let mut tools = tools::all();
         tools.sort_by_key(|tool| tool.name);
         if let Some(allowed) = &options.allowed {
-            let known: Vec<&'static str> = tools.iter().map(|tool| tool.name).collect();
-            if let Some(name) = allowed.iter().find(|name| !known.contains(&name.as_str())) {
+            let is_known = |name: &&String| tools.iter().any(|tool| tool.name == name.as_str());
+            if let Some(name) = allowed.iter().find(|name| !is_known(name)) {
                 let name = name.clone();
+                let sets: &[Set] = if options.sets.is_empty() {
+                    &Set::OWN
+                } else {
+                    &options.sets
+                };
+                let known = tools.iter().filter(|tool| sets.contains(&tool.set));
+                let known = known.map(|tool| tool.name).collect();
                 return Err(StartError::UnknownTool { name, known });
             }
         }
