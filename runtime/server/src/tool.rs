@@ -107,6 +107,7 @@ impl Hints {
         read_only: false,
         destructive: false,
         idempotent: false,
+        open_world: false,
     };
     /// It may undo or end something.
     pub const ENDS: Self = Self {

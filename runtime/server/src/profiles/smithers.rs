@@ -89,12 +89,6 @@ const ENDS: Hints = Hints {
     ..Hints::ENDS
 };
 
-/// What makes something new each time.
-const MAKES: Hints = Hints {
-    idempotent: false,
-    ..Hints::WRITES
-};
-
 /// The document's envelope.
 fn shape(outcome: Outcome) -> (Value, bool) {
     match outcome {

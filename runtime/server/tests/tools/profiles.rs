@@ -2,14 +2,18 @@
 //!
 //! ```text
 //! "specs"     the workflows that there are, by id
+//! "shapes"    objects that several fields are, by name: fields with types
 //! "tools"     by name:
 //!   "arguments"  names with types; `!` behind a type: required
+//!   "more"       arguments that a tool takes beside the documented ones, for where it departs from its document
 //!   "fields"     paths into the answer with types: `string[]`, `integer|null`; `?` behind a type: may be absent
-//!   "calls"      "before": calls of tools of the profile or of ours; "as": the role, else agent; "arguments";
-//!                "gives": fields with these values; or "error": how the error begins
+//!   "calls"      "before": calls of tools of the profile or of ours, each with a role if it isn't the caller's;
+//!                "as": the role, else agent; "arguments";
+//!                "gives": fields with these values, or "text": the whole answer;
+//!                or "error": how the error begins, or "code": its code
 //! ```
 //!
-//! Tools have no other arguments than the documented ones, and a profile no other tools; answers may have more fields.
+//! Tools have no other arguments than those, and a profile no other tools; answers may have more fields.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -86,7 +90,9 @@ fn check(set: Set, document: &Value, wrong: &mut String) {
         let Some(tool) = bench.desk.tools().iter().find(|tool| tool.name == name) else {
             continue;
         };
-        takes(name, &tool.input, &said["arguments"], wrong);
+        let mut documented = object(&said["arguments"]);
+        documented.extend(object(&said["more"]));
+        takes(name, &tool.input, &Value::Object(documented), wrong);
         for call in said["calls"].as_array().unwrap() {
             played(set, document, (name, said), call, wrong);
         }
@@ -180,7 +186,9 @@ fn played(
         if own {
             offer(&mut bench, &Set::OWN);
         }
-        let (answer, is_error) = bench.call(&caller, name, arguments).expect("a tool");
+        let by = before[2].as_str().map(|role| self::caller(Some(role)));
+        let by = by.unwrap_or_else(|| caller.clone());
+        let (answer, is_error) = bench.call(&by, name, arguments).expect("a tool");
         if is_error {
             let _ = writeln!(wrong, "{tool}: before it, {name} fails: {answer}");
         }
@@ -202,26 +210,42 @@ fn played(
         }
         return;
     }
+    if let Some(code) = call["code"].as_str() {
+        if !is_error || answer["error"]["code"] != code {
+            let _ = writeln!(wrong, "{made}: isn't the error `{code}` but {answer}");
+        }
+        return;
+    }
     if is_error {
         let _ = writeln!(wrong, "{made}: {answer}");
         return;
+    }
+    if call["text"].is_string() && call["text"] != answer {
+        let _ = writeln!(wrong, "{made}: says {answer}, expected {}", call["text"]);
     }
     // Some systems answer with JSON in a text.
     let answer = match &answer {
         Value::String(text) => serde_json::from_str(text).unwrap_or(answer),
         _ => answer,
     };
-    gives(&made, &answer, said, call, wrong);
+    let shapes = &document["shapes"];
+    gives((&made, shapes), &answer, said, call, wrong);
 }
 
-fn gives(made: &str, answer: &Value, said: &Value, call: &Value, wrong: &mut String) {
+fn gives(
+    (made, shapes): (&str, &Value),
+    answer: &Value,
+    said: &Value,
+    call: &Value,
+    wrong: &mut String,
+) {
     for (path, kind) in said["fields"].as_object().unwrap() {
         let kind = kind.as_str().unwrap();
         let place = format!("/{}", path.replace('.', "/"));
         match answer.pointer(&place) {
             Some(value) => {
                 let kinds = kind.trim_end_matches('?');
-                if !kinds.split('|').any(|kind| is(value, kind)) {
+                if !kinds.split('|').any(|kind| is_of(value, kind, shapes)) {
                     let _ = writeln!(wrong, "{made}: `{path}` is {value}, documented {kind}");
                 }
             }
@@ -237,6 +261,25 @@ fn gives(made: &str, answer: &Value, said: &Value, call: &Value, wrong: &mut Str
             let _ = writeln!(wrong, "{made}: `{name}` is {given}, expected {value}");
         }
     }
+}
+
+/// Whether a value is of a type, one of the shapes included.
+fn is_of(value: &Value, kind: &str, shapes: &Value) -> bool {
+    if let Some(items) = kind.strip_suffix("[]") {
+        let all = value.as_array();
+        return all.is_some_and(|all| all.iter().all(|it| is_of(it, items, shapes)));
+    }
+    let Some(shape) = shapes[kind].as_object() else {
+        return is(value, kind);
+    };
+    shape.iter().all(|(name, kind)| {
+        let kind = kind.as_str().unwrap();
+        let kinds = kind.trim_end_matches('?');
+        match value.get(name) {
+            Some(value) => kinds.split('|').any(|kind| is_of(value, kind, shapes)),
+            None => kind.ends_with('?'),
+        }
+    })
 }
 
 /// Whether a value is of a type.

@@ -46,7 +46,7 @@ struct Coordinate {
 pub(super) fn all() -> Vec<Tool> {
     vec![
         Tool::foreign(
-            ("report_progress", Set::Ralph, Hints::WRITES),
+            ("report_progress", Set::Ralph, Hints::ADDS),
             ("Report progress", "Says how the work in the active step is getting on."),
             words,
             progress,
@@ -62,7 +62,7 @@ pub(super) fn all() -> Vec<Tool> {
         )
         .like("submit_artifact"),
         Tool::foreign(
-            ("coordinate", Set::Ralph, Hints::WRITES),
+            ("coordinate", Set::Ralph, Hints::ADDS),
             (
                 "Coordinate workers",
                 "Claims or releases a unit of work of the active step, or says something to the other workers.",

@@ -74,8 +74,7 @@ const NO: &[&str] = &[
 pub(super) fn tool() -> Tool {
     let hints = Hints {
         open_world: true,
-        idempotent: false,
-        ..Hints::WRITES
+        ..Hints::ADDS
     };
     Tool::foreign(
         ("ask_human", Set::Smithers, hints),

@@ -11,9 +11,9 @@ use statemark_store::{Loaded, Record, RunError, RunId, StoreError};
 use super::nodes::{self, Nodes};
 use super::rewind::{check_effects, end_of};
 use super::summary::Teller;
-use super::{MAKES, invalid, load, shape};
+use super::{invalid, load, shape};
 use crate::problem::Problem;
-use crate::tool::{Call, Outcome, Set, Tool};
+use crate::tool::{Call, Hints, Outcome, Set, Tool};
 use crate::tools::{put, refusal};
 
 #[derive(Deserialize, JsonSchema)]
@@ -64,7 +64,7 @@ struct Replaying {
 
 pub(super) fn fork() -> Tool {
     Tool::foreign(
-        ("fork_run", Set::Smithers, MAKES),
+        ("fork_run", Set::Smithers, Hints::ADDS),
         (
             "Fork a run",
             "Begins a run as a copy of another up to a frame. The other is untouched, and the new one waits for its agent.",
@@ -94,7 +94,7 @@ pub(super) fn replay() -> Tool {
         ("vcsError", "string"),
     ]);
     Tool::foreign(
-        ("replay_run", Set::Smithers, MAKES),
+        ("replay_run", Set::Smithers, Hints::ADDS),
         (
             "Replay a run",
             "Forks a run to go over it again from a frame, with its files if asked for. Go on with `run_workflow` and `resume`.",

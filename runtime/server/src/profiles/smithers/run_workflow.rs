@@ -75,8 +75,7 @@ pub(super) fn list() -> Tool {
 pub(super) fn tool() -> Tool {
     let hints = Hints {
         open_world: true,
-        idempotent: false,
-        ..Hints::WRITES
+        ..Hints::ADDS
     };
     Tool::foreign(
         ("run_workflow", Set::Smithers, hints),
