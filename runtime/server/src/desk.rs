@@ -307,6 +307,21 @@ impl Call<'_> {
         }
     }
 
+    /// Whether the caller may begin runs: who is bound to one begins no other.
+    ///
+    /// # Errors
+    ///
+    /// It may not.
+    pub(crate) fn may_begin(&self) -> Result<(), Problem> {
+        match self.bound() {
+            None => Ok(()),
+            Some(bound) => Err(Problem::new(
+                OTHER_RUN,
+                format!("this caller may touch the run `{bound}` only, and begins no other"),
+            )),
+        }
+    }
+
     /// The run that is meant: the named one; else the one that the server or the caller is bound to; else the only active
     /// run of the caller's project.
     ///

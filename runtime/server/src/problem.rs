@@ -98,9 +98,10 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let message = error.to_string();
         match error {
-            StoreError::NotFound { .. } => {
+            StoreError::NotFound { what } if what.starts_with("run ") => {
                 Self::new("unknown_run", message).mended_by("list_runs", json!({}))
             }
+            StoreError::NotFound { .. } => Self::new("not_found", message),
             StoreError::Conflict { actual } => Self::new(
                 "conflict",
                 format!("the run has gone on: it ends with record {actual} now. Look at it again, then decide"),

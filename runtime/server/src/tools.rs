@@ -1,7 +1,9 @@
 //! The tools, one file each, in the folder of their set.
 
+mod artifacts;
 pub(crate) mod human;
 mod runs;
+mod time;
 
 use serde_json::{Map, Value, json};
 use statemark_store::body::{Body, Refused};
@@ -18,6 +20,8 @@ use crate::tool::Tool;
 pub(crate) fn all() -> Vec<Tool> {
     let mut all = runs::all();
     all.extend(human::all());
+    all.extend(artifacts::all());
+    all.extend(time::all());
     all.extend(profiles::all());
     all
 }

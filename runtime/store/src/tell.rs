@@ -44,7 +44,12 @@ fn told(body: Body) -> String {
                 .unwrap_or_default();
             format!("`{}`{unit} is {}{words}", it.step, status(it.status))
         }
-        Body::Progress(it) => it.message,
+        Body::Progress(it) => {
+            let unit = it.unit.map_or_else(String::new, |unit| format!("{unit}: "));
+            // Whole percents: nobody means more by it.
+            let done = it.done.map(|done| format!(" ({:.0} %)", done * 100.0));
+            format!("{unit}{}{}", it.message, done.unwrap_or_default())
+        }
         Body::Message(it) => format!("{}: {}", it.role, it.text),
         Body::Tool(it) => {
             let reason = it.reason.map(|why| format!(": {why}")).unwrap_or_default();

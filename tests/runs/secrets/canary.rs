@@ -13,7 +13,7 @@ use statemark_store::check::{Declared, Ran};
 use statemark_store::keep::{export, import_without, untold};
 use statemark_store::runs::{
     Checkpoint, DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, Fork, Migrate, PutArtifact,
-    ReportEffect, Restore, Rewind,
+    ReportEffect, ReportProgress, Restore, Rewind,
 };
 use statemark_store::{
     Actor, Advance, Answer, Ask, Body, Change, Checked, Force, Hash, ManualClock, MemoryStore,
@@ -54,7 +54,7 @@ stateDiagram-v2
 type Act = fn(&Runs, &Order, &str);
 
 /// Every operation that writes for somebody, with the canary wherever a text goes in.
-const OPERATIONS: [(&str, Act); 30] = [
+const OPERATIONS: [(&str, Act); 31] = [
     ("start", |runs, order, it| {
         let start = Start {
             workflow: "fix".to_owned(),
@@ -299,6 +299,14 @@ const OPERATIONS: [(&str, Act); 30] = [
         )
         .unwrap();
     }),
+    ("progress", |runs, order, it| {
+        let report = ReportProgress {
+            message: it.to_owned(),
+            fraction: Some(0.5),
+            unit: Some(it.to_owned()),
+        };
+        runs.progress(order, &report).unwrap();
+    }),
     ("checkpoint", |runs, order, it| {
         let checkpoint = Checkpoint {
             folder: work(order),
@@ -447,6 +455,8 @@ const OPERATIONS: [(&str, Act); 30] = [
         let progress = Progress {
             message: it.to_owned(),
             done: None,
+            step: None,
+            unit: None,
         };
         let written = runs.change(order, &it, |_, _| {
             let bodies = vec![

@@ -10,6 +10,7 @@
 //! > as agent bo run r              one who may touch this run only; `project p`: one who works in this project
 //! > after 10s                      lets time pass; likewise 5m and 2h
 //! > serve {"sets": ["time"]}       another server over the same store: `sets`, `allowed`, `read_only`, `run`
+//! > rewind_run {"confirm_token": "$confirm_token"}    with that field of the answer before
 //! > tools                          the names of the tools that are offered
 //! > schema get_run                 what clients are told of a tool
 //! > without next                   from here on answers are shown without what is next; `with next` ends that
@@ -81,6 +82,7 @@ fn play(text: &str) -> String {
         caller: Caller::agent(),
         has_next: true,
         minted: Vec::new(),
+        last: Value::Null,
     };
     let mut played = String::new();
     let mut rest = text;
@@ -150,6 +152,8 @@ struct Stage {
     has_next: bool,
     /// The ids that were seen and that nobody has given.
     minted: Vec<String>,
+    /// The answer before.
+    last: Value,
 }
 
 impl Stage {
@@ -170,7 +174,8 @@ impl Stage {
             }
             "serve" => match self.bench.serve(options(&object(rest))) {
                 Ok(()) => String::new(),
-                Err(error) => format!("error: {error}"),
+                // Behind it stands every name that there is.
+                Err(error) => format!("error: {}", error.split(';').next().unwrap_or_default()),
             },
             "tools" => {
                 let tools = self.bench.desk.tools().iter().map(|tool| tool.name);
@@ -204,10 +209,17 @@ impl Stage {
         text
     }
 
-    fn call(&self, tool: &str, arguments: Map<String, Value>) -> String {
+    fn call(&mut self, tool: &str, mut arguments: Map<String, Value>) -> String {
+        for argument in arguments.values_mut() {
+            let name = argument.as_str().and_then(|it| it.strip_prefix('$'));
+            if let Some(name) = name {
+                *argument = self.last["data"][name].clone();
+            }
+        }
         let Some((answer, is_error)) = self.bench.call(&self.caller, tool, arguments) else {
             return format!("error: there is no tool `{tool}`");
         };
+        self.last = answer.clone();
         let own = answer.get("ok").is_some_and(Value::is_boolean);
         let mark = if is_error && !own { "error:\n" } else { "" };
         match answer {

@@ -78,6 +78,12 @@ pub struct Progress {
     /// How much of it is done, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<f64>,
+    /// The state that is at work, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The unit of work in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
 }
 
 /// Something that was said.

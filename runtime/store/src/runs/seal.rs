@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     Advance, Answer, Checkpoint, Edit, EditArtifact, Force, Fork, Order, PutArtifact, Registered,
-    Reply, Report, Reserve, Restore, RunError, Runs, Send, Start, Used,
+    Reply, Report, ReportProgress, Reserve, Restore, RunError, Runs, Send, Start, Used,
 };
 use crate::actor::Actor;
 use crate::body::Body;
@@ -121,6 +121,13 @@ impl Clean for Fork {
     fn clean(&mut self, redactor: &Redactor) {
         clean_value(redactor, &mut self.input);
         clean_option(redactor, &mut self.title);
+    }
+}
+
+impl Clean for ReportProgress {
+    fn clean(&mut self, redactor: &Redactor) {
+        clean_text(redactor, &mut self.message);
+        clean_option(redactor, &mut self.unit);
     }
 }
 

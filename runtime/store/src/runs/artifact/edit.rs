@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::hand_in::too_large;
 use super::{PutArtifact, Refusal, nothing, refused};
-use crate::body::Stage;
+use crate::body::{Stage, Verdict};
 use crate::runs::{Loaded, Order, RunError, Runs, Written};
 
 /// Changes of the current revision, which make the next.
@@ -58,6 +58,24 @@ impl Runs {
             self.hand_in(loaded, &put)
         })?;
         self.same(order, &edit.name, written)
+    }
+
+    /// What a contract says of the current revision with changes. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Invalid`] says why the changes can't be made; the content isn't in the store.
+    pub fn check_edit(&self, loaded: &Loaded, edit: &EditArtifact) -> Result<Verdict, RunError> {
+        let invalid = |(_, what)| RunError::Invalid { what };
+        let put = PutArtifact {
+            base: edit.base,
+            ..PutArtifact::draft(&edit.name, Vec::new())
+        };
+        if let Some(why) = loaded.puttable(&put) {
+            return Err(invalid(why));
+        }
+        let text = self.edited(loaded, edit)?.map_err(invalid)?;
+        self.check_artifact(loaded, &edit.name, text.as_bytes())
     }
 
     /// The text with the changes, or why they can't be made.

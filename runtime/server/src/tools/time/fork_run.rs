@@ -1,0 +1,98 @@
+//! `fork_run`: a new run that shares another's journal up to a record.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use statemark_store::runs::Fork;
+use statemark_store::{RunError, RunId, StoreError};
+
+use crate::problem::Problem;
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::time::told;
+use crate::tools::{NEXT, done};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The run; may be left out where only one is meant.
+    run_id: Option<String>,
+    /// The last record that counts in both.
+    at_seq: u64,
+    /// What to call the new run; else it gets an id.
+    new_run_id: Option<String>,
+    /// Fields of the context that are different from there on.
+    #[serde(default)]
+    input_overrides: Map<String, Value>,
+    /// Begin without artifacts.
+    #[serde(default)]
+    drop_artifacts: bool,
+    /// A name for people.
+    branch_label: Option<String>,
+    /// Put the files back to the checkpoint that has them as they were then. What is overwritten is saved before.
+    #[serde(default)]
+    restore_workspace: bool,
+    /// Only say what the new run would begin with.
+    #[serde(default)]
+    dry_run: bool,
+    /// The same key with the same call gives the first answer again.
+    idempotency_key: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::new(
+        ("fork_run", Set::Time, Hints::WRITES),
+        (
+            "Fork a run",
+            "Begins a new run that shares another's journal up to a record. The other run is untouched.",
+        ),
+        &[("run_id", "string"), ("plan", "object"), NEXT],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, input: &Input) -> Data {
+    let runs = call.desk.runs();
+    let from = call.run(input.run_id.as_deref())?;
+    let fork = Fork {
+        input: Value::Object(input.input_overrides.clone()),
+        drop_artifacts: input.drop_artifacts,
+        restore_workspace: input.restore_workspace,
+        title: input.branch_label.clone(),
+        ..Fork::new(from.clone(), input.at_seq)
+    };
+    if input.dry_run {
+        let plan = runs.plan_fork(&fork)?;
+        return Ok(Map::from_iter([(
+            "plan".to_owned(),
+            json!(told(json!(plan))),
+        )]));
+    }
+    let run = id(call, input, &from)?;
+    let order = call.order(run.clone(), input.idempotency_key.as_deref(), None)?;
+    let written = runs.fork(&order, &fork).map_err(|error| match error {
+        RunError::Store(StoreError::Conflict { .. }) => {
+            let message = format!("there is a run `{run}` already: choose another `new_run_id`");
+            Problem::new("run_exists", message)
+        }
+        error => error.into(),
+    })?;
+    done(
+        &written,
+        json!({"run_id": run, "from": from, "at_seq": input.at_seq}),
+    )
+}
+
+/// The new run's id. With a key it is always the same, so that a call that is made again finds the fork that it has made.
+fn id(call: &Call<'_>, input: &Input, from: &RunId) -> Result<RunId, Problem> {
+    call.may_begin()?;
+    Ok(match (&input.new_run_id, &input.idempotency_key) {
+        (Some(id), _) => id
+            .parse()
+            .map_err(|error| Problem::argument("new_run_id", error))?,
+        (None, Some(key)) => {
+            let workflow = call.desk.runs().store().head(from)?.summary.workflow;
+            RunId::of_workflow_for(&workflow, &format!("{from}\n{key}"))
+        }
+        (None, None) => RunId::random(),
+    })
+}

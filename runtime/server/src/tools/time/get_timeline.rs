@@ -1,0 +1,65 @@
+//! `get_timeline`: everything that has become of a run.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::pages::{PartCursor, Place, no_cursor};
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::{add, fields};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The run; may be left out where only one is meant.
+    run_id: Option<String>,
+    /// Where the answer before ended.
+    cursor: Option<String>,
+}
+
+/// What is told, page by page, in this order.
+const PARTS: [&str; 5] = ["origins", "branches", "marks", "forks", "visits"];
+
+pub(super) fn tool() -> Tool {
+    Tool::new(
+        ("get_timeline", Set::Time, Hints::READS),
+        (
+            "Look back",
+            "What has become of a run: branches, forks, rewinds, checkpoints and each visit of a state, with what was taken back.",
+        ),
+        &[
+            ("branches", "array"),
+            ("marks", "array"),
+            ("forks", "array"),
+            ("visits", "array"),
+            ("cursor", "string"),
+        ],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, input: &Input) -> Data {
+    let run = call.run(input.run_id.as_deref())?;
+    let cursor: Option<PartCursor> = input.cursor.as_deref().map(str::parse).transpose()?;
+    let (first, mut from) = match &cursor {
+        Some(cursor) => (cursor.part.as_str(), cursor.place),
+        None => ("origins", Place::default()),
+    };
+    let begin = PARTS.iter().position(|it| *it == first);
+    let begin = begin.ok_or_else(no_cursor)?;
+    let timeline = call.desk.runs().timeline(&run)?;
+    let mut answer = fields(json!({"run_id": run, "seq": timeline.seq}));
+    let mut parts = fields(json!(timeline));
+    for name in PARTS.iter().skip(begin) {
+        let items = parts.remove(*name).unwrap_or_default();
+        let is_empty = items.as_array().is_some_and(Vec::is_empty);
+        if !is_empty {
+            add(&mut answer, name, items, from);
+        }
+        from = Place::default();
+        if answer.contains_key("cursor") {
+            break;
+        }
+    }
+    Ok(answer)
+}

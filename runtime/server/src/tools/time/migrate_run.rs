@@ -1,0 +1,99 @@
+//! `migrate_run`: a run goes on under the machine that its spec has now, or under another one.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use statemark_store::body::Body;
+use statemark_store::runs::{Migrate, MigrationPlan};
+
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::time::told;
+use crate::tools::{NEXT, about, done, refusal};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The run; may be left out where only one is meant.
+    run_id: Option<String>,
+    /// The workflow to go on under; else the run's own, as its spec is now.
+    workflow: Option<String>,
+    /// States that have another name there: old to new.
+    #[serde(default)]
+    states: BTreeMap<String, String>,
+    /// Timers that have another name there: old to new.
+    #[serde(default)]
+    timers: BTreeMap<String, String>,
+    /// Only say what would become of the run, and what is in the way.
+    #[serde(default)]
+    dry_run: bool,
+    /// The record that the run must end with; else the call is refused.
+    expected_seq: Option<u64>,
+    /// The same key with the same call gives the first answer again.
+    idempotency_key: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::new(
+        ("migrate_run", Set::Time, Hints::WRITES),
+        (
+            "Migrate a run",
+            "Lets a run go on under the machine that its spec has now. Refused where something that it stands on isn't there.",
+        ),
+        &[("migrated", "object"), ("obstacles", "array"), NEXT],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, input: &Input) -> Data {
+    let runs = call.desk.runs();
+    let loaded = call.load(input.run_id.as_deref())?;
+    let migrate = Migrate {
+        workflow: input.workflow.clone(),
+        states: input.states.clone(),
+        timers: input.timers.clone(),
+    };
+    // What is in the way is said of the run as it was before a refusal is written.
+    let plan = runs.plan_migration(&loaded.run, &migrate)?;
+    if input.dry_run {
+        let planned = json!({
+            "possible": plan.obstacles.is_empty(),
+            "obstacles": obstacles(&plan),
+            "migrated": told(json!(plan.migrated)),
+            "differences": differences(&plan),
+        });
+        return about(&loaded, planned);
+    }
+    let key = input.idempotency_key.as_deref();
+    let order = call.order(loaded.run.clone(), key, input.expected_seq)?;
+    let written = runs.migrate(&order, &migrate)?;
+    if refusal(&written).is_some() {
+        return done(&written, json!({})).map_err(|mut problem| {
+            if let Value::Object(details) = &mut problem.details {
+                details.insert("obstacles".to_owned(), obstacles(&plan));
+            }
+            problem
+        });
+    }
+    let migrated = written.records.iter().find_map(|it| match it.read() {
+        Ok(Body::Migrated(migrated)) => Some(told(json!(migrated))),
+        _ => None,
+    });
+    done(&written, json!({"migrated": migrated}))
+}
+
+fn obstacles(plan: &MigrationPlan) -> Value {
+    let some: Vec<_> = plan.obstacles.iter().take(super::MOST).collect();
+    json!(some)
+}
+
+/// How many rows of each kind are gone or new.
+fn differences(plan: &MigrationPlan) -> Value {
+    let rows = plan.comparison.rows.iter();
+    let rows = rows.map(|(kind, rows)| {
+        let counts = json!({"gone": rows.removed.len(), "new": rows.added.len()});
+        (json!(kind).as_str().unwrap_or_default().to_owned(), counts)
+    });
+    Value::Object(rows.collect())
+}

@@ -1,0 +1,68 @@
+//! `verify_run`: whether a run's journal is as it was written, and what the machine makes of it again.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use statemark_store::keep::{untold, verify};
+
+use crate::pages::Place;
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::{add, fields};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The run; may be left out where only one is meant.
+    run_id: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::new(
+        ("verify_run", Set::Time, Hints::READS),
+        (
+            "Verify a run",
+            "Checks the chain of hashes and what is kept of a run, makes every step again and compares.",
+        ),
+        &[
+            ("whole", "boolean"),
+            ("records", "integer"),
+            ("steps", "integer"),
+            ("blobs", "integer"),
+            ("differences", "array"),
+        ],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, input: &Input) -> Data {
+    let run = call.run(input.run_id.as_deref())?;
+    let runs = call.desk.runs();
+    let verified = verify(runs.store(), Some(&run), &mut untold)?;
+    let found = verified.differences.iter();
+    let mut differences: Vec<_> = found
+        .map(|it| json!({"seq": it.seq, "what": it.what}))
+        .collect();
+    let mut steps = 0;
+    // What isn't as it was written can't be made again.
+    if differences.is_empty() {
+        let replay = runs.replay(&run, None)?;
+        steps = replay.steps;
+        differences.extend(replay.difference.map(|it| json!(it)));
+    }
+    let mut answer = fields(json!({
+        "run_id": run,
+        "whole": differences.is_empty(),
+        "records": verified.records,
+        "steps": steps,
+        "blobs": verified.blobs,
+    }));
+    if !differences.is_empty() {
+        add(
+            &mut answer,
+            "differences",
+            json!(differences),
+            Place::default(),
+        );
+    }
+    Ok(answer)
+}
