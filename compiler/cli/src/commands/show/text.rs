@@ -93,9 +93,11 @@ impl Page<'_> {
             .collect();
         let counts = self.palette.dim(&counts.join(" · "));
         self.line(0, &counts);
+        // Guards are shown where they guard.
+        let shown_elsewhere = ["title", "description", "guards"];
         let keys = meta
             .iter()
-            .filter(|(key, _)| !["title", "description"].contains(&key.as_str()));
+            .filter(|(key, _)| !shown_elsewhere.contains(&key.as_str()));
         let facts: Vec<(&String, &Value)> = keys.collect();
         if !facts.is_empty() {
             self.line(0, "");
