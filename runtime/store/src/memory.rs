@@ -8,8 +8,8 @@ use crate::hash::Hash;
 use crate::id::{Key, RunId};
 use crate::record::{Record, chain};
 use crate::store::{
-    Append, Appended, Cursor, Due, Expect, Fence, Head, Hint, Lease, MAX_PAGE, Page, PendingTimer,
-    Query, Seen, Store, StoreError, Watermark,
+    Append, Appended, Cursor, Due, End, Expect, Fence, Head, Hint, Lease, MAX_PAGE, Page,
+    PendingTimer, Query, Seen, Store, StoreError, Watermark, no_record, no_run,
 };
 
 /// A store in memory.
@@ -55,12 +55,6 @@ impl MemoryStore {
     }
 }
 
-fn no_run(run: &RunId) -> StoreError {
-    StoreError::NotFound {
-        what: format!("run `{run}`"),
-    }
-}
-
 impl Inner {
     fn run(&self, run: &RunId) -> Result<&Run, StoreError> {
         self.runs.get(run).ok_or_else(|| no_run(run))
@@ -91,21 +85,12 @@ impl Inner {
         if let Some(done) = self.replayed(append)? {
             return Ok(done);
         }
-        let expect = forked.as_ref().map_or(append.expect, |_| Expect::NoRun);
-        let (after, last) = match (expect, self.runs.get(&append.run)) {
-            (Expect::NoRun, None) => start,
-            (Expect::Any, Some(run)) => (run.head.seq, run.head.hash),
-            (Expect::At(seq), Some(run)) if run.head.seq == seq => (seq, run.head.hash),
-            (_, found) => {
-                let actual = found.map_or(0, |run| run.head.seq);
-                return Err(StoreError::Conflict { actual });
-            }
-        };
-        let newest = self.runs.get(&append.run).map_or(0, |run| run.fence);
-        if append.fence.is_some_and(|fence| fence.0 != newest) {
-            let newest = Fence(newest);
-            return Err(StoreError::Fenced { newest });
-        }
+        let end = self.runs.get(&append.run).map(|run| End {
+            seq: run.head.seq,
+            hash: run.head.hash,
+            fence: run.fence,
+        });
+        let (after, last) = append.behind(end.as_ref(), start, forked.is_some())?;
         let key = append.key.as_ref();
         let (records, hash) = chain(&append.records, key.map(|key| &key.0), after, last);
         let (first, seq) = (after + 1, after + records.len() as u64);
@@ -156,18 +141,12 @@ impl Inner {
 
     /// What the same request has done before.
     fn replayed(&self, append: &Append) -> Result<Option<Appended>, StoreError> {
-        let Some((key, request)) = &append.key else {
+        let Some((key, _)) = &append.key else {
             return Ok(None);
         };
         let run = self.runs.get(&append.run);
-        match run.and_then(|run| run.keys.get(key)) {
-            Some(seen) if seen.request == *request => Ok(Some(Appended::Replayed {
-                first: seen.first,
-                last: seen.last,
-            })),
-            Some(_) => Err(StoreError::KeyReused { key: key.clone() }),
-            None => Ok(None),
-        }
+        let seen = run.and_then(|run| run.keys.get(key));
+        seen.map(|seen| append.replayed(seen)).transpose()
     }
 }
 
@@ -230,10 +209,8 @@ impl Store for MemoryStore {
         append.check()?;
         let mut inner = self.lock();
         inner.run(from)?;
-        let Some(last) = inner.record(from, at).map(Record::hash) else {
-            let what = format!("record {at} in run `{from}`");
-            return Err(StoreError::NotFound { what });
-        };
+        let last = inner.record(from, at).map(Record::hash);
+        let last = last.ok_or_else(|| no_record(from, at))?;
         let forked = Some((from.clone(), at));
         inner.append(append, (at, last), forked)
     }
@@ -253,10 +230,8 @@ impl Store for MemoryStore {
         let (mut start, mut forked) = ((0, Hash::ZERO), None);
         if let Some((from, at)) = from {
             inner.run(from)?;
-            let Some(last) = inner.record(from, at).map(Record::hash) else {
-                let what = format!("record {at} in run `{from}`");
-                return Err(StoreError::NotFound { what });
-            };
+            let last = inner.record(from, at).map(Record::hash);
+            let last = last.ok_or_else(|| no_record(from, at))?;
             (start, forked) = ((at, last), Some((from.clone(), at)));
         }
         let done = appends.iter().zip(0..).try_for_each(|(append, number)| {

@@ -473,7 +473,67 @@ pub const MAX_BODY: usize = 1 << 20;
 /// Latest time of a record. Unit: milliseconds since 1970. Why: databases have signed numbers.
 pub const MAX_TIME: u64 = i64::MAX.unsigned_abs();
 
+/// The end of a run, and the newest token of its lease, as a store finds them.
+pub(crate) struct End {
+    pub(crate) seq: u64,
+    pub(crate) hash: Hash,
+    pub(crate) fence: u64,
+}
+
+/// That there is no such run.
+pub(crate) fn no_run(run: &RunId) -> StoreError {
+    StoreError::NotFound {
+        what: format!("run `{run}`"),
+    }
+}
+
+/// That a run has no such record.
+pub(crate) fn no_record(run: &RunId, seq: u64) -> StoreError {
+    StoreError::NotFound {
+        what: format!("record {seq} in run `{run}`"),
+    }
+}
+
 impl Append {
+    /// The record that its own come behind, and the hash of that: the end of the run, or `start` if it is new. A fork is a
+    /// new run, whatever the append expects.
+    pub(crate) fn behind(
+        &self,
+        end: Option<&End>,
+        start: (u64, Hash),
+        is_fork: bool,
+    ) -> Result<(u64, Hash), StoreError> {
+        let expect = if is_fork { Expect::NoRun } else { self.expect };
+        let place = match (expect, end) {
+            (Expect::NoRun, None) => start,
+            (Expect::Any, Some(end)) => (end.seq, end.hash),
+            (Expect::At(seq), Some(end)) if end.seq == seq => (seq, end.hash),
+            (_, end) => {
+                let actual = end.map_or(0, |end| end.seq);
+                return Err(StoreError::Conflict { actual });
+            }
+        };
+        let newest = end.map_or(0, |end| end.fence);
+        if self.fence.is_some_and(|fence| fence.0 != newest) {
+            let newest = Fence(newest);
+            return Err(StoreError::Fenced { newest });
+        }
+        Ok(place)
+    }
+
+    /// The answer to an append whose key was seen before.
+    pub(crate) fn replayed(&self, seen: &Seen) -> Result<Appended, StoreError> {
+        match &self.key {
+            Some((key, request)) if *request != seen.request => {
+                Err(StoreError::KeyReused { key: key.clone() })
+            }
+            _ => Ok(Appended::Replayed {
+                first: seen.first,
+                last: seen.last,
+            }),
+        }
+    }
+
     /// Whether it was made now, as one of several that make a run.
     pub(crate) fn made(&self, done: Appended) -> Result<(), StoreError> {
         match (done, &self.key) {

@@ -20,7 +20,7 @@ use crate::beside;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::{Record, chain};
-use crate::store::{Append, Appended, Expect, Fence, PendingTimer, StoreError};
+use crate::store::{Append, Appended, End, Expect, PendingTimer, StoreError, no_record};
 
 /// Most records that one statement writes. Why: nine parameters each, and no statement may have more than 65,535.
 const ROWS: usize = 256;
@@ -159,22 +159,12 @@ async fn shared(
         return Err(row::no_run(from));
     }
     let record = one(session, from, at).await?;
-    let record = record.ok_or_else(|| StoreError::NotFound {
-        what: format!("record {at} in run `{from}`"),
-    })?;
+    let record = record.ok_or_else(|| no_record(from, at))?;
     Ok((at, record.hash()))
 }
 
 fn replayed(append: &Append, found: &Row) -> Result<Appended, Fault> {
-    let seen = read_seen(found)?;
-    match &append.key {
-        Some((_, request)) if *request == seen.request => Ok(Appended::Replayed {
-            first: seen.first,
-            last: seen.last,
-        }),
-        Some((key, _)) => Err(StoreError::KeyReused { key: key.clone() }.into()),
-        None => Err(Fault::Refused("a key that nobody asked for".to_owned())),
-    }
+    Ok(append.replayed(&read_seen(found)?)?)
 }
 
 fn place<'a>(
@@ -183,36 +173,20 @@ fn place<'a>(
     start: (u64, Hash),
     forked: Option<(&'a RunId, u64)>,
 ) -> Result<Place<'a>, Fault> {
-    let (actual, newest) = match head {
-        Some(head) => (row::number(head, 0)?, row::number(head, 2)?),
-        None => (0, 0),
-    };
-    // A fork is a new run, whatever the append expects.
-    let expect = forked.map_or(append.expect, |_| Expect::NoRun);
-    let place = match (expect, head) {
-        (Expect::NoRun, None) => Place {
-            after: start.0,
-            last: start.1,
-            is_new: true,
-            forked,
-        },
-        (Expect::Any, Some(head)) => at_end(actual, head)?,
-        (Expect::At(seq), Some(head)) if seq == actual => at_end(actual, head)?,
-        _ => return Err(StoreError::Conflict { actual }.into()),
-    };
-    if append.fence.is_some_and(|fence| fence.0 != newest) {
-        let newest = Fence(newest);
-        return Err(StoreError::Fenced { newest }.into());
-    }
-    Ok(place)
-}
-
-fn at_end<'a>(after: u64, head: &Row) -> Result<Place<'a>, Fault> {
+    let end = head.map(|head| {
+        Ok::<_, Fault>(End {
+            seq: row::number(head, 0)?,
+            hash: row::hash(head, 1)?,
+            fence: row::number(head, 2)?,
+        })
+    });
+    let end = end.transpose()?;
+    let (after, last) = append.behind(end.as_ref(), start, forked.is_some())?;
     Ok(Place {
         after,
-        last: row::hash(head, 1)?,
-        is_new: false,
-        forked: None,
+        last,
+        is_new: end.is_none(),
+        forked,
     })
 }
 

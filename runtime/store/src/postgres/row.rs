@@ -124,6 +124,5 @@ fn located(fault: Fault, run: &RunId, at: Option<u64>) -> Fault {
 
 /// There is no such run.
 pub(super) fn no_run(run: &RunId) -> Fault {
-    let what = format!("run `{run}`");
-    Fault::Answer(StoreError::NotFound { what })
+    crate::store::no_run(run).into()
 }

@@ -11,6 +11,7 @@ use crate::id::{Key, RunId};
 use crate::record::Record;
 use crate::store::{
     Cursor, Due, Head, Hint, MAX_PAGE, Page, PendingTimer, Query, Seen, StoreError, Watermark,
+    no_run,
 };
 
 /// Most runs that a fork descends from. Why: a damaged file mustn't lead in a circle.
@@ -45,12 +46,6 @@ pub(super) fn one<T>(
         .optional()
         .doing("reading")?
         .transpose()
-}
-
-pub(super) fn no_run(run: &RunId) -> StoreError {
-    StoreError::NotFound {
-        what: format!("run `{run}`"),
-    }
 }
 
 pub(super) fn head(connection: &Connection, run: &RunId) -> Result<Head, StoreError> {

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, params};
 
 use super::fault::Doing as _;
-use super::read::{self, no_run, one, rows};
+use super::read::{self, one, rows};
 use super::row::{self, get, hash, int, number};
 use crate::beside;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::{Record, chain};
-use crate::store::{Append, Appended, Due, Expect, Fence, Lease, PendingTimer, StoreError};
+use crate::store::{
+    Append, Appended, Due, End, Expect, Fence, Lease, PendingTimer, StoreError, no_record, no_run,
+};
 
 fn run_sql(
     connection: &Connection,
@@ -20,13 +22,6 @@ fn run_sql(
 ) -> Result<usize, StoreError> {
     let mut statement = connection.prepare_cached(sql).doing("writing")?;
     statement.execute(params).doing("writing")
-}
-
-/// The end of a run, and the newest token of its lease.
-struct End {
-    seq: u64,
-    hash: Hash,
-    fence: u64,
 }
 
 fn end(connection: &Connection, run: &RunId) -> Result<Option<End>, StoreError> {
@@ -53,22 +48,8 @@ pub(super) fn append(
     if let Some(done) = replayed(connection, append)? {
         return Ok(done);
     }
-    let expect = fork.map_or(append.expect, |_| Expect::NoRun);
     let end = end(connection, &append.run)?;
-    let (after, last) = match (expect, &end) {
-        (Expect::NoRun, None) => start,
-        (Expect::Any, Some(end)) => (end.seq, end.hash),
-        (Expect::At(seq), Some(end)) if end.seq == seq => (seq, end.hash),
-        (_, found) => {
-            let actual = found.as_ref().map_or(0, |end| end.seq);
-            return Err(StoreError::Conflict { actual });
-        }
-    };
-    let newest = end.as_ref().map_or(0, |end| end.fence);
-    if append.fence.is_some_and(|fence| fence.0 != newest) {
-        let newest = Fence(newest);
-        return Err(StoreError::Fenced { newest });
-    }
+    let (after, last) = append.behind(end.as_ref(), start, fork.is_some())?;
     let key = append.key.as_ref();
     let (records, hash) = chain(&append.records, key.map(|key| &key.0), after, last);
     let (first, seq) = (after + 1, after + records.len() as u64);
@@ -82,7 +63,7 @@ pub(super) fn append(
         let row = params![run, key.as_str(), request.bytes(), int(first), int(seq)];
         run_sql(connection, sql, row)?;
     }
-    put_head(connection, append, fork, end.is_none(), &records, &hash)?;
+    put_head(connection, append, fork, &records, &hash)?;
     if let Some(timers) = &append.timers {
         put_timers(connection, &append.run, timers)?;
     }
@@ -121,24 +102,16 @@ fn hash_at(connection: &Connection, run: &RunId, seq: u64) -> Result<Hash, Store
     found
         .first()
         .map(Record::hash)
-        .ok_or_else(|| StoreError::NotFound {
-            what: format!("record {seq} in run `{run}`"),
-        })
+        .ok_or_else(|| no_record(run, seq))
 }
 
 /// What the same request has done before.
 fn replayed(connection: &Connection, append: &Append) -> Result<Option<Appended>, StoreError> {
-    let Some((key, request)) = &append.key else {
+    let Some((key, _)) = &append.key else {
         return Ok(None);
     };
-    match read::seen(connection, &append.run, key)? {
-        Some(seen) if seen.request == *request => Ok(Some(Appended::Replayed {
-            first: seen.first,
-            last: seen.last,
-        })),
-        Some(_) => Err(StoreError::KeyReused { key: key.clone() }),
-        None => Ok(None),
-    }
+    let seen = read::seen(connection, &append.run, key)?;
+    seen.map(|seen| append.replayed(&seen)).transpose()
 }
 
 fn put_record(connection: &Connection, run: &RunId, record: &Record) -> Result<(), StoreError> {
@@ -169,7 +142,6 @@ fn put_head(
     connection: &Connection,
     append: &Append,
     fork: Option<(&RunId, u64)>,
-    is_new: bool,
     records: &[Record],
     hash: &Hash,
 ) -> Result<(), StoreError> {
@@ -183,35 +155,19 @@ fn put_head(
     let version = next_version(connection)?;
     let run = append.run.as_str();
     let parent = summary.parent.as_ref().map(RunId::as_str);
-    if is_new {
-        let sql = "INSERT INTO runs
-            (run, seq, hash, created, updated, workflow, status, project, parent, summary, version,
-             forked_run, forked_seq, fence, lease_owner, lease_until)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, NULL, 0)";
-        let row = params![
-            run,
-            int(last.seq),
-            hash.bytes(),
-            int(first.time),
-            int(last.time),
-            summary.workflow,
-            summary.status,
-            summary.project,
-            parent,
-            json,
-            version,
-            fork.map(|(from, _)| from.as_str()),
-            fork.map(|(_, at)| int(at)),
-        ];
-        run_sql(connection, sql, row)?;
-        return Ok(());
-    }
-    let sql = "UPDATE runs SET seq = ?2, hash = ?3, updated = ?4, workflow = ?5, status = ?6,
-        project = ?7, parent = ?8, summary = ?9, version = ?10 WHERE run = ?1";
+    let sql = "INSERT INTO runs
+        (run, seq, hash, created, updated, workflow, status, project, parent, summary, version,
+         forked_run, forked_seq, fence, lease_owner, lease_until)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, NULL, 0)
+        ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, hash = excluded.hash,
+            updated = excluded.updated, workflow = excluded.workflow, status = excluded.status,
+            project = excluded.project, parent = excluded.parent, summary = excluded.summary,
+            version = excluded.version";
     let row = params![
         run,
         int(last.seq),
         hash.bytes(),
+        int(first.time),
         int(last.time),
         summary.workflow,
         summary.status,
@@ -219,6 +175,8 @@ fn put_head(
         parent,
         json,
         version,
+        fork.map(|(from, _)| from.as_str()),
+        fork.map(|(_, at)| int(at)),
     ];
     run_sql(connection, sql, row)?;
     Ok(())
