@@ -147,6 +147,7 @@ mod machine;
 mod operation;
 mod record;
 mod regions;
+pub mod secret;
 mod select;
 mod step;
 mod table;

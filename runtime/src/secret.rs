@@ -1,7 +1,11 @@
-//! The shapes of tokens that are known wherever they stand.
+//! The shapes of secrets that are known wherever they stand: keys and tokens.
+//!
+//! Here, below compiler and store, so that what one warns of is what the other takes out.
+//!
+//! Deliberately not here: values that only their owner knows to be secret, and what is done about one that was found.
 
 /// The names of the shapes.
-pub(super) const NAMES: [&str; 7] = [
+pub const NAMES: [&str; 8] = [
     "aws_key",
     "github_token",
     "slack_token",
@@ -9,15 +13,35 @@ pub(super) const NAMES: [&str; 7] = [
     "api_key",
     "jwt",
     "private_key",
+    "statemark_token",
 ];
 
-/// The token that a text begins with: its name and its length. `is_free` says that no word goes on here.
-pub(super) fn token(text: &[u8], is_free: bool) -> Option<(&'static str, usize)> {
+/// The first secret in a text, by the name of its shape.
+///
+/// ```
+/// use statemark_runtime::secret;
+///
+/// assert_eq!(secret::find("the key is AKIAIOSFODNN7EXAMPLE"), Some("aws_key"));
+/// assert_eq!(secret::find("the key is under the mat"), None);
+/// ```
+#[must_use]
+pub fn find(text: &str) -> Option<&'static str> {
+    let bytes = text.as_bytes();
+    let mut before = None;
+    bytes.iter().enumerate().find_map(|(at, byte)| {
+        let is_free = !before.replace(*byte).is_some_and(is_url);
+        token(bytes.get(at..)?, is_free).map(|(name, _)| name)
+    })
+}
+
+/// The secret that a text begins with: its name and its length. `is_free` says that no word goes on here.
+#[must_use]
+pub fn token(text: &[u8], is_free: bool) -> Option<(&'static str, usize)> {
     match text.first()? {
         b'A' => aws(text),
         b'g' => github(text),
         b'x' => slack(text),
-        b's' if is_free => api_key(text),
+        b's' => statemark(text).or_else(|| is_free.then(|| api_key(text)).flatten()),
         b'e' if is_free => jwt(text),
         b'-' => private_key(text),
         _ => None,
@@ -82,6 +106,13 @@ fn api_key(text: &[u8]) -> Option<(&'static str, usize)> {
         .iter()
         .any(u8::is_ascii_digit)
         .then_some((name, length))
+}
+
+/// `smk_` and the 64 hexadecimal digits of a token of ours, or so many of them that the rest can be guessed.
+fn statemark(text: &[u8]) -> Option<(&'static str, usize)> {
+    let is = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let length = run(text, b"smk_", 40, is)?;
+    Some(("statemark_token", length))
 }
 
 /// Two JSON objects and a signature, in base 64, with dots between them.

@@ -28,7 +28,8 @@ fn redactor() -> Redactor {
 #[test]
 fn secrets_are_told_from_texts() {
     let twice = [GITHUB, JWT].map(|it| it.repeat(2));
-    let cases: [(&str, &str); 24] = [
+    let token = format!("smk_{}", "0123456789abcdef".repeat(4));
+    let cases: [(&str, &str); 26] = [
         ("hunter2-canary-7731", "[redacted:VAULT_PASSWORD]"),
         // The longer of two that begin alike.
         ("(hunter2-canary-7731-and-more)", "([redacted:LONG_SECRET])"),
@@ -38,6 +39,8 @@ fn secrets_are_told_from_texts() {
         ("AKIAIOSFODNN7EXAMPL", "AKIAIOSFODNN7EXAMPL"),
         (GITHUB, "[redacted:github_token]"),
         ("ghp_tooshort", "ghp_tooshort"),
+        (&token, "[redacted:statemark_token]"),
+        ("smk_0123456789abcdef", "smk_0123456789abcdef"),
         (
             "github_pat_11ABCDEFG0123456789abcdef_x",
             "[redacted:github_token]",

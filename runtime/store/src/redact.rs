@@ -1,20 +1,19 @@
 //! Secrets don't reach the journal: what looks like one is replaced by `[redacted:NAME]` before anything is hashed.
 //!
 //! Two kinds are known: the values of environment variables that are marked as secret, and texts with the shape of a token
-//! ([`shape`]). A variable is marked by its name, which ends with `_TOKEN`, `_SECRET`, `_KEY` or `_PASSWORD`, or by a list.
+//! ([`secret`]). A variable is marked by its name, which ends with `_TOKEN`, `_SECRET`, `_KEY` or `_PASSWORD`, or by a list.
 //!
 //! What to rely on: what was redacted stays as it is when it is redacted again, and a text without a secret is untouched.
 //!
 //! Deliberately not here: values that are too short or too plain to be told from words ([`Redactor::new`]), and secrets
 //! that were encoded, cut or turned around. This is a net, not a wall: who has a secret should never hand it to a run.
 
-mod shape;
-
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::{Map, Value};
+use statemark_runtime::secret;
 
 /// Fewest bytes of a value. Unit: bytes. Why: `1` or `true` would black out half of a journal.
 const LEAST: usize = 8;
@@ -248,7 +247,7 @@ impl Redactor {
         let rest = text.strip_prefix(BEGIN)?;
         let length = rest.iter().position(|it| *it == b']')?;
         let name = std::str::from_utf8(rest.get(..length)?).ok()?;
-        let is_known = shape::NAMES.contains(&name) || self.names().any(|it| it == name);
+        let is_known = secret::NAMES.contains(&name) || self.names().any(|it| it == name);
         is_known.then_some(BEGIN.len() + length + 1)
     }
 
@@ -268,7 +267,7 @@ impl Redactor {
         });
         known
             .map(|it| (it.name.as_str(), it.value.len()))
-            .or_else(|| shape::token(text, is_free))
+            .or_else(|| secret::token(text, is_free))
     }
 }
 
