@@ -44,6 +44,8 @@ pub struct RunState {
     pub table: Option<Hash>,
     /// The tables of the workflows that states invoke.
     pub invokes: BTreeMap<String, Hash>,
+    /// By state: the workflow that it invokes.
+    pub invoking: BTreeMap<String, String>,
     /// What it was given.
     pub input: Value,
     /// The project.
@@ -331,6 +333,7 @@ impl RunState {
         self.workflow = started.workflow;
         self.table = Some(started.table);
         self.invokes = started.invokes;
+        self.invoking = started.invoking;
         self.input = started.input;
         self.context = started.context;
         self.project = started.project;

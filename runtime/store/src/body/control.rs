@@ -124,6 +124,9 @@ pub struct Migrated {
     /// The tables of the workflows that the new table's states invoke.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub invokes: BTreeMap<String, Hash>,
+    /// By state of the new table: the workflow that it invokes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub invoking: BTreeMap<String, String>,
     /// States that have another name now.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub mapping: BTreeMap<String, String>,

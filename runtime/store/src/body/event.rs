@@ -20,6 +20,9 @@ pub struct Started {
     /// it, whatever specs lie about.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub invokes: BTreeMap<String, Hash>,
+    /// By state: the workflow that it invokes. So whoever has the journal alone sees what a run waits for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub invoking: BTreeMap<String, String>,
     /// What it was given.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub input: Value,

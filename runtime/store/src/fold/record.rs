@@ -457,6 +457,7 @@ pub(super) fn spend(state: &mut RunState, usage: Usage) {
 fn migrate(state: &mut RunState, record: &Record, migrated: Migrated) {
     state.table = Some(migrated.to);
     state.invokes.extend(migrated.invokes);
+    state.invoking = migrated.invoking;
     state.leaves = migrated.leaves;
     state.history = migrated.history;
     let absent = migrated.context.into_iter();

@@ -78,6 +78,13 @@ pub enum WaitingFor {
         /// Its id.
         run: String,
     },
+    /// A child run that hasn't begun, since nobody has had its workflow yet.
+    Workflow {
+        /// The workflow.
+        workflow: String,
+        /// The state that invokes it.
+        step: String,
+    },
 }
 
 impl RunState {
@@ -127,7 +134,23 @@ impl RunState {
                 all.push(WaitingFor::Child { run: run.clone() });
             }
         }
+        for (step, workflow) in &self.invoking {
+            if self.is_active(step) && !self.has_invoked(step, workflow) {
+                let (workflow, step) = (workflow.clone(), step.clone());
+                all.push(WaitingFor::Workflow { workflow, step });
+            }
+        }
         all
+    }
+
+    /// Whether a state has the child that it invokes, in the visit that goes on.
+    fn has_invoked(&self, step: &str, workflow: &str) -> bool {
+        self.children.values().any(|child| {
+            child.table.is_some()
+                && child.workflow == workflow
+                && child.step.as_deref() == Some(step)
+                && self.is_of_visit(child)
+        })
     }
 
     /// Whether a child works for a visit that goes on.

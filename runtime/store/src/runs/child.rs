@@ -31,7 +31,8 @@ enum Found {
 
 impl Runs {
     /// Does what is missing between a run and the children that its states have invoked: starts those that aren't, takes
-    /// the outcomes of those that are over, cancels those whose state was left. Nothing is done twice.
+    /// the outcomes of those that are over, cancels those whose state was left, and with a cancelled run those of its
+    /// agents. Nothing is done twice.
     ///
     /// # Errors
     ///
@@ -64,12 +65,19 @@ impl Runs {
                 _ => {}
             }
         }
+        let cancelled = loaded.state.cancelled.is_some();
         for id in loaded.agents() {
+            let found = self.come_to(run, &id)?;
             // What another run of that id has come to is nothing to this one.
-            if let Found::Over(success, _) = self.come_to(run, &id)?
-                && self.store.head(&id)?.summary.parent.as_ref() == Some(run)
-            {
-                self.agent_over(run, &id, success)?;
+            let is_own =
+                || Ok::<_, RunError>(self.store.head(&id)?.summary.parent.as_ref() == Some(run));
+            match found {
+                Found::Over(success, _) if is_own()? => self.agent_over(run, &id, success)?,
+                Found::Open if cancelled && is_own()? => {
+                    let order = Order::new(id.clone(), Actor::new(Role::System));
+                    self.cancel(&order, Some(&format!("run `{run}` was cancelled")))?;
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -165,7 +173,7 @@ impl Runs {
         };
         let noted = written.records.iter().any(|it| is_child(&it.kind));
         let loaded = &written.loaded;
-        if noted || loaded.uninvoked().next().is_some() {
+        if noted || loaded.uninvoked().next().is_some() || loaded.agents_left() {
             drop(self.tend(&loaded.run));
             if let Ok(loaded) = self.load(&written.loaded.run) {
                 written.loaded = loaded;
@@ -308,6 +316,7 @@ impl Loaded {
         self.uninvoked().next().is_some()
             || self.invoked().next().is_some()
             || !self.orphans().is_empty()
+            || self.agents_left()
     }
 
     /// The children that haven't ended yet, as far as the journal knows.
@@ -328,6 +337,11 @@ impl Loaded {
         let children = self.state.children.iter();
         let children = children.filter(|(_, child)| child.table.is_some());
         children.filter_map(|(id, child)| Some((id.parse().ok()?, child.clone())))
+    }
+
+    /// Whether runs of agents go on under a run that was cancelled.
+    fn agents_left(&self) -> bool {
+        self.state.cancelled.is_some() && !self.agents().is_empty()
     }
 
     /// The runs of agents under this one that aren't over, as far as its journal says.

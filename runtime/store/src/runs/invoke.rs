@@ -73,7 +73,15 @@ impl Runs {
 
 /// The ids of the workflows that states of one invoke.
 fn invoked(workflow: &Workflow) -> Vec<String> {
-    let states = workflow.table().states();
-    let ids = states.filter_map(|(state, _)| workflow.invoked_in(state));
-    ids.map(str::to_owned).collect()
+    invoking(workflow).into_values().collect()
+}
+
+/// By state: the workflow that it invokes.
+pub(super) fn invoking(workflow: &Workflow) -> BTreeMap<String, String> {
+    let table = workflow.table();
+    let states = table.states().filter_map(|(state, _)| {
+        let id = workflow.invoked_in(state)?;
+        Some((table.state_name(state).to_owned(), id.to_owned()))
+    });
+    states.collect()
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use statemark_runtime::{Configuration, StateId, Table, TransitionId};
 
+use super::invoke::invoking;
 use super::refusal::refusal;
 use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Migrated, Waiting};
@@ -145,6 +146,7 @@ fn planned(loaded: &Loaded, to: &Workflow, migrate: &Migrate) -> MigrationPlan {
         from: loaded.workflow.hash(),
         to: to.hash(),
         invokes: BTreeMap::new(),
+        invoking: invoking(to),
         mapping: migrate.states.clone(),
         leaves: Vec::new(),
         history: BTreeMap::new(),

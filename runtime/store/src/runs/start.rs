@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::change::FOLD_EVERY;
+use super::invoke::invoking;
 use super::{Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Parent, Started};
 use crate::fold::RunState;
@@ -125,6 +126,7 @@ impl Runs {
             workflow: start.workflow.clone(),
             table: workflow.hash(),
             invokes: self.invoked_by(&workflow, pinned)?,
+            invoking: invoking(&workflow),
             input: start.input.clone(),
             context,
             step,

@@ -10,18 +10,6 @@ impl Loaded {
     pub(super) fn waits(&self) -> Vec<Reason> {
         let waits = self.state.waiting_for().into_iter();
         let mut reasons: Vec<Reason> = waits.filter_map(|it| self.wait(it)).collect();
-        let invokes = &self.state.invokes;
-        let unknown = self.uninvoked();
-        for it in unknown.filter(|it| !invokes.contains_key(&it.workflow)) {
-            let (step, workflow) = (&it.step, &it.workflow);
-            reasons.push(Reason {
-                code: "child_unknown",
-                text: format!(
-                    "`{step}` invokes `{workflow}`, which no spec has had yet: its run begins with the next report that is made where a spec has it"
-                ),
-                next: None,
-            });
-        }
         for request in self.state.open_requests() {
             let opened = &request.opened;
             if opened.kind != RequestKind::Approval && !opened.blocking {
@@ -100,6 +88,17 @@ impl Loaded {
                     next: Some(Call::Report { step }),
                 }
             }
+            // What is known begins at once.
+            WaitingFor::Workflow { workflow, .. } if self.state.invokes.contains_key(&workflow) => {
+                return None;
+            }
+            WaitingFor::Workflow { workflow, step } => Reason {
+                code: "child_unknown",
+                text: format!(
+                    "`{step}` invokes `{workflow}`, which no spec has had yet: its run begins with the next report that is made where a spec has it"
+                ),
+                next: None,
+            },
             WaitingFor::Child { run } => {
                 let child = self.state.children.get(&run);
                 let step = child.and_then(|it| it.step.as_deref()).unwrap_or_default();
