@@ -187,6 +187,9 @@ codes! {
     SM516 "untyped-field" Hint UntypedField;
     SM517 "context-mismatch" Error ContextMismatch;
     SM518 "foreign-value" Error ForeignValue;
+    // 6: agents and effects.
+    SM601 "secret-in-definition" Warning SecretInDefinition;
+    SM602 "unknown-requirement" Warning UnknownRequirement;
     // 7: definitions.
     SM701 "unknown-key" Error UnknownKey;
     SM702 "wrong-type" Error WrongType;
@@ -200,6 +203,7 @@ codes! {
     SM710 "bad-value" Error BadValue;
     SM711 "misplaced-key" Warning MisplacedKey;
     SM712 "lenient-json" Warning LenientJson;
+    SM713 "invalid-schema" Error InvalidSchema;
 }
 
 impl Code {

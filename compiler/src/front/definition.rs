@@ -2,7 +2,7 @@
 //!
 //! [`parse_definition`] reads a text in three steps, each blind to the others' business: `text` makes JSON values with
 //! places of it and says what isn't JSON, `check` holds the values against the tables of `keys` (unknown keys, wrong
-//! types, bad values), and `build` makes [`ast`] of what is left, with the few rules that no table can say.
+//! types, bad values; `schema`, `required` and `secrets` look at what only hosts read), and `build` makes [`ast`] of what is left, with the few rules that no table can say.
 //!
 //! To add a key, add its line in `keys`; a key that only hosts read needs nothing more.
 //!
@@ -14,6 +14,9 @@ mod check;
 mod json;
 mod keys;
 pub(crate) mod report;
+mod required;
+mod schema;
+mod secrets;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -73,6 +76,9 @@ pub fn parse_definition(
     };
     let (machine, servers) = unwrap(place, outer, diags)?;
     check::object(place, machine, &keys::MACHINE, diags);
+    schema::check(place, machine, diags);
+    required::check(place, machine, diags);
+    secrets::check(place, &value, diags);
     let mut definition = build::definition(place, machine, diags);
     if let Some(servers) = servers {
         definition

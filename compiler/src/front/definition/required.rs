@@ -1,0 +1,66 @@
+//! What the states of a definition require: each name should be declared.
+
+use std::collections::BTreeSet;
+
+use jsonc_parser::ast::{Object, Value};
+
+use super::json;
+use super::report;
+use super::text::Place;
+use crate::diag::Diags;
+
+/// Checks the names in all `requires`.
+pub(super) fn check(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
+    let mut known = BTreeSet::new();
+    for key in ["artifacts", "checks", "context"] {
+        names(json::get(machine, key), &mut known);
+    }
+    if let Some(Value::Object(schema)) = json::get(machine, "context_schema") {
+        names(json::get(schema, "properties"), &mut known);
+    }
+    let known: Vec<String> = known.into_iter().collect();
+    states(place, machine, &known, diags);
+}
+
+fn names(object: Option<&Value<'_>>, known: &mut BTreeSet<String>) {
+    if let Some(Value::Object(object)) = object {
+        let names = object.properties.iter().map(|it| it.name.as_str());
+        known.extend(names.map(str::to_owned));
+    }
+}
+
+/// Recursion is bounded by the text's nesting, which was limited.
+fn states(place: Place<'_>, parent: &Object<'_>, known: &[String], diags: &mut Diags) {
+    let Some(Value::Object(all)) = json::get(parent, "states") else {
+        return;
+    };
+    for state in &all.properties {
+        let Value::Object(state) = &state.value else {
+            continue;
+        };
+        match json::get(state, "requires") {
+            Some(Value::Object(by_event)) => {
+                for event in &by_event.properties {
+                    list(place, &event.value, known, diags);
+                }
+            }
+            Some(value) => list(place, value, known, diags),
+            None => {}
+        }
+        states(place, state, known, diags);
+    }
+}
+
+fn list(place: Place<'_>, value: &Value<'_>, known: &[String], diags: &mut Diags) {
+    let Value::Array(list) = value else {
+        return;
+    };
+    for element in &list.elements {
+        if let Value::StringLit(text) = element
+            && !known.iter().any(|name| *name == *text.value)
+        {
+            let at = place.of(element);
+            diags.push(report::unknown_requirement(at, &text.value, known));
+        }
+    }
+}
