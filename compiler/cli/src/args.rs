@@ -24,7 +24,7 @@ pub(crate) use check::RunCheckArgs;
 pub(crate) use checkpoint::{
     CheckpointArgs, CheckpointWhat, CheckpointsArgs, RestoreArgs, TakeArgs,
 };
-pub(crate) use control::{CancelArgs, ContinueArgs, ForceArgs, PauseArgs};
+pub(crate) use control::{CancelArgs, ContinueArgs, ForceArgs, OnRunArgs, PauseArgs};
 pub(crate) use effect::{EffectArgs, EffectWhat, EffectsArgs, ReportArgs};
 pub(crate) use emit::EmitArgs;
 pub(crate) use keep::{

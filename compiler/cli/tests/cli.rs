@@ -127,6 +127,33 @@ fn runs_in_readmes_tell_the_truth() {
     }
 }
 
+/// The nearest `.statemark` upward counts; what lies beyond the root of the repository is another project's.
+#[test]
+fn runs_are_kept_in_the_nearest_folder_upward() {
+    let scratch = Scratch::new("upward");
+    scratch.write("a/b/door.md", "# Door\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> open\n    open --> [*] : shut\n```\n");
+    let deep = scratch.path.join("a/b");
+    let run = |command: &str| {
+        let said = perform(&Run::new(command), &deep);
+        assert_eq!(said.code, 0, "{command}: {}", said.stderr);
+        said.stdout
+    };
+    // In no repository: the folder around is the project.
+    run("statemark start door --run-id d1");
+    assert!(scratch.path.join(".statemark/runs.db").is_file());
+    assert!(run("statemark runs").contains("d1"));
+    // In a repository whose root has none, it is made there.
+    fs::create_dir(scratch.path.join("a/.git")).unwrap();
+    run("statemark start door --run-id d2");
+    assert!(scratch.path.join("a/.statemark/runs.db").is_file());
+    let listed = run("statemark runs");
+    assert!(listed.contains("d2") && !listed.contains("d1"), "{listed}");
+    // A nearer one comes first.
+    fs::create_dir(deep.join(".statemark")).unwrap();
+    run("statemark start door --run-id d3");
+    assert!(deep.join(".statemark/runs.db").is_file());
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let mut child = Command::new(BINARY)

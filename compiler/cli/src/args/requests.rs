@@ -52,20 +52,11 @@ pub(crate) struct DenyArgs {
                         statemark answer build-7:9 '{\"rounds\": 3}'                where JSON is asked\n\n\
                         Needs a person's token: see `statemark token --help`.")]
 pub(crate) struct AnswerArgs {
-    /// The request, or a run that has only one open
-    #[arg(value_name = "REQUEST")]
-    pub(crate) request: String,
+    #[command(flatten)]
+    pub(crate) on: OnRequestArgs,
     /// The answer: a text, one of the choices, yes or no, or JSON
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) value: String,
-    /// What is said about it
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) comment: Option<String>,
-    /// The same key gives the first answer again
-    #[arg(long, value_name = "KEY")]
-    pub(crate) key: Option<String>,
-    #[command(flatten)]
-    pub(crate) store: StoreArgs,
 }
 
 /// What every answer needs.

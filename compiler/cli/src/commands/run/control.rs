@@ -1,9 +1,9 @@
 //! `pause`, `continue`, `cancel` and `force`.
 
-use statemark_store::{Force, RunId};
+use statemark_store::{Force, Order, RunError, RunId, Runs, Written};
 
 use super::outcome;
-use crate::args::{CancelArgs, ContinueArgs, ForceArgs, PauseArgs};
+use crate::args::{CancelArgs, ContinueArgs, ForceArgs, OnRunArgs, PauseArgs};
 use crate::failure::{Failure, FailureKind};
 use crate::printer::Printer;
 use crate::runs;
@@ -13,12 +13,7 @@ pub(in crate::commands) fn pause(
     args: &PauseArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let on = &args.on;
-    let all = runs::open(&on.store)?;
-    let run = runs::current(&all, &on.run)?;
-    let order = runs::order_of_person(run, on.key.as_deref())?;
-    let written = all.pause(&order, on.reason.as_deref())?;
-    outcome::show(&written, &all, &on.store, printer)
+    stop(&args.on, Runs::pause, printer)
 }
 
 pub(in crate::commands) fn go_on(
@@ -44,12 +39,7 @@ pub(in crate::commands) fn cancel(
     args: &CancelArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let on = &args.on;
-    let all = runs::open(&on.store)?;
-    let run = runs::current(&all, &on.run)?;
-    let order = runs::order_of_person(run, on.key.as_deref())?;
-    let written = all.cancel(&order, on.reason.as_deref())?;
-    outcome::show(&written, &all, &on.store, printer)
+    stop(&args.on, Runs::cancel, printer)
 }
 
 pub(in crate::commands) fn force(
@@ -66,4 +56,17 @@ pub(in crate::commands) fn force(
     };
     let written = all.force(&order, &force)?;
     outcome::show(&written, &all, &args.store, printer)
+}
+
+/// Stops a run, for now or for good.
+fn stop(
+    on: &OnRunArgs,
+    how: impl Fn(&Runs, &Order, Option<&str>) -> Result<Written, RunError>,
+    printer: &mut Printer,
+) -> Result<ExitStatus, Failure> {
+    let all = runs::open(&on.store)?;
+    let run = runs::current(&all, &on.run)?;
+    let order = runs::order_of_person(run, on.key.as_deref())?;
+    let written = how(&all, &order, on.reason.as_deref())?;
+    outcome::show(&written, &all, &on.store, printer)
 }

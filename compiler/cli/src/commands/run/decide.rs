@@ -35,14 +35,8 @@ pub(in crate::commands) fn answer(
     args: &AnswerArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let on = OnRequestArgs {
-        request: args.request.clone(),
-        comment: args.comment.clone(),
-        key: args.key.clone(),
-        store: args.store.clone(),
-    };
     let meant = |opened: &Opened| Ok(Reply::Value(value(opened, &args.value)?));
-    reply(&on, meant, printer)
+    reply(&args.on, meant, printer)
 }
 
 pub(in crate::commands) fn withdraw(

@@ -1,7 +1,7 @@
 //! `events`: the journal of a run.
 
 use serde_json::Value;
-use statemark_store::{Record, RunId, Runs, StoreError, fold};
+use statemark_store::{Body, Record, RunId, Runs, StoreError, fold};
 
 use super::shown;
 use crate::args::{EventsArgs, TextFormat};
@@ -15,7 +15,12 @@ pub(in crate::commands) fn run(
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     let all = runs::open(&args.store)?;
-    let run = runs::current(&all, &args.run)?;
+    let loaded = runs::load(&all, &args.run)?;
+    // A newer version may have written kinds that this one doesn't know.
+    if loaded.state.unknown == 0 {
+        check_kinds(&args.kind)?;
+    }
+    let run = loaded.run;
     let mut after = args.after;
     loop {
         show(&all, &run, &mut after, args, printer).map_err(FailureKind::Store)?;
@@ -24,6 +29,20 @@ pub(in crate::commands) fn run(
         }
         printer.flush();
         std::thread::sleep(runs::PAUSE);
+    }
+}
+
+/// That these are kinds of records.
+fn check_kinds(kinds: &[String]) -> Result<(), Failure> {
+    let is_none = |kind: &&String| !Body::KINDS.contains(&kind.as_str());
+    match kinds.iter().find(is_none) {
+        None => Ok(()),
+        Some(kind) => Err(FailureKind::BadWord {
+            name: "--kind",
+            word: kind.clone(),
+            words: Body::KINDS.join(", "),
+        }
+        .into()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What came of an order: the same for all commands that change a run.
 
 use serde::Serialize;
-use statemark_store::body::{Opened, Refused};
+use statemark_store::body::{Event, Opened, Refused};
 use statemark_store::{Body, RunView, Runs, Written};
 
 use super::shown;
@@ -16,7 +16,10 @@ const NO_PERSON: &str = "whoever decides makes a token of their own, once: `stat
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Outcome<'a> {
-    /// The request that was opened.
+    /// The event that was taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken: Option<&'a Event>,
+    /// The request that was opened, where nothing was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     asked: Option<&'a Opened>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,34 +36,27 @@ pub(super) fn show(
     store: &StoreArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let (mut asked, mut refused) = (None, None);
+    let (mut taken, mut asked, mut refused) = (None, None, None);
     for record in &written.records {
         match record.read() {
-            Ok(Body::Refused(body)) => refused = refused.or(Some(body)),
+            Ok(Body::Event(body)) => taken = taken.or(Some(body)),
             Ok(Body::Opened(body)) => asked = asked.or(Some(body)),
+            Ok(Body::Refused(body)) => refused = refused.or(Some(body)),
             _ => {}
         }
     }
     let view = written.loaded.view()?;
+    let outcome = Outcome {
+        taken: taken.as_ref(),
+        asked: asked.as_ref().filter(|_| taken.is_none()),
+        refused: refused.as_ref(),
+        replayed: written.replayed,
+        state: &view,
+    };
     match store.format() {
-        TextFormat::Json => printer.result(&shown::json(&Outcome {
-            asked: asked.as_ref(),
-            refused: refused.as_ref(),
-            replayed: written.replayed,
-            state: &view,
-        })),
+        TextFormat::Json => printer.result(&shown::json(&outcome)),
         TextFormat::Text => {
-            if written.replayed {
-                printer.talk("answered before\n");
-            }
-            if let Some(refused) = &refused {
-                let word = printer.talk_palette().bad("refused:");
-                printer.talk(&format!("{word} {}\n", refused.reason));
-                if refused.code == "not_a_person" {
-                    let help = printer.talk_palette().dim("help:");
-                    printer.talk(&format!("  {help} {NO_PERSON}\n"));
-                }
-            }
+            outcome.talk(printer);
             printer.result(&shown::view(&view, all.now(), printer.palette()));
         }
     }
@@ -68,4 +64,28 @@ pub(super) fn show(
         Some(_) => ExitStatus::Findings,
         None => ExitStatus::Clean,
     })
+}
+
+impl Outcome<'_> {
+    /// What isn't seen from the run as it is.
+    fn talk(&self, printer: &mut Printer) {
+        if self.replayed {
+            printer.talk("answered before\n");
+        }
+        if let Some(refused) = self.refused {
+            let word = printer.talk_palette().bad("refused:");
+            printer.talk(&format!("{word} {}\n", refused.reason));
+            if refused.code == "not_a_person" {
+                let help = printer.talk_palette().dim("help:");
+                printer.talk(&format!("  {help} {NO_PERSON}\n"));
+            }
+        }
+        if let Some(asked) = self.asked.filter(|it| it.event.is_some()) {
+            let (request, prompt) = (&asked.request, &asked.prompt);
+            printer.talk(&format!("it waits for an approval ({request}): {prompt}\n"));
+        }
+        for effect in self.taken.iter().flat_map(|event| &event.step.effects) {
+            printer.result(&format!("to do: {} ({})\n", effect.name, effect.key));
+        }
+    }
 }
