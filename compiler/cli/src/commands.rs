@@ -17,6 +17,7 @@ mod token;
 mod welcome;
 
 pub(crate) use lint::check_all;
+pub(crate) use simulate::story;
 
 use crate::args::{Args, Command};
 use crate::failure::Failure;

@@ -212,6 +212,11 @@ impl From<FailureKind> for Failure {
 }
 
 impl Failure {
+    /// What went wrong.
+    pub(crate) fn kind(&self) -> &FailureKind {
+        &self.kind
+    }
+
     /// The store's error, if it is one.
     pub(crate) fn of_store(&self) -> Option<&StoreError> {
         match &*self.kind {

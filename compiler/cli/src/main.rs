@@ -7,6 +7,7 @@ mod args;
 mod bar;
 mod commands;
 mod config;
+mod docs;
 mod failure;
 mod files;
 mod lines;

@@ -5,6 +5,9 @@ use serde_json::Value;
 /// Most bytes of a reply. Why: it goes into a model's context as a whole.
 pub(crate) const MOST: usize = 16 << 10;
 
+/// Room for what is around and behind the items of a list: the envelope, a cursor.
+pub(crate) const ENVELOPE: usize = 512;
+
 /// As many items as fit beside what a reply has else, at least one, and how many those are.
 pub(crate) fn fitting(items: Vec<Value>, beside: usize) -> Vec<Value> {
     let mut room = MOST.saturating_sub(beside);

@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use statemark_store::{Hash, Workflow, Workflows};
+
+use crate::docs::Page;
+use crate::problem::Problem;
+use crate::project::Project;
 
 /// Where workflows come from. A catalog may change while it is used: runs go on under the tables that they began with.
 pub trait Catalog: Workflows {
@@ -20,6 +24,101 @@ pub trait Catalog: Workflows {
 
     /// The findings in a text, as `lint --output-format json` gives them; the name tells its format.
     fn lint(&self, name: &str, text: &str) -> Value;
+
+    /// Writes a spec into the first of its folders that can be written to, whole or not at all. Nothing outside of that
+    /// folder is touched.
+    ///
+    /// # Errors
+    ///
+    /// The spec has errors or no machine; the name can't be one or is taken; no folder can be written to.
+    fn create(&self, new: &NewSpec<'_>) -> Result<Created, Problem> {
+        let name = new.name;
+        let message = format!("`{name}` can't be written: no folder of specs is served");
+        Err(Problem::new("no_folder", message))
+    }
+
+    /// The project that agents work in, as it is now.
+    ///
+    /// # Errors
+    ///
+    /// Its configuration can't be read.
+    fn project(&self) -> Result<Option<Project>, Problem> {
+        Ok(None)
+    }
+
+    /// Documentation beside that of the workflows; the same as long as the process lives.
+    fn pages(&self) -> Vec<Page> {
+        Vec::new()
+    }
+
+    /// What a machine does with some events, without a run.
+    ///
+    /// # Errors
+    ///
+    /// There is no such workflow; an event can't be read.
+    fn simulate(&self, wanted: &Simulation<'_>) -> Result<Simulated, Problem> {
+        let workflow = wanted.workflow;
+        let message = format!("`{workflow}` can't be simulated: tables alone are served");
+        Err(Problem::new("not_simulated", message))
+    }
+}
+
+/// A spec that is to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct NewSpec<'n> {
+    /// The name of its file, without the ending.
+    pub name: &'n str,
+    /// What is in it.
+    pub text: &'n str,
+    /// Whether it is a definition alone; else a Markdown document.
+    pub is_definition: bool,
+    /// Whether a file of that name may be replaced.
+    pub overwrite: bool,
+}
+
+/// A spec that was written.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Created {
+    /// The id of its first machine.
+    pub id: String,
+    /// The hash of that machine's table.
+    pub hash: Hash,
+    /// The file.
+    pub path: String,
+    /// The ids of all its machines, if it has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<String>,
+    /// Whether the file was there with the same text.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
+    /// The findings that are no errors, as [`Catalog::lint`] gives them.
+    pub findings: Value,
+}
+
+/// Events that a machine is to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Simulation<'s> {
+    /// The workflow's id.
+    pub workflow: &'s str,
+    /// Each as a line of a script of `statemark simulate`, or as its object.
+    pub events: &'s [Value],
+    /// Merged into the data that the machine begins with.
+    pub context: &'s Map<String, Value>,
+}
+
+/// What a machine did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Simulated {
+    /// What each event did, as `statemark simulate --output-format json` tells it; the first is the start.
+    pub records: Vec<Value>,
+    /// Where the machine is now.
+    pub configuration: Vec<String>,
+    /// Its data.
+    pub context: Value,
+    /// What it can be sent.
+    pub legal: Vec<String>,
+    /// Whether it has ended.
+    pub is_final: bool,
 }
 
 /// A workflow that can be started.

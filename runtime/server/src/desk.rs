@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
-use statemark_store::policy::{UNGATED, Verdict};
 use statemark_store::{
-    Actor, Clock, Key, Loaded, Order, Query, RunId, Runs, Status, Store, Workflows,
+    Actor, Clock, Hash, Key, Loaded, Order, Query, RunId, Runs, Status, Store, Workflows,
 };
 
 use crate::catalog::Catalog;
+use crate::docs::{self, Docs};
 use crate::problem::Problem;
 use crate::tool::{Call, Set, Tool};
 use crate::tools;
@@ -87,6 +87,8 @@ pub struct Desk {
     catalog: Arc<dyn Catalog>,
     options: Options,
     tools: Vec<Tool>,
+    /// The documentation, and the workflows that it was made of.
+    docs: Mutex<Option<(Vec<Hash>, Arc<Docs>)>>,
 }
 
 impl Desk {
@@ -128,6 +130,7 @@ impl Desk {
             catalog,
             options,
             tools,
+            docs: Mutex::default(),
         })
     }
 
@@ -149,19 +152,44 @@ impl Desk {
         &self.tools
     }
 
+    /// The documentation: what the catalog has, and the workflows as they are now.
+    #[must_use]
+    pub fn docs(&self) -> Arc<Docs> {
+        let specs = self.catalog.specs();
+        let hashes: Vec<Hash> = specs.iter().map(|spec| spec.hash).collect();
+        let mut kept = self.docs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, docs)) = &*kept
+            && *known == hashes
+        {
+            return Arc::clone(docs);
+        }
+        let workflows = specs
+            .iter()
+            .filter_map(|spec| self.catalog.find(&spec.id))
+            .map(|workflow| docs::workflow_page(&workflow));
+        let mut pages = self.catalog.pages();
+        pages.extend(workflows);
+        let docs = Arc::new(Docs::new(pages));
+        *kept = Some((hashes, Arc::clone(&docs)));
+        docs
+    }
+
     /// Calls a tool. The answer is what the caller is told, and whether it is an error; nothing if there is no such tool.
     #[must_use]
     pub fn call(
         &self,
         call: &Call<'_>,
         name: &str,
-        given: Map<String, Value>,
+        mut given: Map<String, Value>,
     ) -> Option<(Value, bool)> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         let size = serde_json::to_string(&given).map_or(usize::MAX, |text| text.len());
-        let outcome = arguments::check_size(size)
-            .and_then(|()| self.permitted(call, tool, &given))
-            .and_then(|()| tool.call(call, given));
+        let admitted =
+            arguments::check_size(size).and_then(|()| self.admit(call, tool, &mut given));
+        let (place, outcome) = match admitted {
+            Ok(place) => (place, tool.call(call, given)),
+            Err(problem) => (None, Err(problem)),
+        };
         if let Err(problem) = &outcome
             && problem.code == OTHER_RUN
         {
@@ -170,6 +198,9 @@ impl Desk {
         let (told, is_error) = tool.told(outcome);
         let is_own = Set::OWN.contains(&tool.set);
         let told = if is_own { bounds::enforced(told) } else { told };
+        if let Some(place) = place {
+            self.leave(call, place, &told, is_error);
+        }
         Some((told, is_error))
     }
 
@@ -182,61 +213,6 @@ impl Desk {
             // Refused it is, whether that can be recorded or not: an observer writes nothing, and the run may not be there.
             drop(self.runs.deny_tool(&order, tool.name, &problem.message));
         }
-    }
-
-    /// Whether the state of the run that is meant lets the tool be used.
-    fn permitted(
-        &self,
-        call: &Call<'_>,
-        tool: &Tool,
-        given: &Map<String, Value>,
-    ) -> Result<(), Problem> {
-        if tool.kin.is_none() && UNGATED.contains(&tool.name) {
-            return Ok(());
-        }
-        let names = ["parent_run_id", "parentRunId", "run_id", "runId"];
-        let named = names.iter().find_map(|name| given.get(*name));
-        let named = named.and_then(Value::as_str);
-        let Ok(run) = call.run(named) else {
-            // A tool that needs a run says itself that none is meant.
-            return Ok(());
-        };
-        let Ok(loaded) = self.runs.load(&run) else {
-            return Ok(());
-        };
-        let arguments = Value::Object(given.clone());
-        match verdict(&loaded, tool, &arguments) {
-            Verdict::Allow => Ok(()),
-            Verdict::Deny(denial) => {
-                let order = call.order(run, None, None)?;
-                self.runs.deny_tool(&order, tool.name, &denial.reason)?;
-                let details = json!({
-                    "states": denial.states,
-                    "granted": denial.granted,
-                    "legal": denial.legal,
-                });
-                Err(Problem::new(denial.code, denial.reason).with(details))
-            }
-        }
-    }
-}
-
-/// Whether the active states let a tool be used. One with kin may be granted by either name; what disallows either wins,
-/// unless no state restricts its kin.
-fn verdict(loaded: &Loaded, tool: &Tool, arguments: &Value) -> Verdict {
-    let own = loaded.may_use(tool.name, arguments);
-    let Some(kin) = tool.kin else {
-        return own;
-    };
-    if UNGATED.contains(&kin) {
-        return Verdict::Allow;
-    }
-    match (own, loaded.may_use(kin, arguments)) {
-        (Verdict::Deny(denial), _) | (_, Verdict::Deny(denial)) if denial.code != "not_granted" => {
-            Verdict::Deny(denial)
-        }
-        (Verdict::Deny(denial), Verdict::Deny(_)) => Verdict::Deny(denial),
-        _ => Verdict::Allow,
     }
 }
 

@@ -1,7 +1,10 @@
 //! The tools, one file each, in the folder of their set.
 
+mod agent;
 mod artifacts;
+mod author;
 pub(crate) mod human;
+mod project;
 mod runs;
 mod time;
 
@@ -10,6 +13,7 @@ use statemark_store::body::{Body, Refused};
 use statemark_store::{Loaded, Written};
 
 use crate::bounds;
+use crate::catalog::Catalog;
 use crate::next::next;
 use crate::pages::{PartCursor, Place, no_cursor, page};
 use crate::problem::Problem;
@@ -23,7 +27,17 @@ pub(crate) fn all() -> Vec<Tool> {
     all.extend(artifacts::all());
     all.extend(time::all());
     all.extend(profiles::all());
+    all.extend(author::all());
+    all.extend(project::all());
+    all.extend(agent::all());
     all
+}
+
+/// That there is no such workflow, and which there are.
+pub(crate) fn unknown_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
+    Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
+        .with(json!({"known": catalog.ids()}))
+        .mended_by("list_workflows", json!({}))
 }
 
 /// What every tool gives that is about one run.

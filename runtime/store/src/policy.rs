@@ -19,7 +19,7 @@ use statemark_runtime::StateId;
 
 pub use pattern::Pattern;
 use words::withheld_by;
-pub use words::{UNGATED, tools_of};
+pub use words::{UNGATED, is_counted, tools_of};
 
 use crate::actor::{Actor, Role};
 use crate::runs::{Loaded, list};

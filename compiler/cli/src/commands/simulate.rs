@@ -9,9 +9,12 @@ mod prompt;
 mod record;
 mod script;
 mod session;
+mod story;
 mod text;
 
 use std::path::Path;
+
+pub(crate) use story::story;
 
 use crate::args::SimulateArgs;
 use crate::failure::{Failure, FailureKind};

@@ -48,10 +48,21 @@ impl Fresh {
 
     /// Makes it, for its owner alone.
     pub(crate) fn make(&self) -> Result<File, Failure> {
+        self.made(0o600)
+    }
+
+    /// Makes it, for everybody whom the process lets read its files.
+    pub(crate) fn make_shared(&self) -> Result<File, Failure> {
+        self.made(0o666)
+    }
+
+    fn made(&self, mode: u32) -> Result<File, Failure> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+        #[cfg(not(unix))]
+        let _ = mode;
         let made = options.open(&self.temporary);
         made.map_err(|cause| unwritable(&self.path, cause))
     }

@@ -1,9 +1,10 @@
 //! The check that a name means, and the folder that it runs in.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use statemark_compiler::diag::nearest;
+use statemark_server::Project;
 use statemark_store::check::Declared;
 use statemark_store::{Loaded, Workflow, Workflows as _};
 
@@ -68,6 +69,26 @@ pub(crate) fn find(name: &str, whose: Whose<'_>) -> Result<Found, Failure> {
         known: known.into_iter().collect(),
     }
     .into())
+}
+
+/// The project around the current folder.
+pub(super) fn project() -> Result<Project, Failure> {
+    let here = place::here()?;
+    let root = root(&here);
+    let Some((path, config)) = config::find(&here)? else {
+        return Ok(Project {
+            checks: BTreeMap::new(),
+            checks_root: root.clone(),
+            root,
+        });
+    };
+    Ok(Project {
+        checks: config.checks,
+        checks_root: path
+            .parent()
+            .map_or_else(|| root.clone(), Path::to_path_buf),
+        root,
+    })
 }
 
 fn of_workflow(

@@ -1,21 +1,27 @@
 //! The workflows that a server is handed: those of some specs, read again when a file has changed.
 
+mod create;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use statemark_compiler::back;
-use statemark_compiler::diag::render::json;
-use statemark_server::{Catalog, Spec};
+use statemark_compiler::diag::render::json as rendered;
+use statemark_compiler::source::MAX_SOURCE_BYTES;
+use statemark_server::{
+    Catalog, Created, NewSpec, Page, Problem, Project, Simulated, Simulation, Spec,
+};
 use statemark_store::{Workflow, Workflows};
 
-use crate::commands::check_all;
+use crate::commands::{check_all, story};
+use crate::docs;
 use crate::failure::Failure;
 use crate::files;
-use crate::report::{check, merged};
+use crate::report::{Checked, check, merged};
 
 /// How long what was read is taken to be as the files are. Why: a client asks several things at once.
 const FRESH: Duration = Duration::from_millis(500);
@@ -41,6 +47,8 @@ struct Read {
 pub(crate) struct Served {
     specs: Vec<PathBuf>,
     read: RwLock<Read>,
+    /// Held by whoever writes a spec: two at once would take each other's file for what a dead process has left.
+    writing: Mutex<()>,
 }
 
 impl Served {
@@ -50,7 +58,16 @@ impl Served {
         Ok(Self {
             specs: specs.to_vec(),
             read: RwLock::new(read),
+            writing: Mutex::default(),
         })
+    }
+
+    /// Forgets how fresh what was read is: a file has been written.
+    fn look_again(&self) {
+        let mut known = self.read.write().unwrap_or_else(PoisonError::into_inner);
+        known.looked = None;
+        // A file that was written twice within the clock's tick has one time.
+        known.files.clear();
     }
 
     /// Reads the specs again if a file has changed. Files that can't be read leave what was there.
@@ -150,8 +167,48 @@ impl Catalog for Served {
     }
 
     fn lint(&self, name: &str, text: &str) -> Value {
-        let checked = [check(name, Ok(text.as_bytes().to_vec()))];
-        let (sources, diagnostics) = merged(&checked);
-        serde_json::from_str(&json(&diagnostics, &sources)).unwrap_or_default()
+        findings(&checked(name, text))
     }
+
+    fn create(&self, new: &NewSpec<'_>) -> Result<Created, Problem> {
+        create::create(self, new)
+    }
+
+    fn project(&self) -> Result<Option<Project>, Problem> {
+        let project = super::checks::project();
+        let unread = |failure: Failure| Problem::new("bad_configuration", failure.to_string());
+        project.map(Some).map_err(unread)
+    }
+
+    fn pages(&self) -> Vec<Page> {
+        docs::pages()
+    }
+
+    fn simulate(&self, wanted: &Simulation<'_>) -> Result<Simulated, Problem> {
+        let Some(workflow) = self.find(wanted.workflow) else {
+            let message = format!("there is no workflow `{}`", wanted.workflow);
+            return Err(Problem::new("unknown_workflow", message)
+                .with(json!({"known": self.ids()}))
+                .mended_by("list_workflows", json!({})));
+        };
+        story(workflow.table(), wanted)
+    }
+}
+
+/// A text, compiled as a file of that name.
+fn checked(name: &str, text: &str) -> Checked {
+    let size = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    let is_too_large = text.len() > MAX_SOURCE_BYTES;
+    let read = if is_too_large {
+        Err(size)
+    } else {
+        Ok(text.as_bytes().to_vec())
+    };
+    check(name, read)
+}
+
+/// The findings in a file, as programs read them.
+fn findings(checked: &Checked) -> Value {
+    let (sources, diagnostics) = merged(std::slice::from_ref(checked));
+    serde_json::from_str(&rendered(&diagnostics, &sources)).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! Which tools a capability means, and which tools no state restricts.
 
-/// Tools that no state gates and no limit counts: else `allowed_tools: []` would lock a run for ever.
+/// Tools that no state gates and no limit counts: else `allowed_tools: []` would lock a run for ever. What answering, forcing
+/// and authoring need is a role, not a state.
 pub const UNGATED: &[&str] = &[
     "list_workflows",
     "describe_workflow",
@@ -17,6 +18,9 @@ pub const UNGATED: &[&str] = &[
     "resolve_request",
     "get_artifact",
     "search_docs",
+    "lint_workflow",
+    "create_workflow",
+    "simulate_workflow",
 ];
 
 /// Tools that drive a run as those do, but that a state with `capabilities` can leave out; with the word that each needs.
@@ -24,6 +28,24 @@ const WITHHELD: &[(&str, &str)] = &[
     ("submit_artifact", "artifact.submit"),
     ("report_progress", "run.report_progress"),
 ];
+
+/// Tools on a run's past. A state can restrict them, but they don't count: what they change is in the journal anyway, and a
+/// record of every look at it would only be in the way of what they are about.
+const OF_THE_PAST: &[&str] = &[
+    "get_timeline",
+    "fork_run",
+    "rewind_run",
+    "verify_run",
+    "migrate_run",
+    "checkpoint",
+];
+
+/// Whether calls of a tool count: those that drive a run, or look into its past, don't.
+#[must_use]
+pub fn is_counted(tool: &str) -> bool {
+    let counts_never = UNGATED.contains(&tool) || OF_THE_PAST.contains(&tool);
+    !counts_never && withheld_by(tool).is_none()
+}
 
 /// The word that a tool needs where a state has `capabilities`, if it is one that nothing else restricts.
 pub(super) fn withheld_by(tool: &str) -> Option<&'static str> {

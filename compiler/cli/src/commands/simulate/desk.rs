@@ -31,12 +31,15 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    /// The desk before the first event: the context is the spec's.
-    pub(super) fn new(table: &Table) -> Self {
+    /// The desk before the first event: the context is the spec's, with these fields over it.
+    pub(super) fn new(table: &Table, given: &Map<String, Json>) -> Self {
         let meta = machine_meta(table);
         let merge = merge(&meta);
+        let own = meta.get("context").and_then(Json::as_object);
+        let mut context = own.cloned().unwrap_or_default();
+        context.extend(given.clone());
         Self {
-            data: data(table, meta.get("context"), &merge),
+            data: data(table, Some(&Json::Object(context)), &merge),
             merge,
             timers: Timers::new(),
             now: 0,

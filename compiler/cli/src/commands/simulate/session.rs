@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use statemark_compiler::diag::nearest;
 use statemark_compiler::lower::words::word_key;
 use statemark_runtime::{
@@ -35,8 +35,17 @@ pub(super) struct Way {
 impl<'t> Session<'t> {
     /// Starts the machine; the record is that of its start.
     pub(super) fn start(table: &'t Table) -> Result<(Self, Told), StepError> {
+        Self::start_with(table, &Map::new())
+    }
+
+    /// The same with these fields over the spec's context.
+    pub(super) fn start_with(
+        table: &'t Table,
+        context: &Map<String, Json>,
+    ) -> Result<(Self, Told), StepError> {
         let mut recorder = Recorder::new();
-        let machine = Machine::start_observed(table, Desk::new(table), &mut recorder)?;
+        let desk = Desk::new(table, context);
+        let machine = Machine::start_observed(table, desk, &mut recorder)?;
         let mut session = Self {
             table,
             machine,

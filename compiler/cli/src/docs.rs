@@ -1,0 +1,126 @@
+//! The documentation that the program carries: what people read in the repository, the rules' pages, the commands' help.
+
+use clap::CommandFactory as _;
+use statemark_compiler::diag::Code;
+use statemark_server::Page;
+
+use crate::args::Args;
+
+/// How much a page counts beside a guide. Why: there are hundreds of rules, each with words from everywhere; the map of
+/// the code is for those who change it.
+const LANGUAGE: f64 = 1.4;
+const GUIDE: f64 = 1.0;
+const EXAMPLE: f64 = 0.8;
+const HELP: f64 = 0.75;
+const RULE: f64 = 0.45;
+const MAP: f64 = 0.3;
+
+/// What people read: its place among the pages, how much it counts, and its text.
+const GUIDES: &[(&str, f64, &str)] = &[
+    ("readme", GUIDE, include_str!("../../../README.md")),
+    (
+        "skills/write-state-machine",
+        GUIDE,
+        include_str!("../../../skills/write-state-machine/SKILL.md"),
+    ),
+    (
+        "skills/write-state-machine/references/language",
+        LANGUAGE,
+        include_str!("../../../skills/write-state-machine/references/language.md"),
+    ),
+    (
+        "mermaid",
+        GUIDE,
+        include_str!("../../src/front/mermaid/DIFFERENCES.md"),
+    ),
+    (
+        "examples/bugfix_agent",
+        EXAMPLE,
+        include_str!("../../../examples/bugfix_agent/README.md"),
+    ),
+    (
+        "examples/paper",
+        EXAMPLE,
+        include_str!("../../../examples/paper/README.md"),
+    ),
+    (
+        "examples/player",
+        EXAMPLE,
+        include_str!("../../../examples/player/README.md"),
+    ),
+    (
+        "examples/traffic_light",
+        EXAMPLE,
+        include_str!("../../../examples/traffic_light/README.md"),
+    ),
+    (
+        "examples/turnstile",
+        EXAMPLE,
+        include_str!("../../../examples/turnstile/README.md"),
+    ),
+    (
+        "architecture",
+        MAP,
+        include_str!("../../../ARCHITECTURE.md"),
+    ),
+];
+
+/// All pages.
+pub(crate) fn pages() -> Vec<Page> {
+    let mut pages: Vec<Page> = GUIDES.iter().map(guide).collect();
+    pages.extend(Code::ALL.iter().map(|&code| rule(code)));
+    let mut program = Args::command();
+    program.build();
+    for command in program.get_subcommands_mut() {
+        help(command, "", &mut pages);
+    }
+    pages
+}
+
+fn guide((id, weight, text): &(&str, f64, &str)) -> Page {
+    Page {
+        id: (*id).to_owned(),
+        title: title(text).unwrap_or(id).to_owned(),
+        text: (*text).to_owned(),
+        whole: false,
+        weight: *weight,
+    }
+}
+
+/// The first heading of a text.
+fn title(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix("# "))
+}
+
+fn rule(code: Code) -> Page {
+    Page {
+        id: code.id().to_owned(),
+        title: format!("{} {}", code.id(), code.name()),
+        text: code.page().to_owned(),
+        whole: true,
+        weight: RULE,
+    }
+}
+
+/// The help of a command and of those below it.
+fn help(command: &mut clap::Command, above: &str, pages: &mut Vec<Page>) {
+    let name = command.get_name().to_owned();
+    if name == "help" || command.is_hide_set() {
+        return;
+    }
+    let path = format!("{above}{name}");
+    let text = command.clone().render_long_help().to_string();
+    pages.push(Page {
+        id: format!("command/{path}"),
+        title: format!("statemark {}", path.replace('/', " ")),
+        text,
+        whole: true,
+        weight: HELP,
+    });
+    for below in command.get_subcommands_mut() {
+        help(below, &format!("{path}/"), pages);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! A workflow as a page: what it is for, and what is done in its states.
+
+use serde_json::Value;
+use statemark_store::Workflow;
+
+use super::Page;
+
+/// The page of a workflow; its states are its sections.
+pub(crate) fn page(workflow: &Workflow) -> Page {
+    let id = workflow.id();
+    let said = |meta: &Value, key: &str| {
+        let text = meta.get(key).and_then(Value::as_str);
+        text.map(str::trim)
+            .filter(|it| !it.is_empty())
+            .map(str::to_owned)
+    };
+    let title = match said(workflow.meta(), "title") {
+        Some(title) if title != id => format!("Workflow {id}: {title}"),
+        _ => format!("Workflow {id}"),
+    };
+    let mut text = format!("# {title}\n");
+    if let Some(description) = said(workflow.meta(), "description") {
+        text.push_str(&format!("\n{description}\n"));
+    }
+    let states: Vec<&str> = workflow.visible_states().map(|(_, name)| name).collect();
+    text.push_str(&format!("\nStates: {}.\n", states.join(", ")));
+    for (state, name) in workflow.visible_states() {
+        let meta = workflow.state_meta(state);
+        let words = ["title", "description", "instructions"];
+        let words: Vec<String> = words.iter().filter_map(|key| said(meta, key)).collect();
+        if !words.is_empty() {
+            text.push_str(&format!(
+                "\n## `{name}`\n\n{}\n",
+                quiet(&words.join("\n\n"))
+            ));
+        }
+    }
+    Page {
+        id: format!("workflow/{id}"),
+        title,
+        text,
+        whole: false,
+        weight: 1.0,
+    }
+}
+
+/// A text whose headings are below those of the page around it.
+fn quiet(text: &str) -> String {
+    let mut is_code = false;
+    let lines = text.lines().map(|line| {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        }
+        if line.starts_with('#') && !is_code {
+            format!("##{line}")
+        } else {
+            line.to_owned()
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,160 @@
+//! What a state lets be called, and how often.
+//!
+//! Policy is asked, a place is reserved before a tool runs, and what it did is recorded behind it. Tools that drive a run
+//! are neither restricted nor counted. One that a state can restrict needs to know which run is meant: where several could
+//! be, it isn't called.
+
+use serde_json::{Map, Value, json};
+use statemark_store::policy::{UNGATED, Verdict, is_counted};
+use statemark_store::{Hash, Loaded, Reserve, Reserved, Role, RunId, Used};
+
+use crate::desk::Desk;
+use crate::problem::Problem;
+use crate::tool::{Call, Tool};
+
+/// A call that has its place in a run's count.
+pub(crate) struct Counted {
+    run: RunId,
+    reserve: Reserve,
+    /// When it began. Unit: milliseconds since 1970.
+    began: u64,
+}
+
+impl Desk {
+    /// Lets a tool be called, or says why not; a call that counts gets its place. A refused call is recorded.
+    pub(crate) fn admit(
+        &self,
+        call: &Call<'_>,
+        tool: &Tool,
+        given: &mut Map<String, Value>,
+    ) -> Result<Option<Counted>, Problem> {
+        if tool.kin.is_none() && UNGATED.contains(&tool.name) {
+            return Ok(None);
+        }
+        let counts = is_counted(tool.name) && tool.kin.is_none_or(is_counted);
+        let names = ["parent_run_id", "parentRunId", "run_id", "runId"];
+        let named = names.iter().find_map(|name| given.get(*name));
+        let run = match call.run(named.and_then(Value::as_str)) {
+            Ok(run) => run,
+            Err(problem) if counts && problem.code != "no_run" => return Err(problem),
+            // A tool that needs a run says itself that none is meant.
+            Err(_) => return Ok(None),
+        };
+        let loaded = match self.runs().load(&run) {
+            Ok(loaded) => loaded,
+            Err(error) if counts => return Err(error.into()),
+            Err(_) => return Ok(None),
+        };
+        let arguments = Value::Object(given.clone());
+        if let Verdict::Deny(denial) = verdict(&loaded, tool, &arguments) {
+            let order = call.order(run, None, None)?;
+            self.runs().deny_tool(&order, tool.name, &denial.reason)?;
+            let details = json!({
+                "states": denial.states,
+                "granted": denial.granted,
+                "legal": denial.legal,
+            });
+            return Err(Problem::new(denial.code, denial.reason).with(details));
+        }
+        // Who only reads leaves nothing in journals.
+        if !counts || call.actor().role == Role::Observer {
+            return Ok(None);
+        }
+        self.reserved(call, tool, run, given).map(Some)
+    }
+
+    /// A place for a call, if the limits of the active states leave one.
+    fn reserved(
+        &self,
+        call: &Call<'_>,
+        tool: &Tool,
+        run: RunId,
+        given: &mut Map<String, Value>,
+    ) -> Result<Counted, Problem> {
+        let key = given.get("idempotency_key");
+        let key = key.or_else(|| given.get("idempotencyKey"));
+        // A repeated call is one.
+        let id = match key.and_then(Value::as_str) {
+            Some(key) => format!("{}:{key}", tool.name),
+            None => RunId::random().to_string(),
+        };
+        let input = Value::Object(given.clone()).to_string();
+        let reserve = Reserve {
+            tool: tool.name.to_owned(),
+            call: Some(id),
+            input: Some(Hash::of(input.as_bytes())),
+            files: Vec::new(),
+        };
+        let began = self.runs().now();
+        let order = call.order(run.clone(), None, None)?;
+        let written = self.runs().reserve(&order, &reserve)?;
+        let loaded = &written.loaded;
+        if let Reserved::No { reason } = Reserved::of(&written) {
+            let details = json!({
+                "states": loaded.state.leaves,
+                "granted": loaded.granted().allowed.unwrap_or_default(),
+                "legal": loaded.legal_events(),
+            });
+            return Err(Problem::new("no_place", reason).with(details));
+        }
+        // The place is a record of its own: who expected the run to end just before it expects it to end with it.
+        let records = u64::try_from(written.records.len()).unwrap_or(u64::MAX);
+        let before = loaded.head.seq.saturating_sub(records);
+        for name in ["expected_seq", "expectedSeq"] {
+            if let Some(expected) = given.get_mut(name)
+                && expected.as_u64() == Some(before)
+            {
+                *expected = json!(loaded.head.seq);
+            }
+        }
+        Ok(Counted {
+            run,
+            reserve,
+            began,
+        })
+    }
+
+    /// Records what a call has done: how long it took, what it returned, and the files that it says it `changed`.
+    pub(crate) fn leave(&self, call: &Call<'_>, place: Counted, answer: &Value, failed: bool) {
+        let changed = answer
+            .pointer("/data/changed")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let files = changed.filter_map(Value::as_str).map(str::to_owned);
+        let output = u64::try_from(answer.to_string().len()).ok();
+        let used = Used {
+            tool: place.reserve.tool,
+            call: place.reserve.call,
+            failed,
+            milliseconds: Some(self.runs().now().saturating_sub(place.began)),
+            input: place.reserve.input,
+            output,
+            files: files.collect(),
+        };
+        let Ok(order) = call.order(place.run, None, None) else {
+            return;
+        };
+        // The call has been counted by its place; what it has done is done, whether or not that can be told.
+        drop(self.runs().tool_used(&order, &used));
+    }
+}
+
+/// Whether the active states let a tool be used. One with kin may be granted by either name; what disallows either wins,
+/// unless no state restricts its kin.
+fn verdict(loaded: &Loaded, tool: &Tool, arguments: &Value) -> Verdict {
+    let own = loaded.may_use(tool.name, arguments);
+    let Some(kin) = tool.kin else {
+        return own;
+    };
+    if UNGATED.contains(&kin) {
+        return Verdict::Allow;
+    }
+    match (own, loaded.may_use(kin, arguments)) {
+        (Verdict::Deny(denial), _) | (_, Verdict::Deny(denial)) if denial.code != "not_granted" => {
+            Verdict::Deny(denial)
+        }
+        (Verdict::Deny(denial), Verdict::Deny(_)) => Verdict::Deny(denial),
+        _ => Verdict::Allow,
+    }
+}

@@ -1,0 +1,194 @@
+//! A project: the folder that an agent works in, as far as tools reach into it.
+//!
+//! What to rely on: no path leaves the root, by `..`, by a link or by a race (cap-std opens every part of a path by itself);
+//! the repository and the store are out of reach; what is read is bounded; a file is written whole or not at all.
+//!
+//! Deliberately not here: tools that read and write any file. Those are a pack's.
+
+mod feature;
+mod tasks;
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Component, Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions};
+use serde_json::json;
+use statemark_store::check::Declared;
+
+pub(crate) use feature::{DOCUMENTS, Feature};
+pub(crate) use tasks::{Tasks, complete};
+
+use crate::problem::Problem;
+
+/// Largest file that is read. Unit: bytes. Why: a document that people write; what is larger is something else.
+const MOST: u64 = 4 << 20;
+
+/// Folders of the root that are nobody's documents.
+const HIDDEN: &[&str] = &[".git", ".statemark"];
+
+/// What a server is told of a project.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    /// Its root: the repository's, else the folder that the server was started in.
+    pub root: PathBuf,
+    /// The checks that its configuration declares.
+    pub checks: BTreeMap<String, Declared>,
+    /// The folder that those are declared for.
+    pub checks_root: PathBuf,
+}
+
+/// The files of a project.
+pub(crate) struct Files {
+    root: PathBuf,
+    folder: Dir,
+}
+
+impl Files {
+    pub(crate) fn of(project: &Project) -> Result<Self, Problem> {
+        let root = &project.root;
+        match Dir::open_ambient_dir(root, ambient_authority()) {
+            Ok(folder) => Ok(Self {
+                root: root.clone(),
+                folder,
+            }),
+            Err(error) => {
+                let message = format!("the project's root can't be opened: {error}");
+                Err(Problem::new("no_project", message))
+            }
+        }
+    }
+
+    /// Whether something is there, and what.
+    pub(crate) fn is_file(&self, path: &str) -> bool {
+        self.folder.metadata(path).is_ok_and(|it| it.is_file())
+    }
+
+    pub(crate) fn is_folder(&self, path: &str) -> bool {
+        self.folder.metadata(path).is_ok_and(|it| it.is_dir())
+    }
+
+    /// The names in a folder, sorted.
+    pub(crate) fn names(&self, path: &str) -> Vec<String> {
+        let entries = self.folder.read_dir(path).into_iter().flatten();
+        let names = entries.filter_map(|it| it.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    /// The text of a file.
+    pub(crate) fn read(&self, path: &str) -> Result<String, Problem> {
+        check(path)?;
+        let failed = |error: std::io::Error| unread(path, &error);
+        // Opening a pipe would wait for whoever writes to it.
+        let facts = self.folder.metadata(path).map_err(failed)?;
+        if !facts.is_file() {
+            let message = format!("`{path}` is a folder, or something else that has no text");
+            return Err(Problem::new("not_a_file", message));
+        }
+        // A link may lead to what is hidden.
+        let real = self.folder.canonicalize(path).map_err(failed)?;
+        check(&real.to_string_lossy())?;
+        let mut bytes = Vec::new();
+        let file = self.folder.open(path).map_err(failed)?;
+        file.take(MOST.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MOST {
+            let message = format!("`{path}` has more than {MOST} bytes");
+            return Err(Problem::new("too_large", message));
+        }
+        String::from_utf8(bytes)
+            .map_err(|_| Problem::new("not_text", format!("`{path}` isn't UTF-8")))
+    }
+
+    /// Writes a file that is there, unless somebody has changed it since it was read.
+    fn replace(&self, path: &str, before: &str, text: &str) -> Result<(), Problem> {
+        check(path)?;
+        let place = Path::new(path);
+        let name = place.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = place.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+        let failed = |error: std::io::Error| {
+            Problem::new("not_written", format!("`{path}` can't be written: {error}"))
+        };
+        // A link would be replaced by a file.
+        if self
+            .folder
+            .symlink_metadata(path)
+            .is_ok_and(|it| it.is_symlink())
+        {
+            let message = format!("`{path}` is a link, which isn't written to");
+            return Err(Problem::new("not_a_file", message));
+        }
+        let written = || -> Result<(), Problem> {
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            let mut file = self
+                .folder
+                .open_with(&temporary, &options)
+                .map_err(failed)?;
+            file.write_all(text.as_bytes()).map_err(failed)?;
+            file.sync_all().map_err(failed)?;
+            if let Ok(facts) = self.folder.metadata(path) {
+                file.set_permissions(facts.permissions()).map_err(failed)?;
+            }
+            if self.read(path)? != before {
+                let message = format!("`{path}` was changed meanwhile; try again");
+                return Err(Problem::new("conflict", message));
+            }
+            self.folder
+                .rename(&temporary, &self.folder, path)
+                .map_err(failed)
+        };
+        // One of that name is left from a process that is gone.
+        drop(self.folder.remove_file(&temporary));
+        let outcome = written();
+        if outcome.is_err() {
+            // It may not even be there.
+            drop(self.folder.remove_file(&temporary));
+        }
+        outcome
+    }
+
+    fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+/// A path that may be read: one below the root, as far as that can be seen.
+fn check(path: &str) -> Result<(), Problem> {
+    let bad = |why: &str| {
+        let message =
+            format!("`{path}` {why}; give a path below the project's root, such as `docs/plan.md`");
+        Err(Problem::new("outside", message).with(json!({"path": path})))
+    };
+    if path.is_empty() || path.contains('\0') {
+        return bad("is no path");
+    }
+    let mut parts = Path::new(path).components();
+    if parts.any(|it| !matches!(it, Component::Normal(_) | Component::CurDir)) {
+        return bad("leads out of the project");
+    }
+    let hidden = |part: Component<'_>| {
+        let part = part.as_os_str().to_string_lossy().to_lowercase();
+        HIDDEN.contains(&part.as_str())
+    };
+    if Path::new(path).components().any(hidden) {
+        return bad("belongs to the repository or to the runs");
+    }
+    Ok(())
+}
+
+fn unread(path: &str, error: &std::io::Error) -> Problem {
+    match error.kind() {
+        ErrorKind::NotFound => Problem::new("not_found", format!("there is no file `{path}`")),
+        // What cap-std says of paths that leave the root.
+        ErrorKind::PermissionDenied => {
+            let message = format!("`{path}` can't be read, or leads out of the project: {error}");
+            Problem::new("outside", message)
+        }
+        _ => Problem::new("not_read", format!("`{path}` can't be read: {error}")),
+    }
+}

@@ -1,0 +1,166 @@
+//! Tasks in a document: `- [ ] T001 what is to be done`.
+
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::json;
+
+use super::Files;
+use crate::problem::Problem;
+
+/// Held by whoever writes tasks: two at once would each put back the other's.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// How many tasks there are, and how many are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tasks {
+    pub(crate) done: usize,
+    pub(crate) total: usize,
+}
+
+/// What became of a task.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Completed {
+    /// Whether it was done before.
+    pub(crate) already: bool,
+    pub(crate) tasks: Tasks,
+}
+
+/// A task in a text.
+struct Task<'t> {
+    id: &'t str,
+    /// How far it is indented. Unit: bytes.
+    depth: usize,
+    done: bool,
+    /// Where the mark between the brackets is. Unit: bytes.
+    mark: usize,
+}
+
+impl Tasks {
+    pub(crate) fn of(text: &str) -> Self {
+        let tasks = tasks(text);
+        Self {
+            done: tasks.iter().filter(|task| task.done).count(),
+            total: tasks.len(),
+        }
+    }
+}
+
+/// Marks a task as done, and answers when the file is written. A task with open tasks below it isn't done, unless nobody
+/// wants to know.
+pub(crate) fn complete(
+    files: &Files,
+    path: &str,
+    id: &str,
+    skip_validation: bool,
+) -> Result<Completed, Problem> {
+    let _alone = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = files.read(path)?;
+    let tasks = tasks(&text);
+    let mut own = tasks.iter().enumerate().filter(|(_, task)| task.id == id);
+    let (at, task) = match (own.next(), own.next()) {
+        (Some(found), None) => found,
+        (None, _) => {
+            let open: Vec<&str> = tasks.iter().filter(|it| !it.done).map(|it| it.id).collect();
+            let message = format!("there is no task `{id}` in `{path}`");
+            return Err(Problem::new("unknown_task", message).with(json!({"open": open})));
+        }
+        (Some(_), Some(_)) => {
+            let message = format!("`{path}` has several tasks `{id}`: give each an id of its own");
+            return Err(Problem::new("several_tasks", message));
+        }
+    };
+    if task.done {
+        return Ok(Completed {
+            already: true,
+            tasks: Tasks::of(&text),
+        });
+    }
+    let below = tasks.iter().skip(at.saturating_add(1));
+    let below = below.take_while(|it| it.depth > task.depth);
+    let open: Vec<&str> = below.filter(|it| !it.done).map(|it| it.id).collect();
+    if !open.is_empty() && !skip_validation {
+        let message = format!(
+            "`{id}` has tasks below it that aren't done: {}; do them first, or give `skip_validation`",
+            open.join(", ")
+        );
+        return Err(Problem::new("open_tasks", message).with(json!({"open": open})));
+    }
+    let (before, after) = text.split_at_checked(task.mark).unwrap_or((&text, ""));
+    let mut marked = format!("{before}x");
+    marked.extend(after.chars().skip(1));
+    files.replace(path, &text, &marked)?;
+    Ok(Completed {
+        already: false,
+        tasks: Tasks::of(&marked),
+    })
+}
+
+/// The tasks of a text, outside of its fences.
+fn tasks(text: &str) -> Vec<Task<'_>> {
+    let mut tasks = Vec::new();
+    let mut at = 0_usize;
+    let mut is_code = false;
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        } else if !is_code {
+            tasks.extend(task(line, at));
+        }
+        at = at.saturating_add(line.len());
+    }
+    tasks
+}
+
+/// The task on a line that begins there.
+fn task(line: &str, at: usize) -> Option<Task<'_>> {
+    let item = line.trim_start();
+    let depth = line.len().saturating_sub(item.len());
+    let rest = item.strip_prefix(['-', '*', '+'])?;
+    let mark = rest.trim_start_matches(' ').strip_prefix('[')?;
+    let (state, words) = mark.split_once(']')?;
+    let done = match state {
+        " " => false,
+        "x" | "X" => true,
+        _ => return None,
+    };
+    let word = words.split_whitespace().next()?;
+    let id = word.trim_matches(['*', '`', ':', '.']);
+    let is_id = id.starts_with(|first: char| first.is_ascii_alphabetic())
+        && id.ends_with(|last: char| last.is_ascii_digit());
+    is_id.then(|| Task {
+        id,
+        depth,
+        done,
+        mark: at.saturating_add(line.len().saturating_sub(mark.len())),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_found_with_their_marks() {
+        let text = "# T\r\n- [ ] T001 one\r\n  * [x] **T002**: two\n```\n- [ ] T003\n```\n- [ ] no id\n- [y] T004\n+ [X] `T5`\n";
+        let told: Vec<_> = tasks(text)
+            .iter()
+            .map(|it| {
+                (
+                    it.id,
+                    it.depth,
+                    it.done,
+                    text.get(it.mark..=it.mark).unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("T001", 0, false, " "),
+                ("T002", 2, true, "x"),
+                ("T5", 0, true, "X")
+            ]
+        );
+        assert_eq!(Tasks::of(text), Tasks { done: 2, total: 3 });
+    }
+}

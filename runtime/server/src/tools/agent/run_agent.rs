@@ -1,0 +1,135 @@
+//! `run_agent`: a model drives a run. This server has no executor: what is asked for is checked, and the answer says how the
+//! caller drives the run itself.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use statemark_store::{Role, RunError, Workflow};
+
+use crate::problem::Problem;
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::unknown_workflow;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// What is to be done.
+    task: String,
+    /// The only state to work in; else the whole run.
+    state: Option<String>,
+    /// The workflow to start, if there is no run yet.
+    workflow: Option<String>,
+    /// The run to go on with; may be left out where only one is meant.
+    run_id: Option<String>,
+    /// The model's name.
+    model: Option<String>,
+    /// Where the model is: an OpenAI-compatible API.
+    url: Option<String>,
+    /// The folder to work in, below the project's root.
+    workdir: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::new(
+        ("run_agent", Set::Agent, Hints::ENDS),
+        (
+            "Run an agent",
+            "Lets a model drive a run, or one state of it. Answers `executor_unavailable` where the server has no executor: \
+             then drive the run yourself.",
+        ),
+        &[("run_id", "string")],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, input: &Input) -> Data {
+    let actor = call.actor();
+    if actor.role < Role::Agent {
+        return Err(RunError::ReadOnly { actor }.into());
+    }
+    check(input)?;
+    let unavailable = |message: String| Problem::new("executor_unavailable", message);
+    if let Some(id) = &input.workflow {
+        let catalog = call.desk.catalog();
+        let workflow = catalog.find(id);
+        let workflow = workflow.ok_or_else(|| unknown_workflow(catalog, id))?;
+        check_state(&workflow, input.state.as_deref())?;
+        let message = format!(
+            "this server has no executor, and nothing was started. Start a run of `{id}` yourself: do what the state's \
+             `instructions` say, then `send_event`"
+        );
+        return Err(unavailable(message).mended_by("start_run", json!({"workflow": id})));
+    }
+    let loaded = call.load(input.run_id.as_deref())?;
+    check_state(&loaded.workflow, input.state.as_deref())?;
+    let run = &loaded.run;
+    let message = format!(
+        "this server has no executor, and nothing was done. Drive `{run}` yourself: do what the state's `instructions` say, \
+         then `send_event`"
+    );
+    let next = crate::next::next(&loaded)?;
+    Err(unavailable(message)
+        .with(json!({"next": next}))
+        .mended_by("get_run", json!({"run_id": run})))
+}
+
+/// What can be wrong with the arguments themselves.
+fn check(input: &Input) -> Result<(), Problem> {
+    let bad = |path: &str, why: &str| {
+        let message = format!("`{path}`: {why}");
+        Err(Problem::new("invalid_arguments", message).with(json!({"path": path})))
+    };
+    if input.task.trim().is_empty() {
+        return bad("task", "it is empty; say what is to be done");
+    }
+    if input.workflow.is_some() && input.run_id.is_some() {
+        return bad(
+            "workflow",
+            "a run has its workflow already; give either `workflow` or `run_id`",
+        );
+    }
+    let is_web = |url: &str| url.starts_with("http://") || url.starts_with("https://");
+    if input.url.as_deref().is_some_and(|url| !is_web(url)) {
+        return bad(
+            "url",
+            "it begins neither with `http://` nor with `https://`",
+        );
+    }
+    if input
+        .model
+        .as_deref()
+        .is_some_and(|it| it.trim().is_empty())
+    {
+        return bad("model", "it is empty; leave it out to take the state's");
+    }
+    let leads_out = |path: &str| {
+        let path = std::path::Path::new(path);
+        let own = |part| {
+            matches!(
+                part,
+                std::path::Component::Normal(_) | std::path::Component::CurDir
+            )
+        };
+        !path.components().all(own)
+    };
+    if input.workdir.as_deref().is_some_and(leads_out) {
+        return bad("workdir", "it leads out of the project");
+    }
+    Ok(())
+}
+
+fn check_state(workflow: &Workflow, state: Option<&str>) -> Result<(), Problem> {
+    let Some(state) = state else {
+        return Ok(());
+    };
+    let known: Vec<&str> = workflow.visible_states().map(|(_, name)| name).collect();
+    if known.contains(&state) {
+        return Ok(());
+    }
+    let id = workflow.id();
+    let message = format!(
+        "`{id}` has no state `{state}`; there are {}",
+        known.join(", ")
+    );
+    Err(Problem::new("unknown_state", message).with(json!({"known": known})))
+}

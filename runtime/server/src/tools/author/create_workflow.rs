@@ -1,0 +1,88 @@
+//! `create_workflow`: a spec becomes a file, if nothing is wrong with it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use statemark_store::{Role, RunError};
+
+use crate::catalog::NewSpec;
+use crate::problem::Problem;
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::{fields, put};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The file's name without its ending: letters, digits, `-` and `_`.
+    name: String,
+    /// A definition as JSON, for `<name>.workflow.json`; or give `markdown`.
+    definition: Option<Map<String, Value>>,
+    /// A document with a section `## STATE-MACHINE`, for `<name>.md`.
+    markdown: Option<String>,
+    /// Replace a file of that name.
+    #[serde(default)]
+    overwrite: bool,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::new(
+        ("create_workflow", Set::Author, Hints::ENDS),
+        (
+            "Create a workflow",
+            "Writes a spec into the folder of specs, if it has no errors; runs can be started of it at once. Runs that go on \
+             keep the machine that they began with.",
+        ),
+        &[
+            ("id", "string"),
+            ("hash", "string"),
+            ("path", "string"),
+            ("findings", "object"),
+        ],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, input: &Input) -> Data {
+    let actor = call.actor();
+    if actor.role < Role::Agent {
+        return Err(RunError::ReadOnly { actor }.into());
+    }
+    let definition = input.definition.as_ref().map(pretty);
+    let (text, is_definition) = match (&definition, &input.markdown) {
+        (Some(text), None) => (text, true),
+        (None, Some(text)) => (text, false),
+        _ => {
+            return Err(Problem::new(
+                "invalid_arguments",
+                "give either `definition`, an object, or `markdown`, a document",
+            ));
+        }
+    };
+    let new = NewSpec {
+        name: &input.name,
+        text,
+        is_definition,
+        overwrite: input.overwrite,
+    };
+    let created = call.desk.catalog().create(&new).map_err(|mut problem| {
+        bound(&mut problem.details);
+        problem
+    })?;
+    let mut answer = json!(created);
+    bound(&mut answer);
+    Ok(fields(answer))
+}
+
+/// As many findings as fit.
+fn bound(value: &mut Value) {
+    if let Some(found) = value.get_mut("findings").map(Value::take) {
+        put(value, "findings", super::findings(found, 0));
+    }
+}
+
+/// A definition as people read it.
+fn pretty(definition: &Map<String, Value>) -> String {
+    // An object of JSON can't fail to be written.
+    let text = serde_json::to_string_pretty(definition).unwrap_or_default();
+    format!("{text}\n")
+}

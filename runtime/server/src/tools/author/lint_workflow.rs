@@ -1,0 +1,62 @@
+//! `lint_workflow`: what is wrong with a spec, and how to mend it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::problem::Problem;
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::{fields, unknown_workflow};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The id of a workflow that is served; else give `text`.
+    workflow: Option<String>,
+    /// A spec that need not be in a file.
+    text: Option<String>,
+    /// The name of its file, which tells the format: `x.md` (if it isn't given), `x.workflow.json`, `x.mmd` or `x.scxml`.
+    name: Option<String>,
+    /// Leave out so many findings.
+    #[serde(default)]
+    cursor: usize,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::new(
+        ("lint_workflow", Set::Author, Hints::READS),
+        (
+            "Lint a workflow",
+            "Every finding in a spec, each with its place, why, and how to mend it. `search_docs` with a code such as SM304 \
+             gives its page.",
+        ),
+        &[
+            ("version", "integer"),
+            ("diagnostics", "array"),
+            ("summary", "object"),
+            ("cursor", "integer"),
+        ],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, input: &Input) -> Data {
+    let catalog = call.desk.catalog();
+    let found = match (&input.workflow, &input.text) {
+        (Some(id), None) => {
+            let spec = catalog.specs().into_iter().find(|spec| spec.id == *id);
+            let text = catalog.source(id);
+            let Some((spec, text)) = spec.zip(text) else {
+                return Err(unknown_workflow(catalog, id));
+            };
+            catalog.lint(&spec.source, &text)
+        }
+        (None, Some(text)) => catalog.lint(input.name.as_deref().unwrap_or("workflow.md"), text),
+        _ => {
+            return Err(Problem::new(
+                "invalid_arguments",
+                "give either `workflow`, the id of one that is served, or `text`, with a `name` that tells its format",
+            ));
+        }
+    };
+    Ok(fields(super::findings(found, input.cursor)))
+}

@@ -1,0 +1,65 @@
+//! `get_project_context`: the feature that the branch is for, its documents, tasks and checks.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::project::{DOCUMENTS, Feature, Files, Tasks};
+use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::{fields, put};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// The run that it is for; may be left out where only one is meant.
+    #[expect(dead_code, reason = "policy reads it before the tool is called")]
+    run_id: Option<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    Tool::new(
+        ("get_project_context", Set::Project, Hints::READS),
+        (
+            "Get the project's context",
+            "The feature of the branch (`060-some-name`): number, name, folder, and the phase that is next; its documents, \
+             tasks, and the checks that can be run. Fields are null where there is no feature.",
+        ),
+        &[
+            ("feature_number", ""),
+            ("feature_name", ""),
+            ("branch", ""),
+            ("phase", ""),
+            ("spec_dir", ""),
+            ("documents", "array"),
+            ("tasks", "object"),
+            ("checks", "array"),
+        ],
+        run,
+    )
+}
+
+fn run(call: &Call<'_>, _: &Input) -> Data {
+    let project = super::project(call)?;
+    let files = Files::of(&project)?;
+    let feature = Feature::of(&files);
+    let there = |(word, _): &&(&str, &str)| {
+        let path = feature.document(word);
+        path.is_some_and(|path| files.is_file(&path))
+    };
+    let documents: Vec<&str> = DOCUMENTS
+        .iter()
+        .filter(there)
+        .map(|(word, _)| *word)
+        .collect();
+    let mut answer: Value = json!(feature);
+    put(&mut answer, "documents", json!(documents));
+    if documents.contains(&"tasks")
+        && let Some(path) = feature.document("tasks")
+    {
+        let Tasks { done, total } = Tasks::of(&files.read(&path)?);
+        put(&mut answer, "tasks", json!({"done": done, "total": total}));
+    }
+    let checks: Vec<&String> = project.checks.keys().collect();
+    put(&mut answer, "checks", json!(checks));
+    Ok(fields(answer))
+}
