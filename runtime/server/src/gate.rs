@@ -10,6 +10,7 @@ use statemark_store::{Hash, Loaded, Reserve, Reserved, Role, RunId, Used};
 
 use crate::desk::Desk;
 use crate::problem::Problem;
+use crate::session;
 use crate::tool::{Call, Tool};
 
 /// A call that has its place in a run's count.
@@ -37,6 +38,10 @@ impl Desk {
         let run = match call.run(named.and_then(Value::as_str)) {
             Ok(run) => run,
             Err(problem) if counts && problem.code != "no_run" => return Err(problem),
+            Err(_) if counts && named.is_none() => {
+                self.let_go(call, tool)?;
+                return Ok(None);
+            }
             // A tool that needs a run says itself that none is meant.
             Err(_) => return Ok(None),
         };
@@ -61,6 +66,28 @@ impl Desk {
             return Ok(None);
         }
         self.reserved(call, tool, run, given).map(Some)
+    }
+
+    /// Refuses an agent's call where an agent gave up the run that changed last, unless its workflow lets go of the agent's
+    /// tools then: else giving a run up would switch policy off. Another run that is live ends that.
+    fn let_go(&self, call: &Call<'_>, tool: &Tool) -> Result<(), Problem> {
+        if call.actor().role != Role::Agent {
+            return Ok(());
+        }
+        let Some(last) = session::last(call)? else {
+            return Ok(());
+        };
+        if self.runs().load(&last.run)?.lets_go() {
+            return Ok(());
+        }
+        let run = &last.run;
+        let reason = format!(
+            "`{}` isn't granted: an agent gave up run `{run}`, whose workflow doesn't let go of tools; start a run, or ask a person",
+            tool.name
+        );
+        let order = call.order(run.clone(), None, None)?;
+        self.runs().deny_tool(&order, tool.name, &reason)?;
+        Err(Problem::new("given_up", reason).with(json!({"run_id": run})))
     }
 
     /// A place for a call, if the limits of the active states leave one.

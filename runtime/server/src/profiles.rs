@@ -8,6 +8,7 @@
 //! the two names means both.
 
 mod ralph;
+mod rstn;
 mod smithers;
 mod statewright;
 
@@ -20,6 +21,7 @@ pub(crate) fn all() -> Vec<Tool> {
     let mut all = statewright::all();
     all.extend(smithers::all());
     all.extend(ralph::all());
+    all.extend(rstn::all());
     all
 }
 

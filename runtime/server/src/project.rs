@@ -18,7 +18,7 @@ use serde_json::json;
 use statemark_store::check::Declared;
 
 pub(crate) use feature::{DOCUMENTS, Feature};
-pub(crate) use tasks::{Tasks, complete};
+pub(crate) use tasks::{Completed, Tasks, complete};
 
 use crate::problem::Problem;
 

@@ -2,9 +2,9 @@
 
 mod agent;
 mod artifacts;
-mod author;
+pub(crate) mod author;
 pub(crate) mod human;
-mod project;
+pub(crate) mod project;
 mod runs;
 mod time;
 

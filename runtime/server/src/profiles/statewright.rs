@@ -31,9 +31,11 @@
 //! - Over several active states `state` names them all, with commas between.
 
 mod control;
+mod create_workflow;
 mod list;
 mod load;
 mod run_agent;
+mod search_docs;
 mod state;
 mod transition;
 
@@ -56,7 +58,9 @@ pub(super) fn all() -> Vec<Tool> {
         control::deactivate(),
         control::pause(),
         control::force(),
+        create_workflow::tool(),
         run_agent::tool(),
+        search_docs::tool(),
     ]
 }
 

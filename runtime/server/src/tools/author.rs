@@ -1,8 +1,8 @@
 //! Writing workflows, and reading how. What these need is a role, not a state.
 
-mod create_workflow;
+pub(crate) mod create_workflow;
 mod lint_workflow;
-mod search_docs;
+pub(crate) mod search_docs;
 mod simulate_workflow;
 
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! What a project has: its feature, its documents, its tasks, its checks. A state can restrict these, and limits count them.
 
-mod complete_task;
+pub(crate) mod complete_task;
 mod get_project_context;
 mod read_document;
-mod run_check;
+pub(crate) mod run_check;
 
 use crate::problem::Problem;
 use crate::project::Project;
@@ -19,7 +19,7 @@ pub(super) fn all() -> Vec<Tool> {
 }
 
 /// The project that the server is for.
-fn project(call: &Call<'_>) -> Result<Project, Problem> {
+pub(crate) fn project(call: &Call<'_>) -> Result<Project, Problem> {
     call.desk
         .catalog()
         .project()?

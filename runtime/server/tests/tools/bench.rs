@@ -1,13 +1,18 @@
 //! A desk over specs that a test compiles, on a clock that it turns.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, RwLock, RwLockReadGuard};
 
 use serde_json::{Map, Value};
 use statemark_compiler::diag::render::{Style, concise, json};
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options as Compiling, back, compile};
-use statemark_server::{Call, Caller, Catalog, Desk, Options, Spec};
+use statemark_server::{
+    Call, Caller, Catalog, Created, Desk, NewSpec, Options, Problem, Project, Spec,
+};
 use statemark_store::{ManualClock, MemoryStore, Store, Workflow, Workflows};
 
 /// When all tests begin. Unit: milliseconds since 1970.
@@ -48,6 +53,38 @@ impl Bench {
         self.specs = Arc::new(Specs::new(specs));
     }
 
+    /// The server is for a project now: `branch`, `files` by path, and `checks`. A desk that is made after this has it.
+    pub(crate) fn found(&mut self, project: &Value) {
+        let folder = Folder::new();
+        folder.write(
+            ".git/HEAD",
+            &format!("ref: refs/heads/{}\n", project["branch"].as_str().unwrap()),
+        );
+        for (path, text) in project["files"].as_object().into_iter().flatten() {
+            folder.write(path, text.as_str().unwrap());
+        }
+        let checks = match &project["checks"] {
+            Value::Null => BTreeMap::new(),
+            checks => serde_json::from_value(checks.clone()).unwrap(),
+        };
+        let specs = Specs {
+            all: RwLock::new(self.specs.all().clone()),
+            project: Some(Project {
+                root: folder.path.clone(),
+                checks,
+                checks_root: folder.path.clone(),
+            }),
+            _folder: Some(folder),
+        };
+        self.specs = Arc::new(specs);
+    }
+
+    /// The root of the project.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        let project = self.specs.project.as_ref();
+        project.map(|it| it.root.as_path())
+    }
+
     /// Calls a tool.
     pub(crate) fn call(
         &self,
@@ -78,9 +115,43 @@ fn desk(
 
 /// The workflows of some specs.
 struct Specs {
-    all: BTreeMap<String, One>,
+    all: RwLock<BTreeMap<String, One>>,
+    project: Option<Project>,
+    /// It is there as long as this is.
+    _folder: Option<Folder>,
 }
 
+/// A folder for a test.
+struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("statemark-tools-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        let path = path.canonicalize().unwrap();
+        Self { path }
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left goes with the machine's other temporary files.
+        drop(fs::remove_dir_all(&self.path));
+    }
+}
+
+#[derive(Clone)]
 struct One {
     workflow: Arc<Workflow>,
     spec: Spec,
@@ -90,62 +161,108 @@ struct One {
 
 impl Specs {
     fn new(specs: &[(&str, &str)]) -> Self {
-        let mut all = BTreeMap::new();
-        for (name, text) in specs {
-            let mut sources = Sources::new();
-            sources.add(*name, *text);
-            let compiled = compile(&sources, &Compiling::default());
-            let told = concise(&compiled.diagnostics, &sources, &Style { color: false });
-            assert_eq!(compiled.machines.len(), compiled.found, "{told}");
-            for machine in &compiled.machines {
-                let workflow = Workflow::from_bytes(back::table::write(machine)).unwrap();
-                let said = |key: &str| {
-                    let value = workflow.meta().get(key).and_then(Value::as_str);
-                    value.map(str::to_owned)
-                };
-                let spec = Spec {
-                    id: workflow.id().to_owned(),
-                    title: said("title"),
-                    description: said("description"),
-                    source: (*name).to_owned(),
-                    hash: workflow.hash(),
-                    states: workflow.visible_states().count(),
-                    diagnostics: compiled.diagnostics.len(),
-                };
-                let one = One {
-                    spec,
-                    text: (*text).to_owned(),
-                    diagram: back::mermaid::write(machine),
-                    workflow: Arc::new(workflow),
-                };
-                all.insert(one.spec.id.clone(), one);
-            }
+        let all = specs.iter().flat_map(|(name, text)| {
+            compiled(name, text).unwrap_or_else(|findings| panic!("{findings}"))
+        });
+        Self {
+            all: RwLock::new(all.map(|one| (one.spec.id.clone(), one)).collect()),
+            project: None,
+            _folder: None,
         }
-        Self { all }
     }
+
+    fn all(&self) -> RwLockReadGuard<'_, BTreeMap<String, One>> {
+        self.all.read().unwrap()
+    }
+}
+
+/// The machines of a spec, or its findings if one of them is an error.
+fn compiled(name: &str, text: &str) -> Result<Vec<One>, String> {
+    let mut sources = Sources::new();
+    sources.add(name, text);
+    let compiled = compile(&sources, &Compiling::default());
+    if compiled.machines.len() != compiled.found || compiled.found == 0 {
+        let style = Style { color: false };
+        return Err(concise(&compiled.diagnostics, &sources, &style));
+    }
+    let ones = compiled.machines.iter().map(|machine| {
+        let workflow = Workflow::from_bytes(back::table::write(machine)).unwrap();
+        let said = |key: &str| {
+            let value = workflow.meta().get(key).and_then(Value::as_str);
+            value.map(str::to_owned)
+        };
+        let spec = Spec {
+            id: workflow.id().to_owned(),
+            title: said("title"),
+            description: said("description"),
+            source: name.to_owned(),
+            hash: workflow.hash(),
+            states: workflow.visible_states().count(),
+            diagnostics: compiled.diagnostics.len(),
+        };
+        One {
+            spec,
+            text: text.to_owned(),
+            diagram: back::mermaid::write(machine),
+            workflow: Arc::new(workflow),
+        }
+    });
+    Ok(ones.collect())
 }
 
 impl Workflows for Specs {
     fn find(&self, id: &str) -> Option<Arc<Workflow>> {
-        self.all.get(id).map(|it| Arc::clone(&it.workflow))
+        self.all().get(id).map(|it| Arc::clone(&it.workflow))
     }
 
     fn ids(&self) -> Vec<String> {
-        self.all.keys().cloned().collect()
+        self.all().keys().cloned().collect()
     }
 }
 
 impl Catalog for Specs {
     fn specs(&self) -> Vec<Spec> {
-        self.all.values().map(|it| it.spec.clone()).collect()
+        self.all().values().map(|it| it.spec.clone()).collect()
     }
 
     fn source(&self, id: &str) -> Option<String> {
-        self.all.get(id).map(|it| it.text.clone())
+        self.all().get(id).map(|it| it.text.clone())
     }
 
     fn diagram(&self, id: &str) -> Option<String> {
-        self.all.get(id).map(|it| it.diagram.clone())
+        self.all().get(id).map(|it| it.diagram.clone())
+    }
+
+    /// In memory, where the real one writes a file.
+    fn create(&self, new: &NewSpec<'_>) -> Result<Created, Problem> {
+        let path = format!("{}.workflow.json", new.name);
+        let text = new.text;
+        let made = compiled(&path, text).map_err(|_| {
+            let findings = self.lint(&path, text);
+            let problem = Problem::new("has_errors", "nothing was written: the spec has errors");
+            problem.with(serde_json::json!({"findings": findings}))
+        })?;
+        let mut all = self.all.write().unwrap();
+        let one = made.into_iter().next().expect("a machine");
+        let id = one.spec.id.clone();
+        if all.get(&id).is_some_and(|it| it.text != text) {
+            let message = format!("nothing was written: `{path}` is there already");
+            return Err(Problem::new("exists", message));
+        }
+        let hash = one.spec.hash;
+        let unchanged = all.insert(id.clone(), one).is_some();
+        Ok(Created {
+            id,
+            hash,
+            path,
+            ids: Vec::new(),
+            unchanged,
+            findings: Value::Null,
+        })
+    }
+
+    fn project(&self) -> Result<Option<Project>, Problem> {
+        Ok(self.project.clone())
     }
 
     fn lint(&self, name: &str, text: &str) -> Value {

@@ -9,8 +9,10 @@
 //!   "fields"     paths into the answer with types: `string[]`, `integer|null`; `?` behind a type: may be absent
 //!   "calls"      "before": calls of tools of the profile or of ours, each with a role if it isn't the caller's;
 //!                "as": the role, else agent; "arguments";
-//!                "gives": fields with these values, or "text": the whole answer;
-//!                or "error": how the error begins, or "code": its code
+//!                "gives": fields with these values, or "text": the whole answer, or "begins": how it begins;
+//!                or "error": how the error begins, or "code": its code;
+//!                "project": another than the document's
+//! "project"   the project that the server is for, as transcripts have it
 //! ```
 //!
 //! Tools have no other arguments than those, and a profile no other tools; answers may have more fields.
@@ -179,6 +181,14 @@ fn played(
     wrong: &mut String,
 ) {
     let mut bench = stage(set, document);
+    let project = match &call["project"] {
+        Value::Null => &document["project"],
+        own => own,
+    };
+    if !project.is_null() {
+        bench.found(project);
+        offer(&mut bench, &[set]);
+    }
     let caller = caller(call["as"].as_str());
     for before in call["before"].as_array().into_iter().flatten() {
         let (name, arguments) = (before[0].as_str().unwrap(), object(&before[1]));
@@ -222,6 +232,11 @@ fn played(
     }
     if call["text"].is_string() && call["text"] != answer {
         let _ = writeln!(wrong, "{made}: says {answer}, expected {}", call["text"]);
+    }
+    if let Some(begins) = call["begins"].as_str()
+        && !answer.as_str().is_some_and(|it| it.starts_with(begins))
+    {
+        let _ = writeln!(wrong, "{made}: doesn't begin with `{begins}`: {answer}");
     }
     // Some systems answer with JSON in a text.
     let answer = match &answer {

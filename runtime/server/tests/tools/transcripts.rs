@@ -11,6 +11,7 @@
 //! > after 10s                      lets time pass; likewise 5m and 2h
 //! > serve {"sets": ["time"]}       another server over the same store: `sets`, `allowed`, `read_only`, `run`
 //! > rewind_run {"confirm_token": "$confirm_token"}    with that field of the answer before
+//! > project {"branch": "060-x"}   the server is for such a project: `files` by path, `checks`; then `serve`
 //! > tools                          the names of the tools that are offered
 //! > schema get_run                 what clients are told of a tool
 //! > without next                   from here on answers are shown without what is next; `with next` ends that
@@ -177,6 +178,10 @@ impl Stage {
                 // Behind it stands every name that there is.
                 Err(error) => format!("error: {}", error.split(';').next().unwrap_or_default()),
             },
+            "project" => {
+                self.bench.found(&Value::Object(object(rest)));
+                String::new()
+            }
             "tools" => {
                 let tools = self.bench.desk.tools().iter().map(|tool| tool.name);
                 tools.collect::<Vec<_>>().join(" ")
@@ -196,6 +201,9 @@ impl Stage {
 
     /// The same text with other names for ids that are others each time.
     fn unminted(&mut self, mut text: String) -> String {
+        if let Some(root) = self.bench.root().and_then(Path::to_str) {
+            text = text.replace(root, "/project");
+        }
         let mut from = 0;
         while let Some(at) = (from..text.len()).find(|at| is_minted(&text.as_bytes()[*at..])) {
             let id = text.get(at..at + MINTED.len()).unwrap().to_owned();

@@ -81,7 +81,7 @@ fn bound(value: &mut Value) {
 }
 
 /// A definition as people read it.
-fn pretty(definition: &Map<String, Value>) -> String {
+pub(crate) fn pretty(definition: &Map<String, Value>) -> String {
     // An object of JSON can't fail to be written.
     let text = serde_json::to_string_pretty(definition).unwrap_or_default();
     format!("{text}\n")

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::docs::Found;
 use crate::problem::Problem;
 use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{fields, put};
@@ -46,19 +47,8 @@ pub(super) fn tool() -> Tool {
 }
 
 fn run(call: &Call<'_>, input: &Input) -> Data {
-    let bad = |why: String| {
-        Err(Problem::new("invalid_arguments", format!("`query`: {why}"))
-            .with(json!({"path": "query"})))
-    };
-    if input.query.len() > LONGEST {
-        let length = input.query.len();
-        return bad(format!("it has {length} bytes; most are {LONGEST}"));
-    }
-    if input.query.trim().is_empty() {
-        return bad("it is empty; ask for something".to_owned());
-    }
-    let limit = input.limit.unwrap_or(USUAL).clamp(1, MOST);
-    let found = call.desk.docs().search(&input.query, input.cursor, limit);
+    let limit = input.limit.unwrap_or(USUAL);
+    let found = searched(call, &input.query, input.cursor, limit)?;
     let hits: Vec<Value> = found.hits.iter().map(|hit| json!(hit)).collect();
     let mut answer = json!({"total": found.total});
     if !found.meant.is_empty() {
@@ -71,4 +61,22 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         put(&mut answer, "cursor", json!(behind));
     }
     Ok(fields(answer))
+}
+
+/// What is found, behind the first `skip`.
+pub(crate) fn searched(
+    call: &Call<'_>,
+    query: &str,
+    skip: usize,
+    limit: usize,
+) -> Result<Found, Problem> {
+    if query.len() > LONGEST {
+        let length = query.len();
+        let why = format!("it has {length} bytes; most are {LONGEST}");
+        return Err(Problem::argument("query", why));
+    }
+    if query.trim().is_empty() {
+        return Err(Problem::argument("query", "it is empty; ask for something"));
+    }
+    Ok(call.desk.docs().search(query, skip, limit.clamp(1, MOST)))
 }

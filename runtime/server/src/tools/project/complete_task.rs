@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use statemark_store::{Role, RunError};
 
 use crate::problem::Problem;
-use crate::project::{Feature, Files, complete};
+use crate::project::{Completed, Feature, Files, complete};
 use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{fields, put};
 
@@ -43,6 +43,29 @@ pub(super) fn tool() -> Tool {
 }
 
 fn run(call: &Call<'_>, input: &Input) -> Data {
+    let id = &input.task_id;
+    let (path, completed) = completed(call, id, input.skip_validation)?;
+    let mut answer = json!({
+        "task_id": id,
+        "already": completed.already,
+        "done": completed.tasks.done,
+        "total": completed.tasks.total,
+    });
+    let changed: Vec<Value> = if completed.already {
+        Vec::new()
+    } else {
+        vec![json!(path)]
+    };
+    put(&mut answer, "changed", json!(changed));
+    Ok(fields(answer))
+}
+
+/// Marks a task of the feature as done; gives the file that has it.
+pub(crate) fn completed(
+    call: &Call<'_>,
+    id: &str,
+    skip_validation: bool,
+) -> Result<(String, Completed), Problem> {
     let actor = call.actor();
     if actor.role < Role::Agent {
         return Err(RunError::ReadOnly { actor }.into());
@@ -58,19 +81,6 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         let message = "the feature has no `tasks.md` yet";
         return Err(Problem::new("no_tasks", message).mended_by("get_project_context", json!({})));
     };
-    let id = &input.task_id;
-    let completed = complete(&files, &path, id, input.skip_validation)?;
-    let mut answer = json!({
-        "task_id": id,
-        "already": completed.already,
-        "done": completed.tasks.done,
-        "total": completed.tasks.total,
-    });
-    let changed: Vec<Value> = if completed.already {
-        Vec::new()
-    } else {
-        vec![json!(path)]
-    };
-    put(&mut answer, "changed", json!(changed));
-    Ok(fields(answer))
+    let completed = complete(&files, &path, id, skip_validation)?;
+    Ok((path, completed))
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_store::check::{self, Declared, Ran};
-use statemark_store::{Checked, Loaded, Role, RunCheck, RunError};
+use statemark_store::{Checked, Loaded, Role, RunCheck, RunError, Written};
 
 use crate::problem::Problem;
 use crate::project::Project;
@@ -20,20 +20,20 @@ const TELL: Duration = Duration::from_secs(5);
 /// How much of what a check has printed is in the answer, of each stream. Why: both fit into a reply with what is next.
 const SHOWN: usize = 3 << 10;
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Input {
+pub(crate) struct Input {
     /// The check's name.
-    name: String,
+    pub(crate) name: String,
     /// Arguments behind its own; no shell reads them.
     #[serde(default)]
-    args: Vec<String>,
+    pub(crate) args: Vec<String>,
     /// The run that remembers it; may be left out where only one is meant, or none.
-    run_id: Option<String>,
+    pub(crate) run_id: Option<String>,
     /// The record that the run must end with; else the call is refused.
-    expected_seq: Option<u64>,
+    pub(crate) expected_seq: Option<u64>,
     /// The same key with the same call gives the first answer again.
-    idempotency_key: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
 }
 
 pub(super) fn tool() -> Tool {
@@ -58,13 +58,26 @@ pub(super) fn tool() -> Tool {
 }
 
 fn run(call: &Call<'_>, input: &Input) -> Data {
+    let (written, ran) = ran(call, input)?;
+    let told = told(&input.name, ran.as_ref());
+    match &written {
+        Some(written) => done(written, told),
+        None => Ok(fields(told)),
+    }
+}
+
+/// Runs a check: what was written of it, if a run remembers it, and what came of it, if it wasn't refused.
+pub(crate) fn ran(
+    call: &Call<'_>,
+    input: &Input,
+) -> Result<(Option<Written>, Option<Ran>), Problem> {
     let actor = call.actor();
     if actor.role < Role::Agent {
         return Err(RunError::ReadOnly { actor }.into());
     }
     let run = match call.run(input.run_id.as_deref()) {
         Ok(run) => run,
-        Err(problem) if problem.code == "no_run" => return alone(call, input),
+        Err(problem) if problem.code == "no_run" => return Ok((None, Some(alone(call, input)?))),
         Err(problem) => return Err(problem),
     };
     let project = super::project(call)?;
@@ -81,11 +94,11 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         call.desk.runs().run_check(&order, &what, &root)
     })?;
     let ran = Checked::of(&written).check.map(|it| it.ran);
-    done(&written, told(&input.name, ran.as_ref()))
+    Ok((Some(written), ran))
 }
 
 /// A check that no run remembers.
-fn alone(call: &Call<'_>, input: &Input) -> Data {
+fn alone(call: &Call<'_>, input: &Input) -> Result<Ran, Problem> {
     let project = super::project(call)?;
     let name = &input.name;
     let declared = match project.checks.get(name) {
@@ -99,8 +112,7 @@ fn alone(call: &Call<'_>, input: &Input) -> Data {
     let ran = telling(call, name, time, || {
         check::run(&declared, &input.args, &root)
     });
-    let ran = ran.map_err(|error| unusable(name, &error))?;
-    Ok(fields(told(name, Some(&ran))))
+    ran.map_err(|error| unusable(name, &error))
 }
 
 /// The check of a run: its workflow's own, else the project's; and the folder that it runs in.
