@@ -387,6 +387,40 @@ fn a_fork_takes_the_files_along() {
     );
 }
 
+/// The files that a child would find aren't there before they are put back.
+#[test]
+fn a_fork_with_files_starts_its_children_behind_them() {
+    let spec = "# Auto\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> job\n    job --> ok : done\n    ok --> job : again\n```\n\n```json definition\n{\"id\": \"auto\", \"states\": {\"job\": {\"invoke\": {\"src\": \"kid\"}}}}\n```\n";
+    let kid = "# Kid\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> k1\n    k1 --> [*] : end\n```\n\n```json definition\n{\"id\": \"kid\"}\n```\n";
+    let bench = Bench::new(&[("auto.md", spec), ("kid.md", kid)]);
+    let (order, other) = (bench.order("r"), bench.order("f"));
+    let start = Start {
+        workflow: "auto".to_owned(),
+        ..Start::default()
+    };
+    bench.runs.start(&order, &start).unwrap();
+    let work = Work::new();
+    work.write("a", "1").commit();
+    saved(&bench.runs, &bench, work.path(), "one").unwrap();
+    let at = bench.runs.load(&order.run).unwrap().head.seq;
+    // A folder with an ignored file stands where a file was.
+    work.remove("a").write(".git/info/exclude", "a/ignored\n");
+    work.write("a/ignored", "x");
+    let mut fork = Fork::new(order.run.clone(), at);
+    fork.restore_workspace = true;
+    let said = bench.runs.fork(&other, &fork).unwrap_err().to_string();
+    assert!(said.starts_with("putting the files back: "), "{said}");
+    let loaded = bench.runs.caught_up(&other.run).unwrap();
+    assert!(loaded.state.restoring.is_some() && loaded.state.children.is_empty());
+    let child = "f/job/1".parse().unwrap();
+    assert!(bench.runs.load(&child).is_err(), "nothing works for it yet");
+    work.remove("a");
+    let done = bench.runs.finish_restore(&other).unwrap();
+    assert_eq!(work.read("a"), "1");
+    assert!(done.loaded.state.children.contains_key("f/job/1"));
+    assert!(bench.runs.load(&child).is_ok());
+}
+
 #[test]
 fn what_cannot_be_put_back_says_so() {
     let work = Work::new();
