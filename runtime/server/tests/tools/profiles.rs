@@ -6,6 +6,7 @@
 //! "tools"     by name:
 //!   "arguments"  names with types; `!` behind a type: required
 //!   "more"       arguments that a tool takes beside the documented ones, for where it departs from its document
+//!   "hints"      what is documented of its manners: `read_only`, `destructive`, `idempotent`, `open_world`
 //!   "fields"     paths into the answer with types: `string[]`, `integer|null`; `?` behind a type: may be absent
 //!   "calls"      "before": calls of tools of the profile or of ours, each with a role if it isn't the caller's;
 //!                "as": the role, else agent; "arguments";
@@ -95,6 +96,18 @@ fn check(set: Set, document: &Value, wrong: &mut String) {
         let mut documented = object(&said["arguments"]);
         documented.extend(object(&said["more"]));
         takes(name, &tool.input, &Value::Object(documented), wrong);
+        for (hint, documented) in object(&said["hints"]) {
+            let is = match hint.as_str() {
+                "read_only" => tool.hints.read_only,
+                "destructive" => tool.hints.destructive,
+                "idempotent" => tool.hints.idempotent,
+                "open_world" => tool.hints.open_world,
+                other => panic!("`{other}` is no hint"),
+            };
+            if documented != is {
+                let _ = writeln!(wrong, "{name}: `{hint}` is {is}, documented {documented}");
+            }
+        }
         for call in said["calls"].as_array().unwrap() {
             played(set, document, (name, said), call, wrong);
         }

@@ -57,7 +57,7 @@ pub(super) fn restore() -> Tool {
         shape,
         restored,
     )
-    .like("checkpoint")
+    .like("rewind_run")
     .gives(&[
         ("runId", "string"),
         ("nodeId", "string"),
