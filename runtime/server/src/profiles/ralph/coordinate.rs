@@ -4,11 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::body::{Note, StepStatus};
+use statemark_store::runs::ReportProgress;
 use statemark_store::{Advance, Advanced, Report};
 
 use crate::problem::Problem;
 use crate::profiles::words;
 use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tools::refusal;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -47,7 +49,7 @@ pub(super) fn all() -> Vec<Tool> {
     vec![
         Tool::foreign(
             ("report_progress", Set::Ralph, Hints::ADDS),
-            ("Report progress", "Says how the work in the active step is getting on."),
+            ("Report progress", "Says how the work is getting on, for whoever watches."),
             words,
             progress,
         ),
@@ -79,13 +81,18 @@ fn progress(call: &Call<'_>, input: &Progress) -> Outcome {
         Some(note) => format!("{} ({note})", input.status),
         None => input.status.clone(),
     };
-    let report = Report::Status {
-        status: StepStatus::Running,
-        message: Some(said.clone()),
-        data: Value::Null,
+    let run = call.run(input.run_id.as_deref())?;
+    let order = call.order(run, None, None)?;
+    let report = ReportProgress {
+        message: said.clone(),
+        fraction: None,
+        unit: None,
     };
-    advance(call, input.run_id.as_deref(), &Advance::new(report))?;
-    Ok(json!(format!("Progress reported: {said}")))
+    let written = call.desk.runs().progress(&order, &report)?;
+    match refusal(&written) {
+        Some(refused) => Err(Problem::refused(&refused)),
+        None => Ok(json!(format!("Progress reported: {said}"))),
+    }
 }
 
 fn complete(call: &Call<'_>, input: &Complete) -> Outcome {
