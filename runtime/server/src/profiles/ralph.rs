@@ -26,11 +26,26 @@ mod artifact;
 mod coordinate;
 mod plan;
 
-use crate::tool::Tool;
+use serde_json::Value;
+
+use super::words;
+use crate::tool::{Outcome, Tool};
 
 pub(super) fn all() -> Vec<Tool> {
     let mut all = vec![artifact::tool()];
     all.extend(plan::all());
     all.extend(coordinate::all());
     all
+}
+
+/// Errors in words; where several runs could be meant, with their ids.
+fn shape(outcome: Outcome) -> (Value, bool) {
+    words(outcome.map_err(|mut problem| {
+        if let Some(runs) = problem.details.get("runs").and_then(Value::as_array) {
+            let ids = runs.iter().filter_map(|it| it.get("run_id")?.as_str());
+            let ids: Vec<String> = ids.map(|id| format!("`{id}`")).collect();
+            problem.message = format!("{}: {}", problem.message, ids.join(", "));
+        }
+        problem
+    }))
 }

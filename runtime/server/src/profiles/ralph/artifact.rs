@@ -7,8 +7,8 @@ use statemark_store::body::Finding;
 use statemark_store::runs::{PutArtifact, Submitted};
 use statemark_store::{Loaded, RunId, Written, builtins};
 
+use super::shape;
 use crate::problem::Problem;
-use crate::profiles::words;
 use crate::tool::{Call, Hints, Outcome, Set, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -36,7 +36,7 @@ pub(super) fn tool() -> Tool {
             "Submit an artifact",
             "Hands in a structured artifact of the session's run. An error says what its contract has against it, and where.",
         ),
-        words,
+        shape,
         run,
     )
     .like("submit_artifact")

@@ -7,8 +7,8 @@ use statemark_store::body::{Note, StepStatus};
 use statemark_store::runs::ReportProgress;
 use statemark_store::{Advance, Advanced, Report};
 
+use super::shape;
 use crate::problem::Problem;
-use crate::profiles::words;
 use crate::tool::{Call, Hints, Outcome, Set, Tool};
 use crate::tools::refusal;
 
@@ -50,7 +50,7 @@ pub(super) fn all() -> Vec<Tool> {
         Tool::foreign(
             ("report_progress", Set::Ralph, Hints::ADDS),
             ("Report progress", "Says how the work is getting on, for whoever watches."),
-            words,
+            shape,
             progress,
         ),
         Tool::foreign(
@@ -59,7 +59,7 @@ pub(super) fn all() -> Vec<Tool> {
                 "Declare completion",
                 "Says that the work in the active step is done, which leads on if the step leads to an end.",
             ),
-            words,
+            shape,
             complete,
         )
         .like("submit_artifact"),
@@ -69,7 +69,7 @@ pub(super) fn all() -> Vec<Tool> {
                 "Coordinate workers",
                 "Claims or releases a unit of work of the active step, or says something to the other workers.",
             ),
-            words,
+            shape,
             coordinate,
         )
         .like("submit_artifact"),

@@ -8,8 +8,8 @@ use statemark_store::runs::{DiscardArtifact, FinalizeArtifact};
 use statemark_store::{Contract, Loaded, builtin};
 
 use super::artifact::{broken, check, submit};
+use super::shape;
 use crate::problem::Problem;
-use crate::profiles::words;
 use crate::tool::{Call, Hints, Outcome, Set, Tool};
 
 /// The artifact.
@@ -52,7 +52,7 @@ pub(super) fn all() -> Vec<Tool> {
                 "Submit a section of the plan",
                 "Stages one section of the plan's draft, after it was checked. `ralph_finalize_plan` hands in the whole.",
             ),
-            words,
+            shape,
             section,
         )
         .like("submit_artifact"),
@@ -62,14 +62,14 @@ pub(super) fn all() -> Vec<Tool> {
                 "Finalize the plan",
                 "Checks the plan's draft as a whole and hands it in. If it isn't as its contract says, the draft stays.",
             ),
-            words,
+            shape,
             finalize,
         )
         .like("submit_artifact"),
         Tool::foreign(
             ("ralph_get_plan_draft", Set::Ralph, Hints::READS),
             ("Get the plan's draft", "The sections that are staged, and what is in them."),
-            words,
+            shape,
             get,
         )
         .like("submit_artifact"),
@@ -79,7 +79,7 @@ pub(super) fn all() -> Vec<Tool> {
                 "Discard the plan's draft",
                 "Throws the draft away, so that the next plan starts anew.",
             ),
-            words,
+            shape,
             discard,
         )
         .like("submit_artifact"),
