@@ -93,8 +93,7 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
 /// The visit that a revision was handed in from.
 pub(super) fn made_in<'n>(nodes: &'n Nodes, revision: &Revision) -> Option<&'n Visit> {
     let maker = revision.artifact.step.as_deref();
-    let mut visits = nodes.visits.iter().rev();
-    let own = visits.find(|it| Some(it.node.as_str()) == maker && it.holds(revision.seq));
+    let own = maker.and_then(|maker| nodes.of_at(maker, revision.seq));
     own.or_else(|| nodes.at(revision.seq))
 }
 

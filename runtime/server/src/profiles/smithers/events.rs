@@ -200,10 +200,8 @@ fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> To
     let visit = nodes.at(record.seq);
     let node = node.or_else(|| visit.map(|it| it.node.clone()));
     let said: Value = serde_json::from_str(&record.said()).unwrap_or_default();
-    let iteration = node.as_ref().and_then(|node| {
-        let mut visits = nodes.visits.iter();
-        visits.find(|it| it.node == *node && it.holds(record.seq))
-    });
+    let iteration = node.as_ref();
+    let iteration = iteration.and_then(|node| nodes.of_at(node, record.seq));
     Told {
         kind: kind.to_owned(),
         payload: json!({
@@ -234,16 +232,12 @@ fn moved(step: &StepRecord, record: &Record, nodes: &Nodes) -> Vec<Told> {
     };
     for microstep in &step.steps {
         for state in &microstep.exited {
-            let mut visits = nodes.visits.iter();
-            let left = visits.find(|it| it.node == *state && it.left == Some(record.seq));
-            if let Some(left) = left {
+            if let Some(left) = nodes.left_at(state, record.seq) {
                 push("NodeFinished", left, left.last_attempt());
             }
         }
         for state in &microstep.entered {
-            let mut visits = nodes.visits.iter();
-            let entered = visits.find(|it| it.node == *state && it.entered == record.seq);
-            if let Some(entered) = entered {
+            if let Some(entered) = nodes.entered_at(state, record.seq) {
                 push("NodeStarted", entered, 1);
             }
         }

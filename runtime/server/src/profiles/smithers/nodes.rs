@@ -86,7 +86,8 @@ impl Nodes {
     fn reported(&mut self, step: &str, status: StepStatus, (seq, time): (u64, u64)) {
         // `agent:state` is the state's.
         let node = step.rsplit(':').next().unwrap_or(step);
-        let mut visits = self.visits.iter_mut().rev();
+        let count = self.until(seq).len();
+        let mut visits = self.visits.iter_mut().take(count).rev();
         let visit = visits.find(|it| it.node == node && it.holds(seq));
         let Some(visit) = visit else { return };
         let last = visit.attempts.last_mut();
@@ -112,17 +113,33 @@ impl Nodes {
         }
     }
 
-    /// The innermost visit at a record.
+    /// The visits that began up to a record.
+    fn until(&self, seq: u64) -> &[Visit] {
+        let count = self.visits.partition_point(|it| it.entered <= seq);
+        self.visits.get(..count).unwrap_or_default()
+    }
+
+    /// The innermost visit at a record: those entered at once come with the outer ones first.
     pub(super) fn at(&self, seq: u64) -> Option<&Visit> {
-        let holding = self.visits.iter().rev().filter(|it| it.holds(seq));
-        // Those entered at once come with the outer ones first.
-        holding.reduce(|one, other| {
-            if other.entered > one.entered {
-                other
-            } else {
-                one
-            }
-        })
+        self.until(seq).iter().rev().find(|it| it.holds(seq))
+    }
+
+    /// The visit of a node that goes on at a record.
+    pub(super) fn of_at(&self, node: &str, seq: u64) -> Option<&Visit> {
+        let mut visits = self.until(seq).iter().rev();
+        visits.find(|it| it.node == node && it.holds(seq))
+    }
+
+    /// The visit of a node that a record has entered.
+    pub(super) fn entered_at(&self, node: &str, seq: u64) -> Option<&Visit> {
+        let mut visits = self.until(seq).iter().rev();
+        visits.find(|it| it.node == node && it.entered == seq)
+    }
+
+    /// The visit of a node that a record has left.
+    pub(super) fn left_at(&self, node: &str, seq: u64) -> Option<&Visit> {
+        let mut visits = self.until(seq).iter().rev();
+        visits.find(|it| it.node == node && it.left == Some(seq))
     }
 
     /// A visit of a node; the last one if none is named.
