@@ -100,8 +100,10 @@ impl Desk {
     ) -> Result<Counted, Problem> {
         let key = given.get("idempotency_key");
         let key = key.or_else(|| given.get("idempotencyKey"));
-        // A repeated call is one.
-        let id = match key.and_then(Value::as_str) {
+        // A repeated call is one, of tools that do the same thing once; else any call could be said to be repeated.
+        let has_keys = tool.input.get("properties");
+        let has_keys = has_keys.is_some_and(|it| it.get("idempotency_key").is_some());
+        let id = match key.and_then(Value::as_str).filter(|_| has_keys) {
             Some(key) => format!("{}:{key}", tool.name),
             None => RunId::random().to_string(),
         };

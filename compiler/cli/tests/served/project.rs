@@ -136,7 +136,7 @@ fn a_branch_that_is_no_features_has_no_context() {
         context["data"],
         json!({
             "feature_number": null, "feature_name": null, "branch": "main", "phase": null, "spec_dir": null,
-            "documents": [], "checks": ["words"],
+            "documents": [], "checks": ["fly", "words"],
         })
     );
     let tasks = client.call("complete_task", &json!({"task_id": "T001"}));

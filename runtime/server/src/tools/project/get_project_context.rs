@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::project::{DOCUMENTS, Feature, Files, Tasks};
 use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tools::project::run_check::known;
 use crate::tools::{fields, put};
 
 #[derive(Deserialize, JsonSchema)]
@@ -59,7 +60,6 @@ fn run(call: &Call<'_>, _: &Input) -> Data {
         let Tasks { done, total } = Tasks::of(&files.read(&path)?);
         put(&mut answer, "tasks", json!({"done": done, "total": total}));
     }
-    let checks: Vec<&String> = project.checks.keys().collect();
-    put(&mut answer, "checks", json!(checks));
+    put(&mut answer, "checks", json!(known(call, &project)));
     Ok(fields(answer))
 }

@@ -48,7 +48,9 @@ pub(super) fn tool() -> Tool {
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let files = Files::of(&super::project(call)?)?;
     let path = path(&files, &input.name)?;
-    let text = files.read(&path)?;
+    let text = files
+        .read(&path)
+        .map_err(|problem| absent(problem, input))?;
     let Some(rest) = text.get(input.cursor..) else {
         let message = format!(
             "`cursor`: `{path}` has {} bytes, and no character begins at {}",
@@ -73,6 +75,19 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         put(&mut answer, "cursor", json!(behind));
     }
     Ok(fields(answer))
+}
+
+/// That a document of the feature isn't there yet is no mistake of the name.
+fn absent(problem: Problem, input: &Input) -> Problem {
+    let is_document = DOCUMENTS.iter().any(|(word, _)| *word == input.name);
+    if problem.code != "not_found" || !is_document {
+        return problem;
+    }
+    let message = format!(
+        "the feature has no `{}` yet: {}",
+        input.name, problem.message
+    );
+    Problem::new("not_found", message).mended_by("get_project_context", json!({}))
 }
 
 /// The path that a name means.

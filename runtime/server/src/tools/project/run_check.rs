@@ -153,12 +153,14 @@ fn of_any(call: &Call<'_>, name: &str) -> Result<Option<Declared>, Problem> {
     Ok(found)
 }
 
-/// The names of all checks.
-fn known(call: &Call<'_>, project: &Project) -> Vec<String> {
+/// The names of all checks, sorted.
+pub(super) fn known(call: &Call<'_>, project: &Project) -> Vec<String> {
     let catalog = call.desk.catalog();
     let workflows = catalog.ids().into_iter().filter_map(|id| catalog.find(&id));
     let mut known: Vec<String> = workflows.flat_map(|it| it.checks()).collect();
     known.extend(project.checks.keys().cloned());
+    known.sort();
+    known.dedup();
     known
 }
 
