@@ -8,6 +8,7 @@ mod control;
 mod effect;
 mod emit;
 mod keep;
+mod mcp;
 mod requests;
 mod runs;
 mod serve;
@@ -30,6 +31,7 @@ pub(crate) use emit::EmitArgs;
 pub(crate) use keep::{
     BackupArgs, ExportArgs, ImportArgs, Keep, KeepArgs, MoveArgs, PruneArgs, VerifyArgs, WakeArgs,
 };
+pub(crate) use mcp::{ClientArg, McpAddArgs, McpArgs, McpCommand};
 pub(crate) use requests::{
     AnswerArgs, ApproveArgs, AskArgs, DenyArgs, InboxArgs, KindArg, OnRequestArgs, WithdrawArgs,
 };
@@ -114,6 +116,7 @@ pub(crate) enum Command {
     Effect(EffectArgs),
     Store(KeepArgs),
     Serve(ServeArgs),
+    Mcp(McpArgs),
     Token(TokenArgs),
     Debug(DebugArgs),
 }

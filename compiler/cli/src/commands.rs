@@ -7,6 +7,7 @@ mod build;
 mod debug;
 mod explain;
 mod lint;
+mod mcp;
 mod new;
 mod run;
 mod serve;
@@ -63,6 +64,7 @@ pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Fail
         Some(Command::Effect(args)) => run::effect::run(args, printer),
         Some(Command::Store(args)) => store::run(args, printer),
         Some(Command::Serve(args)) => serve::run(args, printer),
+        Some(Command::Mcp(args)) => mcp::run(args, printer),
         Some(Command::Token(args)) => token::run(args, printer),
         Some(Command::Debug(args)) => debug::run(args, printer),
     }

@@ -1,6 +1,7 @@
 //! `statemark.toml`: what a project says once for all commands.
 //!
 //! ```toml
+//! project = "shop"
 //! store = "postgres://runs.example.org/statemark"
 //!
 //! [checks.tests]
@@ -29,6 +30,8 @@ const MOST: usize = 1 << 20;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
+    /// The project's id, by which runs in a store that several projects share are told apart.
+    pub(crate) project: Option<String>,
     /// Where runs are kept. A file is looked for beside the configuration.
     pub(crate) store: Option<String>,
     /// The checks that it has besides those of its workflows. They run beside the configuration.

@@ -142,6 +142,10 @@ pub(crate) enum FailureKind {
     },
     /// Others can read the caller's own token.
     OpenToken { path: PathBuf },
+    /// A client's configuration can't be changed.
+    BadClientConfig { path: PathBuf, why: String },
+    /// Nobody says where a client has what is for all projects.
+    NoUserServers,
     /// A server can't be started so.
     Server(statemark_server::StartError),
     /// A server can't listen, or its connection fails.
@@ -326,6 +330,13 @@ impl Failure {
             FailureKind::KeptToken { .. } => {
                 Some("decide with that one; or revoke it first, and make another".to_owned())
             }
+            FailureKind::BadClientConfig { .. } => {
+                Some("`--print` shows what to paste".to_owned())
+            }
+            FailureKind::NoUserServers => Some(
+                "leave out `--user`, or paste what `--print` shows where its command `MCP: Open User Configuration` leads"
+                    .to_owned(),
+            ),
             FailureKind::NoHome => {
                 Some("set HOME, or keep the token in STATEMARK_TOKEN".to_owned())
             }
@@ -512,6 +523,9 @@ impl fmt::Display for Failure {
             FailureKind::OpenToken { path } => {
                 write!(out, "others can read the token in `{}`", shown(path))
             }
+            FailureKind::BadClientConfig { path, why } => write!(out, "`{}` {why}", shown(path)),
+            FailureKind::NoUserServers => out
+                .write_str("where VS Code has the servers for all projects depends on its profile"),
             FailureKind::Server(error) => error.fmt(out),
             FailureKind::Serving(cause) => write!(out, "it can't be served: {}", plain(cause)),
             FailureKind::NotAPerson => out
@@ -521,7 +535,9 @@ impl fmt::Display for Failure {
                 "you keep a token for this project already, in `{}`; no other was made",
                 shown(path)
             ),
-            FailureKind::NoHome => out.write_str("there is no place for the token: HOME isn't set"),
+            FailureKind::NoHome => {
+                out.write_str("HOME isn't set: there is no place for what is only yours")
+            }
             FailureKind::NonePaused { workflow } => {
                 write!(out, "no run of `{workflow}` is paused")
             }

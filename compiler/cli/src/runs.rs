@@ -4,6 +4,7 @@ mod caller;
 mod catalog;
 mod checks;
 mod clock;
+mod keys;
 mod place;
 mod served;
 
@@ -22,10 +23,12 @@ use crate::args::{SpecsArgs, StoreArgs};
 use crate::failure::{Failure, FailureKind};
 
 pub(crate) use caller::{
-    change as change_tokens, check_unsaved, read as tokens, save as save_token,
+    change as change_tokens, check_unsaved, keep_private, own_token, read as tokens,
+    save as save_token,
 };
 pub(crate) use checks::{Whose, bad as bad_check, find as find_check};
 pub(crate) use clock::{length, shown as time};
+pub(crate) use keys::keys;
 
 /// How often a store is asked for news. Why: a person doesn't notice a fifth of a second.
 pub(crate) const PAUSE: Duration = Duration::from_millis(200);
@@ -78,7 +81,15 @@ pub(crate) fn agent() -> Result<statemark_server::Caller, Failure> {
     Ok(statemark_server::Caller {
         actor,
         run: token.and_then(|it| it.run),
-        project: None,
+        project: Some(project(None)?),
+    })
+}
+
+/// Who calls without a token over HTTP, where that is let in: an agent, of this project.
+pub(crate) fn anybody() -> Result<statemark_server::Caller, Failure> {
+    Ok(statemark_server::Caller {
+        project: Some(project(None)?),
+        ..statemark_server::Caller::agent()
     })
 }
 
@@ -269,13 +280,9 @@ pub(crate) fn json(name: &'static str, text: Option<&str>) -> Result<Option<Valu
     parsed.map_err(|cause| FailureKind::BadJson { name, cause }.into())
 }
 
-/// A project's path, from the root of the file system.
-pub(crate) fn project(path: &str) -> Result<String, Failure> {
-    let absolute = std::path::absolute(path).map_err(|cause| FailureKind::Unreadable {
-        path: path.into(),
-        cause,
-    })?;
-    Ok(absolute.display().to_string())
+/// The id of the project in a folder; in this one if none is named.
+pub(crate) fn project(path: Option<&str>) -> Result<String, Failure> {
+    place::project(path.unwrap_or("."))
 }
 
 /// A length of time as people write it. Unit: milliseconds.

@@ -3,14 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use statemark_store::{
-    Actor, Clock, Hash, Key, Loaded, Order, Query, RunId, Runs, Status, Store, Workflows,
+    Actor, Clock, Hash, Key, Loaded, Order, Query, Role, RunError, RunId, Runs, Status, Store,
+    Workflows,
 };
 
+use crate::caller::Caller;
 use crate::catalog::Catalog;
 use crate::docs::{self, Docs};
+use crate::metrics::Metrics;
+use crate::news::Teller;
 use crate::problem::Problem;
 use crate::tool::{Call, Set, Tool};
 use crate::tools;
@@ -89,6 +94,10 @@ pub struct Desk {
     tools: Vec<Tool>,
     /// The documentation, and the workflows that it was made of.
     docs: Mutex<Option<(Vec<Hash>, Arc<Docs>)>>,
+    /// Those of ours that no client is told of, since their sets weren't asked for.
+    others: Vec<Tool>,
+    teller: Teller,
+    metrics: Metrics,
 }
 
 impl Desk {
@@ -120,7 +129,9 @@ impl Desk {
                 return Err(StartError::UnknownTool { name, known });
             }
         }
-        tools.retain(|tool| offers(&options, tool));
+        let (mut tools, mut others): (Vec<_>, Vec<_>) =
+            tools.into_iter().partition(|tool| offers(&options, tool));
+        others.retain(|tool| Set::OWN.contains(&tool.set) && lets(&options, tool));
         if options.allowed.is_some() {
             nearest(&options, &mut tools);
         }
@@ -131,6 +142,9 @@ impl Desk {
             options,
             tools,
             docs: Mutex::default(),
+            others,
+            teller: Teller::default(),
+            metrics: Metrics::default(),
         })
     }
 
@@ -174,18 +188,71 @@ impl Desk {
         docs
     }
 
+    /// Who tells what is new.
+    pub(crate) const fn teller(&self) -> &Teller {
+        &self.teller
+    }
+
+    /// What is counted.
+    pub(crate) const fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// A tool of ours, whether or not its set was asked for.
+    pub(crate) fn own(&self, name: &str) -> Option<&Tool> {
+        let mut all = self.tools.iter().chain(&self.others);
+        all.find(|tool| tool.name == name && Set::OWN.contains(&tool.set))
+    }
+
+    /// Calls a tool of ours, whether or not its set was asked for; what scopes all tools holds here, too.
+    pub(crate) fn call_own(
+        &self,
+        call: &Call<'_>,
+        name: &str,
+        given: Map<String, Value>,
+    ) -> Option<(Value, bool)> {
+        self.own(name).map(|tool| self.use_tool(call, tool, given))
+    }
+
+    /// The tools that a caller is told of: an observer of those that change nothing; whoever is bound to a run of those
+    /// that its state may grant.
+    #[must_use]
+    pub fn offered(&self, caller: &Caller) -> Vec<&Tool> {
+        let call = Call::quiet(self, caller);
+        let loaded = call.bound().and_then(|run| self.runs.load(run).ok());
+        let only_reads = caller.actor.role < Role::Agent;
+        let offered = self.tools.iter().filter(|tool| {
+            (tool.hints.read_only || !only_reads)
+                && loaded.as_ref().is_none_or(|it| {
+                    it.may_offer(tool.name) || tool.kin.is_some_and(|kin| it.may_offer(kin))
+                })
+        });
+        offered.collect()
+    }
+
     /// Calls a tool. The answer is what the caller is told, and whether it is an error; nothing if there is no such tool.
     #[must_use]
     pub fn call(
         &self,
         call: &Call<'_>,
         name: &str,
-        mut given: Map<String, Value>,
+        given: Map<String, Value>,
     ) -> Option<(Value, bool)> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
+        Some(self.use_tool(call, tool, given))
+    }
+
+    fn use_tool(
+        &self,
+        call: &Call<'_>,
+        tool: &Tool,
+        mut given: Map<String, Value>,
+    ) -> (Value, bool) {
+        let began = Instant::now();
         let size = serde_json::to_string(&given).map_or(usize::MAX, |text| text.len());
-        let admitted =
-            arguments::check_size(size).and_then(|()| self.admit(call, tool, &mut given));
+        let admitted = arguments::check_size(size)
+            .and_then(|()| check_role(call, tool))
+            .and_then(|()| self.admit(call, tool, &mut given));
         let (place, outcome) = match admitted {
             Ok(place) => (place, tool.call(call, given)),
             Err(problem) => (None, Err(problem)),
@@ -195,13 +262,15 @@ impl Desk {
         {
             self.note(call, tool, problem);
         }
+        let code = outcome.as_ref().err().map(|problem| problem.code.as_str());
+        self.metrics.called(tool.name, code, began.elapsed());
         let (told, is_error) = tool.told(outcome);
         let is_own = Set::OWN.contains(&tool.set);
         let told = if is_own { bounds::enforced(told) } else { told };
         if let Some(place) = place {
             self.leave(call, place, &told, is_error);
         }
-        Some((told, is_error))
+        (told, is_error)
     }
 
     /// Records a reach for another run on the run that the caller is bound to.
@@ -236,6 +305,16 @@ fn nearest(options: &Options, tools: &mut Vec<Tool>) {
     tools.retain(|tool| least.get(tool.name) == Some(&far(&tool.set)));
 }
 
+/// Whether the caller's role lets the tool be called at all.
+fn check_role(call: &Call<'_>, tool: &Tool) -> Result<(), Problem> {
+    let actor = &call.caller.actor;
+    if tool.hints.read_only || actor.role >= Role::Agent {
+        return Ok(());
+    }
+    let actor = actor.clone();
+    Err(RunError::ReadOnly { actor }.into())
+}
+
 /// Whether each name is one tool's; the tools come by name.
 fn check_names(tools: &[Tool]) -> Result<(), StartError> {
     let same = tools.chunk_by(|one, other| one.name == other.name);
@@ -252,11 +331,11 @@ fn check_names(tools: &[Tool]) -> Result<(), StartError> {
 
 /// Whether the options leave a tool.
 fn offers(options: &Options, tool: &Tool) -> bool {
-    if options.read_only && !tool.hints.read_only {
+    if !lets(options, tool) {
         return false;
     }
-    if let Some(allowed) = &options.allowed {
-        return allowed.iter().any(|name| name == tool.name);
+    if options.allowed.is_some() {
+        return true;
     }
     if options.sets.is_empty() {
         return Set::DEFAULT.contains(&tool.set);
@@ -264,17 +343,36 @@ fn offers(options: &Options, tool: &Tool) -> bool {
     options.sets.contains(&tool.set)
 }
 
-impl Call<'_> {
-    /// The only run that may be touched, if the server or the caller is bound to one.
+/// Whether the options leave a tool, of whatever set.
+fn lets(options: &Options, tool: &Tool) -> bool {
+    let allowed = options.allowed.as_ref();
+    (tool.hints.read_only || !options.read_only)
+        && allowed.is_none_or(|all| all.iter().any(|name| name == tool.name))
+}
+
+impl<'c> Call<'c> {
+    /// A call that nobody waits for, and that tells nobody how far it is.
     #[must_use]
-    pub fn bound(&self) -> Option<&RunId> {
+    pub const fn quiet(desk: &'c Desk, caller: &'c Caller) -> Self {
+        Self {
+            desk,
+            caller,
+            cancelled: &|| false,
+            progress: &|_, _| {},
+        }
+    }
+
+    /// The only run that the caller may touch, if there is one: the server's, else the caller's own.
+    #[must_use]
+    pub fn bound(&self) -> Option<&'c RunId> {
         self.caller.run.as_ref().or(self.desk.options.run.as_ref())
     }
 
-    /// Whether neither the server nor the caller is bound to another run.
+    /// Whether both the server and the caller's credential are for this run.
     fn may_touch(&self, run: &RunId) -> Result<(), Problem> {
-        let bounds = [self.caller.run.as_ref(), self.desk.options.run.as_ref()];
-        match bounds.into_iter().flatten().find(|bound| *bound != run) {
+        let server = self.desk.options.run.as_ref();
+        let caller = self.caller.run.as_ref();
+        match server.into_iter().chain(caller).find(|bound| *bound != run) {
             None => Ok(()),
             Some(bound) => Err(Problem::new(
                 OTHER_RUN,

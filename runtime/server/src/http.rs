@@ -1,30 +1,54 @@
-//! Streamable HTTP: both protocol eras on one address, behind tokens.
+//! HTTP: MCP at `/mcp` in both eras, an API of the same objects at `/api`, and what operators look at.
+//!
+//! ```text
+//! connection ─ TCP_NODELAY ─ count ─→ door: Host, Origin, token → Caller ─→ /mcp      rmcp over any handler
+//!                                                                        ├→ /api      Desk::call, status by code
+//!                                                                        ├→ /metrics
+//!                                                                        └→ /healthz  (no token)
+//! ```
+//!
+//! What to rely on: nothing but `/healthz` is reached without passing the door, and a token that was revoked is refused by
+//! the next request and ends the streams that it has open.
+
+mod api;
+mod count;
+mod door;
+mod stream;
 
 use std::net::SocketAddr;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::extract::DefaultBodyLimit;
+use axum::http::header;
+use axum::middleware;
+use axum::response::IntoResponse;
 use axum::routing::get;
-use axum::serve::ListenerExt as _;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use statemark_store::Tokens;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
 use crate::desk::Desk;
 use crate::mcp::Server;
+use crate::metrics::{self, Metrics};
+
+pub use door::Keys;
 
 /// Largest body of a request. Unit: bytes. Why: an artifact of 16 MiB, escaped as JSON.
 const BODY: usize = 32 << 20;
 
+/// How long a session of the older era may be silent. Why: a person goes to lunch; a session costs a few kilobytes.
+const SILENCE: Duration = Duration::from_secs(8 * 60 * 60);
+
+/// How long open requests get to finish when the server ends.
+const GRACE: Duration = Duration::from_secs(5);
+
 /// How a server is reached.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HttpOptions {
     /// Where it listens. Port 0 picks one.
     pub address: SocketAddr,
@@ -32,8 +56,10 @@ pub struct HttpOptions {
     pub hosts: Vec<String>,
     /// Pages that may call it; else none that a browser shows.
     pub origins: Vec<String>,
-    /// Who may call. Empty: everybody on the loopback, as an agent.
-    pub tokens: Arc<RwLock<Tokens>>,
+    /// Who may call.
+    pub keys: Arc<dyn Keys>,
+    /// Who calls without a token from the same machine where there are no tokens; the others are for the same project.
+    pub caller: Caller,
 }
 
 /// A server that listens.
@@ -54,109 +80,126 @@ impl Serving {
         self.task.await.map_err(std::io::Error::other)?
     }
 
-    /// Ends it: no new requests, open ones are cancelled.
-    pub fn stop(&self) {
-        self.stop.cancel();
+    /// Ends it when this is called: no new requests; streams end, and what is being answered gets a few seconds.
+    pub fn stopper(&self) -> impl Fn() + Send + Sync + 'static {
+        let stop = self.stop.clone();
+        move || stop.cancel()
     }
 }
 
-/// Who is let in.
-#[derive(Clone)]
-struct Door {
-    tokens: Arc<RwLock<Tokens>>,
-    is_loopback: bool,
-}
-
-/// Listens, and serves until it is stopped.
+/// Listens, and serves the desk until it is stopped.
 ///
 /// # Errors
 ///
 /// The address can't be had; or it isn't the loopback and there are no tokens.
 pub async fn serve_http(desk: Arc<Desk>, options: HttpOptions) -> std::io::Result<Serving> {
+    let stop = CancellationToken::new();
+    let (own, caller) = (Arc::clone(&desk), options.caller.clone());
+    let make = move || Server::new(Arc::clone(&own), caller.clone());
+    let counted = Arc::clone(&desk);
+    let own = Router::new()
+        .nest("/api", api::router(Arc::clone(&desk), stop.clone()))
+        .route("/metrics", get(move || told(Arc::clone(&counted))));
+    let router = mounted(make, own, &options, &stop);
+    listen(router, Some(desk), &options, stop).await
+}
+
+/// Listens, and serves any handler on the same router, with the same checks, until it is stopped.
+///
+/// # Errors
+///
+/// As for [`serve_http`].
+pub async fn serve_handler<H: ServerHandler>(
+    make: impl Fn() -> H + Send + Sync + 'static,
+    options: HttpOptions,
+) -> std::io::Result<Serving> {
+    let stop = CancellationToken::new();
+    let router = mounted(make, Router::new(), &options, &stop);
+    listen(router, None, &options, stop).await
+}
+
+/// The handler at its place, with what stands beside it, behind the door.
+fn mounted<H: ServerHandler>(
+    make: impl Fn() -> H + Send + Sync + 'static,
+    beside: Router,
+    options: &HttpOptions,
+    stop: &CancellationToken,
+) -> Router {
+    let config = StreamableHttpServerConfig::default()
+        .with_allowed_hosts(door::hosts(options))
+        // The door knows which pages are its own, which a list that is made beforehand can't.
+        .disable_allowed_origins()
+        .with_max_request_body_bytes(BODY)
+        .with_cancellation_token(stop.clone());
+    let mut sessions = LocalSessionManager::default();
+    let mut silence = SessionConfig::default();
+    silence.keep_alive = Some(SILENCE);
+    sessions.session_config = silence;
+    let service = StreamableHttpService::new(move || Ok(make()), Arc::new(sessions), config);
+    let door = door::Door::new(options);
+    let behind = beside
+        .nest_service("/mcp", service)
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(middleware::from_fn_with_state(door.clone(), door::let_in))
+        .layer(middleware::from_fn_with_state(door, door::check_source));
+    behind.route("/healthz", get(|| async { "ok\n" }))
+}
+
+async fn told(desk: Arc<Desk>) -> impl IntoResponse {
+    (
+        [(header::CONTENT_TYPE, metrics::MEDIA)],
+        desk.metrics().text(),
+    )
+}
+
+async fn listen(
+    router: Router,
+    desk: Option<Arc<Desk>>,
+    options: &HttpOptions,
+    stop: CancellationToken,
+) -> std::io::Result<Serving> {
     let is_loopback = options.address.ip().is_loopback();
-    let is_open = options
-        .tokens
-        .read()
-        .is_ok_and(|tokens| tokens.iter().next().is_none());
-    if !is_loopback && is_open {
+    let keys = options.keys.tokens().map_err(std::io::Error::other)?;
+    if !is_loopback && keys.iter().next().is_none() {
         return Err(std::io::Error::other(
             "an address that others can reach needs tokens: `statemark token create NAME --role agent` makes one",
         ));
     }
-    let stop = CancellationToken::new();
-    let mut hosts = vec![
-        "localhost".to_owned(),
-        "127.0.0.1".to_owned(),
-        "::1".to_owned(),
-    ];
-    hosts.extend(options.hosts);
-    let config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(hosts)
-        .with_allowed_origins(options.origins)
-        .enforce_origin_validation()
-        .with_max_request_body_bytes(BODY)
-        .with_cancellation_token(stop.clone());
-    let service: StreamableHttpService<Server, LocalSessionManager> = StreamableHttpService::new(
-        move || Ok(Server::new(Arc::clone(&desk), Caller::agent())),
-        Arc::default(),
-        config,
-    );
-    let door = Door {
-        tokens: options.tokens,
-        is_loopback,
-    };
-    let router = Router::new()
-        .nest_service("/mcp", service)
-        .layer(middleware::from_fn_with_state(door, let_in))
-        .route("/healthz", get(|| async { "ok\n" }));
-    let listener = TcpListener::bind(options.address).await?;
+    let asked = options.address;
+    let listener = TcpListener::bind(asked).await.map_err(|error| {
+        let why = match error.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                "another program has the port; take another, or 0 for any that is free".to_owned()
+            }
+            std::io::ErrorKind::PermissionDenied => {
+                "ports below 1024 are the system's; take another".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        std::io::Error::new(error.kind(), format!("can't listen at {asked}: {why}"))
+    })?;
     let address = listener.local_addr()?;
-    // Without it a small answer waits 40 ms for an acknowledgment of the one before.
-    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    let ended = stop.clone();
+    let counting: Arc<dyn count::Count> = match desk {
+        Some(desk) => desk,
+        None => Arc::new(Metrics::default()),
+    };
+    let listener = count::Counted::new(listener, counting);
+    let (asked_to_end, ended) = (stop.clone(), stop.clone());
     let task = tokio::spawn(async move {
-        axum::serve(listener, router)
-            .with_graceful_shutdown(ended.cancelled_owned())
-            .await
+        let serving = axum::serve(listener, router);
+        let serving = serving.with_graceful_shutdown(asked_to_end.cancelled_owned());
+        let late = async {
+            ended.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::select! {
+            done = serving.into_future() => done,
+            () = late => Ok(()),
+        }
     });
     Ok(Serving {
         address,
         stop,
         task,
     })
-}
-
-/// Lets a request in as its token says. Without tokens, who is on the same machine is an agent.
-async fn let_in(State(door): State<Door>, mut request: Request, next: Next) -> Response {
-    let bearer = request.headers().get(header::AUTHORIZATION);
-    let bearer = bearer.and_then(|it| it.to_str().ok());
-    let bearer = bearer.and_then(|it| it.strip_prefix("Bearer "));
-    let caller = {
-        let Ok(tokens) = door.tokens.read() else {
-            return refuse("the tokens can't be read");
-        };
-        match bearer {
-            Some(text) => match tokens.find(text) {
-                Some(token) => Caller {
-                    actor: token.actor(),
-                    run: token.run.clone(),
-                    project: None,
-                },
-                None => {
-                    return refuse(
-                        "the token isn't good here: it was revoked, or is another project's",
-                    );
-                }
-            },
-            None if door.is_loopback && tokens.iter().next().is_none() => Caller::agent(),
-            None => return refuse("a token is needed: `Authorization: Bearer …`"),
-        }
-    };
-    request.extensions_mut().insert(caller);
-    next.run(request).await
-}
-
-fn refuse(why: &'static str) -> Response {
-    let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
-    (StatusCode::UNAUTHORIZED, challenge, format!("{why}\n")).into_response()
 }

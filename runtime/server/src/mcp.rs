@@ -1,23 +1,36 @@
-//! The protocol: rmcp's handler over the desk.
+//! The protocol: rmcp's handler over the desk, a file for each of its parts.
 //!
-//! A tool blocks a thread of its own, since stores are synchronous and `wait_run` waits; the connection goes on meanwhile.
+//! Nothing is decided here. A tool, a resource and a prompt are what the desk gives the caller of the request; what a list
+//! leaves out is refused when it is asked for all the same. Both eras are served by one handler: what differs between them
+//! (how a client hears of changes) is in `mcp/follow.rs`.
+
+mod complete;
+mod follow;
+mod pages;
+mod prompts;
+mod resources;
+mod stdio;
+mod tools;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ServerCapabilities, ServerConfig, Tool as McpTool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
 };
-use rmcp::service::{RequestContext, ServerInitializeError};
-use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
-use serde_json::Value;
-use tokio::sync::mpsc;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 
 use crate::caller::Caller;
 use crate::desk::Desk;
-use crate::tool::{Call, Tool};
+use crate::problem::Problem;
+use crate::tool::Call;
+
+pub use stdio::serve_stdio;
 
 /// What clients put before their models.
 const INSTRUCTIONS: &str = "\
@@ -31,28 +44,73 @@ it stands still and which call moves it. People decide approvals elsewhere: ask 
 pub struct Server {
     desk: Arc<Desk>,
     caller: Caller,
+    /// What a client of the older era has asked to hear of.
+    subscribed: follow::Subscribed,
 }
 
 impl Server {
     /// A handler for whoever calls without a credential of their own.
     #[must_use]
-    pub const fn new(desk: Arc<Desk>, caller: Caller) -> Self {
-        Self { desk, caller }
+    pub fn new(desk: Arc<Desk>, caller: Caller) -> Self {
+        Self {
+            desk,
+            caller,
+            subscribed: follow::Subscribed::default(),
+        }
     }
 
     /// Who sends a request: by the credential of the HTTP request if there is one.
     fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
         let parts = context.extensions.get::<axum::http::request::Parts>();
-        let own = parts.and_then(|parts| parts.extensions.get::<Caller>().cloned());
-        let caller = own.unwrap_or_else(|| self.caller.clone());
+        let caller = self.credential(parts);
         let client = context.client_info();
         caller.through(client.as_ref().map(|it| it.name.as_str()))
+    }
+
+    fn credential(&self, parts: Option<&axum::http::request::Parts>) -> Caller {
+        let own = parts.and_then(|parts| parts.extensions.get::<Caller>().cloned());
+        own.unwrap_or_else(|| self.caller.clone())
+    }
+
+    /// Asks the desk something for the caller of a request, on a thread where that may take its time.
+    async fn ask<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        ask: impl FnOnce(&Call<'_>) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let caller = self.caller(context);
+        let desk = Arc::clone(&self.desk);
+        let work = tokio::task::spawn_blocking(move || ask(&Call::quiet(&desk, &caller)));
+        let answer = work.await;
+        let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        answer.map_err(|problem| told(&problem))
+    }
+}
+
+/// A problem as an error of the protocol, where there is no answer that it could stand in.
+fn told(problem: &Problem) -> ErrorData {
+    let data = Some(json!(problem));
+    let message = problem.message.clone();
+    match problem.code.as_str() {
+        "unknown_resource" | "unknown_workflow" | "unknown_run" | "unknown_state"
+        | "unknown_artifact" => ErrorData::resource_not_found(message, data),
+        "store_failed" | "corrupt" | "busy" => ErrorData::internal_error(message, data),
+        _ => ErrorData::invalid_params(message, data),
     }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("statemark", env!("CARGO_PKG_VERSION")))
             .with_instructions(INSTRUCTIONS)
@@ -60,18 +118,15 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult {
-            tools: self.desk.tools().iter().map(listed).collect(),
-            ..ListToolsResult::default()
-        })
+        tools::list(self, page, &context).await
     }
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {
         let tool = self.desk.tools().iter().find(|tool| tool.name == name);
-        tool.map(listed)
+        tool.map(tools::listed)
     }
 
     async fn call_tool(
@@ -79,100 +134,101 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let caller = self.caller(&context);
-        let desk = Arc::clone(&self.desk);
-        let cancelled = Arc::new(AtomicBool::new(false));
-        let stop = Arc::clone(&cancelled);
-        let (tell, mut words) = mpsc::unbounded_channel::<(f64, String)>();
-        let name = request.name.to_string();
-        let arguments = request.arguments.unwrap_or_default();
-        let mut work = tokio::task::spawn_blocking(move || {
-            let cancelled = || stop.load(Ordering::Relaxed);
-            // Nobody may be left to hear it.
-            let progress = |share: f64, said: &str| drop(tell.send((share, said.to_owned())));
-            let call = Call {
-                desk: &desk,
-                caller: &caller,
-                cancelled: &cancelled,
-                progress: &progress,
-            };
-            desk.call(&call, &name, arguments)
-        });
-        let token = context.meta.get_progress_token();
-        let answer = loop {
-            tokio::select! {
-                done = &mut work => break done,
-                () = context.ct.cancelled() => {
-                    cancelled.store(true, Ordering::Relaxed);
-                    break work.await;
-                }
-                Some((share, said)) = words.recv() => {
-                    if let Some(token) = token.clone() {
-                        let mut progress = ProgressNotificationParam::new(token, share);
-                        progress.total = Some(1.0);
-                        progress.message = Some(said);
-                        // A client that is gone will be noticed by its connection.
-                        drop(context.peer.notify_progress(progress).await);
-                    }
-                }
-            }
-        };
-        match answer {
-            Ok(Some((value, is_error))) => Ok(told(value, is_error).into()),
-            Ok(None) => {
-                let message = format!("there is no tool `{}`", request.name);
-                Err(ErrorData::invalid_params(message, None))
-            }
-            Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+        tools::call(self, request, context).await
+    }
+
+    async fn list_resources(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        resources::list(self, page, &context).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        resources::templates(page)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        resources::read(self, request.uri, &context).await
+    }
+
+    async fn list_prompts(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        prompts::list(self, page, &context).await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompts::get(self, request, &context).await
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        complete::complete(self, request, &context).await
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let parts = context.extensions.get::<axum::http::request::Parts>();
+        let caller = self.credential(parts);
+        let outlet = follow::Outlet::Session(context.peer, self.subscribed.clone());
+        tokio::spawn(follow::follow(Arc::clone(&self.desk), caller, outlet));
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let uri = request.uri.clone();
+        self.ask(&context, move |call| follow::check(call, &uri))
+            .await?;
+        self.subscribed.add(request.uri)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscribed.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let caller = self.caller(context.request_context());
+        let uris = context.accepted().resource_subscriptions.clone();
+        let uris = uris.unwrap_or_default();
+        let outlet = follow::Outlet::Stream(context.sink().clone(), uris);
+        let work = follow::follow(Arc::clone(&self.desk), caller, outlet);
+        tokio::select! {
+            () = work => {}
+            () = context.cancelled() => {}
         }
+        Ok(())
     }
-}
-
-/// A tool as clients are told of it.
-fn listed(tool: &Tool) -> McpTool {
-    let schema = |map: &serde_json::Map<_, _>| Arc::new(JsonObject::clone(map));
-    let hints = tool.hints;
-    let annotations = ToolAnnotations::new()
-        .read_only(hints.read_only)
-        .destructive(hints.destructive)
-        .idempotent(hints.idempotent)
-        .open_world(hints.open_world);
-    let listed = McpTool::new(tool.name, tool.description, schema(&tool.input))
-        .with_title(tool.title)
-        .with_annotations(annotations);
-    match &tool.output {
-        Some(output) => listed.with_raw_output_schema(schema(output)),
-        None => listed,
-    }
-}
-
-/// What a client is told of an answer: objects as data and as text, all else as text alone, which older clients insist on.
-fn told(value: Value, is_error: bool) -> CallToolResult {
-    let text = match value {
-        Value::Object(_) if is_error => return CallToolResult::structured_error(value),
-        Value::Object(_) => return CallToolResult::structured(value),
-        Value::String(text) => text,
-        other => other.to_string(),
-    };
-    let content = vec![ContentBlock::text(text)];
-    if is_error {
-        CallToolResult::error(content)
-    } else {
-        CallToolResult::success(content)
-    }
-}
-
-/// Serves one client over standard input and output, until it goes away.
-///
-/// # Errors
-///
-/// The client doesn't speak the protocol, or the streams fail.
-pub async fn serve_stdio(server: Server) -> std::io::Result<()> {
-    let running = match server.serve(rmcp::transport::stdio()).await {
-        // A client may leave without a word.
-        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        running => running.map_err(std::io::Error::other)?,
-    };
-    running.waiting().await.map_err(std::io::Error::other)?;
-    Ok(())
 }

@@ -149,6 +149,26 @@ impl Loaded {
         )
     }
 
+    /// Whether there are arguments with which the active states let a tool be called.
+    #[must_use]
+    pub fn may_offer(&self, tool: &str) -> bool {
+        if UNGATED.contains(&tool) {
+            return true;
+        }
+        if withheld_by(tool).is_some() {
+            return self.may_use(tool, &Value::Null) == Verdict::Allow;
+        }
+        let Ok(paths) = self.paths() else {
+            return false;
+        };
+        let mut disallowed = paths.iter().flatten().flat_map(|(_, it)| &it.disallowed);
+        let admits = |(_, grant): &(String, Grant)| {
+            let allowed = grant.allowed.as_ref();
+            allowed.is_none_or(|all| all.iter().any(|it| it.names(tool)))
+        };
+        !disallowed.any(|it| it.is_of_all(tool)) && paths.iter().any(|path| path.iter().all(admits))
+    }
+
     /// What the active states grant, in their own words.
     #[must_use]
     pub fn granted(&self) -> Granted {

@@ -20,6 +20,12 @@ pub(crate) struct ServeArgs {
     /// Listen here instead, such as 127.0.0.1:7420; port 0 picks one
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) http: Option<SocketAddr>,
+    /// A name under which others ask for it over HTTP, such as runs.example.org; the loopback's are always good
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub(crate) host: Vec<String>,
+    /// A page that may call it over HTTP, such as https://runs.example.org; else no page may
+    #[arg(long, value_name = "URL", requires = "http")]
+    pub(crate) origin: Vec<String>,
     /// The sets of tools to offer: runs, human, artifacts, time, author, project, agent [default: the first three]
     #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = own)]
     pub(crate) toolsets: Vec<Set>,

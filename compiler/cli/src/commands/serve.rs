@@ -1,6 +1,8 @@
 //! `serve`: agents drive runs.
 
-use std::sync::{Arc, RwLock};
+mod session;
+
+use std::sync::Arc;
 
 use statemark_server::{Desk, HttpOptions, Options, Server, serve_http, serve_stdio};
 use statemark_store::RunId;
@@ -34,23 +36,61 @@ pub(super) fn run(args: &ServeArgs, printer: &mut Printer) -> Result<ExitStatus,
     let tokio = tokio.map_err(FailureKind::Serving)?;
     let Some(address) = args.http else {
         let server = Server::new(desk, runs::agent()?);
-        tokio
-            .block_on(serve_stdio(server))
-            .map_err(FailureKind::Serving)?;
+        let ended = tokio.block_on(async {
+            let asked = asked_to_end()?;
+            tokio::select! {
+                ended = serve_stdio(server) => ended,
+                () = asked => Ok(()),
+            }
+        });
+        // A thread that still waits for input mustn't hold the end up.
+        tokio.shutdown_background();
+        ended.map_err(FailureKind::Serving)?;
         return Ok(ExitStatus::Clean);
     };
     let options = HttpOptions {
         address,
-        hosts: Vec::new(),
-        origins: Vec::new(),
-        tokens: Arc::new(RwLock::new(runs::tokens()?)),
+        hosts: args.host.clone(),
+        origins: args.origin.clone(),
+        keys: Arc::new(runs::keys()?),
+        caller: runs::anybody()?,
     };
-    tokio
-        .block_on(async {
-            let serving = serve_http(desk, options).await?;
-            printer.talk(&format!("listening at http://{}/mcp\n", serving.address));
-            serving.ended().await
-        })
-        .map_err(FailureKind::Serving)?;
-    Ok(ExitStatus::Clean)
+    tokio.block_on(async {
+        let asked = asked_to_end().map_err(FailureKind::Serving)?;
+        let serving = serve_http(desk, options).await;
+        let serving = serving.map_err(FailureKind::Serving)?;
+        // It is removed when this ends, however it does.
+        let _file = session::write(serving.address)?;
+        printer.talk(&format!("listening at http://{}/mcp\n", serving.address));
+        let stop = serving.stopper();
+        tokio::spawn(async move {
+            asked.await;
+            stop();
+        });
+        serving.ended().await.map_err(FailureKind::Serving)?;
+        Ok(ExitStatus::Clean)
+    })
+}
+
+/// What is over when somebody asks the process to end: by the keyboard, or as service managers do. From now on that doesn't
+/// end it at once.
+#[cfg(unix)]
+fn asked_to_end() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut ended = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = ended.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn asked_to_end() -> std::io::Result<impl Future<Output = ()>> {
+    let mut interrupted = tokio::signal::windows::ctrl_c()?;
+    Ok(async move {
+        interrupted.recv().await;
+    })
 }

@@ -57,12 +57,38 @@ pub(super) fn check(token: Option<&Token>, run: &RunId) -> Result<(), Failure> {
 
 /// The tokens of this project.
 pub(crate) fn read() -> Result<Tokens, Failure> {
-    let path = place::folder()?.join(LIST);
+    read_from(&list()?)
+}
+
+/// Where the tokens of this project are.
+pub(super) fn list() -> Result<PathBuf, Failure> {
+    Ok(place::folder()?.join(LIST))
+}
+
+/// The tokens in a file; none if it isn't there.
+pub(super) fn read_from(path: &Path) -> Result<Tokens, Failure> {
     if !path.exists() {
         return Ok(Tokens::default());
     }
-    let bytes = files::read(&path, MOST)?.unwrap_or_default();
-    serde_json::from_slice(&bytes).map_err(|cause| FailureKind::BadTokens { path, cause }.into())
+    let bytes = files::read(path, MOST)?.unwrap_or_default();
+    serde_json::from_slice(&bytes).map_err(|cause| {
+        let path = path.to_owned();
+        FailureKind::BadTokens { path, cause }.into()
+    })
+}
+
+/// The token in the environment, if it is good for this project.
+pub(crate) fn own_token() -> Result<Option<String>, Failure> {
+    let (_, token) = caller(false)?;
+    let given = std::env::var(VARIABLE).ok();
+    Ok(given.filter(|_| token.is_some()))
+}
+
+/// Keeps a text in the project's own folder, where only its owner can read it. Where it is now.
+pub(crate) fn keep_private(name: &str, text: &str) -> Result<PathBuf, Failure> {
+    let path = place::make_folder()?.join(name);
+    keep(&path, text)?;
+    Ok(path)
 }
 
 /// Changes the project's tokens, one process at a time.

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use statemark_store::file_of;
+use statemark_store::{Hash, file_of};
 
 use crate::failure::{Failure, FailureKind};
 use crate::{config, files};
@@ -12,6 +12,9 @@ const VARIABLE: &str = "STATEMARK_STORE";
 
 /// The folder of a project's runs.
 const FOLDER: &str = ".statemark";
+
+/// How long the id of a project is that names none. Why: no two folders of a machine share so much of a hash.
+const DIGITS: usize = 16;
 
 /// The file in it.
 const FILE: &str = "runs.db";
@@ -101,6 +104,28 @@ fn around(here: &Path) -> PathBuf {
         }
     }
     here.join(FOLDER)
+}
+
+/// The id of the project in a folder: what its `statemark.toml` says, else a hash of where its repository lies, else of
+/// where it lies itself.
+pub(super) fn project(path: &str) -> Result<String, Failure> {
+    let unreadable = |cause| FailureKind::Unreadable {
+        path: path.into(),
+        cause,
+    };
+    let folder = std::path::absolute(path).map_err(unreadable)?;
+    if let Some((_, config)) = config::find(&folder)?
+        && let Some(id) = config.project
+    {
+        return Ok(id);
+    }
+    let mut around = folder.ancestors();
+    let root = around.find(|it| it.join(".git").exists());
+    let root = root.unwrap_or(&folder);
+    // What isn't there has no other name, either.
+    let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+    let hash = Hash::of(root.as_os_str().as_encoded_bytes()).to_string();
+    Ok(hash.chars().take(DIGITS).collect())
 }
 
 fn made(folder: PathBuf) -> Result<PathBuf, Failure> {

@@ -21,31 +21,34 @@ pub(crate) struct Client {
 impl Client {
     /// Starts `statemark serve` with these arguments in a folder, and shakes hands as clients up to 2025-11-25 do.
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut client = Self::unheard(folder, arguments);
+        Self::unheard(folder, arguments).shaken()
+    }
+
+    /// The same with a token.
+    pub(crate) fn with_token(folder: &Path, arguments: &[&str], token: &str) -> Self {
+        let mut command = serve(folder, arguments);
+        command.env("STATEMARK_TOKEN", token);
+        Self::of(command).shaken()
+    }
+
+    fn shaken(mut self) -> Self {
         let capabilities = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},
             "clientInfo": {"name": "script", "version": "1"},
         });
-        client.ask("initialize", &capabilities);
-        client.tell("notifications/initialized", &json!({}));
-        client
+        self.ask("initialize", &capabilities);
+        self.tell("notifications/initialized", &json!({}));
+        self
     }
 
     /// The same, and nothing is said yet.
     pub(crate) fn unheard(folder: &Path, arguments: &[&str]) -> Self {
-        let mut command = Command::new(BINARY);
-        command
-            .arg("serve")
-            .args(arguments)
-            .current_dir(folder)
-            .env("STATEMARK_NOW", "1800000000000")
-            .env("XDG_CONFIG_HOME", "own")
-            .env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap())
-            .env_remove("STATEMARK_STORE")
-            .env_remove("STATEMARK_TOKEN")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
+        Self::of(serve(folder, arguments))
+    }
+
+    fn of(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut server = command.spawn().unwrap();
         Self {
             input: server.stdin.take(),
@@ -61,6 +64,11 @@ impl Client {
         let asked = self.begin(method, params);
         self.answer(asked)
             .unwrap_or_else(|| panic!("the server ended within `{method}`"))
+    }
+
+    /// Asks as clients from 2026-07-28 on do, who shake no hands.
+    pub(crate) fn ask_newer(&mut self, method: &str, params: &Value) -> Value {
+        self.ask(method, &newer(params))
     }
 
     /// Asks, and doesn't wait. The number that the answer will have.
@@ -97,6 +105,19 @@ impl Client {
         }
     }
 
+    /// The next thing of this kind that the server tells without being asked.
+    pub(crate) fn hear(&mut self, method: &str) -> Value {
+        loop {
+            if let Some(at) = self.told.iter().position(|it| it["method"] == method) {
+                return self.told.remove(at)["params"].take();
+            }
+            let mut line = String::new();
+            self.output.read_line(&mut line).unwrap();
+            assert!(line.ends_with('\n'), "the server ended before `{method}`");
+            self.told.push(serde_json::from_str(&line).unwrap());
+        }
+    }
+
     /// Calls a tool, and gives its envelope.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let mut answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
@@ -113,6 +134,47 @@ impl Client {
     pub(crate) fn kill(&mut self) {
         let _ = self.server.kill();
     }
+}
+
+/// `statemark serve` with these arguments in a folder.
+pub(crate) fn serve(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(BINARY);
+    command
+        .arg("serve")
+        .args(arguments)
+        .current_dir(folder)
+        .env("STATEMARK_NOW", "1800000000000")
+        .env("XDG_CONFIG_HOME", "own")
+        .env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap())
+        .env_remove("STATEMARK_STORE")
+        .env_remove("STATEMARK_TOKEN");
+    command
+}
+
+/// Makes a token: its text.
+pub(crate) fn token(folder: &Path, words: &str) -> String {
+    let output = Command::new(BINARY)
+        .args(["token", "create"])
+        .args(words.split(' '))
+        .current_dir(folder)
+        .env("XDG_CONFIG_HOME", "own")
+        .env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap())
+        .env_remove("STATEMARK_TOKEN")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let token = text.split_whitespace().find(|it| it.starts_with("smk_"));
+    token.unwrap_or_else(|| panic!("{text}")).to_owned()
+}
+
+/// What a request says for itself since there are no sessions.
+pub(crate) fn newer(params: &Value) -> Value {
+    let mut params = params.clone();
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    params["_meta"]["io.modelcontextprotocol/clientInfo"] =
+        json!({"name": "script", "version": "1"});
+    params
 }
 
 impl Drop for Client {

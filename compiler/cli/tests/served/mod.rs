@@ -1,8 +1,14 @@
 //! `statemark serve`, as its clients have it: the built binary over standard input and output, and over HTTP.
 
+mod api;
 mod authoring;
 pub(crate) mod client;
 mod ended;
+mod http;
+mod lists;
+mod news;
 mod project;
+mod raw;
+mod resources;
 mod story;
 mod told;

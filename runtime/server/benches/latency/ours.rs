@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use serde_json::json;
 use statemark_compiler::source::Sources;
@@ -72,7 +72,8 @@ pub(crate) fn http(folder: &Path) {
         address: ([127, 0, 0, 1], 0).into(),
         hosts: Vec::new(),
         origins: Vec::new(),
-        tokens: Arc::new(RwLock::new(Tokens::default())),
+        keys: Arc::new(Tokens::default()),
+        caller: Caller::agent(),
     };
     runtime().block_on(async {
         let serving = serve_http(desk(folder), options).await.unwrap();

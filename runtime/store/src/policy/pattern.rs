@@ -68,7 +68,13 @@ impl Pattern {
         other.name.contains(['*', '?']) || self.names(&other.name)
     }
 
-    fn names(&self, tool: &str) -> bool {
+    /// Whether it is about every call of a tool, whatever the arguments.
+    pub(super) fn is_of_all(&self, tool: &str) -> bool {
+        self.arguments.is_none() && self.names(tool)
+    }
+
+    /// Whether it is about a tool at all.
+    pub(super) fn names(&self, tool: &str) -> bool {
         if let Some(pack) = self.name.strip_suffix(".*")
             && let Some(tools) = tools_of_pack(pack)
         {

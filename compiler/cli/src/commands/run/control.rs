@@ -25,7 +25,8 @@ pub(in crate::commands) fn go_on(
         (Some(run), _) => runs::current(&all, run)?,
         (None, latest) => {
             let workflow = latest.clone().unwrap_or_default();
-            let project = args.project.as_deref().map(runs::project).transpose()?;
+            let project = args.project.as_deref();
+            let project = project.map(|it| runs::project(Some(it))).transpose()?;
             let found = all.latest_paused(&workflow, project.as_deref())?;
             found.ok_or(FailureKind::NonePaused { workflow })?
         }

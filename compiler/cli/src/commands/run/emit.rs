@@ -61,7 +61,7 @@ pub(in crate::commands) fn run(
         report,
         start: Some(Start {
             workflow: args.workflow.clone(),
-            project: Some(runs::project(args.project.as_deref().unwrap_or("."))?),
+            project: Some(runs::project(args.project.as_deref())?),
             title: args.name.clone(),
             ..Start::default()
         }),

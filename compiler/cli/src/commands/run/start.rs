@@ -19,6 +19,7 @@ pub(in crate::commands) fn run(
         workflow: args.workflow.clone(),
         input: input.unwrap_or_default(),
         title: args.title.clone(),
+        project: Some(runs::project(None)?),
         ..Start::default()
     };
     let (given, key) = (args.run_id.as_deref(), args.key.as_deref());

@@ -1,0 +1,169 @@
+//! The API beside MCP: the same objects by paths, with statuses.
+
+use std::io::{BufRead, BufReader, Write};
+
+use serde_json::{Value, json};
+
+use super::client::token;
+use super::raw::Listening;
+use super::resources::desk;
+use crate::keeping::said;
+
+#[test]
+fn a_run_is_driven_and_decided() {
+    let scratch = desk("api-story");
+    let server = Listening::start(&scratch.path, &[]);
+    let listed = server.get("/api/workflows", "").json();
+    assert_eq!(listed["data"]["workflows"][0]["id"], "desk");
+    let shown = server.get("/api/workflows/desk?format=mermaid", "").json();
+    assert!(
+        shown["data"]["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("stateDiagram-v2")
+    );
+    assert_eq!(server.get("/api/workflows/none", "").status, 404);
+    let start = json!({"workflow": "desk", "run_id": "r1"});
+    let begun = server.post("/api/runs", "", &start);
+    assert_eq!(
+        (begun.status, &begun.json()["data"]["run_id"]),
+        (201, &json!("r1"))
+    );
+    assert_eq!(server.post("/api/runs", "", &start).status, 409);
+    let found = server
+        .get("/api/runs?status=running,waiting&limit=1", "")
+        .json();
+    assert_eq!(found["data"]["runs"][0]["run_id"], "r1");
+    assert_eq!(server.get("/api/runs?limit=many", "").status, 400);
+    assert_eq!(server.get("/api/runs?colour=red", "").status, 400);
+    let refused = server.post("/api/runs/r1/events", "", &json!({"event": "accept"}));
+    assert_eq!(refused.status, 409, "{refused:?}");
+    scratch.write("text.md", "## Aim\n\nTo be read.\n");
+    said(
+        &scratch,
+        "statemark artifacts put r1 text text.md --final",
+        0,
+    );
+    let moved = server.post("/api/runs/r1/events", "", &json!({"event": "done"}));
+    assert_eq!(moved.json()["data"]["to"], json!(["checking"]));
+    let asked = server
+        .post("/api/runs/r1/events", "", &json!({"event": "accept"}))
+        .json();
+    let request = asked["data"]["asked"].as_str().unwrap().to_owned();
+    let open = server.get("/api/runs/r1/requests", "").json();
+    assert_eq!(open["data"]["requests"][0]["request_id"], request.as_str());
+    let path = format!("/api/requests/{request}");
+    let refused = server.post(&path, "", &json!({"action": "approve"}));
+    assert!([403, 409].contains(&refused.status), "{refused:?}");
+    let ann = token(&scratch.path, "ann --role person");
+    let ann = format!("Authorization: Bearer {ann}\r\n");
+    let decided = server.post(&path, &ann, &json!({"action": "approve"}));
+    assert_eq!(decided.status, 200, "{decided:?}");
+    let seen = server
+        .get("/api/runs/r1?include=context,visits", &ann)
+        .json();
+    assert_eq!(seen["data"]["next"]["status"], "completed");
+    assert!(seen["data"]["visits"].is_object());
+    let events = server
+        .get("/api/runs/r1/events?kinds=event&view=transcript", &ann)
+        .json();
+    let by: Vec<&str> = events["data"]["records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["by"].as_str().unwrap())
+        .collect();
+    assert_eq!(by, ["agent", "ann (person)"]);
+    assert_eq!(server.get("/api/nothing", &ann).status, 404);
+    let wrong = server.raw(
+        &format!("POST /api/runs HTTP/1.1\r\nHost: {}\r\n{ann}", server.at),
+        b"workflow=desk",
+    );
+    assert_eq!(wrong.status, 415);
+}
+
+#[test]
+fn what_scopes_a_server_holds_for_the_api() {
+    let scratch = desk("api-scope");
+    said(&scratch, "statemark start desk --run-id r1", 0);
+    said(&scratch, "statemark start desk --run-id r2", 0);
+    let server = Listening::start(&scratch.path, &["--read-only", "--run", "r1"]);
+    assert_eq!(server.get("/api/runs/r1", "").status, 200);
+    assert_eq!(server.get("/api/runs/r2", "").status, 403);
+    assert_eq!(server.get("/api/stream?run_id=r2", "").status, 403);
+    let refused = server.post("/api/runs/r1/events", "", &json!({"event": "done"}));
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (404, "not_offered")
+    );
+    // A profile's tools are beside the point here.
+    let server = Listening::start(&scratch.path, &["--toolsets", "human"]);
+    assert_eq!(server.get("/api/runs/r2", "").status, 200);
+    let listed = server.ask("tools/list", &json!({}), "").json().to_string();
+    assert!(!listed.contains("get_run"), "{listed}");
+}
+
+/// Reads events of a stream until one has been read whose data has this field.
+fn until(reader: &mut impl BufRead, field: &str) -> (String, Value) {
+    let mut id = String::new();
+    loop {
+        let mut line = String::new();
+        assert_ne!(
+            reader.read_line(&mut line).unwrap(),
+            0,
+            "the stream has ended"
+        );
+        if let Some(found) = line.strip_prefix("id: ") {
+            id = found.trim().to_owned();
+        }
+        let Some(data) = line.strip_prefix("data: ") else {
+            continue;
+        };
+        let value: Value = serde_json::from_str(data).unwrap();
+        if value.get(field).is_some() {
+            return (id, value);
+        }
+    }
+}
+
+#[test]
+fn a_stream_goes_on_where_it_was_cut_off() {
+    let scratch = desk("api-stream");
+    let server = Listening::start(&scratch.path, &[]);
+    server.post(
+        "/api/runs",
+        "",
+        &json!({"workflow": "desk", "run_id": "r1"}),
+    );
+    let open = |path: &str, headers: &str| {
+        let mut stream = server.connect();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {}\r\n{headers}\r\n",
+            server.at
+        )
+        .unwrap();
+        BufReader::new(stream)
+    };
+    let mut all = open("/api/stream", "");
+    let mut head = String::new();
+    while head.trim() != "content-type: text/event-stream" {
+        head.clear();
+        all.read_line(&mut head).unwrap();
+    }
+    let mut one = open("/api/stream?run_id=r1&after_seq=0", "");
+    let (id, record) = until(&mut one, "kind");
+    assert_eq!((id.as_str(), &record["kind"]), ("1", &json!("run.started")));
+    drop(one);
+    // Another process than the server.
+    said(&scratch, "statemark pause r1", 0);
+    let mut one = open("/api/stream?run_id=r1", "Last-Event-ID: 1\r\n");
+    let (id, record) = until(&mut one, "kind");
+    assert_eq!((id.as_str(), &record["kind"]), ("2", &json!("run.paused")));
+    let (_, run) = until(&mut all, "status");
+    assert_eq!(
+        (&run["run_id"], &run["status"]),
+        (&json!("r1"), &json!("paused"))
+    );
+    assert_eq!(server.get("/api/stream?run_id=none", "").status, 404);
+}

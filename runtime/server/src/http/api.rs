@@ -1,0 +1,253 @@
+//! The API: the tools of ours by paths and verbs, for programs that don't speak MCP.
+//!
+//! | request | tool |
+//! |---|---|
+//! | `GET /workflows`, `GET /workflows/ID` | `list_workflows`, `describe_workflow` |
+//! | `GET /runs`, `POST /runs` | `list_runs`, `start_run` |
+//! | `GET /runs/ID`, `…/events`, `…/timeline`, `…/artifacts`, `…/requests` | `get_run`, `get_events`, `get_timeline`, `get_artifact`, `list_requests` |
+//! | `POST /runs/ID/events` | `send_event` |
+//! | `POST /requests/ID` | `resolve_request` |
+//! | `GET /stream` | server-sent events: `http/stream.rs` |
+//!
+//! Arguments come from the query or from the body, which is a JSON object; what the path names can't be said otherwise there.
+//! The answer is the envelope that a tool gives, with a status by its code. The same policy holds as for tools.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Json, Router};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::door::refused;
+use super::stream;
+use crate::caller::Caller;
+use crate::desk::Desk;
+use crate::problem::Problem;
+use crate::tool::Call;
+
+/// What every request is answered from.
+#[derive(Clone)]
+pub(super) struct Api {
+    pub(super) desk: Arc<Desk>,
+    /// Ends streams.
+    pub(super) stop: CancellationToken,
+}
+
+type Pairs = Query<Vec<(String, String)>>;
+type Given = Result<Json<Map<String, Value>>, JsonRejection>;
+
+/// The paths below `/api`.
+pub(super) fn router(desk: Arc<Desk>, stop: CancellationToken) -> Router {
+    let read = |tool, named| {
+        get(move |api, caller, path, query| read(tool, named, (api, caller, path, query)))
+    };
+    let write = |tool, named| {
+        post(move |api, caller, path, given| write(tool, named, (api, caller, path, given)))
+    };
+    let runs = get(|api, caller, query| list("list_runs", (api, caller, query))).post(start);
+    Router::new()
+        .route(
+            "/workflows",
+            get(|api, caller, query| list("list_workflows", (api, caller, query))),
+        )
+        .route("/workflows/{id}", read("describe_workflow", "workflow"))
+        .route("/runs", runs)
+        .route("/runs/{id}", read("get_run", "run_id"))
+        .route("/runs/{id}/artifacts", read("get_artifact", "run_id"))
+        .route(
+            "/runs/{id}/events",
+            read("get_events", "run_id").merge(write("send_event", "run_id")),
+        )
+        .route("/runs/{id}/requests", read("list_requests", "run_id"))
+        .route("/runs/{id}/timeline", read("get_timeline", "run_id"))
+        .route("/requests/{id}", write("resolve_request", "request_id"))
+        .route("/stream", get(stream::stream))
+        .fallback(|| async {
+            let problem = Problem::new("unknown_path", "the API has no such path");
+            refused(StatusCode::NOT_FOUND, problem)
+        })
+        .with_state(Api { desk, stop })
+}
+
+async fn list(
+    tool: &'static str,
+    (State(api), Extension(caller), Query(pairs)): (State<Api>, Extension<Caller>, Pairs),
+) -> Response {
+    asked(api, caller, tool, pairs, None).await
+}
+
+async fn read(
+    tool: &'static str,
+    named: &'static str,
+    (State(api), Extension(caller), Path(id), Query(pairs)): (
+        State<Api>,
+        Extension<Caller>,
+        Path<String>,
+        Pairs,
+    ),
+) -> Response {
+    asked(api, caller, tool, pairs, Some((named, id))).await
+}
+
+async fn asked(
+    api: Api,
+    caller: Caller,
+    tool: &'static str,
+    pairs: Vec<(String, String)>,
+    named: Option<(&'static str, String)>,
+) -> Response {
+    let mut arguments = match api.desk.own(tool) {
+        Some(known) => typed(pairs, &known.input),
+        None => Map::new(),
+    };
+    if let Some((name, id)) = named {
+        arguments.insert(name.to_owned(), json!(id));
+    }
+    called(api, caller, tool, arguments, StatusCode::OK).await
+}
+
+async fn start(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    given: Given,
+) -> Response {
+    match given {
+        Ok(Json(arguments)) => {
+            called(api, caller, "start_run", arguments, StatusCode::CREATED).await
+        }
+        Err(rejection) => malformed(&rejection),
+    }
+}
+
+async fn write(
+    tool: &'static str,
+    named: &'static str,
+    (State(api), Extension(caller), Path(id), given): (
+        State<Api>,
+        Extension<Caller>,
+        Path<String>,
+        Given,
+    ),
+) -> Response {
+    match given {
+        Ok(Json(mut arguments)) => {
+            arguments.insert(named.to_owned(), json!(id));
+            called(api, caller, tool, arguments, StatusCode::OK).await
+        }
+        Err(rejection) => malformed(&rejection),
+    }
+}
+
+fn malformed(rejection: &JsonRejection) -> Response {
+    let status = rejection.status();
+    let code = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => "too_large",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "not_json",
+        _ => "invalid_arguments",
+    };
+    refused(status, Problem::new(code, rejection.body_text()))
+}
+
+/// Calls a tool where that may take its time.
+async fn called(
+    api: Api,
+    caller: Caller,
+    tool: &'static str,
+    arguments: Map<String, Value>,
+    done: StatusCode,
+) -> Response {
+    let work = tokio::task::spawn_blocking(move || {
+        api.desk
+            .call_own(&Call::quiet(&api.desk, &caller), tool, arguments)
+    });
+    match work.await {
+        Ok(Some((answer, false))) => (done, Json(answer)).into_response(),
+        Ok(Some((answer, true))) => {
+            let code = answer.pointer("/error/code").and_then(Value::as_str);
+            (status_of(code.unwrap_or_default()), Json(answer)).into_response()
+        }
+        Ok(None) => {
+            let message = format!("this server doesn't offer `{tool}`");
+            refused(StatusCode::NOT_FOUND, Problem::new("not_offered", message))
+        }
+        Err(error) => {
+            let problem = Problem::new("failed", error.to_string());
+            refused(StatusCode::INTERNAL_SERVER_ERROR, problem)
+        }
+    }
+}
+
+/// The status of a problem; what a run refuses is a conflict with where it is.
+pub(super) fn status_of(code: &str) -> StatusCode {
+    match code {
+        "invalid_arguments" | "invalid_request" => StatusCode::BAD_REQUEST,
+        "read_only" | "other_run" | "needs_person" | "not_a_person" | "not_granted"
+        | "disallowed" => StatusCode::FORBIDDEN,
+        "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
+        "busy" => StatusCode::SERVICE_UNAVAILABLE,
+        "store_failed" | "corrupt" | "bad_table" | "failed" | "step_failed" => {
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
+        code if code.starts_with("unknown_") || code == "no_run" => StatusCode::NOT_FOUND,
+        _ => StatusCode::CONFLICT,
+    }
+}
+
+/// What a query says, as the tool's schema wants it: numbers, truths, and lists with commas.
+fn typed(pairs: Vec<(String, String)>, schema: &Map<String, Value>) -> Map<String, Value> {
+    let properties = schema.get("properties");
+    let kind = |name: &str| {
+        let property = properties.and_then(|it| it.get(name));
+        property
+            .and_then(|it| it.get("type"))
+            .and_then(Value::as_str)
+    };
+    let typed = pairs.into_iter().map(|(name, text)| {
+        let value = match kind(&name) {
+            Some("integer" | "number" | "boolean" | "object") => {
+                serde_json::from_str(&text).unwrap_or(Value::String(text))
+            }
+            Some("array") => json!(text.split(',').collect::<Vec<_>>()),
+            _ => Value::String(text),
+        };
+        (name, value)
+    });
+    typed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_becomes_arguments() {
+        let schema = json!({"properties": {
+            "limit": {"type": "integer"},
+            "resume": {"type": "boolean"},
+            "kinds": {"type": "array"},
+            "query": {"type": "string"},
+        }});
+        let pairs = [
+            ("limit", "5"),
+            ("resume", "true"),
+            ("kinds", "event,refused"),
+            ("query", "7"),
+            ("other", "x"),
+        ];
+        let pairs = pairs.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        assert_eq!(
+            Value::Object(typed(pairs.to_vec(), schema.as_object().unwrap())),
+            json!({"limit": 5, "resume": true, "kinds": ["event", "refused"], "query": "7", "other": "x"})
+        );
+        let wrong = vec![("limit".to_owned(), "many".to_owned())];
+        assert_eq!(
+            Value::Object(typed(wrong, schema.as_object().unwrap())),
+            json!({"limit": "many"})
+        );
+    }
+}

@@ -1,0 +1,36 @@
+//! `completion/complete`.
+
+use std::collections::BTreeMap;
+
+use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+
+use super::Server;
+use crate::complete::{self, Of};
+
+/// The values that an argument of a prompt or a part of an address may go on to.
+pub(super) async fn complete(
+    server: &Server,
+    request: CompleteRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CompleteResult, ErrorData> {
+    let others = request.context.and_then(|it| it.arguments);
+    let others: BTreeMap<String, String> = others.into_iter().flatten().collect();
+    let argument = request.argument;
+    let reference = request.r#ref;
+    let found = server.ask(context, move |call| {
+        let of = match &reference {
+            Reference::Prompt(it) => Of::Prompt(&it.name),
+            Reference::Resource(it) => Of::Template(&it.uri),
+            _ => return Ok((Vec::new(), false)),
+        };
+        let asked = (argument.name.as_str(), argument.value.as_str());
+        Ok(complete::complete(call, &of, asked, &others))
+    });
+    let (values, more) = found.await?;
+    let total = u32::try_from(values.len()).ok().filter(|_| !more);
+    let info = CompletionInfo::with_pagination(values, total, more);
+    let info = info.map_err(|error| ErrorData::internal_error(error, None))?;
+    Ok(CompleteResult::new(info))
+}

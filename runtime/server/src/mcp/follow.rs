@@ -1,0 +1,193 @@
+//! What a client hears of by itself: changed lists, and runs that it has subscribed to.
+//!
+//! A client of the older era hears it in its session once it has said `initialized`; one of the newer era for as long as
+//! its `subscriptions/listen` goes on. Authority is asked anew for each piece of news.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::service::{Peer, SubscriptionSink};
+use rmcp::{ErrorData, RoleServer};
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::caller::Caller;
+use crate::desk::Desk;
+use crate::news::{self, News};
+use crate::problem::Problem;
+use crate::resource::Address;
+use crate::tool::Call;
+
+/// Most addresses that one client hears of. Why: each is looked at for every piece of news.
+const MOST: usize = 1_000;
+
+/// How often a session is asked whether it is still there.
+const THERE: Duration = Duration::from_secs(5);
+
+/// What a client of the older era has asked to hear of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Subscribed(Arc<Mutex<BTreeSet<String>>>);
+
+impl Subscribed {
+    pub(super) fn add(&self, uri: String) -> Result<(), ErrorData> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MOST && !all.contains(&uri) {
+            let message = format!("a session hears of {MOST} addresses at most");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        all.insert(uri);
+        Ok(())
+    }
+
+    pub(super) fn remove(&self, uri: &str) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(uri);
+    }
+
+    fn all(&self) -> Vec<String> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().cloned().collect()
+    }
+}
+
+/// Where news go.
+pub(super) enum Outlet {
+    /// A session of the older era.
+    Session(Peer<RoleServer>, Subscribed),
+    /// A subscription of the newer one, with the addresses that it is about.
+    Stream(SubscriptionSink, Vec<String>),
+}
+
+/// A list that has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum List {
+    Tools,
+    Prompts,
+    Resources,
+}
+
+impl Outlet {
+    fn addresses(&self) -> Vec<String> {
+        match self {
+            Self::Session(_, subscribed) => subscribed.all(),
+            Self::Stream(_, uris) => uris.iter().take(MOST).cloned().collect(),
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        match self {
+            Self::Session(peer, _) => peer.is_transport_closed(),
+            Self::Stream(..) => false,
+        }
+    }
+
+    /// A client that is gone, or didn't ask for this list, hears nothing.
+    async fn changed(&self, list: List) {
+        match self {
+            Self::Session(peer, _) => drop(match list {
+                List::Tools => peer.notify_tool_list_changed().await,
+                List::Prompts => peer.notify_prompt_list_changed().await,
+                List::Resources => peer.notify_resource_list_changed().await,
+            }),
+            Self::Stream(sink, _) => drop(match list {
+                List::Tools => sink.notify_tool_list_changed().await,
+                List::Prompts => sink.notify_prompt_list_changed().await,
+                List::Resources => sink.notify_resource_list_changed().await,
+            }),
+        }
+    }
+
+    async fn updated(&self, uri: String) {
+        match self {
+            Self::Session(peer, _) => {
+                let param = ResourceUpdatedNotificationParam::new(uri);
+                drop(peer.notify_resource_updated(param).await);
+            }
+            Self::Stream(sink, _) => drop(sink.notify_resource_updated(uri).await),
+        }
+    }
+}
+
+/// Whether a caller may hear of an address.
+pub(super) fn check(call: &Call<'_>, uri: &str) -> Result<(), Problem> {
+    match Address::parse(uri)?.run() {
+        Some(run) => call.run(Some(run.as_str())).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// Tells a client what is new for it, until it is gone.
+pub(super) async fn follow(desk: Arc<Desk>, caller: Caller, outlet: Outlet) {
+    let began = {
+        let (desk, caller) = (Arc::clone(&desk), caller.clone());
+        tokio::task::spawn_blocking(move || (news::listen(&desk), tools(&desk, &caller)))
+    };
+    let Ok((mut news, mut known)) = began.await else {
+        return;
+    };
+    loop {
+        let item = match tokio::time::timeout(THERE, news.recv()).await {
+            Err(_) if outlet.is_closed() => return,
+            Err(_) => continue,
+            Ok(Ok(item)) => Some(item),
+            // Whoever has missed something looks at everything.
+            Ok(Err(RecvError::Lagged(_))) => None,
+            Ok(Err(RecvError::Closed)) => return,
+        };
+        let looked = {
+            let (desk, caller) = (Arc::clone(&desk), caller.clone());
+            let (item, uris) = (item.clone(), outlet.addresses());
+            tokio::task::spawn_blocking(move || look(&desk, &caller, item.as_ref(), uris))
+        };
+        let Ok((tools, uris)) = looked.await else {
+            return;
+        };
+        if let Some(tools) = tools.filter(|tools| *tools != known) {
+            known = tools;
+            outlet.changed(List::Tools).await;
+        }
+        if !matches!(item, Some(News::Run(_))) {
+            outlet.changed(List::Prompts).await;
+            outlet.changed(List::Resources).await;
+        }
+        for uri in uris {
+            outlet.updated(uri).await;
+        }
+        if outlet.is_closed() {
+            return;
+        }
+    }
+}
+
+/// The tools that a caller is offered now, if they may be others; and the addresses that are worth another look.
+fn look(
+    desk: &Desk,
+    caller: &Caller,
+    item: Option<&News>,
+    uris: Vec<String>,
+) -> (Option<Vec<&'static str>>, Vec<String>) {
+    let call = Call::quiet(desk, caller);
+    let concerns = match (item, call.bound()) {
+        (_, None) => false,
+        (Some(News::Run(run)), Some(bound)) => run == bound,
+        (_, Some(_)) => true,
+    };
+    let is_new = |uri: &String| {
+        let Ok(address) = Address::parse(uri) else {
+            return false;
+        };
+        let is_about = match (item, address.run()) {
+            (None, _) | (Some(News::Workflows), None) => true,
+            (Some(News::Run(run)), Some(own)) => run == own,
+            _ => false,
+        };
+        is_about && check(&call, uri).is_ok()
+    };
+    let uris = uris.into_iter().filter(is_new).collect();
+    (concerns.then(|| tools(desk, caller)), uris)
+}
+
+fn tools(desk: &Desk, caller: &Caller) -> Vec<&'static str> {
+    desk.offered(caller).iter().map(|tool| tool.name).collect()
+}

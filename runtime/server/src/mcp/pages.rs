@@ -1,0 +1,59 @@
+//! Lists in pages.
+//!
+//! A cursor names the last item of the page before it, so that it stays good when something comes or goes meanwhile.
+
+use rmcp::ErrorData;
+use rmcp::model::PaginatedRequestParams;
+
+/// Most items of a page. Why: all tools of a server fit, and a list of resources stays small.
+const MOST: usize = 100;
+
+/// How a cursor begins.
+const AFTER: &str = "after ";
+
+/// A part of a list that is sorted by the key, and the cursor of the next one.
+pub(super) fn page<T>(
+    items: Vec<T>,
+    key: impl Fn(&T) -> &str,
+    asked: Option<PaginatedRequestParams>,
+) -> Result<(Vec<T>, Option<String>), ErrorData> {
+    let cursor = asked.and_then(|it| it.cursor);
+    let after = match cursor.as_deref() {
+        None => None,
+        Some(text) => Some(text.strip_prefix(AFTER).ok_or_else(|| {
+            let message = "`cursor`: take the one that the page before has given";
+            ErrorData::invalid_params(message, None)
+        })?),
+    };
+    let mut rest = items
+        .into_iter()
+        .filter(|it| after.is_none_or(|after| key(it) > after));
+    let shown: Vec<T> = rest.by_ref().take(MOST).collect();
+    let more = rest.next().is_some();
+    let last = shown.last().filter(|_| more);
+    let next = last.map(|it| format!("{AFTER}{}", key(it)));
+    Ok((shown, next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(cursor: Option<&str>) -> Result<(Vec<String>, Option<String>), ErrorData> {
+        let all = (0..250).map(|it| format!("{it:03}")).collect();
+        let mut asked = PaginatedRequestParams::default();
+        asked.cursor = cursor.map(str::to_owned);
+        page(all, String::as_str, Some(asked))
+    }
+
+    #[test]
+    fn pages_follow_each_other_to_the_end() {
+        let (first, next) = numbers(None).unwrap();
+        assert_eq!((first.len(), next.as_deref()), (100, Some("after 099")));
+        let (second, next) = numbers(next.as_deref()).unwrap();
+        assert_eq!(second[0], "100");
+        let (third, next) = numbers(next.as_deref()).unwrap();
+        assert_eq!((third.len(), next), (50, None));
+        assert!(numbers(Some("100")).is_err());
+    }
+}

@@ -1,0 +1,51 @@
+//! `prompts/list` and `prompts/get`.
+
+use rmcp::model::{
+    CacheScope, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
+    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, Role,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+
+use super::Server;
+use super::pages::page;
+use crate::prompt;
+
+/// How long the list stays good. Unit: milliseconds. Why: specs are read again when their files change.
+const FRESH: u64 = 5_000;
+
+/// The prompts, a page of them.
+pub(super) async fn list(
+    server: &Server,
+    asked: Option<PaginatedRequestParams>,
+    context: &RequestContext<RoleServer>,
+) -> Result<ListPromptsResult, ErrorData> {
+    let all = server.ask(context, |call| Ok(prompt::listed(call))).await?;
+    let (shown, next) = page(all, |it| &it.name, asked)?;
+    let prompts = shown.into_iter().map(|it| {
+        let arguments = it.arguments.iter().map(|(name, description)| {
+            PromptArgument::new(*name)
+                .with_description(*description)
+                .with_required(false)
+        });
+        Prompt::new(it.name, Some(it.description), Some(arguments.collect())).with_title(it.title)
+    });
+    let mut answer = ListPromptsResult::with_all_items(prompts.collect())
+        .with_ttl_ms(FRESH)
+        .with_cache_scope(CacheScope::Private);
+    answer.next_cursor = next;
+    Ok(answer)
+}
+
+/// The text of one.
+pub(super) async fn get(
+    server: &Server,
+    request: GetPromptRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<GetPromptResponse, ErrorData> {
+    let arguments = request.arguments.unwrap_or_default();
+    let name = request.name;
+    let text = server.ask(context, move |call| prompt::text(call, &name, &arguments));
+    let messages = vec![PromptMessage::new_text(Role::User, text.await?)];
+    Ok(GetPromptResult::new(messages).into())
+}

@@ -1,0 +1,98 @@
+//! `resources/list`, `resources/templates/list` and `resources/read`.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rmcp::model::{
+    CacheScope, ListResourceTemplatesResult, ListResourcesResult, MetaObject,
+    PaginatedRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::json;
+
+use super::Server;
+use super::pages::page;
+use crate::resource::{self, Address, TEMPLATES};
+
+/// How long what a spec says stays good. Unit: milliseconds. Why: specs are read again when their files change.
+const SPECS: u64 = 5_000;
+
+/// The name of what says where the rest is, in `_meta`.
+const NEXT: &str = "statemark/next";
+
+/// What a caller can read, a page of it.
+pub(super) async fn list(
+    server: &Server,
+    asked: Option<PaginatedRequestParams>,
+    context: &RequestContext<RoleServer>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let entries = server.ask(context, resource::listed).await?;
+    let (entries, next) = page(entries, |it| &it.address, asked)?;
+    let resources = entries.into_iter().map(|entry| {
+        let name = entry.address.strip_prefix(resource::SCHEME);
+        let name = name.unwrap_or(&entry.address).to_owned();
+        let mut resource = Resource::new(entry.address, name).with_title(entry.title);
+        if !entry.description.is_empty() {
+            resource = resource.with_description(entry.description);
+        }
+        if !entry.media.is_empty() {
+            resource = resource.with_mime_type(entry.media);
+        }
+        resource
+    });
+    let mut answer = ListResourcesResult::with_all_items(resources.collect())
+        .with_ttl_ms(0)
+        .with_cache_scope(CacheScope::Private);
+    answer.next_cursor = next;
+    Ok(answer)
+}
+
+/// What addresses look like.
+pub(super) fn templates(
+    asked: Option<PaginatedRequestParams>,
+) -> Result<ListResourceTemplatesResult, ErrorData> {
+    let (shown, next) = page(TEMPLATES.to_vec(), |it| it.0, asked)?;
+    let templates = shown.into_iter().map(|(uri, name, description, media)| {
+        let template = ResourceTemplate::new(uri, name).with_description(description);
+        if media.is_empty() {
+            template
+        } else {
+            template.with_mime_type(media)
+        }
+    });
+    let mut answer = ListResourceTemplatesResult::with_all_items(templates.collect())
+        .with_ttl_ms(SPECS)
+        .with_cache_scope(CacheScope::Public);
+    answer.next_cursor = next;
+    Ok(answer)
+}
+
+/// What is at an address: text if it is text, else base64.
+pub(super) async fn read(
+    server: &Server,
+    uri: String,
+    context: &RequestContext<RoleServer>,
+) -> Result<ReadResourceResponse, ErrorData> {
+    let asked = uri.clone();
+    let read = server.ask(context, move |call| {
+        let address = Address::parse(&asked)?;
+        let content = resource::read(call, &address)?;
+        Ok((content, address.run().is_some()))
+    });
+    let (content, is_of_run) = read.await?;
+    let contents = match String::from_utf8(content.bytes) {
+        Ok(text) => ResourceContents::text(text, uri),
+        Err(error) => ResourceContents::blob(BASE64_STANDARD.encode(error.as_bytes()), uri),
+    };
+    let mut contents = contents.with_mime_type(content.media);
+    if let Some(more) = content.more {
+        let mut meta = MetaObject::default();
+        meta.insert(NEXT.to_owned(), json!(more.to_string()));
+        contents = contents.with_meta(meta);
+    }
+    let answer = ReadResourceResult::new(vec![contents])
+        .with_ttl_ms(if is_of_run { 0 } else { SPECS })
+        .with_cache_scope(CacheScope::Private);
+    Ok(answer.into())
+}

@@ -1,0 +1,135 @@
+//! `tools/list` and `tools/call`.
+//!
+//! A tool blocks a thread of its own, since stores are synchronous and `wait_run` waits; the connection goes on meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, Tool as McpTool,
+    ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::Server;
+use super::pages::page;
+use crate::tool::{Call, Tool};
+
+/// How long a list stays good that no run can change. Unit: milliseconds. Why: only another start of the server changes it.
+const LASTING: u64 = 60_000;
+
+/// What a caller is offered, a page of it.
+pub(super) async fn list(
+    server: &Server,
+    asked: Option<PaginatedRequestParams>,
+    context: &RequestContext<RoleServer>,
+) -> Result<ListToolsResult, ErrorData> {
+    let found = server.ask(context, |call| {
+        let tools: Vec<McpTool> = call
+            .desk
+            .offered(call.caller)
+            .into_iter()
+            .map(listed)
+            .collect();
+        Ok((tools, call.bound().is_some()))
+    });
+    let (tools, is_bound) = found.await?;
+    let (tools, next) = page(tools, |tool| &tool.name, asked)?;
+    let mut answer = ListToolsResult::with_all_items(tools)
+        .with_ttl_ms(if is_bound { 0 } else { LASTING })
+        .with_cache_scope(CacheScope::Private);
+    answer.next_cursor = next;
+    Ok(answer)
+}
+
+/// Calls a tool; tells how far it is where the client has asked for that, and lets go where it has given up.
+pub(super) async fn call(
+    server: &Server,
+    request: CallToolRequestParams,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let caller = server.caller(&context);
+    let desk = Arc::clone(&server.desk);
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let stop = Arc::clone(&cancelled);
+    let (tell, mut words) = mpsc::unbounded_channel::<(f64, String)>();
+    let name = request.name.to_string();
+    let arguments = request.arguments.unwrap_or_default();
+    let mut work = tokio::task::spawn_blocking(move || {
+        let cancelled = || stop.load(Ordering::Relaxed);
+        // Nobody may be left to hear it.
+        let progress = |share: f64, said: &str| drop(tell.send((share, said.to_owned())));
+        let call = Call {
+            desk: &desk,
+            caller: &caller,
+            cancelled: &cancelled,
+            progress: &progress,
+        };
+        desk.call(&call, &name, arguments)
+    });
+    let token = context.meta.get_progress_token();
+    let answer = loop {
+        tokio::select! {
+            done = &mut work => break done,
+            () = context.ct.cancelled() => {
+                cancelled.store(true, Ordering::Relaxed);
+                break work.await;
+            }
+            Some((share, said)) = words.recv() => {
+                if let Some(token) = token.clone() {
+                    let mut progress = ProgressNotificationParam::new(token, share);
+                    progress.total = Some(1.0);
+                    progress.message = Some(said);
+                    // A client that is gone will be noticed by its connection.
+                    drop(context.peer.notify_progress(progress).await);
+                }
+            }
+        }
+    };
+    match answer {
+        Ok(Some((value, is_error))) => Ok(told(value, is_error).into()),
+        Ok(None) => {
+            let message = format!("there is no tool `{}`", request.name);
+            Err(ErrorData::invalid_params(message, None))
+        }
+        Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+    }
+}
+
+/// A tool as clients are told of it.
+pub(super) fn listed(tool: &Tool) -> McpTool {
+    let schema = |map: &serde_json::Map<_, _>| Arc::new(JsonObject::clone(map));
+    let hints = tool.hints;
+    let annotations = ToolAnnotations::new()
+        .read_only(hints.read_only)
+        .destructive(hints.destructive)
+        .idempotent(hints.idempotent)
+        .open_world(hints.open_world);
+    let listed = McpTool::new(tool.name, tool.description, schema(&tool.input))
+        .with_title(tool.title)
+        .with_annotations(annotations);
+    match &tool.output {
+        Some(output) => listed.with_raw_output_schema(schema(output)),
+        None => listed,
+    }
+}
+
+/// What a client is told of an answer: objects as data and as text, all else as text alone, which older clients insist on.
+fn told(value: Value, is_error: bool) -> CallToolResult {
+    let text = match value {
+        Value::Object(_) if is_error => return CallToolResult::structured_error(value),
+        Value::Object(_) => return CallToolResult::structured(value),
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let content = vec![ContentBlock::text(text)];
+    if is_error {
+        CallToolResult::error(content)
+    } else {
+        CallToolResult::success(content)
+    }
+}

@@ -1,0 +1,285 @@
+//! Texts that a person puts before a model: one for each workflow, which says how to drive it, and one for writing them.
+
+use serde_json::{Map, Value, json};
+use statemark_runtime::EventKind;
+use statemark_store::{Loaded, Workflow};
+
+use crate::bounds;
+use crate::catalog::Spec;
+use crate::problem::Problem;
+use crate::resource::Address;
+use crate::tool::Call;
+
+/// The one for writing workflows.
+pub(crate) const AUTHOR: &str = "author-workflow";
+
+/// How the others are called, before the workflow's id.
+pub(crate) const DRIVE: &str = "drive-";
+
+/// Most bytes of one state's instructions.
+const INSTRUCTIONS: usize = 1 << 10;
+
+/// How workflows are written.
+const GUIDE: &str = include_str!("prompt/author.md");
+
+/// A prompt as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    /// Each with what it is for; none has to be given.
+    pub(crate) arguments: &'static [(&'static str, &'static str)],
+}
+
+/// The prompts, by name.
+pub(crate) fn listed(call: &Call<'_>) -> Vec<Listed> {
+    let mut all = vec![Listed {
+        name: AUTHOR.to_owned(),
+        title: "Write a workflow".to_owned(),
+        description: "How to write a workflow, check it and try it.".to_owned(),
+        arguments: &[
+            ("goal", "What the workflow is for."),
+            ("workflow", "An existing workflow to begin with."),
+        ],
+    }];
+    all.extend(call.desk.catalog().specs().into_iter().map(drive));
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    all
+}
+
+fn drive(spec: Spec) -> Listed {
+    let title = spec.title.as_deref().unwrap_or(&spec.id);
+    let description = spec.description.unwrap_or_else(|| {
+        format!(
+            "How to drive `{}`: its states, what each wants, the events.",
+            spec.id
+        )
+    });
+    Listed {
+        name: format!("{DRIVE}{}", spec.id),
+        title: format!("Drive: {title}"),
+        description,
+        arguments: &[
+            ("task", "What is to be done."),
+            ("run_id", "A run to go on with; else one is started."),
+        ],
+    }
+}
+
+/// The text of a prompt.
+///
+/// # Errors
+///
+/// There is none of that name, an argument isn't one of its, or the run is nobody's to touch.
+pub(crate) fn text(
+    call: &Call<'_>,
+    name: &str,
+    arguments: &Map<String, Value>,
+) -> Result<String, Problem> {
+    let known = listed(call).into_iter().find(|it| it.name == name);
+    let known = known.ok_or_else(|| unknown(call, name))?;
+    let mut given = Map::new();
+    for (key, value) in arguments {
+        let names: Vec<&str> = known.arguments.iter().map(|(name, _)| *name).collect();
+        if !names.contains(&key.as_str()) || !value.is_string() {
+            let message = format!("`{key}`: `{name}` takes texts for {}", names.join(", "));
+            return Err(Problem::new("invalid_arguments", message).with(json!({"path": key})));
+        }
+        given.insert(key.clone(), value.clone());
+    }
+    let said = |key: &str| {
+        let text = given.get(key).and_then(Value::as_str);
+        text.map(str::trim).filter(|text| !text.is_empty())
+    };
+    match name.strip_prefix(DRIVE) {
+        Some(id) => driving(call, id, said("task"), said("run_id")),
+        None => authoring(call, said("goal"), said("workflow")),
+    }
+}
+
+fn unknown(call: &Call<'_>, name: &str) -> Problem {
+    let known: Vec<String> = listed(call).into_iter().map(|it| it.name).collect();
+    Problem::new("unknown_prompt", format!("there is no prompt `{name}`"))
+        .with(json!({"known": known}))
+}
+
+fn authoring(
+    call: &Call<'_>,
+    goal: Option<&str>,
+    workflow: Option<&str>,
+) -> Result<String, Problem> {
+    let mut text = GUIDE.to_owned();
+    if let Some(id) = workflow {
+        let source = call.desk.catalog().source(id);
+        let source = source.ok_or_else(|| {
+            Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
+                .with(json!({"known": call.desk.catalog().ids()}))
+        })?;
+        let (shown, is_cut) = bounds::cut(&source, bounds::MOST / 2);
+        text += &format!(
+            "\n## Begin with `{id}`\n\n````markdown\n{}\n````\n",
+            shown.trim_end()
+        );
+        if is_cut {
+            text += &format!("\nThe rest is at {}.\n", Address::Spec(id.to_owned()));
+        }
+    }
+    if let Some(goal) = goal {
+        text += &format!("\n## The goal\n\n{goal}\n");
+    }
+    Ok(text)
+}
+
+fn driving(
+    call: &Call<'_>,
+    id: &str,
+    task: Option<&str>,
+    run: Option<&str>,
+) -> Result<String, Problem> {
+    let catalog = call.desk.catalog();
+    let workflow = catalog.find(id).ok_or_else(|| {
+        Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
+            .with(json!({"known": catalog.ids()}))
+    })?;
+    let loaded = run.map(|run| call.load(Some(run))).transpose()?;
+    if let Some(other) = loaded.as_ref().filter(|it| it.state.workflow != id) {
+        let message = format!(
+            "`run_id`: `{}` is a run of `{}`",
+            other.run, other.state.workflow
+        );
+        return Err(Problem::new("other_workflow", message));
+    }
+    // A run goes on under the table that it began with.
+    let workflow = loaded.as_ref().map_or(&workflow, |it| &it.workflow);
+    let meta = workflow.meta();
+    let said = |key: &str| meta.get(key).and_then(Value::as_str);
+    let mut text = format!("# Drive the workflow `{id}`\n");
+    for part in [said("title"), said("description")].into_iter().flatten() {
+        text += &format!("\n{}\n", part.trim());
+    }
+    if let Some(task) = task {
+        text += &format!("\n## The task\n\n{task}\n");
+    }
+    text += &how(id, loaded.as_ref());
+    text += "\n## States\n";
+    let rest = format!("\nMore of it is at {}.\n", Address::Spec(id.to_owned()));
+    for page in states(workflow) {
+        if text
+            .len()
+            .saturating_add(page.len())
+            .saturating_add(rest.len())
+            > bounds::MOST
+        {
+            text += &rest;
+            break;
+        }
+        text += &page;
+    }
+    Ok(text)
+}
+
+/// Which tools to call, and where the run is.
+fn how(id: &str, loaded: Option<&Loaded>) -> String {
+    let mut text = "\n## How\n\n".to_owned();
+    match loaded {
+        Some(loaded) => {
+            let (run, state) = (&loaded.run, &loaded.state);
+            let leaves: Vec<String> = state.leaves.iter().map(|it| format!("`{it}`")).collect();
+            let status = state.status();
+            text += &format!(
+                "- Go on with the run `{run}`: it is {} in {}. `get_run` says what is next.\n",
+                status.name(),
+                leaves.join(", ")
+            );
+        }
+        None => {
+            text += &format!(
+                "- `start_run` with `workflow: \"{id}\"` begins a run; `list_runs` shows those that there are.\n"
+            );
+        }
+    }
+    text += "\
+- Do what `next.instructions` says, with the tools that `next.tools` grants and no others.
+- Move on with `send_event` and one of the events in `next.legal`. A refusal says what is legal instead: don't go round it.
+- Where a person has to approve, the event opens a request: `wait_run` with `until: \"request\"` waits for the answer.
+- Where it stands still, `explain_run` says why, and which call moves it.
+";
+    text
+}
+
+/// Each state with what it wants and how it is left, in document order.
+fn states(workflow: &Workflow) -> impl Iterator<Item = String> {
+    let table = workflow.table();
+    workflow.visible_states().map(move |(state, name)| {
+        let meta = workflow.state_meta(state);
+        let said = |key: &str| meta.get(key).and_then(Value::as_str);
+        let mut text = match said("title") {
+            Some(title) => format!("\n### `{name}`: {title}\n"),
+            None => format!("\n### `{name}`\n"),
+        };
+        if let Some(instructions) = said("instructions") {
+            let (shown, is_cut) = bounds::cut(instructions.trim(), INSTRUCTIONS);
+            let rest = if is_cut {
+                let page = Address::State(workflow.id().to_owned(), name.to_owned());
+                format!(" … (the rest is at {page})")
+            } else {
+                String::new()
+            };
+            text += &format!("\n{shown}{rest}\n");
+        }
+        let mut facts = Vec::new();
+        for (key, word) in [
+            ("allowed_tools", "tools"),
+            ("capabilities", "capabilities"),
+            ("requires", "hand in before leaving"),
+            ("max_iterations", "tool calls at most"),
+        ] {
+            if let Some(value) = meta.get(key).filter(|it| !it.is_null()) {
+                facts.push(format!("- {word}: {}", plain(value)));
+            }
+        }
+        for (id, _) in table.transitions().filter(|(_, row)| row.source == state) {
+            let named = table.triggers(id).iter().filter(|event| {
+                let row = table.event(**event);
+                row.is_some_and(|row| row.kind == EventKind::Named)
+            });
+            let events: Vec<String> = named
+                .map(|event| format!("`{}`", table.event_name(*event)))
+                .collect();
+            if events.is_empty() {
+                continue;
+            }
+            let targets = table.targets(id).iter().map(|it| table.state_name(*it));
+            let targets: Vec<String> = targets.map(|it| format!("`{it}`")).collect();
+            let to = if targets.is_empty() {
+                "stays".to_owned()
+            } else {
+                targets.join(", ")
+            };
+            let meta = workflow.transition_meta(id);
+            let guard = meta.get("guard").map(|it| format!(", if {}", plain(it)));
+            let approval = if workflow.requires_approval(id) {
+                ", **when a person has approved it**"
+            } else {
+                ""
+            };
+            let guard = guard.unwrap_or_default();
+            facts.push(format!("- {} → {to}{guard}{approval}", events.join(" or ")));
+        }
+        if !facts.is_empty() {
+            text += &format!("\n{}\n", facts.join("\n"));
+        }
+        text
+    })
+}
+
+/// A value in a sentence: texts as they are, lists with commas.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("`{text}`"),
+        Value::Array(all) if all.is_empty() => "none".to_owned(),
+        Value::Array(all) => all.iter().map(plain).collect::<Vec<_>>().join(", "),
+        other => format!("`{other}`"),
+    }
+}

@@ -1,0 +1,234 @@
+//! What can be read beside the answers of tools, each at an address of its own.
+//!
+//! ```text
+//! statemark://workflow/ID                        the spec as it was written
+//! statemark://workflow/ID/diagram                as a Mermaid diagram
+//! statemark://workflow/ID/table                  as the compiled table, in text
+//! statemark://workflow/ID/state/STATE            what one state says
+//! statemark://workflow/ID/artifact/NAME          what an artifact has to be like
+//! statemark://run/ID?after=SEQ&limit=N           the journal, a JSON record a line
+//! statemark://run/ID/transcript?after=SEQ        the same for people
+//! statemark://run/ID/artifacts                   what was handed in
+//! statemark://run/ID/artifacts/NAME[/REVISION]   the content of one
+//! statemark://docs/PAGE[#PART]                   documentation
+//! ```
+//!
+//! What to rely on: an address that is written reads back the same, whatever letters its parts have. Authority isn't in an
+//! address: reading one asks the caller's, as a tool does.
+
+mod list;
+mod read;
+
+use std::fmt;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use statemark_store::RunId;
+
+use crate::problem::Problem;
+
+pub(crate) use list::{TEMPLATES, listed};
+pub(crate) use read::read;
+
+/// How all of them begin.
+pub(crate) const SCHEME: &str = "statemark://";
+
+/// What is written as it is in a part of an address.
+const PART: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
+
+/// Something that can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    Spec(String),
+    Diagram(String),
+    Table(String),
+    State(String, String),
+    Contract(String, String),
+    Journal(RunId, Part),
+    Transcript(RunId, Part),
+    Artifacts(RunId),
+    Artifact(RunId, String, Option<u64>),
+    /// As the documentation writes it, with the part that is meant.
+    Page(String),
+}
+
+/// Which records of a journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Behind this one.
+    pub(crate) after: u64,
+    /// Most of them; as many as fit if it isn't said.
+    pub(crate) limit: Option<u64>,
+}
+
+impl Address {
+    /// Reads an address.
+    ///
+    /// # Errors
+    ///
+    /// Nothing has such an address.
+    pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
+        let none = || {
+            let message = format!("`{text}` is no address of anything here");
+            Problem::new("unknown_resource", message)
+        };
+        let rest = text.strip_prefix(SCHEME).ok_or_else(none)?;
+        if let Some(page) = rest.strip_prefix("docs/").filter(|it| !it.is_empty()) {
+            return Ok(Self::Page(page.to_owned()));
+        }
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let parts: Option<Vec<String>> = path.split('/').map(decoded).collect();
+        let parts = parts.ok_or_else(none)?;
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        if parts.iter().any(|part| part.is_empty()) {
+            return Err(none());
+        }
+        let run = |id: &str| id.parse::<RunId>().map_err(|_| none());
+        let found = match parts.as_slice() {
+            ["workflow", id] => Self::Spec((*id).to_owned()),
+            ["workflow", id, "diagram"] => Self::Diagram((*id).to_owned()),
+            ["workflow", id, "table"] => Self::Table((*id).to_owned()),
+            ["workflow", id, "state", state] => Self::State((*id).to_owned(), (*state).to_owned()),
+            ["workflow", id, "artifact", name] => {
+                Self::Contract((*id).to_owned(), (*name).to_owned())
+            }
+            ["run", id] => return Ok(Self::Journal(run(id)?, part(query).ok_or_else(none)?)),
+            ["run", id, "transcript"] => {
+                return Ok(Self::Transcript(run(id)?, part(query).ok_or_else(none)?));
+            }
+            ["run", id, "artifacts"] => Self::Artifacts(run(id)?),
+            ["run", id, "artifacts", name] => Self::Artifact(run(id)?, (*name).to_owned(), None),
+            ["run", id, "artifacts", name, revision] => {
+                let revision = revision.parse().map_err(|_| none())?;
+                Self::Artifact(run(id)?, (*name).to_owned(), Some(revision))
+            }
+            _ => return Err(none()),
+        };
+        if query.is_empty() {
+            Ok(found)
+        } else {
+            Err(none())
+        }
+    }
+
+    /// The run that it is about.
+    pub(crate) const fn run(&self) -> Option<&RunId> {
+        match self {
+            Self::Journal(run, _)
+            | Self::Transcript(run, _)
+            | Self::Artifacts(run)
+            | Self::Artifact(run, ..) => Some(run),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let e = |text| utf8_percent_encode(text, PART);
+        out.write_str(SCHEME)?;
+        match self {
+            Self::Spec(id) => write!(out, "workflow/{}", e(id)),
+            Self::Diagram(id) => write!(out, "workflow/{}/diagram", e(id)),
+            Self::Table(id) => write!(out, "workflow/{}/table", e(id)),
+            Self::State(id, state) => write!(out, "workflow/{}/state/{}", e(id), e(state)),
+            Self::Contract(id, name) => write!(out, "workflow/{}/artifact/{}", e(id), e(name)),
+            Self::Journal(run, part) => write!(out, "run/{}{part}", e(run.as_str())),
+            Self::Transcript(run, part) => {
+                write!(out, "run/{}/transcript{part}", e(run.as_str()))
+            }
+            Self::Artifacts(run) => write!(out, "run/{}/artifacts", e(run.as_str())),
+            Self::Artifact(run, name, revision) => {
+                write!(out, "run/{}/artifacts/{}", e(run.as_str()), e(name))?;
+                match revision {
+                    Some(revision) => write!(out, "/{revision}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Page(page) => write!(out, "docs/{page}"),
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.after, self.limit) {
+            (0, None) => Ok(()),
+            (after, None) => write!(out, "?after={after}"),
+            (after, Some(limit)) => write!(out, "?after={after}&limit={limit}"),
+        }
+    }
+}
+
+fn decoded(part: &str) -> Option<String> {
+    let text = percent_decode_str(part).decode_utf8().ok()?;
+    Some(text.into_owned())
+}
+
+fn part(query: &str) -> Option<Part> {
+    let mut part = Part::default();
+    for pair in query.split('&').filter(|it| !it.is_empty()) {
+        match pair.split_once('=')? {
+            ("after", number) => part.after = number.parse().ok()?,
+            ("limit", number) => part.limit = Some(number.parse().ok()?),
+            _ => return None,
+        }
+    }
+    Some(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let run: RunId = "r-1".parse().unwrap();
+        let part = Part {
+            after: 7,
+            limit: Some(3),
+        };
+        for address in [
+            Address::Spec("a b/c?d".to_owned()),
+            Address::Diagram("ä".to_owned()),
+            Address::Table("t".to_owned()),
+            Address::State("t".to_owned(), "one/two".to_owned()),
+            Address::Contract("t".to_owned(), "plan.md".to_owned()),
+            Address::Journal(run.clone(), part),
+            Address::Journal(run.clone(), Part::default()),
+            Address::Transcript(run.clone(), part),
+            Address::Artifacts(run.clone()),
+            Address::Artifact(run.clone(), "work/tasks.md".to_owned(), None),
+            Address::Artifact(run, "x".to_owned(), Some(2)),
+            Address::Page("SM101#why".to_owned()),
+        ] {
+            let text = address.to_string();
+            assert_eq!(Address::parse(&text).unwrap(), address, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_said_so() {
+        for text in [
+            "",
+            "file:///etc/passwd",
+            "statemark://",
+            "statemark://run",
+            "statemark://run/",
+            "statemark://run/r/nothing",
+            "statemark://run/r/artifacts/a/first",
+            "statemark://run/r?after=minus",
+            "statemark://run/r?before=1",
+            "statemark://workflow/w?after=1",
+            "statemark://workflow/%ff",
+            "statemark://workflow//diagram",
+            "statemark://docs",
+        ] {
+            let problem = Address::parse(text).unwrap_err();
+            assert_eq!(problem.code, "unknown_resource", "{text}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The lists: what there is, and what addresses look like.
+
+use serde_json::Value;
+use statemark_store::{Query, Status};
+
+use super::{Address, Part};
+use crate::problem::Problem;
+use crate::tool::Call;
+
+/// Most runs in the list. Why: the others are found by `list_runs`, and read by their ids.
+const RUNS: usize = 200;
+
+/// Something in the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) address: String,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) media: &'static str,
+}
+
+/// What an address looks like: the template, its name, what is there, and what kind of text that is.
+pub(crate) const TEMPLATES: &[(&str, &str, &str, &str)] = &[
+    (
+        "statemark://docs/{page}",
+        "documentation",
+        "A page of the documentation.",
+        "text/markdown",
+    ),
+    (
+        "statemark://run/{run}/artifacts",
+        "run-artifacts",
+        "What was handed in by a run.",
+        "application/json",
+    ),
+    (
+        "statemark://run/{run}/artifacts/{artifact}",
+        "run-artifact",
+        "The newest revision of an artifact.",
+        "",
+    ),
+    (
+        "statemark://run/{run}/artifacts/{artifact}/{revision}",
+        "run-artifact-revision",
+        "A revision of an artifact.",
+        "",
+    ),
+    (
+        "statemark://run/{run}/transcript{?after}",
+        "run-transcript",
+        "What happened in a run, a line for each record.",
+        "text/plain",
+    ),
+    (
+        "statemark://run/{run}{?after,limit}",
+        "run-journal",
+        "The journal of a run, a JSON record a line.",
+        "application/jsonl",
+    ),
+    (
+        "statemark://workflow/{workflow}",
+        "workflow",
+        "The spec of a workflow as its author wrote it.",
+        "",
+    ),
+    (
+        "statemark://workflow/{workflow}/artifact/{artifact}",
+        "workflow-artifact",
+        "What an artifact of a workflow has to be like.",
+        "text/markdown",
+    ),
+    (
+        "statemark://workflow/{workflow}/diagram",
+        "workflow-diagram",
+        "A workflow as a Mermaid diagram.",
+        "text/vnd.mermaid",
+    ),
+    (
+        "statemark://workflow/{workflow}/state/{state}",
+        "workflow-state",
+        "What one state of a workflow says.",
+        "text/markdown",
+    ),
+    (
+        "statemark://workflow/{workflow}/table",
+        "workflow-table",
+        "The compiled table of a workflow, as text.",
+        "text/plain",
+    ),
+];
+
+/// What the caller can read, by address: workflows with their artifacts, and the active runs that it may touch. Pages of the
+/// documentation are found by searching; a hundred of them would bury the rest.
+///
+/// # Errors
+///
+/// The store can't be read.
+pub(crate) fn listed(call: &Call<'_>) -> Result<Vec<Entry>, Problem> {
+    let catalog = call.desk.catalog();
+    let mut all = Vec::new();
+    let mut add = |address: Address, title: String, description: &str, media| {
+        all.push(Entry {
+            address: address.to_string(),
+            title,
+            description: description.to_owned(),
+            media,
+        });
+    };
+    for spec in catalog.specs() {
+        let id = spec.id;
+        let title = spec.title.unwrap_or_else(|| id.clone());
+        let about = spec.description.unwrap_or_default();
+        add(Address::Spec(id.clone()), title.clone(), &about, "");
+        let diagram = Address::Diagram(id.clone());
+        add(diagram, format!("{title}: diagram"), "", "text/vnd.mermaid");
+        let table = Address::Table(id.clone());
+        add(table, format!("{title}: table"), "", "text/plain");
+        let workflow = catalog.find(&id);
+        let artifacts = workflow.as_ref().and_then(|it| it.meta().get("artifacts"));
+        for name in artifacts
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(|it| it.keys())
+        {
+            let contract = Address::Contract(id.clone(), name.clone());
+            add(
+                contract,
+                format!("{title}: what `{name}` has to be like"),
+                "",
+                "text/markdown",
+            );
+        }
+    }
+    for (run, title) in runs(call)? {
+        let journal = Address::Journal(run, Part::default());
+        add(
+            journal,
+            title,
+            "The journal, a JSON record a line.",
+            "application/jsonl",
+        );
+    }
+    all.sort_by(|one, other| one.address.cmp(&other.address));
+    Ok(all)
+}
+
+/// The active runs that the caller may touch, of its project if it has one.
+fn runs(call: &Call<'_>) -> Result<Vec<(statemark_store::RunId, String)>, Problem> {
+    let store = call.desk.runs().store();
+    let heads = match call.bound() {
+        Some(run) => store.head(run).into_iter().collect(),
+        None => {
+            let statuses = [Status::Running, Status::Waiting, Status::Paused];
+            let query = Query {
+                statuses: statuses.map(|it| it.name().to_owned()).to_vec(),
+                project: call.caller.project.clone(),
+                limit: RUNS,
+                ..Query::default()
+            };
+            store.list(&query)?.heads
+        }
+    };
+    let named = heads.into_iter().map(|head| {
+        let summary = head.summary;
+        let title = summary.title.unwrap_or(summary.workflow);
+        (head.run, format!("{title} ({})", summary.status))
+    });
+    Ok(named.collect())
+}

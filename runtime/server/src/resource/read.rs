@@ -1,0 +1,266 @@
+//! What is at an address.
+
+use serde_json::{Value, json};
+use statemark_store::{RunId, Workflow};
+
+use super::{Address, Part};
+use crate::bounds;
+use crate::problem::Problem;
+use crate::tool::Call;
+
+/// Most bytes of a part of a journal. Unit: bytes. Why: whoever reads resources has more room than a model's context, yet
+/// not for a journal of 100,000 records.
+const MOST: usize = 256 << 10;
+
+/// Most records that are read at once.
+const PAGE: usize = 500;
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Content {
+    /// What kind of text or file it is.
+    pub(crate) media: String,
+    /// What it says.
+    pub(crate) bytes: Vec<u8>,
+    /// Where the rest is, if this isn't all.
+    pub(crate) more: Option<Address>,
+}
+
+impl Content {
+    fn text(media: &str, text: impl Into<String>) -> Self {
+        Self {
+            media: media.to_owned(),
+            bytes: text.into().into_bytes(),
+            more: None,
+        }
+    }
+}
+
+/// Reads what is at an address, if the caller may.
+///
+/// # Errors
+///
+/// There is nothing, or it is of a run that the caller may not touch.
+pub(crate) fn read(call: &Call<'_>, address: &Address) -> Result<Content, Problem> {
+    if let Some(run) = address.run() {
+        call.run(Some(run.as_str()))?;
+    }
+    let catalog = call.desk.catalog();
+    match address {
+        Address::Spec(id) => {
+            let specs = catalog.specs();
+            let source = specs.iter().find(|it| it.id == *id);
+            let media = source.map_or("text/plain", |it| media_of(&it.source));
+            let text = catalog.source(id).ok_or_else(|| unknown(call, id))?;
+            Ok(Content::text(media, text))
+        }
+        Address::Diagram(id) => {
+            let text = catalog.diagram(id).ok_or_else(|| unknown(call, id))?;
+            Ok(Content::text("text/vnd.mermaid", text))
+        }
+        Address::Table(id) => {
+            let workflow = catalog.find(id).ok_or_else(|| unknown(call, id))?;
+            let text = statemark_runtime::dump(workflow.table().sections());
+            Ok(Content::text("text/plain", text))
+        }
+        Address::State(id, state) => {
+            let workflow = catalog.find(id).ok_or_else(|| unknown(call, id))?;
+            state_page(&workflow, state)
+        }
+        Address::Contract(id, name) => {
+            let workflow = catalog.find(id).ok_or_else(|| unknown(call, id))?;
+            contract_page(&workflow, name)
+        }
+        Address::Journal(run, part) => journal(call, run, *part),
+        Address::Transcript(run, part) => transcript(call, run, *part),
+        Address::Artifacts(run) => artifacts(call, run),
+        Address::Artifact(run, name, revision) => {
+            let loaded = call.desk.runs().caught_up(run)?;
+            let found = call.desk.runs().read_artifact(&loaded, name, *revision)?;
+            let media = found.revision.artifact.media.clone();
+            let is_text = std::str::from_utf8(&found.content).is_ok();
+            let plain = if is_text {
+                "text/plain"
+            } else {
+                "application/octet-stream"
+            };
+            Ok(Content {
+                media: media.unwrap_or_else(|| plain.to_owned()),
+                bytes: found.content,
+                more: None,
+            })
+        }
+        Address::Page(page) => {
+            let text = call.desk.docs().text(&address.to_string());
+            let text = text.ok_or_else(|| {
+                let message = format!("the documentation has no page `{page}`");
+                Problem::new("unknown_resource", message)
+            })?;
+            Ok(Content::text("text/markdown", text))
+        }
+    }
+}
+
+fn unknown(call: &Call<'_>, id: &str) -> Problem {
+    Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
+        .with(json!({"known": call.desk.catalog().ids()}))
+        .mended_by("list_workflows", json!({}))
+}
+
+/// What a spec is written in, by its file's name.
+fn media_of(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("md") => "text/markdown",
+        Some("mmd" | "mermaid") => "text/vnd.mermaid",
+        Some("json") => "application/json",
+        Some("scxml" | "xml") => "application/scxml+xml",
+        _ => "text/plain",
+    }
+}
+
+/// What one state says to whoever is in it.
+fn state_page(workflow: &Workflow, state: &str) -> Result<Content, Problem> {
+    let found = workflow.visible_states().find(|(_, name)| *name == state);
+    let Some((id, _)) = found else {
+        let known: Vec<&str> = workflow.visible_states().map(|(_, name)| name).collect();
+        let message = format!("`{}` has no state `{state}`", workflow.id());
+        return Err(Problem::new("unknown_state", message).with(json!({"known": known})));
+    };
+    let meta = workflow.state_meta(id);
+    let said = |key: &str| meta.get(key).and_then(Value::as_str);
+    let mut text = format!("# {}\n", said("title").unwrap_or(state));
+    for part in [said("description"), said("instructions")]
+        .into_iter()
+        .flatten()
+    {
+        text += &format!("\n{}\n", part.trim());
+    }
+    let rest = meta.as_object().into_iter().flatten().filter(|(key, _)| {
+        !["title", "description", "instructions", "implied"].contains(&key.as_str())
+    });
+    let rest: serde_json::Map<String, Value> = rest
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if !rest.is_empty() {
+        text += &format!("\n{}", fenced(&Value::Object(rest)));
+    }
+    Ok(Content::text("text/markdown", text))
+}
+
+/// What an artifact has to be like, in the definition's own words.
+fn contract_page(workflow: &Workflow, name: &str) -> Result<Content, Problem> {
+    let all = workflow.meta().get("artifacts").and_then(Value::as_object);
+    let Some(contract) = all.and_then(|all| all.get(name)) else {
+        let known: Vec<&String> = all.into_iter().flat_map(|all| all.keys()).collect();
+        let message = format!("`{}` says nothing of an artifact `{name}`", workflow.id());
+        return Err(Problem::new("unknown_artifact", message).with(json!({"known": known})));
+    };
+    let mut text = format!("# {name}\n\nWhat `{}` wants of it.\n", workflow.id());
+    let needing = workflow.visible_states().filter(|(id, _)| {
+        let requires = workflow.state_meta(*id).get("requires");
+        requires.is_some_and(|it| names(it, name))
+    });
+    let needing: Vec<String> = needing.map(|(_, state)| format!("`{state}`")).collect();
+    if !needing.is_empty() {
+        text += &format!("Not left without it: {}.\n", needing.join(", "));
+    }
+    text += &format!("\n{}", fenced(contract));
+    Ok(Content::text("text/markdown", text))
+}
+
+/// Whether a `requires`, a list or one for each event, names an artifact.
+fn names(requires: &Value, name: &str) -> bool {
+    match requires {
+        Value::Array(all) => all.iter().any(|it| it == name),
+        Value::Object(by_event) => by_event.values().any(|it| names(it, name)),
+        _ => false,
+    }
+}
+
+fn fenced(value: &Value) -> String {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    format!("```json\n{text}\n```\n")
+}
+
+/// Records of a run, each as a line, and where the next part begins.
+fn lines(
+    call: &Call<'_>,
+    run: &RunId,
+    part: Part,
+    mut line: impl FnMut(&statemark_store::Record) -> String,
+) -> Result<(String, Option<Part>), Problem> {
+    let store = call.desk.runs().store();
+    let head = store.head(run)?;
+    let mut text = String::new();
+    let mut after = part.after;
+    let mut left = part.limit.unwrap_or(u64::MAX);
+    while after < head.seq && left > 0 {
+        let page = store.records(run, after, PAGE)?;
+        if page.is_empty() {
+            break;
+        }
+        for record in &page {
+            let told = line(record);
+            let is_full = text.len().saturating_add(told.len()) > MOST && !text.is_empty();
+            if is_full || left == 0 {
+                left = 0;
+                break;
+            }
+            text += &told;
+            text.push('\n');
+            after = record.seq;
+            left = left.saturating_sub(1);
+        }
+    }
+    let limit = part.limit;
+    let more = (after < head.seq).then_some(Part { after, limit });
+    Ok((text, more))
+}
+
+fn journal(call: &Call<'_>, run: &RunId, part: Part) -> Result<Content, Problem> {
+    let (text, more) = lines(call, run, part, |record| {
+        let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
+        let mut told = json!({
+            "seq": record.seq,
+            "time": record.time,
+            "kind": record.kind,
+            "v": record.v,
+            "actor": record.actor,
+            "body": body,
+        });
+        if let (Some(key), Some(map)) = (&record.key, told.as_object_mut()) {
+            map.insert("key".to_owned(), json!(key));
+        }
+        told.to_string()
+    })?;
+    let mut content = Content::text("application/jsonl", text);
+    content.more = more.map(|part| Address::Journal(run.clone(), part));
+    Ok(content)
+}
+
+fn transcript(call: &Call<'_>, run: &RunId, part: Part) -> Result<Content, Problem> {
+    let (text, more) = lines(call, run, part, |record| {
+        let told = record.told().replace('\n', " ");
+        let (told, _) = bounds::cut(&told, bounds::MOST);
+        format!("{}  {}  {}  {told}", record.seq, record.time, record.actor)
+    })?;
+    let mut content = Content::text("text/plain", text);
+    content.more = more.map(|part| Address::Transcript(run.clone(), part));
+    Ok(content)
+}
+
+/// What was handed in, without what is in it.
+fn artifacts(call: &Call<'_>, run: &RunId) -> Result<Content, Problem> {
+    let loaded = call.desk.runs().caught_up(run)?;
+    let all = loaded.state.artifacts.iter().map(|(name, revisions)| {
+        let revisions = revisions.iter().map(|it| {
+            let artifact = &it.artifact;
+            let address = Address::Artifact(run.clone(), name.clone(), Some(artifact.revision));
+            json!({"revision": artifact.revision, "stage": artifact.stage, "uri": address.to_string()})
+        });
+        json!({"name": name, "revisions": revisions.collect::<Vec<_>>()})
+    });
+    let all: Vec<Value> = all.collect();
+    let text = json!({"run_id": run, "artifacts": all}).to_string();
+    Ok(Content::text("application/json", text))
+}
