@@ -246,7 +246,7 @@ static SECTION: Shape = shape(
     ],
 );
 
-/// Artifacts that a state can't be left without: by any event, or by those that are named.
+/// What a state can't be left without, be it artifacts, checks or facts: by any event, or by those that are named.
 static REQUIREMENTS: [Want; 2] = [Want::List(&Want::Text), Want::Map(&REQUIRED)];
 static REQUIRED: Want = Want::List(&Want::Text);
 

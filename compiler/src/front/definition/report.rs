@@ -16,7 +16,8 @@ mod unknown_requirement;
 mod wrong_type;
 
 pub(super) use bad_value::{
-    empty_branches, empty_name, empty_targets, no_such_number, not_a_choice, not_at_least,
+    empty_branches, empty_command, empty_name, empty_targets, no_such_number, not_a_choice,
+    not_at_least,
 };
 pub(super) use bad_wrapper::{key_beside_wrapped, nothing_wrapped};
 pub(super) use duplicate_key::duplicate_key;

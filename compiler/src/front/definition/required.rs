@@ -1,4 +1,4 @@
-//! What the states of a definition require: each name should be declared.
+//! What the states of a definition require: each name should be declared, and a check should be one that can be run.
 
 use std::collections::BTreeSet;
 
@@ -20,6 +20,27 @@ pub(super) fn check(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
     }
     let known: Vec<String> = known.into_iter().collect();
     states(place, machine, &known, diags);
+    commands(place, machine, diags);
+}
+
+/// Checks that the commands of checks name a program.
+fn commands(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
+    let Some(Value::Object(checks)) = json::get(machine, "checks") else {
+        return;
+    };
+    for check in &checks.properties {
+        if let Value::Object(declared) = &check.value
+            && let Some(command) = json::get(declared, "command")
+            && let Value::Array(words) = command
+        {
+            let first = words.elements.first();
+            if matches!(first, None | Some(Value::StringLit(_)))
+                && !matches!(first, Some(Value::StringLit(it)) if !it.value.is_empty())
+            {
+                diags.push(report::empty_command(place.of(command)));
+            }
+        }
+    }
 }
 
 fn names(object: Option<&Value<'_>>, known: &mut BTreeSet<String>) {

@@ -80,3 +80,9 @@ pub(crate) fn empty_branches(value: Span) -> Diagnostic {
     )
     .help("name a target, or drop the event")
 }
+
+/// The command of a check names no program.
+pub(crate) fn empty_command(value: Span) -> Diagnostic {
+    Diagnostic::new(Code::BadValue, value, "this command names no program")
+        .help("write the program and its arguments: `[\"cargo\", \"test\"]`")
+}
