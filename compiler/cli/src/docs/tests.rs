@@ -1,3 +1,5 @@
+//! What newcomers ask is answered by the page that they need, and nothing that people read is left out.
+
 use std::fs;
 use std::path::Path;
 

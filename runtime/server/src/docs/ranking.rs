@@ -19,6 +19,9 @@ const LENGTH: f64 = 0.75;
 /// How much more a section counts whose heading the question is: all words of the one are in the other.
 const NAMED: f64 = 2.0;
 
+/// Most words of a question that are looked for. Why: each that is mistyped is compared with every word that there is.
+const MOST_WORDS: usize = 32;
+
 impl Docs {
     /// The sections that answer a question, without the first `skip`, and not more than `most`.
     #[must_use]
@@ -69,7 +72,7 @@ impl Docs {
         if kept.is_empty() {
             kept = all.iter().collect();
         }
-        for word in kept {
+        for word in kept.into_iter().take(MOST_WORDS) {
             let mut stem = word.stem.clone();
             if !self.terms.contains_key(&stem)
                 && let Some((near, term)) = self.nearest(&stem)
@@ -86,7 +89,8 @@ impl Docs {
             [one, other] => Some(format!("{}{}", one.text, other.text)),
             _ => None,
         });
-        asked.extend(pairs.filter(|pair| self.terms.contains_key(pair)));
+        let pairs = pairs.filter(|pair| self.terms.contains_key(pair));
+        asked.extend(pairs.take(MOST_WORDS));
         asked
     }
 
@@ -98,6 +102,12 @@ impl Docs {
             _ => 2,
         };
         let near = self.terms.iter().filter_map(|(other, term)| {
+            // What is so much shorter or longer can't be near; distances take their time.
+            let shorter = other.len().saturating_add(most * 4) < stem.len();
+            let longer = other.len() > stem.len().saturating_add(most * 4);
+            if (shorter || longer) && !other.starts_with(stem) {
+                return None;
+            }
             let distance = if other.starts_with(stem) {
                 1
             } else {
