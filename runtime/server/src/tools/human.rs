@@ -4,6 +4,8 @@ mod list_requests;
 mod request_human;
 mod resolve_request;
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use statemark_store::body::RequestKind;
@@ -60,7 +62,7 @@ pub(crate) struct Filter<'f> {
 
 /// An open request, and the run that asks.
 pub(crate) struct Asked {
-    pub(crate) loaded: Loaded,
+    pub(crate) loaded: Arc<Loaded>,
     pub(crate) request: Request,
 }
 
@@ -110,7 +112,7 @@ fn open(
     found: &mut Vec<Asked>,
 ) -> Result<(), Problem> {
     let run = call.run(Some(run.as_str()))?;
-    let loaded = call.desk.runs().caught_up(&run)?;
+    let loaded = Arc::new(call.desk.runs().caught_up(&run)?);
     let state = &loaded.state;
     if filter.workflow.is_some_and(|it| it != state.workflow) {
         return Ok(());
@@ -124,7 +126,7 @@ fn open(
                 .is_none_or(|state| states.iter().any(|it| it == state))
     });
     found.extend(meant.map(|request| Asked {
-        loaded: loaded.clone(),
+        loaded: Arc::clone(&loaded),
         request: request.clone(),
     }));
     Ok(())

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod bench;
+mod bounds;
 mod profiles;
 mod smithers;
 mod transcripts;

@@ -1,5 +1,7 @@
 //! `list_pending_approvals` and `resolve_approval`.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -102,7 +104,7 @@ fn listed(call: &Call<'_>, input: &Listing) -> Outcome {
     Ok(json!({"approvals": found}))
 }
 
-fn found(call: &Call<'_>, filter: &Filter<'_>) -> Result<Vec<(Loaded, Request)>, Problem> {
+fn found(call: &Call<'_>, filter: &Filter<'_>) -> Result<Vec<(Arc<Loaded>, Request)>, Problem> {
     let mut found = Vec::new();
     let wanted = human::Filter {
         run: filter.run,

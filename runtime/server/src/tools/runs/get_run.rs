@@ -21,7 +21,7 @@ struct Input {
     include: Vec<Part>,
     /// Also each visit of this state.
     visit: Option<String>,
-    /// One of an answer's `cursors`: only that part, from there on.
+    /// One of the `cursors` of an answer or of `next`: only that part, from there on.
     cursor: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn tool() -> Tool {
         ("get_run", Set::Runs, Hints::READS),
         (
             "Look at a run",
-            "Where a run is, what its state wants, which events are legal, which tools are granted, what it waits for.",
+            "Where a run is, what its state wants, which events are legal, which tools are granted, what it waits for. Where `cursors` stand, something was cut: ask again with one of them.",
         ),
         &[("steps", "array"), ("cursors", "array"), NEXT],
         run,
