@@ -44,16 +44,23 @@ pub(crate) fn outer(call: &Call<'_>) -> Result<Option<Loaded>, Problem> {
 ///
 /// As for [`outer`].
 pub(crate) fn driven(call: &Call<'_>) -> Result<Option<Loaded>, Problem> {
-    let Some(mut loaded) = outer(call)? else {
-        return Ok(None);
-    };
+    outer(call)?.map(|it| innermost(call, it)).transpose()
+}
+
+/// The innermost run that this one waits for, or itself.
+///
+/// # Errors
+///
+/// One of them can't be read.
+pub(crate) fn innermost(call: &Call<'_>, outer: Loaded) -> Result<Loaded, Problem> {
+    let mut loaded = outer;
     for _ in 0..DEEP {
         let Some(child) = waited_for(&loaded.state) else {
             break;
         };
         loaded = call.desk.runs().caught_up(&child)?;
     }
-    Ok(Some(loaded))
+    Ok(loaded)
 }
 
 /// The live runs of the caller's project that nobody has invoked, the last that changed first.

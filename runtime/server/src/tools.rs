@@ -1,6 +1,6 @@
 //! The tools, one file each, in the folder of their set.
 
-mod agent;
+pub(crate) mod agent;
 mod artifacts;
 pub(crate) mod author;
 pub(crate) mod human;

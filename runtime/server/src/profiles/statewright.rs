@@ -14,7 +14,10 @@
 //! - `statewright_load_workflow` starts over where it names the workflow of the live run, and is refused where it names
 //!   another, or where the file has become another workflow under the same name: else an agent could swap its rules for
 //!   laxer ones. What a person has paused it neither resumes nor starts over.
+//! - With `resume`, a run that goes on is joined as it is, and so is the run that the server or the token is bound to:
+//!   starting afresh would throw away what nobody asked to be thrown away.
 //! - Calls of tools are counted on where a run is resumed: else pausing would give an agent more of them.
+//! - `statewright_run_agent` answers `executor_unavailable`: this server has no executor.
 //! - A guard that nobody defines never holds, and an event that no transition takes moves nothing, also where a tool of
 //!   another state was asked for.
 //!

@@ -1,6 +1,6 @@
 //! Letting another agent do a task.
 
-mod run_agent;
+pub(crate) mod run_agent;
 
 use crate::tool::Tool;
 

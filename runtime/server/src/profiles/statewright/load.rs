@@ -184,7 +184,8 @@ fn started(call: &Call<'_>, input: &Input, before: Option<&Loaded>) -> Outcome {
 }
 
 fn answer(call: &Call<'_>, loaded: &Loaded, resumed: bool, before: Option<&Loaded>) -> Outcome {
-    let mut told = state::told(call, loaded)?;
+    let mut told = state::told(call, &session::innermost(call, loaded.clone())?)?;
+    told.insert("run_id".to_owned(), json!(loaded.run));
     told.insert("loaded".to_owned(), json!(true));
     told.insert("workflow".to_owned(), json!(loaded.state.workflow));
     told.insert("resumed".to_owned(), json!(resumed));

@@ -7,6 +7,7 @@ use super::driven;
 use crate::problem::Problem;
 use crate::profiles::words;
 use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tools::agent::run_agent::check_state;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -40,11 +41,18 @@ pub(super) fn tool() -> Tool {
     .like("start_run")
 }
 
-fn run(call: &Call<'_>, _: &Input) -> Outcome {
-    driven(call)?;
+fn run(call: &Call<'_>, input: &Input) -> Outcome {
+    if input.task.trim().is_empty() {
+        return Err(Problem::argument(
+            "task",
+            "it is empty; say what is to be done",
+        ));
+    }
+    let loaded = driven(call)?;
+    check_state(&loaded.workflow, input.state.as_deref())?;
     Err(Problem::new(
         "executor_unavailable",
         "executor_unavailable: no executor is configured. Do the state's work with your own tools, then call \
-         statewright_transition",
+         statewright_transition.",
     ))
 }

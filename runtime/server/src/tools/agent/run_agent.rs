@@ -118,7 +118,8 @@ fn check(input: &Input) -> Result<(), Problem> {
     Ok(())
 }
 
-fn check_state(workflow: &Workflow, state: Option<&str>) -> Result<(), Problem> {
+/// Whether a workflow has the state that somebody names.
+pub(crate) fn check_state(workflow: &Workflow, state: Option<&str>) -> Result<(), Problem> {
     let Some(state) = state else {
         return Ok(());
     };
