@@ -1,7 +1,7 @@
 //! What is at an address.
 
 use serde_json::{Value, json};
-use statemark_store::{RunId, Workflow};
+use statemark_store::{RunId, Workflow, builtin};
 
 use super::{Address, Part};
 use crate::bounds;
@@ -150,7 +150,11 @@ fn state_page(workflow: &Workflow, state: &str) -> Result<Content, Problem> {
 /// What an artifact has to be like, in the definition's own words.
 fn contract_page(workflow: &Workflow, name: &str) -> Result<Content, Problem> {
     let all = workflow.meta().get("artifacts").and_then(Value::as_object);
-    let Some(contract) = all.and_then(|all| all.get(name)) else {
+    let own = all.and_then(|all| all.get(name)).cloned();
+    // Where a workflow names no artifacts, Ralph's types have their contracts.
+    let is_open = all.is_none_or(serde_json::Map::is_empty);
+    let common = || builtin(&format!("ralph/{name}")).filter(|_| is_open);
+    let Some(contract) = own.or_else(common) else {
         let known: Vec<&String> = all.into_iter().flat_map(|all| all.keys()).collect();
         let message = format!("`{}` says nothing of an artifact `{name}`", workflow.id());
         return Err(Problem::new("unknown_artifact", message).with(json!({"known": known})));
@@ -164,7 +168,15 @@ fn contract_page(workflow: &Workflow, name: &str) -> Result<Content, Problem> {
     if !needing.is_empty() {
         text += &format!("Not left without it: {}.\n", needing.join(", "));
     }
-    text += &format!("\n{}", fenced(contract));
+    text += &format!("\n{}", fenced(&contract));
+    if let Some(like) = contract.get("like").and_then(Value::as_str)
+        && let Some(named) = builtin(like)
+    {
+        text += &format!(
+            "\nWhere it says nothing else, it is like `{like}`:\n\n{}",
+            fenced(&named)
+        );
+    }
     Ok(Content::text("text/markdown", text))
 }
 
