@@ -10,6 +10,7 @@ use statemark_store::{Loaded, RunError};
 use super::diagnostic;
 use crate::bounds;
 use crate::problem::Problem;
+use crate::resource::Address;
 use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{add, fields, place, put, room};
 
@@ -158,8 +159,8 @@ fn content(call: &Call<'_>, loaded: &Loaded, name: &str, input: &Input) -> Data 
         answer.insert("diagnostics".to_owned(), json!(found.collect::<Vec<_>>()));
     }
     let Ok(text) = std::str::from_utf8(&read.content) else {
-        let (run, revision) = (&loaded.run, artifact.revision);
-        let resource = format!("statemark://run/{run}/artifacts/{name}/{revision}");
+        let (run, revision) = (loaded.run.clone(), Some(artifact.revision));
+        let resource = Address::Artifact(run, name.to_owned(), revision).to_string();
         answer.insert("resource".to_owned(), json!(resource));
         return Ok(answer);
     };

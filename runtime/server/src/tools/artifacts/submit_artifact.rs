@@ -11,6 +11,7 @@ use statemark_store::{Loaded, Order, Written};
 
 use super::diagnostic;
 use crate::problem::Problem;
+use crate::resource::Address;
 use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{NEXT, about, done, put};
 
@@ -197,10 +198,7 @@ fn submitted(call: &Call<'_>, input: &Input, written: &Written) -> Data {
 
 /// The page that says what an artifact has to be like.
 fn contract(loaded: &Loaded, name: &str) -> String {
-    format!(
-        "statemark://workflow/{}/artifact/{name}",
-        loaded.workflow.id()
-    )
+    Address::Contract(loaded.workflow.id().to_owned(), name.to_owned()).to_string()
 }
 
 fn add(told: &mut Value, verdict: Option<&Verdict>) {

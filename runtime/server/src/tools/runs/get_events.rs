@@ -7,6 +7,7 @@ use statemark_store::{Body, Record, RunId};
 
 use crate::bounds;
 use crate::problem::Problem;
+use crate::resource::{Address, Part};
 use crate::tool::{Call, Data, Hints, Set, Tool};
 use crate::tools::{fields, put, room};
 
@@ -139,8 +140,11 @@ fn told(run: &RunId, record: &Record, view: View) -> Value {
     let mut told =
         json!({"seq": record.seq, "time": record.time, "kind": record.kind, "actor": record.actor});
     if record.body.len() > LARGE {
-        let before = record.seq.saturating_sub(1);
-        let resource = format!("statemark://run/{run}?after={before}&limit=1");
+        let part = Part {
+            after: record.seq.saturating_sub(1),
+            limit: Some(1),
+        };
+        let resource = Address::Journal(run.clone(), part).to_string();
         put(&mut told, "text", json!(text));
         put(
             &mut told,
