@@ -293,3 +293,38 @@ fn a_late_holder_of_a_lease_changes_nothing() {
         "the lease of `r` was over before it was renewed: get a new one and read the run again"
     );
 }
+
+/// Each event alone is small enough; what they leave together couldn't be read back.
+#[test]
+fn data_that_grows_too_large_is_refused_and_the_run_goes_on() {
+    let spec = r#"## STATE-MACHINE
+
+```json definition
+{"id": "gate", "initial": "shut", "states": {"shut": {"on": {"open": "shut"}}}}
+```
+"#;
+    let bench = Bench::new(&[("gate.md", spec)]);
+    start(&bench);
+    let send = |field: &str, length: usize| {
+        let send = Send {
+            event: "open".to_owned(),
+            data: Some(serde_json::json!({field: "x".repeat(length)})),
+        };
+        let written = bench.runs.send(&bench.order("r"), &send).unwrap();
+        written.records.iter().find_map(|it| match it.read() {
+            Ok(Body::Refused(refused)) => Some((refused.code, refused.reason)),
+            _ => None,
+        })
+    };
+    assert_eq!(send("a", 400 << 10), None);
+    assert_eq!(send("b", 400 << 10), None);
+    let (code, reason) = send("c", 400 << 10).unwrap();
+    assert_eq!(code, "bad_data");
+    assert_eq!(
+        reason,
+        "the data can't be kept: at byte 0: longer than 1048576 bytes"
+    );
+    assert_eq!(send("c", 1), None);
+    let loaded = bench.runs.caught_up(&"r".parse().unwrap()).unwrap();
+    assert_eq!(loaded.legal_events(), ["open"]);
+}

@@ -65,7 +65,7 @@ impl fmt::Display for CannotStep {
         match self {
             Self::UnknownState { name } => write!(out, "the table has no state `{name}`"),
             Self::Configuration(error) => error.fmt(out),
-            Self::Data(error) => write!(out, "the data can't be read: {error}"),
+            Self::Data(error) => write!(out, "the data can't be kept: {error}"),
             Self::Step(error) => error.fmt(out),
             Self::Misplaced => out.write_str("the machine isn't where this step begins"),
         }
@@ -174,7 +174,8 @@ impl<'w> Stepper<'w> {
     ///
     /// # Errors
     ///
-    /// The machine refuses the event, or fails. Nothing has changed then.
+    /// The machine refuses the event, or fails; or the data would grow beyond what a machine can be given. Nothing has
+    /// changed then, but the machine has gone on: it is of no more use.
     pub fn step(
         &mut self,
         moves: Move<'_>,
@@ -220,7 +221,12 @@ impl<'w> Stepper<'w> {
             machine.host_mut().data.rollback();
         }
         let record = recorder.finish(None, outcome);
-        Ok((outcome, self.told(&record, moment)))
+        let told = self.told(&record, moment);
+        if !told.changed.is_empty() {
+            // What can't be read back would leave a run that nothing moves any more.
+            Datum::from_json(&self.before.to_string()).map_err(CannotStep::Data)?;
+        }
+        Ok((outcome, told))
     }
 
     /// What a step did, by names.
