@@ -2,13 +2,16 @@
 # Runs the official conformance suite against a fixture on our own router (tests/server/conformance): 0.1.16 with all its
 # scenarios, and 0.2.0-alpha.12 with the requirements of both eras. No failure is expected, so there is no list of such. The
 # extension for tasks, which the suite runs but doesn't score, isn't offered by the server.
-# Fetches Node.js and the suite (about two minutes the first time); on demand, not part of tests/run.
+# Fetches Node.js and the suite into the target folder the first time; `conformance.sh fetch` does only that.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/server/node.sh
 
 fetch @modelcontextprotocol/conformance conformance 0.1.16
 fetch @modelcontextprotocol/conformance conformance 0.2.0-alpha.12
+if [ "${1:-}" = fetch ]; then
+    exit
+fi
 
 cargo build --workspace --example conformance
 address=$home/conformance.url

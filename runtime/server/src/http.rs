@@ -44,6 +44,10 @@ const BODY: usize = 32 << 20;
 /// How long a session of the older era may be silent. Why: a person goes to lunch; a session costs a few kilobytes.
 const SILENCE: Duration = Duration::from_secs(8 * 60 * 60);
 
+/// How long an answer is kept for a client whose connection broke before it came. Why: a client tries again within seconds,
+/// and a busy server gives thousands of answers in each.
+const KEPT: Duration = Duration::from_secs(10);
+
 /// How long open requests get to finish when the server ends.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -132,9 +136,10 @@ fn mounted<H: ServerHandler>(
         .with_max_request_body_bytes(BODY)
         .with_cancellation_token(stop.clone());
     let mut sessions = LocalSessionManager::default();
-    let mut silence = SessionConfig::default();
-    silence.keep_alive = Some(SILENCE);
-    sessions.session_config = silence;
+    let mut patience = SessionConfig::default();
+    patience.keep_alive = Some(SILENCE);
+    patience.completed_cache_ttl = KEPT;
+    sessions.session_config = patience;
     let service = StreamableHttpService::new(move || Ok(make()), Arc::new(sessions), config);
     let door = door::Door::new(options);
     let behind = beside

@@ -126,6 +126,7 @@ pub(super) async fn follow(desk: Arc<Desk>, caller: Caller, outlet: Outlet) {
     let Ok((mut news, mut known)) = began.await else {
         return;
     };
+    let is_bound = Call::quiet(&desk, &caller).bound().is_some();
     loop {
         let item = match tokio::time::timeout(THERE, news.recv()).await {
             Err(_) if outlet.is_closed() => return,
@@ -135,9 +136,14 @@ pub(super) async fn follow(desk: Arc<Desk>, caller: Caller, outlet: Outlet) {
             Ok(Err(RecvError::Lagged(_))) => None,
             Ok(Err(RecvError::Closed)) => return,
         };
+        let uris = outlet.addresses();
+        // Most clients have asked for nothing, and a busy store has news a thousand times a second.
+        if matches!(item, Some(News::Run(_))) && !is_bound && uris.is_empty() {
+            continue;
+        }
         let looked = {
             let (desk, caller) = (Arc::clone(&desk), caller.clone());
-            let (item, uris) = (item.clone(), outlet.addresses());
+            let item = item.clone();
             tokio::task::spawn_blocking(move || look(&desk, &caller, item.as_ref(), uris))
         };
         let Ok((tools, uris)) = looked.await else {
