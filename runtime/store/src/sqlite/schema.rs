@@ -3,7 +3,7 @@
 //! Everything begins with the run, nothing refers to a rowid, and no number is made by the database, so that a
 //! distributed one can hold the same tables. Rows of records are only ever added.
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::connection;
 use super::door::Door;
@@ -108,7 +108,7 @@ ALTER TABLE blobs ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
 ///
 /// [`StoreError::SchemaTooNew`]; [`StoreError::Failed`] if it is another program's.
 pub(super) fn bring_up(connection: &mut Connection, door: &mut Door) -> Result<(), StoreError> {
-    if version(connection)? == STEPS.len() && connection::uses_log(connection)? {
+    if seen_version(connection)? == STEPS.len() && connection::uses_log(connection)? {
         return Ok(());
     }
     let pass = door.enter()?;
@@ -130,8 +130,19 @@ pub(super) fn bring_up(connection: &mut Connection, door: &mut Door) -> Result<(
     Ok(())
 }
 
+/// The version of the tables at one moment, whatever others do meanwhile.
+fn seen_version(connection: &mut Connection) -> Result<usize, StoreError> {
+    let transaction = connection.transaction().doing("opening the store")?;
+    let version = version(&transaction)?;
+    transaction.finish().doing("opening the store")?;
+    Ok(version)
+}
+
 /// The version of the tables in a file: zero if it has none.
-fn version(connection: &Connection) -> Result<usize, StoreError> {
+///
+/// It takes several reads. Why a transaction: between two of them another process may have made the tables, and a file
+/// that has tables and no mark of ours is another program's.
+fn version(connection: &Transaction<'_>) -> Result<usize, StoreError> {
     let number = |sql: &str| {
         connection
             .query_row(sql, [], |row| row.get::<_, i32>(0))
@@ -153,5 +164,57 @@ fn version(connection: &Connection) -> Result<usize, StoreError> {
             found: u32::try_from(found).unwrap_or(u32::MAX),
             known: u32::try_from(known).unwrap_or(u32::MAX),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+    use std::sync::Barrier;
+    use std::time::Duration;
+
+    use super::super::place;
+    use super::*;
+
+    /// A file for one test, which is removed with its folder.
+    struct Scratch(PathBuf);
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn make(path: &Path) -> Result<(), StoreError> {
+        let mut door = Door::new(path, Duration::from_secs(10))?;
+        bring_up(&mut connection::writer(path)?, &mut door)
+    }
+
+    /// A process that looks all the time sees a file without tables or one with all of them, while another makes them.
+    #[test]
+    fn a_file_is_new_or_a_store_at_every_moment() {
+        let name = format!("statemark-schema-{}", std::process::id());
+        let scratch = Scratch(std::env::temp_dir().join(name));
+        for round in 0..20 {
+            let path = scratch.0.join(format!("{round}.db"));
+            place::prepare(&path).unwrap();
+            let mut connection = connection::reader(&path).unwrap();
+            let barrier = Barrier::new(2);
+            std::thread::scope(|scope| {
+                let maker = scope.spawn(|| {
+                    barrier.wait();
+                    make(&path)
+                });
+                barrier.wait();
+                loop {
+                    let is_made = maker.is_finished();
+                    match seen_version(&mut connection).unwrap() {
+                        0 => assert!(!is_made, "the tables aren't seen"),
+                        version => break assert_eq!(version, STEPS.len()),
+                    }
+                }
+                maker.join().unwrap().unwrap();
+            });
+        }
     }
 }
