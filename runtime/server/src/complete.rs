@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use statemark_store::{Query, RunId};
 
+use crate::call::Call;
 use crate::prompt;
-use crate::tool::Call;
 
 /// Most that are given at once, by the protocol.
 pub(crate) const MOST: usize = 100;

@@ -1,90 +1,21 @@
 //! The desk: runs, workflows and tools, and the one way in which a tool is called.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use serde_json::{Map, Value, json};
-use statemark_store::{
-    Actor, Clock, Hash, Key, Loaded, Order, Query, Role, RunError, RunId, Runs, Status, Store,
-    Workflows,
-};
+use serde_json::{Map, Value};
+use statemark_store::{Clock, Hash, Role, RunError, Runs, Store, Workflows};
 
+use crate::call::Call;
 use crate::caller::Caller;
 use crate::catalog::Catalog;
 use crate::docs::{self, Docs};
 use crate::metrics::Metrics;
 use crate::news::Teller;
-use crate::problem::Problem;
-use crate::tool::{Call, Set, Tool};
-use crate::tools;
+use crate::offer::{Options, StartError, chosen};
+use crate::problem::{OTHER_RUN, Problem};
+use crate::tool::{Set, Tool};
 use crate::{arguments, bounds};
-
-/// The code of a reach for a run that isn't the caller's.
-const OTHER_RUN: &str = "other_run";
-
-/// How many runs are named where several could be meant.
-const CANDIDATES: usize = 10;
-
-/// What a server offers.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// The sets of tools; the default ones if none is named.
-    pub sets: Vec<Set>,
-    /// The only tools that are offered, of whatever set; none of them means no tool at all.
-    pub allowed: Option<Vec<String>>,
-    /// Whether only tools are offered that change nothing.
-    pub read_only: bool,
-    /// The run that all callers mean, and the only one that they may touch.
-    pub run: Option<RunId>,
-}
-
-/// Why a server can't be started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StartError {
-    /// A tool that nobody has was allowed.
-    UnknownTool {
-        /// Its name.
-        name: String,
-        /// Those that there are.
-        known: Vec<&'static str>,
-    },
-    /// Sets that are to be offered together have tools of the same names.
-    Clash {
-        /// The names, each with the sets that have it.
-        tools: Vec<(&'static str, Vec<Set>)>,
-    },
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownTool { name, known } => {
-                write!(
-                    out,
-                    "there is no tool `{name}`; there are {}",
-                    known.join(", ")
-                )
-            }
-            Self::Clash { tools } => {
-                let tools = tools.iter().map(|(tool, sets)| {
-                    let sets: Vec<&str> = sets.iter().map(|set| set.name()).collect();
-                    format!("`{tool}` ({})", sets.join(", "))
-                });
-                let tools: Vec<String> = tools.collect();
-                write!(
-                    out,
-                    "these can't be offered together, since they have tools of the same names: {}",
-                    tools.join(", ")
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for StartError {}
 
 /// Runs, workflows and tools.
 pub struct Desk {
@@ -94,7 +25,7 @@ pub struct Desk {
     tools: Vec<Tool>,
     /// The documentation, and the workflows that it was made of.
     docs: Mutex<Option<(Vec<Hash>, Arc<Docs>)>>,
-    /// Those of ours that no client is told of, since their sets weren't asked for.
+    /// Those of ours that no client is told of, for the API.
     others: Vec<Tool>,
     teller: Teller,
     metrics: Metrics,
@@ -113,29 +44,7 @@ impl Desk {
         options: Options,
     ) -> Result<Self, StartError> {
         let workflows = Arc::clone(&catalog) as Arc<dyn Workflows>;
-        let mut tools = tools::all();
-        tools.sort_by_key(|tool| tool.name);
-        if let Some(allowed) = &options.allowed {
-            let is_known = |name: &&String| tools.iter().any(|tool| tool.name == name.as_str());
-            if let Some(name) = allowed.iter().find(|name| !is_known(name)) {
-                let name = name.clone();
-                let sets: &[Set] = if options.sets.is_empty() {
-                    &Set::OWN
-                } else {
-                    &options.sets
-                };
-                let known = tools.iter().filter(|tool| sets.contains(&tool.set));
-                let known = known.map(|tool| tool.name).collect();
-                return Err(StartError::UnknownTool { name, known });
-            }
-        }
-        let (mut tools, mut others): (Vec<_>, Vec<_>) =
-            tools.into_iter().partition(|tool| offers(&options, tool));
-        others.retain(|tool| Set::OWN.contains(&tool.set) && lets(&options, tool));
-        if options.allowed.is_some() {
-            nearest(&options, &mut tools);
-        }
-        check_names(&tools)?;
+        let (tools, others) = chosen(&options)?;
         Ok(Self {
             runs: Runs::new(store, workflows, clock),
             catalog,
@@ -152,6 +61,11 @@ impl Desk {
     #[must_use]
     pub const fn runs(&self) -> &Runs {
         &self.runs
+    }
+
+    /// What it was told to offer.
+    pub(crate) const fn options(&self) -> &Options {
+        &self.options
     }
 
     /// The workflows.
@@ -198,13 +112,13 @@ impl Desk {
         &self.metrics
     }
 
-    /// A tool of ours, whether or not its set was asked for.
+    /// A tool of ours, whether or not clients are told of it.
     pub(crate) fn own(&self, name: &str) -> Option<&Tool> {
         let mut all = self.tools.iter().chain(&self.others);
         all.find(|tool| tool.name == name && Set::OWN.contains(&tool.set))
     }
 
-    /// Calls a tool of ours, whether or not its set was asked for; what scopes all tools holds here, too.
+    /// Calls a tool of ours, whether or not clients are told of it; what scopes all tools holds here, too.
     pub(crate) fn call_own(
         &self,
         call: &Call<'_>,
@@ -285,26 +199,6 @@ impl Desk {
     }
 }
 
-/// Of tools with one name the one that is meant: of the sets that are named or offered by default, else one of ours.
-fn nearest(options: &Options, tools: &mut Vec<Tool>) {
-    let named: &[Set] = if options.sets.is_empty() {
-        &Set::DEFAULT
-    } else {
-        &options.sets
-    };
-    let far = |set: &Set| match set {
-        set if named.contains(set) => 0,
-        set if Set::OWN.contains(set) => 1,
-        _ => 2,
-    };
-    let mut least: BTreeMap<&'static str, u8> = BTreeMap::new();
-    for tool in &*tools {
-        let least = least.entry(tool.name).or_insert(u8::MAX);
-        *least = (*least).min(far(&tool.set));
-    }
-    tools.retain(|tool| least.get(tool.name) == Some(&far(&tool.set)));
-}
-
 /// Whether the caller's role lets the tool be called at all.
 fn check_role(call: &Call<'_>, tool: &Tool) -> Result<(), Problem> {
     let actor = &call.caller.actor;
@@ -313,174 +207,4 @@ fn check_role(call: &Call<'_>, tool: &Tool) -> Result<(), Problem> {
     }
     let actor = actor.clone();
     Err(RunError::ReadOnly { actor }.into())
-}
-
-/// Whether each name is one tool's; the tools come by name.
-fn check_names(tools: &[Tool]) -> Result<(), StartError> {
-    let same = tools.chunk_by(|one, other| one.name == other.name);
-    let clashes = same.filter_map(|same| match same {
-        [first, _, ..] => Some((first.name, same.iter().map(|tool| tool.set).collect())),
-        _ => None,
-    });
-    let tools: Vec<_> = clashes.collect();
-    if tools.is_empty() {
-        return Ok(());
-    }
-    Err(StartError::Clash { tools })
-}
-
-/// Whether the options leave a tool.
-fn offers(options: &Options, tool: &Tool) -> bool {
-    if !lets(options, tool) {
-        return false;
-    }
-    if options.allowed.is_some() {
-        return true;
-    }
-    if options.sets.is_empty() {
-        return Set::DEFAULT.contains(&tool.set);
-    }
-    options.sets.contains(&tool.set)
-}
-
-/// Whether the options leave a tool, of whatever set.
-fn lets(options: &Options, tool: &Tool) -> bool {
-    let allowed = options.allowed.as_ref();
-    (tool.hints.read_only || !options.read_only)
-        && allowed.is_none_or(|all| all.iter().any(|name| name == tool.name))
-}
-
-impl<'c> Call<'c> {
-    /// A call that nobody waits for, and that tells nobody how far it is.
-    #[must_use]
-    pub const fn quiet(desk: &'c Desk, caller: &'c Caller) -> Self {
-        Self {
-            desk,
-            caller,
-            cancelled: &|| false,
-            progress: &|_, _| {},
-        }
-    }
-
-    /// The only run that the caller may touch, if there is one: the server's, else the caller's own.
-    #[must_use]
-    pub fn bound(&self) -> Option<&'c RunId> {
-        self.caller.run.as_ref().or(self.desk.options.run.as_ref())
-    }
-
-    /// Whether both the server and the caller's credential are for this run.
-    fn may_touch(&self, run: &RunId) -> Result<(), Problem> {
-        let server = self.desk.options.run.as_ref();
-        let caller = self.caller.run.as_ref();
-        match server.into_iter().chain(caller).find(|bound| *bound != run) {
-            None => Ok(()),
-            Some(bound) => Err(Problem::new(
-                OTHER_RUN,
-                format!("this caller may touch the run `{bound}` only, not `{run}`"),
-            )),
-        }
-    }
-
-    /// Whether the caller may begin runs: who is bound to one begins no other.
-    ///
-    /// # Errors
-    ///
-    /// It may not.
-    pub(crate) fn may_begin(&self) -> Result<(), Problem> {
-        match self.bound() {
-            None => Ok(()),
-            Some(bound) => Err(Problem::new(
-                OTHER_RUN,
-                format!("this caller may touch the run `{bound}` only, and begins no other"),
-            )),
-        }
-    }
-
-    /// The run that is meant: the named one; else the one that the server or the caller is bound to; else the only active
-    /// run of the caller's project.
-    ///
-    /// # Errors
-    ///
-    /// None is meant, or several; or the caller may touch another one only.
-    pub fn run(&self, named: Option<&str>) -> Result<RunId, Problem> {
-        if let Some(named) = named {
-            let run: RunId = named
-                .parse()
-                .map_err(|error| Problem::argument("run_id", error))?;
-            self.may_touch(&run)?;
-            return Ok(run);
-        }
-        if let Some(bound) = self.bound() {
-            self.may_touch(bound)?;
-            return Ok(bound.clone());
-        }
-        let statuses = [Status::Running, Status::Waiting, Status::Paused];
-        let query = Query {
-            statuses: statuses.map(|it| it.name().to_owned()).to_vec(),
-            project: self.caller.project.clone(),
-            limit: CANDIDATES,
-            ..Query::default()
-        };
-        let page = self.desk.runs.store().list(&query)?;
-        match page.heads.as_slice() {
-            [only] => Ok(only.run.clone()),
-            [] => Err(Problem::new(
-                "no_run",
-                "no run is active: name one with `run_id`, or start one",
-            )
-            .mended_by("list_workflows", json!({}))),
-            several => {
-                let runs: Vec<Value> = several
-                    .iter()
-                    .map(|head| json!({"run_id": head.run, "workflow": head.summary.workflow, "status": head.summary.status}))
-                    .collect();
-                Err(Problem::new(
-                    "several_runs",
-                    "several runs are active: name one with `run_id`",
-                )
-                .with(json!({"runs": runs})))
-            }
-        }
-    }
-
-    /// The run that is meant, as it is now; what was due by now has been taken.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Call::run`]; the run can't be read.
-    pub fn load(&self, named: Option<&str>) -> Result<Loaded, Problem> {
-        let run = self.run(named)?;
-        Ok(self.desk.runs.caught_up(&run)?)
-    }
-
-    /// An order of the caller.
-    ///
-    /// # Errors
-    ///
-    /// The key can't be one.
-    pub fn order(
-        &self,
-        run: RunId,
-        key: Option<&str>,
-        expected: Option<u64>,
-    ) -> Result<Order, Problem> {
-        let key = key.map(str::parse::<Key>).transpose();
-        let key = key.map_err(|error| Problem::argument("idempotency_key", error))?;
-        Ok(Order {
-            key,
-            expected,
-            ..Order::new(run, self.actor())
-        })
-    }
-
-    /// Who calls.
-    #[must_use]
-    pub fn actor(&self) -> Actor {
-        self.caller.actor.clone()
-    }
-
-    /// As many items as fit into a reply beside what it has else.
-    pub(crate) fn fitting(items: Vec<Value>, beside: &Value) -> Vec<Value> {
-        bounds::fitting(items, beside.to_string().len())
-    }
 }

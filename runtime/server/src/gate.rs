@@ -8,10 +8,11 @@ use serde_json::{Map, Value, json};
 use statemark_store::policy::{UNGATED, Verdict, is_counted};
 use statemark_store::{Hash, Loaded, Reserve, Reserved, Role, RunId, Used};
 
+use crate::call::Call;
 use crate::desk::Desk;
 use crate::problem::Problem;
 use crate::session;
-use crate::tool::{Call, Tool};
+use crate::tool::Tool;
 
 /// A call that has its place in a run's count.
 pub(crate) struct Counted {

@@ -18,6 +18,7 @@
 
 mod arguments;
 mod bounds;
+mod call;
 mod caller;
 mod catalog;
 mod complete;
@@ -29,6 +30,7 @@ mod mcp;
 mod metrics;
 mod news;
 mod next;
+mod offer;
 mod pages;
 mod problem;
 mod profiles;
@@ -40,12 +42,14 @@ mod session;
 mod tool;
 mod tools;
 
+pub use call::Call;
 pub use caller::Caller;
 pub use catalog::{Catalog, Created, NewSpec, Simulated, Simulation, Spec};
-pub use desk::{Desk, Options, StartError};
+pub use desk::Desk;
 pub use docs::{Docs, Found, Hit, Page};
 pub use http::{HttpOptions, Keys, Serving, serve_handler, serve_http};
 pub use mcp::{Server, serve_stdio};
+pub use offer::{Options, StartError};
 pub use problem::{Fix, Problem};
 pub use project::Project;
-pub use tool::{Call, Data, Hints, Outcome, Set, Shape, Tool};
+pub use tool::{Data, Hints, Outcome, Set, Shape, Tool};

@@ -25,10 +25,10 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
+use crate::call::Call;
 use crate::caller::Caller;
 use crate::desk::Desk;
 use crate::problem::Problem;
-use crate::tool::Call;
 
 pub use stdio::serve_stdio;
 

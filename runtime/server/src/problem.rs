@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use statemark_store::body::Refused;
 use statemark_store::{RunError, StoreError};
 
+/// The code of a reach for a run that isn't the caller's.
+pub(crate) const OTHER_RUN: &str = "other_run";
+
 /// Why a call wasn't answered as asked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Problem {

@@ -5,10 +5,10 @@ use statemark_runtime::EventKind;
 use statemark_store::{Loaded, Workflow};
 
 use crate::bounds;
+use crate::call::Call;
 use crate::catalog::Spec;
 use crate::problem::Problem;
 use crate::resource::Address;
-use crate::tool::Call;
 
 /// The one for writing workflows.
 pub(crate) const AUTHOR: &str = "author-workflow";

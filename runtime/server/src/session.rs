@@ -7,8 +7,8 @@
 use serde_json::{Value, json};
 use statemark_store::{Head, Loaded, MAX_PAGE, Query, RunId, RunState, Status, WaitingFor};
 
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::Call;
 
 /// Most runs that are looked at for one that is meant; those that invoked runs stand between don't count as meant.
 const MOST: usize = MAX_PAGE;

@@ -5,8 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::arguments;
-use crate::caller::Caller;
-use crate::desk::Desk;
+use crate::call::Call;
 use crate::problem::{Problem, envelope};
 use crate::schema;
 
@@ -98,37 +97,18 @@ impl Hints {
     /// It adds something.
     pub const WRITES: Self = Self {
         read_only: false,
-        destructive: false,
-        idempotent: true,
-        open_world: false,
+        ..Self::READS
     };
     /// It adds something, each time anew.
     pub const ADDS: Self = Self {
-        read_only: false,
-        destructive: false,
         idempotent: false,
-        open_world: false,
+        ..Self::WRITES
     };
     /// It may undo or end something.
     pub const ENDS: Self = Self {
-        read_only: false,
         destructive: true,
-        idempotent: true,
-        open_world: false,
+        ..Self::WRITES
     };
-}
-
-/// A call of a tool, beside its arguments.
-#[derive(Clone, Copy)]
-pub struct Call<'c> {
-    /// The desk.
-    pub desk: &'c Desk,
-    /// Who calls.
-    pub caller: &'c Caller,
-    /// Whether the caller has given up waiting.
-    pub cancelled: &'c (dyn Fn() -> bool + Sync),
-    /// Tells the caller how far it is, and in words what is going on.
-    pub progress: &'c (dyn Fn(f64, &str) + Sync),
 }
 
 /// The fields of an answer of ours.

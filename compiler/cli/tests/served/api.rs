@@ -96,11 +96,34 @@ fn what_scopes_a_server_holds_for_the_api() {
         (refused.status, refused.code().as_str()),
         (404, "not_offered")
     );
-    // A profile's tools are beside the point here.
+    // Sets of ours that are named are all that there is.
     let server = Listening::start(&scratch.path, &["--toolsets", "human"]);
-    assert_eq!(server.get("/api/runs/r2", "").status, 200);
-    let listed = server.ask("tools/list", &json!({}), "").json().to_string();
-    assert!(!listed.contains("get_run"), "{listed}");
+    assert_eq!(server.get("/api/runs/r2/requests", "").status, 200);
+    for path in [
+        "/api/runs",
+        "/api/runs/r2",
+        "/api/runs/r2/timeline",
+        "/api/stream",
+    ] {
+        let refused = server.get(path, "");
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (404, "not_offered"),
+            "{path}"
+        );
+    }
+    // Without them clients are told of the default ones, and the API has a path to every tool of ours.
+    for options in [[].as_slice(), &["--profile", "statewright"]] {
+        let server = Listening::start(&scratch.path, options);
+        // It is there; that the run's state grants it to nobody is another matter.
+        let refused = server.get("/api/runs/r2/timeline", "");
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (403, "not_granted")
+        );
+        let listed = server.ask("tools/list", &json!({}), "").json().to_string();
+        assert!(!listed.contains("get_timeline"), "{listed}");
+    }
 }
 
 /// Reads events of a stream until one has been read whose data has this field.

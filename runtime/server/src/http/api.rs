@@ -25,10 +25,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::door::refused;
 use super::stream;
+use crate::call::Call;
 use crate::caller::Caller;
 use crate::desk::Desk;
 use crate::problem::Problem;
-use crate::tool::Call;
 
 /// What every request is answered from.
 #[derive(Clone)]
@@ -172,14 +172,20 @@ async fn called(
             (status_of(code.unwrap_or_default()), Json(answer)).into_response()
         }
         Ok(None) => {
-            let message = format!("this server doesn't offer `{tool}`");
-            refused(StatusCode::NOT_FOUND, Problem::new("not_offered", message))
+            let problem = not_offered(tool);
+            refused(status_of(&problem.code), problem)
         }
         Err(error) => {
             let problem = Problem::new("failed", error.to_string());
             refused(StatusCode::INTERNAL_SERVER_ERROR, problem)
         }
     }
+}
+
+/// A path leads to a tool that the server's options leave out.
+pub(super) fn not_offered(tool: &str) -> Problem {
+    let message = format!("this server doesn't offer `{tool}`");
+    Problem::new("not_offered", message)
 }
 
 /// The status of a problem; what a run refuses is a conflict with where it is.
@@ -193,7 +199,8 @@ pub(super) fn status_of(code: &str) -> StatusCode {
         "store_failed" | "corrupt" | "bad_table" | "failed" | "step_failed" => {
             StatusCode::INTERNAL_SERVER_ERROR
         }
-        code if code.starts_with("unknown_") || code == "no_run" => StatusCode::NOT_FOUND,
+        "no_run" | "not_offered" => StatusCode::NOT_FOUND,
+        code if code.starts_with("unknown_") => StatusCode::NOT_FOUND,
         _ => StatusCode::CONFLICT,
     }
 }

@@ -20,13 +20,13 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::api::{Api, status_of};
+use super::api::{Api, not_offered, status_of};
 use super::door::refused;
+use crate::call::Call;
 use crate::caller::Caller;
 use crate::desk::Desk;
 use crate::news::{self, News};
 use crate::problem::Problem;
-use crate::tool::Call;
 
 /// How many events wait for a slow reader, which holds up its own stream and nobody else's.
 const WAITING: usize = 64;
@@ -71,6 +71,15 @@ pub(super) async fn stream(
             Some(named) => Some(call.run(Some(named))?),
             None => call.bound().map(|_| call.run(None)).transpose()?,
         };
+        // A stream tells what a tool could be asked for.
+        let tool = if run.is_some() {
+            "get_events"
+        } else {
+            "list_runs"
+        };
+        if desk.own(tool).is_none() {
+            return Err(not_offered(tool));
+        }
         let head = run.as_ref().map(|run| desk.runs().store().head(run));
         let end = head.transpose()?.map(|it| it.seq);
         Ok::<_, Problem>((run, end, news::listen(&desk)))

@@ -12,12 +12,12 @@ use rmcp::service::{Peer, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer};
 use tokio::sync::broadcast::error::RecvError;
 
+use crate::call::Call;
 use crate::caller::Caller;
 use crate::desk::Desk;
 use crate::news::{self, News};
 use crate::problem::Problem;
 use crate::resource::Address;
-use crate::tool::Call;
 
 /// Most addresses that one client hears of. Why: each is looked at for every piece of news.
 const MOST: usize = 1_000;

@@ -17,7 +17,8 @@ use tokio::sync::mpsc;
 
 use super::Server;
 use super::pages::page;
-use crate::tool::{Call, Tool};
+use crate::call::Call;
+use crate::tool::Tool;
 
 /// How long a list stays good that no run can change. Unit: milliseconds. Why: only another start of the server changes it.
 const LASTING: u64 = 60_000;

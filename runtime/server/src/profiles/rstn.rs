@@ -31,9 +31,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use statemark_store::Loaded;
 
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::session;
-use crate::tool::{Call, Outcome, Tool};
+use crate::tool::{Outcome, Tool};
 
 pub(super) fn all() -> Vec<Tool> {
     vec![

@@ -55,8 +55,9 @@ mod watch_run;
 use serde_json::{Map, Value, json};
 use statemark_store::Loaded;
 
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Tool};
+use crate::tool::{Hints, Outcome, Tool};
 
 pub(super) fn all() -> Vec<Tool> {
     let mut all = vec![

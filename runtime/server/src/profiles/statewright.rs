@@ -47,9 +47,10 @@ use serde::Deserialize;
 use serde_json::json;
 use statemark_store::{Loaded, Status};
 
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::session;
-use crate::tool::{Call, Tool};
+use crate::tool::Tool;
 
 pub(super) fn all() -> Vec<Tool> {
     vec![

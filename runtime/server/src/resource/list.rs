@@ -4,8 +4,8 @@ use serde_json::Value;
 use statemark_store::{Query, Status};
 
 use super::{Address, Part};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::Call;
 
 /// Most runs in the list. Why: the others are found by `list_runs`, and read by their ids.
 const RUNS: usize = 200;

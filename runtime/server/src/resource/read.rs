@@ -5,8 +5,8 @@ use statemark_store::{RunId, Workflow, builtin};
 
 use super::{Address, Part};
 use crate::bounds;
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::Call;
 
 /// Most bytes of a part of a journal. Unit: bytes. Why: whoever reads resources has more room than a model's context, yet
 /// not for a journal of 100,000 records.

@@ -12,8 +12,9 @@ use statemark_store::body::RequestKind;
 use statemark_store::fold::Request;
 use statemark_store::{Loaded, Query, RunId, Status};
 
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Tool};
+use crate::tool::Tool;
 
 /// Most runs that are asked for at once.
 const PAGE: usize = 500;

@@ -5,9 +5,10 @@ mod get_project_context;
 mod read_document;
 pub(crate) mod run_check;
 
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::project::Project;
-use crate::tool::{Call, Tool};
+use crate::tool::Tool;
 
 pub(super) fn all() -> Vec<Tool> {
     vec![

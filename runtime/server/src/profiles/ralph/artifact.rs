@@ -8,8 +8,9 @@ use statemark_store::runs::{PutArtifact, Submitted};
 use statemark_store::{Loaded, RunId, Written, builtins};
 
 use super::shape;
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -8,8 +8,9 @@ use statemark_store::runs::ReportProgress;
 use statemark_store::{Advance, Advanced, Report};
 
 use super::shape;
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::refusal;
 
 #[derive(Deserialize, JsonSchema)]

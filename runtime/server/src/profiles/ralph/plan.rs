@@ -9,8 +9,9 @@ use statemark_store::{Contract, Loaded, builtin};
 
 use super::artifact::{broken, check, submit};
 use super::shape;
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 
 /// The artifact.
 const PLAN: &str = "plan";

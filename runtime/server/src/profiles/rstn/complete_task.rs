@@ -5,7 +5,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::shape;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::call::Call;
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::project::complete_task::completed;
 
 #[derive(Deserialize, JsonSchema)]

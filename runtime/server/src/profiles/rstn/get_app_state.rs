@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 use statemark_store::{Loaded, Status};
 
 use super::{Nothing, shape};
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::session;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 
 pub(super) fn tool() -> Tool {
     Tool::foreign(

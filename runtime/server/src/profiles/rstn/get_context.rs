@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::{Nothing, shape};
+use crate::call::Call;
 use crate::project::{Feature, Files};
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::project::project;
 
 pub(super) fn tool() -> Tool {

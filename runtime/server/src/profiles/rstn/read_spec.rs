@@ -5,9 +5,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::shape;
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::project::{Feature, Files};
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::project::project;
 
 #[derive(Deserialize, JsonSchema)]

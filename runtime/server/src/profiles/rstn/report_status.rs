@@ -7,8 +7,9 @@ use statemark_store::body::{Body, RequestKind, StepStatus};
 use statemark_store::{Advance, Ask, Report};
 
 use super::{driven, shape};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::refusal;
 
 #[derive(Deserialize, JsonSchema)]

@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::shape;
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::project::run_check::{self, ran};
 use crate::tools::refusal;
 

@@ -11,8 +11,9 @@ use statemark_store::{Answer, Loaded, Reply};
 
 use super::summary::{self, Teller};
 use super::{ENDS, invalid, shape};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::human::{self, Asked, asked};
 use crate::tools::refusal;
 

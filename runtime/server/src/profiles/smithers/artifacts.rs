@@ -9,8 +9,9 @@ use statemark_store::fold::Revision;
 
 use super::nodes::{self, Nodes, Visit};
 use super::{load, shape, summary};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::put;
 
 #[derive(Deserialize, JsonSchema)]

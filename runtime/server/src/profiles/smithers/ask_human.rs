@@ -11,8 +11,9 @@ use statemark_store::runs::run_of_request;
 use statemark_store::{Ask, Loaded};
 
 use super::{invalid, nodes, shape, summary};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::refusal;
 
 #[derive(Deserialize, JsonSchema)]

@@ -9,8 +9,9 @@ use statemark_store::runs::Restore;
 
 use super::nodes::{self, Nodes};
 use super::{ENDS, load, shape};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::{put, refusal};
 
 #[derive(Deserialize, JsonSchema)]

@@ -13,7 +13,8 @@ use statemark_store::{MAX_PAGE, Record};
 
 use super::nodes::{Nodes, Visit};
 use super::{count, invalid, load, shape};
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::call::Call;
+use crate::tool::{Hints, Outcome, Set, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

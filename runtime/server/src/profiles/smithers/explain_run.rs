@@ -7,8 +7,9 @@ use statemark_store::{Call as Proposed, Loaded, Reason, WaitingFor};
 
 use super::summary::{self, own_timers};
 use super::{load, shape};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::put;
 
 #[derive(Deserialize, JsonSchema)]

@@ -12,8 +12,9 @@ use super::nodes::{self, Nodes};
 use super::rewind::{check_effects, end_of};
 use super::summary::Teller;
 use super::{invalid, load, shape};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::{put, refusal};
 
 #[derive(Deserialize, JsonSchema)]

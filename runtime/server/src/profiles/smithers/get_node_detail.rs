@@ -8,8 +8,9 @@ use statemark_store::{Loaded, fold};
 
 use super::nodes::{Nodes, Visit};
 use super::{approvals, artifacts, count, load, shape, summary};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

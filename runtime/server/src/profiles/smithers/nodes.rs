@@ -5,8 +5,8 @@ use statemark_store::body::{Body, StepStatus};
 use statemark_store::{Loaded, fold};
 
 use super::summary;
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::Call;
 
 /// The visits of a run's states, in the order of entering. What was taken back is none.
 pub(super) struct Nodes {

@@ -12,8 +12,9 @@ use statemark_store::{Loaded, RunError, RunId, Written, fold};
 use super::nodes::Nodes;
 use super::summary::{self, Teller};
 use super::{ENDS, invalid, load, shape};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Outcome, Set, Tool};
+use crate::tool::{Outcome, Set, Tool};
 use crate::tools::{put, refusal};
 
 #[derive(Deserialize, JsonSchema)]

@@ -8,9 +8,10 @@ use statemark_store::{Loaded, RunId, Start, Status, StoreError};
 use super::rewind::{self, Back};
 use super::summary::{self, Teller};
 use super::{invalid, shape};
+use crate::call::Call;
 use crate::catalog::Spec;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::refusal;
 
 #[derive(Deserialize, JsonSchema)]

@@ -8,8 +8,9 @@ use statemark_store::{Loaded, MAX_PAGE, Query, Status};
 use super::nodes::Nodes;
 use super::summary::{self, Teller};
 use super::{approvals, count, invalid, load, shape};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::put;
 
 #[derive(Deserialize, JsonSchema)]

@@ -8,8 +8,8 @@ use statemark_store::fold::Request;
 use statemark_store::{Loaded, PendingTimer, Status, WaitingFor};
 
 use super::nodes::Nodes;
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::Call;
 
 /// Tells runs in the document's words.
 pub(super) struct Teller {

@@ -7,8 +7,9 @@ use statemark_store::runs::{Mark, Marked};
 use statemark_store::{Loaded, Record, StoreError, fold};
 
 use super::{load, shape};
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::put;
 
 #[derive(Deserialize, JsonSchema)]

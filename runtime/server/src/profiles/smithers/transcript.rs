@@ -10,7 +10,8 @@ use statemark_store::fold;
 
 use super::nodes::Nodes;
 use super::{invalid, load, shape};
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::call::Call;
+use crate::tool::{Hints, Outcome, Set, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::summary::{self, Teller};
 use super::{invalid, shape};
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::call::Call;
+use crate::tool::{Hints, Outcome, Set, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -7,9 +7,10 @@ use statemark_store::body::Refused;
 use statemark_store::{Force, Role, Status};
 
 use super::{Nothing, active, driven, loaded, state, status};
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::profiles::words;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::refusal;
 
 #[derive(Deserialize, JsonSchema)]

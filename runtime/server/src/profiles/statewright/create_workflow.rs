@@ -5,10 +5,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::{Role, RunError};
 
+use crate::call::Call;
 use crate::catalog::NewSpec;
 use crate::problem::Problem;
 use crate::profiles::words;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::author::create_workflow::pretty;
 
 /// Most findings that an error names. Why: who has a hundred mends the first ones first.

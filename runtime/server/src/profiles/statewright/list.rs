@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 use statemark_store::Loaded;
 
 use super::{Nothing, active, status as word};
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::profiles::words;
 use crate::session;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 
 pub(super) fn workflows() -> Tool {
     Tool::foreign(

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 use statemark_store::{Head, Loaded, Role, RunId, Start, Status};
 
 use super::state;
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::profiles::words;
 use crate::session;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::refusal;
 
 #[derive(Deserialize, JsonSchema)]

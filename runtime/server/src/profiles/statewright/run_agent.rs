@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::driven;
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::profiles::words;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::agent::run_agent::check_state;
 
 #[derive(Deserialize, JsonSchema)]

@@ -5,8 +5,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::bounds;
+use crate::call::Call;
 use crate::profiles::words;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::author::search_docs::searched;
 
 /// How many snippets are given.

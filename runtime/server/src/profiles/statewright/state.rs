@@ -4,10 +4,11 @@ use serde_json::{Map, Value, json};
 use statemark_store::{Legal, Loaded, Question};
 
 use super::{Nothing, active, driven, status};
+use crate::call::Call;
 use crate::next::{by_id, part};
 use crate::problem::Problem;
 use crate::profiles::words;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 
 pub(super) fn tool() -> Tool {
     Tool::foreign(

@@ -7,9 +7,10 @@ use statemark_store::body::{Opened, Refused};
 use statemark_store::{Loaded, Send, Sent, Written};
 
 use super::{active, driven};
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::profiles::words;
-use crate::tool::{Call, Hints, Outcome, Set, Tool};
+use crate::tool::{Hints, Outcome, Set, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

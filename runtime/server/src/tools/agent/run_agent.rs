@@ -6,8 +6,9 @@ use serde::Deserialize;
 use serde_json::json;
 use statemark_store::{Role, RunError, Workflow};
 
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::unknown_workflow;
 
 #[derive(Deserialize, JsonSchema)]

@@ -9,9 +9,10 @@ use statemark_store::{Loaded, RunError};
 
 use super::diagnostic;
 use crate::bounds;
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::resource::Address;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{add, fields, place, put, room};
 
 #[derive(Deserialize, JsonSchema)]

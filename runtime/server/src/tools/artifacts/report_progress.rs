@@ -5,7 +5,8 @@ use serde::Deserialize;
 use serde_json::json;
 use statemark_store::runs::ReportProgress;
 
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::call::Call;
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{NEXT, done};
 
 #[derive(Deserialize, JsonSchema)]

@@ -10,9 +10,10 @@ use statemark_store::runs::{
 use statemark_store::{Loaded, Order, Written};
 
 use super::diagnostic;
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::resource::Address;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{NEXT, about, done, put};
 
 #[derive(Deserialize, JsonSchema)]

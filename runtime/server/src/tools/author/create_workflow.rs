@@ -5,9 +5,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::{Role, RunError};
 
+use crate::call::Call;
 use crate::catalog::NewSpec;
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{fields, put};
 
 #[derive(Deserialize, JsonSchema)]

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::call::Call;
 use crate::docs::Found;
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{fields, put};
 
 /// How many sections are given if nobody says, and at most.

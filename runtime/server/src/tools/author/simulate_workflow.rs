@@ -5,9 +5,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::bounds;
+use crate::call::Call;
 use crate::catalog::Simulation;
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{fields, put};
 
 /// Most events. Why: a story that people tell has fewer.

@@ -5,8 +5,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Filter, Kind, asked};
+use crate::call::Call;
 use crate::next::by_id;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{add, fields, place};
 
 #[derive(Deserialize, JsonSchema)]

@@ -7,7 +7,8 @@ use statemark_store::Ask;
 use statemark_store::body::Body;
 
 use super::Kind;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::call::Call;
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{NEXT, done};
 
 #[derive(Deserialize, JsonSchema)]

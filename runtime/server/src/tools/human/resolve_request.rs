@@ -8,8 +8,9 @@ use statemark_store::{Answer, Reply, RunId, Withdraw, Written};
 
 use super::{Filter, Kind, asked};
 use crate::bounds;
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{NEXT, done, put};
 
 #[derive(Deserialize, JsonSchema)]

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::call::Call;
 use crate::project::{DOCUMENTS, Feature, Files, Tasks};
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::project::run_check::known;
 use crate::tools::{fields, put};
 

@@ -6,9 +6,10 @@ use serde_json::json;
 use statemark_store::Hash;
 
 use crate::bounds;
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::project::{DOCUMENTS, Feature, Files};
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{fields, put};
 
 /// Most bytes of a text in one answer. Why: quotes and line ends take two bytes each in JSON, and the reply has its bound.

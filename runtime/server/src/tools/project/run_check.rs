@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use statemark_store::check::{self, Declared, Ran};
 use statemark_store::{Checked, Loaded, Role, RunCheck, RunError, Written};
 
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::project::Project;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{done, fields};
 
 /// How often a caller is told that a check still runs. Why: clients give a silent call up after a minute.

@@ -5,8 +5,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::Force;
 
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{NEXT, done};
 
 #[derive(Deserialize, JsonSchema)]

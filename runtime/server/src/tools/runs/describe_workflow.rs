@@ -8,8 +8,9 @@ use statemark_runtime::{
 };
 use statemark_store::{RunError, Workflow, expression};
 
+use crate::call::Call;
 use crate::pages::{PartCursor, Place, no_cursor};
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{add, fields, place, put};
 
 #[derive(Deserialize, JsonSchema)]

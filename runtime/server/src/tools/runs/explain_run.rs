@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use statemark_store::{Call as Proposed, Legal, Loaded, Reason};
 
 use crate::bounds;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::call::Call;
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{NEXT, about, add, place, put};
 
 #[derive(Deserialize, JsonSchema)]

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use statemark_store::{Body, Record, RunId};
 
 use crate::bounds;
+use crate::call::Call;
 use crate::problem::Problem;
 use crate::resource::{Address, Part};
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{fields, put, room};
 
 #[derive(Deserialize, JsonSchema)]

@@ -5,10 +5,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::RunId;
 
+use crate::call::Call;
 use crate::next::part;
 use crate::pages::{PartCursor, Place, no_cursor, page};
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{NEXT, about, room};
 
 #[derive(Deserialize, JsonSchema)]

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::call::Call;
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{fields, put};
 
 #[derive(Deserialize, JsonSchema)]

@@ -7,9 +7,10 @@ use statemark_store::body::StepStatus;
 use statemark_store::runs::Sent;
 use statemark_store::{Advance, Advanced, Loaded, Report, Send, Written, fold};
 
+use crate::call::Call;
 use crate::pages::{Place, page};
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{NEXT, about, done, room};
 
 #[derive(Deserialize, JsonSchema)]

@@ -9,8 +9,9 @@ use statemark_store::Loaded;
 
 use super::get_events::whole;
 use crate::bounds;
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{NEXT, about, room};
 
 #[derive(Deserialize, JsonSchema)]

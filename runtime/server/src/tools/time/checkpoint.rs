@@ -9,9 +9,10 @@ use statemark_store::fold::Checkpoint as Kept;
 use statemark_store::runs::{Checkpoint, Restore};
 use statemark_store::{Loaded, Written};
 
+use crate::call::Call;
 use crate::pages::Place;
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{NEXT, about, add, done, put};
 
 #[derive(Deserialize, JsonSchema)]

@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 use statemark_store::runs::Fork;
 use statemark_store::{RunError, RunId, StoreError};
 
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::time::told;
 use crate::tools::{NEXT, done};
 

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::call::Call;
 use crate::pages::{PartCursor, Place, no_cursor};
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{add, fields};
 
 #[derive(Deserialize, JsonSchema)]

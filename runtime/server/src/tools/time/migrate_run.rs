@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use statemark_store::body::Body;
 use statemark_store::runs::{Migrate, MigrationPlan};
 
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::call::Call;
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::time::told;
 use crate::tools::{NEXT, about, done, refusal};
 

@@ -6,8 +6,9 @@ use serde_json::json;
 use statemark_store::body::Scope;
 use statemark_store::runs::Rewind;
 
+use crate::call::Call;
 use crate::problem::Problem;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::time::told;
 use crate::tools::{NEXT, about, done};
 

@@ -5,8 +5,9 @@ use serde::Deserialize;
 use serde_json::json;
 use statemark_store::keep::{untold, verify};
 
+use crate::call::Call;
 use crate::pages::Place;
-use crate::tool::{Call, Data, Hints, Set, Tool};
+use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::{add, fields};
 
 #[derive(Deserialize, JsonSchema)]
