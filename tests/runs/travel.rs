@@ -273,6 +273,10 @@ fn drawn(timeline: &Timeline) -> String {
             Marked::Rewound { to, crossed, .. } => format!("rewound to {to} {}", crossed.join(" ")),
             Marked::CheckpointTaken { name } => format!("checkpoint {name}"),
             Marked::CheckpointRestored { name, done } => format!("restored {name}: {done}"),
+            Marked::Migrated { workflow } => {
+                let workflow = workflow.iter().map(|it| format!(" to {it}"));
+                format!("migrated{}", workflow.collect::<String>())
+            }
             other => format!("{other:?}").to_lowercase(),
         };
         let dead = if mark.counts { "" } else { " (taken back)" };

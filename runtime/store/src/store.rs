@@ -148,6 +148,8 @@ pub struct Query {
     pub project: Option<String>,
     /// Under this run.
     pub parent: Option<RunId>,
+    /// Forked from this run.
+    pub forked: Option<RunId>,
     /// Whose id begins so.
     pub prefix: Option<String>,
     /// Behind this place of the list.
@@ -583,6 +585,7 @@ impl Query {
             && is(&self.workflow, Some(&summary.workflow))
             && is(&self.project, summary.project.as_ref())
             && (self.parent.is_none() || self.parent == summary.parent)
+            && (self.forked.is_none() || self.forked.as_ref() == head.forked.as_ref().map(|it| &it.0))
             && self
                 .prefix
                 .as_ref()

@@ -113,7 +113,10 @@ fn told(body: Body) -> String {
             let text = format!("back to record {}{what}{crossed}", it.to);
             with(&text, it.reason.as_ref())
         }
-        Body::Migrated(it) => format!("goes on under table {}", it.to),
+        Body::Migrated(it) => match it.workflow {
+            Some(workflow) => format!("goes on as `{workflow}` under table {}", it.to),
+            None => format!("goes on under table {}", it.to),
+        },
         Body::Closed(it) => {
             let outcome = if it.success { "completed" } else { "failed" };
             with(&format!("closed as {outcome}"), it.reason.as_ref())

@@ -93,6 +93,11 @@ fn filters(store: &dyn Store, _: &ManualClock) {
         it.prefix = Some("b".into());
     };
     assert_eq!(with(all), ["b1"]);
+    store
+        .fork(&run("a2"), 1, &notes("c1", Expect::NoRun, &["x"]))
+        .unwrap();
+    assert_eq!(with(|it| it.forked = Some(run("a2"))), ["c1"]);
+    assert_eq!(with(|it| it.forked = Some(run("a1"))), [""; 0]);
     // What was, isn't found.
     store.append(&notes("b1", Expect::Any, &["x"])).unwrap();
     assert_eq!(with(|it| it.statuses = vec!["waiting".into()]), ["a2"]);

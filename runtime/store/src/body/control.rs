@@ -121,6 +121,9 @@ pub struct Migrated {
     pub from: Hash,
     /// The table from now on.
     pub to: Hash,
+    /// The workflow's id from now on, if it was another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
     /// The tables of the workflows that the new table's states invoke.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub invokes: BTreeMap<String, Hash>,

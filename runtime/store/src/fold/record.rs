@@ -456,6 +456,9 @@ pub(super) fn spend(state: &mut RunState, usage: Usage) {
 /// Everything that is named after a state goes by its new name.
 fn migrate(state: &mut RunState, record: &Record, migrated: Migrated) {
     state.table = Some(migrated.to);
+    if let Some(workflow) = migrated.workflow {
+        state.workflow = workflow;
+    }
     state.invokes.extend(migrated.invokes);
     state.invoking = migrated.invoking;
     state.leaves = migrated.leaves;

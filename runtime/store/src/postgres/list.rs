@@ -50,6 +50,7 @@ pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Fault
     wanted.equal("workflow", query.workflow.as_deref());
     wanted.equal("project", query.project.as_deref());
     wanted.equal("parent", query.parent.as_ref().map(|run| run.as_str()));
+    wanted.equal("forked_from", query.forked.as_ref().map(|run| run.as_str()));
     if let Some(prefix) = &query.prefix {
         let at = wanted.param(prefix.as_str());
         let _ = write!(wanted.sql, " AND left(run, length(${at}::text)) = ${at}");

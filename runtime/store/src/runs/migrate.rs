@@ -145,6 +145,7 @@ fn planned(loaded: &Loaded, to: &Workflow, migrate: &Migrate) -> MigrationPlan {
     let mut migrated = Migrated {
         from: loaded.workflow.hash(),
         to: to.hash(),
+        workflow: (to.id() != loaded.state.workflow).then(|| to.id().to_owned()),
         invokes: BTreeMap::new(),
         invoking: invoking(to),
         mapping: migrate.states.clone(),

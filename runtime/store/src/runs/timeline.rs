@@ -105,7 +105,11 @@ pub enum Marked {
         done: bool,
     },
     /// It goes on under another table.
-    Migrated,
+    Migrated {
+        /// As a run of which workflow, if it was one of another.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        workflow: Option<String>,
+    },
     /// It stands still.
     Paused,
     /// It goes on.
@@ -171,14 +175,14 @@ impl Runs {
         let mut timeline = drawing.finish();
         timeline.run = run.to_string();
         timeline.seq = head.seq;
-        timeline.forks = self.forks(run, &head.summary.workflow)?;
+        timeline.forks = self.forks(run)?;
         Ok(timeline)
     }
 
-    /// The runs that begin with this one's journal: forks are of the same workflow.
-    fn forks(&self, run: &RunId, workflow: &str) -> Result<Vec<Forking>, RunError> {
+    /// The runs that begin with this one's journal.
+    fn forks(&self, run: &RunId) -> Result<Vec<Forking>, RunError> {
         let mut query = Query {
-            workflow: Some(workflow.to_owned()),
+            forked: Some(run.clone()),
             limit: MAX_PAGE,
             ..Query::default()
         };
@@ -186,9 +190,7 @@ impl Runs {
         loop {
             let page = self.store.list(&query)?;
             for head in page.heads {
-                if let Some((from, at)) = head.forked
-                    && from == *run
-                {
+                if let Some((_, at)) = head.forked {
                     forks.push(Forking {
                         at,
                         run: head.run,
@@ -252,7 +254,8 @@ impl Drawing {
             },
             Body::Migrated(migrated) => {
                 self.rename(&migrated.mapping);
-                Marked::Migrated
+                let workflow = migrated.workflow;
+                Marked::Migrated { workflow }
             }
             Body::Paused(_) => Marked::Paused,
             Body::Continued(_) => Marked::Continued,

@@ -162,10 +162,12 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, Store
         values.extend(query.statuses.iter().map(|status| text(status)));
     }
     let parent = query.parent.as_ref().map(RunId::as_str);
+    let forked = query.forked.as_ref().map(RunId::as_str);
     let equal = [
         ("workflow", query.workflow.as_deref()),
         ("project", query.project.as_deref()),
         ("parent", parent),
+        ("forked_run", forked),
     ];
     for (column, wanted) in equal {
         if let Some(wanted) = wanted {

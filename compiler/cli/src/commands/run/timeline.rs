@@ -87,7 +87,10 @@ fn marked(what: &Marked) -> String {
         Marked::CheckpointTaken { name } => format!("checkpoint {name}"),
         Marked::CheckpointRestored { name, done: true } => format!("files back to {name}"),
         Marked::CheckpointRestored { name, done: false } => format!("about to restore {name}"),
-        Marked::Migrated => "under another table".to_owned(),
+        Marked::Migrated { workflow: None } => "under another table".to_owned(),
+        Marked::Migrated {
+            workflow: Some(workflow),
+        } => format!("under another table, as {workflow}"),
         Marked::Paused => "paused".to_owned(),
         Marked::Continued => "goes on".to_owned(),
         Marked::Cancelled => "cancelled".to_owned(),
