@@ -336,6 +336,13 @@ fn a_fork_takes_the_files_along() {
     work.write("built", "1").write("plan", "2");
     saved(&bench.runs, &bench, work.path(), "two").unwrap();
     let changed = Snapshot::of(&work);
+    let unbuilt = Fork {
+        reset: vec!["build".to_owned()],
+        restore_workspace: true,
+        ..Fork::new(order.run.clone(), 4)
+    };
+    let plan = bench.runs.plan_fork(&unbuilt).unwrap();
+    assert_eq!((plan.at, plan.checkpoint.as_deref()), (2, Some("one")));
     fork.at = 2;
     let keyed = Order {
         key: Some("k".parse().unwrap()),

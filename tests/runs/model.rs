@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use statemark_store::runs::{Fork, Rewind};
+use statemark_store::runs::{Fork, Rewind, Timeline};
 use statemark_store::{Actor, Order, Role, RunState, Send, Start, fold};
 
 use crate::harness::Bench;
@@ -42,17 +42,20 @@ stateDiagram-v2
 enum Act {
     Send(&'static str),
     Pass(u64),
-    Fork(u64),
+    /// At a record, or before some states were entered.
+    Fork(u64, Vec<&'static str>),
     Rewind(u64),
     Keep,
 }
 
 fn act() -> impl Strategy<Value = Act> {
     let event = prop::sample::select(vec!["go", "again", "pause", "back"]);
+    let states = prop::sample::select(vec!["plan", "work", "build", "check", "stop", "late"]);
+    let reset = prop::collection::vec(states, 0..3);
     prop_oneof![
         6 => event.prop_map(Act::Send),
         1 => (1_u64..9_000).prop_map(Act::Pass),
-        1 => any::<u64>().prop_map(Act::Fork),
+        1 => (any::<u64>(), reset).prop_map(|(at, reset)| Act::Fork(at, reset)),
         2 => any::<u64>().prop_map(Act::Rewind),
         1 => Just(Act::Keep),
     ]
@@ -72,6 +75,25 @@ impl Known {
         while number(self.states.len()) < upto {
             self.states.push((state.clone(), true));
         }
+    }
+
+    /// Where a fork begins that shall not have entered some states, by what the timeline says of their visits.
+    fn begins(&self, timeline: &Timeline, at: u64, reset: &[&str]) -> Option<u64> {
+        let counts = |seq: u64| self.states[index(seq) - 1].1;
+        if !counts(at) {
+            return None;
+        }
+        let mut begins = at;
+        for state in reset {
+            let visits = timeline.visits.iter();
+            let entered = visits
+                .filter(|it| it.state == *state && it.counts && it.entered <= at)
+                .map(|it| it.entered)
+                .max()?;
+            let before = (1..entered).rev().find(|seq| counts(*seq));
+            begins = begins.min(before.unwrap_or(1));
+        }
+        Some(begins)
     }
 
     fn back(&mut self, to: u64) -> RunState {
@@ -124,12 +146,20 @@ proptest! {
                     let loaded = bench.runs.load(&order.run).unwrap();
                     bench.runs.keep_fold(&loaded).unwrap();
                 }
-                Act::Fork(at) => {
+                Act::Fork(at, reset) => {
                     let at = at % last + 1;
                     let new = bench.order(&count.to_string());
-                    let fork = bench.runs.fork(&new, &Fork::new(order.run.clone(), at));
-                    prop_assert_eq!(fork.is_ok(), known.states[index(at) - 1].1);
-                    if let Ok(fork) = fork {
+                    let fork = Fork {
+                        reset: reset.iter().map(|&it| it.to_owned()).collect(),
+                        ..Fork::new(order.run.clone(), at)
+                    };
+                    let plan = bench.runs.plan_fork(&fork);
+                    let fork = bench.runs.fork(&new, &fork);
+                    let begins = known.begins(&bench.runs.timeline(&order.run).unwrap(), at, &reset);
+                    prop_assert_eq!(plan.ok().map(|it| it.at), begins);
+                    prop_assert_eq!(fork.is_ok(), begins.is_some());
+                    if let (Ok(fork), Some(at)) = (fork, begins) {
+                        prop_assert_eq!(&fork.loaded.head.forked, &Some((order.run.clone(), at)));
                         let mut forked = known.clone();
                         forked.states.truncate(index(at));
                         forked.own = at;

@@ -198,7 +198,10 @@ fn deeds() -> impl Strategy<Value = String> {
         1 => (1..12_u64).prop_map(|seconds| format!("pass {seconds}s")),
         2 => (1..14_u64, of(&["", " force", " without", " with 1-1-state-0"]))
             .prop_map(|(to, how)| format!("rewind {to}{how}")),
-        1 => (1..10_u64).prop_map(|at| format!("@f fork r {at}")),
+        1 => (1..14_u64, of(&["", "", " before write", " before work", " before told,plan", " before test"]))
+            .prop_map(|(at, before)| format!("@f fork r {at}{before}")),
+        1 => (1..14_u64, of(&["plan", "write", "read", "told", "docs", "test,migrate", "over"]))
+            .prop_map(|(at, before)| format!("forking r {at} before {before}")),
         2 => (2..14_u64, 1..3_u64, of(&["intended", "succeeded", "unknown", "failed", "compensated"]))
             .prop_map(|(seq, number, status)| format!("effect r:{seq}:{number} {status}")),
         1 => (of(&["plan", "write", "read", "test", "nowhere"]), of(&["running", "waiting", "completed", "failed"]))

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! > @f fork r 3 {"note": 1}         the run `f` begins with `r` up to record 3; with other data, if any is given
+//! > @f fork r 3 before plan,work    the same before those states were entered
+//! > forking r 3 before plan         where a fork would begin
 //! > plan 3                          what a rewind to record 3 would undo
 //! > rewind 3                        the same with the plan's token; `rewind 3 force` crosses effects
 //! > rewind 3 with TOKEN             the same with some token; `rewind 3 without` with none
@@ -34,15 +36,22 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     let run = order.run.as_str();
     match word {
-        "fork" => {
+        "fork" | "forking" => {
             let mut words = rest.splitn(3, ' ');
             let from = words.next().unwrap().parse().unwrap();
             let at = words.next().unwrap().parse().unwrap();
             let mut fork = Fork::new(from, at);
             match words.next() {
                 Some("without artifacts") => fork.drop_artifacts = true,
-                Some(input) => fork.input = serde_json::from_str(input).unwrap(),
+                Some(rest) => match rest.strip_prefix("before ") {
+                    Some(states) => fork.reset = states.split(',').map(str::to_owned).collect(),
+                    None => fork.input = serde_json::from_str(rest).unwrap(),
+                },
                 None => {}
+            }
+            if word == "forking" {
+                let plan = bench.runs.plan_fork(&fork)?;
+                return Ok(format!("at {}: {}\n", plan.at, plan.leaves.join(", ")));
             }
             let forked = bench.runs.fork(order, &fork)?;
             let state = &forked.loaded.state;

@@ -585,7 +585,8 @@ impl Query {
             && is(&self.workflow, Some(&summary.workflow))
             && is(&self.project, summary.project.as_ref())
             && (self.parent.is_none() || self.parent == summary.parent)
-            && (self.forked.is_none() || self.forked.as_ref() == head.forked.as_ref().map(|it| &it.0))
+            && (self.forked.is_none()
+                || self.forked.as_ref() == head.forked.as_ref().map(|it| &it.0))
             && self
                 .prefix
                 .as_ref()

@@ -22,6 +22,7 @@ pub(crate) struct TimelineArgs {
 #[command(after_help = "Examples:\n  \
                         statemark fork build-7 --at 12\n  \
                         statemark fork build-7 --at 12 --run-id try-2 --input '{\"retries\": 0}'\n  \
+                        statemark fork build-7 --at 12 --reset review    as it was before `review` was entered last\n  \
                         statemark fork build-7 --at 12 --restore-workspace --dry-run    which files would change\n\n\
                         The other run is untouched. Files that are overwritten are saved before.")]
 pub(crate) struct ForkArgs {
@@ -31,6 +32,9 @@ pub(crate) struct ForkArgs {
     /// The last record that counts in both
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: u64,
+    /// States that shall not have been entered yet: it begins before the first of them was
+    #[arg(long, value_name = "STATE", value_delimiter = ',')]
+    pub(crate) reset: Vec<String>,
     /// What to call the new run; else it gets a name
     #[arg(long, value_name = "RUN")]
     pub(crate) run_id: Option<String>,

@@ -85,6 +85,10 @@ fn what_nothing_takes_back_needs_a_confirmation() {
             json!({"parentRunId": "r", "frameNo": 1, "runId": "again"}),
         ),
         (
+            "replay_run",
+            json!({"parentRunId": "r", "frameNo": 2, "resetNodes": ["sent"], "runId": "again"}),
+        ),
+        (
             "run_workflow",
             json!({"workflowId": "rollout", "runId": "r", "force": true}),
         ),

@@ -4,6 +4,8 @@
 //! run still owes at that record stays the other's: effects are its to carry out, children work for it, and it is the one
 //! that a parent waits for. What it waits for is asked anew: each run has to be answered for itself.
 
+mod reset;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -29,6 +31,10 @@ pub struct Fork {
     pub from: RunId,
     /// Its last record that counts in the new run, too.
     pub at: u64,
+    /// States that shall not have been entered yet: it begins before the first of them was, by their last visits up to that
+    /// record.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reset: Vec<String>,
     /// Fields of the context that are different from here on: an object, or null.
     pub input: Value,
     /// Whether it begins without artifacts.
@@ -46,6 +52,7 @@ impl Fork {
         Self {
             from,
             at,
+            reset: Vec::new(),
             input: Value::Null,
             drop_artifacts: false,
             restore_workspace: false,
@@ -92,7 +99,8 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// [`RunError::Invalid`] if the record isn't there or was taken back, or no checkpoint was taken up to it;
+    /// [`RunError::Invalid`] if the record isn't there or was taken back, a state to be reset wasn't entered up to it, or no
+    /// checkpoint was taken up to where the run would begin;
     /// [`StoreError::Conflict`] if there is a run of the new id already. Nothing is recorded in the other run. With files
     /// as for [`Runs::restore`].
     pub fn fork(&self, order: &Order, fork: &Fork) -> Result<Written, RunError> {
@@ -101,7 +109,7 @@ impl Runs {
         let digest = self.digest(order, &("fork", fork))?;
         let written = match self.replayed(order, digest)? {
             Some(written) => written,
-            None => self.branch_off(order, digest, fork)?,
+            None => self.branch_off(order, digest, &self.settled(fork)?)?,
         };
         if fork.restore_workspace {
             return self.carry_out(order, written);
@@ -115,7 +123,7 @@ impl Runs {
     ///
     /// As for [`Runs::fork`].
     pub fn plan_fork(&self, fork: &Fork) -> Result<ForkPlan, RunError> {
-        let fork = &self.cleaned(fork);
+        let fork = &self.settled(&self.cleaned(fork))?;
         // The new run has no name yet, and none of what is shown depends on it.
         let run = fork.from.clone();
         let now = self.now();

@@ -20,6 +20,7 @@ pub(in crate::commands) fn run(
     let all = runs::open(&args.store)?;
     let other = runs::load(&all, &args.run)?;
     let fork = Fork {
+        reset: args.reset.clone(),
         input: input.unwrap_or_default(),
         drop_artifacts: args.drop_artifacts,
         restore_workspace: args.restore_workspace,
@@ -51,7 +52,17 @@ pub(in crate::commands) fn run(
             "{run} has begun, and its files aren't back yet; `statemark checkpoint restore {run} --finish` goes on\n"
         ));
     }
-    let view = written?.loaded.view()?;
+    let written = written?;
+    if let Some((_, at)) = written
+        .loaded
+        .head
+        .forked
+        .as_ref()
+        .filter(|it| it.1 != args.at)
+    {
+        printer.talk(&format!("begins with {} up to record {at}\n", other.run));
+    }
+    let view = written.loaded.view()?;
     printer.result(&match format {
         TextFormat::Json => shown::json(&view),
         TextFormat::Text => shown::view(&view, all.now(), printer.palette()),

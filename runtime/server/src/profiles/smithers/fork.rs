@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::runs::{Fork, Restore, Rewind};
-use statemark_store::{Loaded, Record, RunError, RunId, StoreError};
+use statemark_store::{Loaded, RunError, RunId, StoreError, fold};
 
-use super::nodes::{self, Nodes};
-use super::rewind::{check_effects, end_of};
+use super::nodes;
+use super::rewind::check_effects;
 use super::summary::Teller;
 use super::{invalid, load, shape};
 use crate::call::Call;
@@ -36,6 +36,8 @@ struct Forking {
     run_id: Option<String>,
 }
 
+/// What `fork_run` takes and some more. The fields stand here again because serde can't refuse unknown fields in a struct
+/// that another one is flattened into.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Replaying {
@@ -125,16 +127,31 @@ struct Asked<'a> {
     run: Option<&'a str>,
 }
 
+impl Asked<'_> {
+    /// The fork that is meant. Nodes that weren't entered up to the frame are as they shall be; the store refuses them.
+    fn fork(&self, call: &Call<'_>, parent: &Loaded) -> Result<Fork, Problem> {
+        let mut fork = Fork {
+            input: Value::Object(self.overrides.clone()),
+            title: self.label.map(str::to_owned),
+            ..Fork::new(parent.run.clone(), self.frame)
+        };
+        if self.reset.is_empty() {
+            return Ok(fork);
+        }
+        let store = call.desk.runs().store();
+        let visits = fold::read_anew(store, &parent.run, Some(self.frame))?.visits;
+        for node in self.reset {
+            nodes::known(parent, node)?;
+            if visits.get(node).is_some_and(|it| it.entered > 0) {
+                fork.reset.push(node.clone());
+            }
+        }
+        Ok(fork)
+    }
+}
+
 fn replayed(call: &Call<'_>, input: &Replaying) -> Outcome {
     let parent = load(call, &input.parent_run_id)?;
-    // Where nothing can be taken back there is nothing that would leave again.
-    let behind = call
-        .desk
-        .runs()
-        .plan_rewind(&parent.run, &Rewind::to(input.frame_no));
-    if let Ok(plan) = behind {
-        check_effects(&plan, input.confirm)?;
-    }
     let asked = Asked {
         frame: input.frame_no,
         reset: &input.reset_nodes,
@@ -142,6 +159,13 @@ fn replayed(call: &Call<'_>, input: &Replaying) -> Outcome {
         label: input.branch_label.as_deref(),
         run: input.run_id.as_deref(),
     };
+    let runs = call.desk.runs();
+    // Where nothing can be taken back there is nothing that would leave again.
+    if let Ok(begins) = runs.plan_fork(&asked.fork(call, &parent)?)
+        && let Ok(plan) = runs.plan_rewind(&parent.run, &Rewind::to(begins.at))
+    {
+        check_effects(&plan, input.confirm)?;
+    }
     let (mut told, fork) = forked(call, &parent, &asked)?;
     let (pointer, error) = match restored(call, &fork, input) {
         Ok(pointer) => (pointer, None),
@@ -186,12 +210,7 @@ fn restored(call: &Call<'_>, fork: &Loaded, input: &Replaying) -> Result<Option<
 }
 
 fn forked(call: &Call<'_>, parent: &Loaded, asked: &Asked<'_>) -> Result<(Value, Loaded), Problem> {
-    let at = begins_at(call, parent, asked)?;
-    let fork = Fork {
-        input: Value::Object(asked.overrides.clone()),
-        title: asked.label.map(str::to_owned),
-        ..Fork::new(parent.run.clone(), at)
-    };
+    let fork = asked.fork(call, parent)?;
     let run = match asked.run {
         Some(named) => named
             .parse()
@@ -200,8 +219,10 @@ fn forked(call: &Call<'_>, parent: &Loaded, asked: &Asked<'_>) -> Result<(Value,
     };
     let order = call.order(run, None, None)?;
     let written = call.desk.runs().fork(&order, &fork);
-    let written = written.map_err(|error| no_frame(error, at))?;
-    let new = written.loaded;
+    let new = written
+        .map_err(|error| no_frame(error, asked.frame))?
+        .loaded;
+    let at = new.head.forked.as_ref().map_or(asked.frame, |it| it.1);
     let store = call.desk.runs().store();
     let frame = store.records(&parent.run, at.saturating_sub(1), 1)?;
     let frame = frame.first();
@@ -227,39 +248,6 @@ fn forked(call: &Call<'_>, parent: &Loaded, asked: &Asked<'_>) -> Result<(Value,
         "run": Teller::of(call).summary(call, &new)?,
     });
     Ok((told, new))
-}
-
-/// The frame that the fork begins at: the one asked for, or the last before one of the nodes was entered.
-fn begins_at(call: &Call<'_>, parent: &Loaded, asked: &Asked<'_>) -> Result<u64, Problem> {
-    let mut at = asked.frame;
-    if asked.reset.is_empty() {
-        return Ok(at);
-    }
-    let entered = Nodes::read(call, parent)?;
-    for node in asked.reset {
-        nodes::known(parent, node)?;
-        let visits = entered.visits.iter().filter(|it| it.node == *node);
-        let last = visits.rev().find(|it| it.entered <= asked.frame);
-        if let Some(visit) = last {
-            let before = before(call, &parent.run, visit.entered)?;
-            at = at.min(before);
-        }
-    }
-    Ok(at)
-}
-
-/// The last record before those that one was written with; the end of the first ones if there is none before.
-fn before(call: &Call<'_>, run: &RunId, seq: u64) -> Result<u64, Problem> {
-    let store = call.desk.runs().store();
-    let mut at = seq.saturating_sub(1);
-    while at > 0 {
-        let record = store.records(run, at.saturating_sub(1), 1)?;
-        if !record.first().is_some_and(Record::goes_on) {
-            return Ok(at);
-        }
-        at = at.saturating_sub(1);
-    }
-    end_of(call, run, 1)
 }
 
 /// A frame that isn't one is no run that isn't there.

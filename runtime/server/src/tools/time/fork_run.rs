@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use statemark_store::body::Body;
 use statemark_store::runs::Fork;
 use statemark_store::{RunError, RunId, StoreError};
 
@@ -19,6 +20,9 @@ struct Input {
     run_id: Option<String>,
     /// The last record that counts in both.
     at_seq: u64,
+    /// States that shall not have been entered yet: the new run begins before the first of them was.
+    #[serde(default)]
+    reset_states: Vec<String>,
     /// What to call the new run; else it gets an id.
     new_run_id: Option<String>,
     /// Fields of the context that are different from there on.
@@ -55,6 +59,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     let runs = call.desk.runs();
     let from = call.run(input.run_id.as_deref())?;
     let fork = Fork {
+        reset: input.reset_states.clone(),
         input: Value::Object(input.input_overrides.clone()),
         drop_artifacts: input.drop_artifacts,
         restore_workspace: input.restore_workspace,
@@ -77,10 +82,11 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         }
         error => error.into(),
     })?;
-    done(
-        &written,
-        json!({"run_id": run, "from": from, "at_seq": input.at_seq}),
-    )
+    let at = written.records.iter().find_map(|it| match it.read() {
+        Ok(Body::Forked(forked)) => Some(forked.at),
+        _ => None,
+    });
+    done(&written, json!({"run_id": run, "from": from, "at_seq": at}))
 }
 
 /// The new run's id. With a key it is always the same, so that a call that is made again finds the fork that it has made.

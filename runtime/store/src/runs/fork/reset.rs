@@ -1,0 +1,70 @@
+//! A fork that begins before some states were entered.
+//!
+//! What is meant by a state is its last visit up to the record that was asked for; the fold up to there knows it, under the
+//! names that states had then. A run never was within an append, so the fork begins behind the one before.
+
+use super::Fork;
+use crate::fold::{self, Live, RunState};
+use crate::runs::{RunError, Runs, list};
+
+impl Runs {
+    /// The same fork, with the record that it begins at in the end: the one that was asked for, or the last that counts
+    /// before the first of the states was entered. There is none before the run's first records: then it begins with those.
+    pub(super) fn settled(&self, fork: &Fork) -> Result<Fork, RunError> {
+        let mut settled = fork.clone();
+        if fork.reset.is_empty() {
+            return Ok(settled);
+        }
+        let state = self.forkable(fork)?;
+        let entered = fork.reset.iter().map(|name| {
+            let entered = entered(&state, name);
+            entered.map_or_else(|| Err(self.not_entered(fork, &state, name)), Ok)
+        });
+        let entered = entered.collect::<Result<Vec<u64>, RunError>>()?;
+        if let Some(first) = entered.into_iter().min() {
+            settled.at = self.before(fork, first)?;
+        }
+        settled.reset.clear();
+        Ok(settled)
+    }
+
+    /// The end of the last append that counts and comes before the one of a record; of the run's first, if none does.
+    fn before(&self, fork: &Fork, seq: u64) -> Result<u64, RunError> {
+        let mut live = Live::default();
+        let mut ends = Vec::new();
+        fold::each(&*self.store, &fork.from, 0, Some(fork.at), |record| {
+            live.push(record);
+            if !record.goes_on() {
+                ends.push(record.seq);
+            }
+            Ok(())
+        })?;
+        let before = ends
+            .iter()
+            .rev()
+            .find(|end| **end < seq && live.counts(**end));
+        Ok(before.or(ends.first()).copied().unwrap_or(fork.at))
+    }
+
+    /// That a state wasn't entered, or that there is none of that name; with those that there are.
+    fn not_entered(&self, fork: &Fork, state: &RunState, name: &str) -> RunError {
+        let workflow = state.table.and_then(|table| self.workflow_of(&table).ok());
+        let known = workflow.iter().flat_map(|it| it.visible_states());
+        let known: Vec<String> = known.map(|(_, name)| name.to_owned()).collect();
+        let what = if known.iter().any(|it| it == name) {
+            let there = known.into_iter().filter(|it| entered(state, it).is_some());
+            let there: Vec<String> = there.collect();
+            let (at, there) = (fork.at, list(&there));
+            format!("`{name}` wasn't entered up to record {at}; those that were are {there}")
+        } else {
+            format!("there is no state `{name}`; there are {}", list(&known))
+        };
+        RunError::Invalid { what }
+    }
+}
+
+/// The record that entered a state last. A visit that only says what was spent before a rewind was none.
+fn entered(state: &RunState, name: &str) -> Option<u64> {
+    let visit = state.visits.get(name)?;
+    (visit.entered > 0).then_some(visit.entered)
+}
