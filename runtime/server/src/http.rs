@@ -1,18 +1,19 @@
 //! HTTP: MCP at `/mcp` in both eras, an API of the same objects at `/api`, and what operators look at.
 //!
 //! ```text
-//! connection ─ TCP_NODELAY ─ count ─→ door: Host, Origin, token → Caller ─→ /mcp      rmcp over any handler
+//! connection ─ TCP_NODELAY ─ count ─→ door: Host, Origin, token → Caller ─→ /mcp      own sessions, rmcp over any handler
 //!                                                                        ├→ /api      Desk::call, status by code
 //!                                                                        ├→ /metrics
 //!                                                                        └→ /healthz  (no token)
 //! ```
 //!
-//! What to rely on: nothing but `/healthz` is reached without passing the door, and a token that was revoked is refused by
-//! the next request and ends the streams that it has open.
+//! What to rely on: nothing but `/healthz` is reached without passing the door; a token that was revoked is refused by the
+//! next request and ends the streams that it has open; and a session is there for the caller alone who began it.
 
 mod api;
 mod count;
 mod door;
+mod owners;
 mod stream;
 
 use std::net::SocketAddr;
@@ -140,10 +141,15 @@ fn mounted<H: ServerHandler>(
     patience.keep_alive = Some(SILENCE);
     patience.completed_cache_ttl = KEPT;
     sessions.session_config = patience;
-    let service = StreamableHttpService::new(move || Ok(make()), Arc::new(sessions), config);
+    let sessions = Arc::new(sessions);
+    let owners = owners::Owners::new(Arc::clone(&sessions));
+    let service = StreamableHttpService::new(move || Ok(make()), sessions, config);
+    let mcp = Router::new()
+        .nest_service("/mcp", service)
+        .layer(middleware::from_fn_with_state(owners, owners::keep_apart));
     let door = door::Door::new(options);
     let behind = beside
-        .nest_service("/mcp", service)
+        .merge(mcp)
         .layer(DefaultBodyLimit::max(BODY))
         .layer(middleware::from_fn_with_state(door.clone(), door::let_in))
         .layer(middleware::from_fn_with_state(door, door::check_source));

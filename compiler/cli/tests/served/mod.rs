@@ -10,5 +10,6 @@ mod news;
 mod project;
 mod raw;
 mod resources;
+mod sessions;
 mod story;
 mod told;

@@ -139,6 +139,35 @@ impl Listening {
         answer["result"]["structuredContent"].clone()
     }
 
+    /// Begins a session, as clients up to 2025-11-25 do, with headers: the header that names it.
+    pub(crate) fn begin_session(&self, headers: &str) -> String {
+        let params = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "script", "version": "1"},
+        });
+        let answer = self.ask_older("initialize", &params, headers);
+        let named = |line: &&str| line.to_ascii_lowercase().starts_with("mcp-session-id: ");
+        let session = answer.head.lines().find(named);
+        let session = session.unwrap_or_else(|| panic!("no session: {answer:?}"));
+        let session = format!("{session}\r\n");
+        let headers = format!("{session}{headers}");
+        let told = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        assert_eq!(self.tell_older(&told, &headers).status, 202);
+        session
+    }
+
+    /// Asks by the older protocol, with headers, among them the one that names the session.
+    pub(crate) fn ask_older(&self, method: &str, params: &Value, headers: &str) -> Answer {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        self.tell_older(&body, headers)
+    }
+
+    fn tell_older(&self, body: &Value, headers: &str) -> Answer {
+        let headers = format!("Accept: application/json, text/event-stream\r\n{headers}");
+        self.post("/mcp", &headers, body)
+    }
+
     /// Asks it to end, as service managers do, and waits. Whether it ended well.
     #[cfg(unix)]
     pub(crate) fn end(mut self) -> bool {

@@ -18,6 +18,7 @@ use serde_json::json;
 use statemark_store::{Hash, Tokens};
 
 use super::HttpOptions;
+use super::owners::Owner;
 use crate::caller::Caller;
 use crate::problem::{Problem, envelope};
 
@@ -156,6 +157,7 @@ pub(super) async fn let_in(State(door): State<Door>, mut request: Request, next:
         None => return unknown("a token is needed: `Authorization: Bearer …`"),
     };
     request.extensions_mut().insert(caller);
+    request.extensions_mut().insert(Owner(token));
     let response = next.run(request).await;
     match token {
         Some(token) if is_stream(&response) => response.map(|body| {
