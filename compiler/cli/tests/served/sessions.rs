@@ -13,17 +13,26 @@ fn bearer(token: &str) -> String {
     format!("Authorization: Bearer {token}\r\n")
 }
 
-/// Every way in which a session is asked for, with these headers.
-fn all(server: &Listening, headers: &str) -> [Answer; 3] {
+/// Ends a session.
+fn end(server: &Listening, headers: &str) -> Answer {
     let at = &server.at;
-    [
-        server.ask_older("tools/list", &json!({}), headers),
-        server.get("/mcp", &format!("Accept: text/event-stream\r\n{headers}")),
-        server.raw(
-            &format!("DELETE /mcp HTTP/1.1\r\nHost: {at}\r\n{headers}"),
-            b"",
-        ),
-    ]
+    let head = format!("DELETE /mcp HTTP/1.1\r\nHost: {at}\r\n{headers}");
+    server.raw(&head, b"")
+}
+
+/// In whatever way a session is asked for with these headers, it isn't there.
+fn check_not_there(server: &Listening, headers: &str) {
+    let check = |answer: Answer| {
+        assert_eq!(
+            (answer.status, answer.body.as_str()),
+            (404, "Not Found: Session not found"),
+            "{headers}{answer:?}"
+        );
+    };
+    check(server.ask_older("tools/list", &json!({}), headers));
+    check(end(server, headers));
+    let streamed = format!("Accept: text/event-stream\r\n{headers}");
+    check(server.get("/mcp", &streamed));
 }
 
 /// What a stream tells until it has told this.
@@ -59,20 +68,10 @@ fn a_session_is_there_for_who_began_it_alone() {
         ("Mcp-Session-Id: none\r\n", &ann),
         ("Mcp-Session-Id: \r\n", &ann),
     ] {
-        for answer in all(&server, &format!("{named}{by}")) {
-            assert_eq!(
-                (answer.status, answer.body.as_str()),
-                (404, "Not Found: Session not found"),
-                "{named}{answer:?}"
-            );
-        }
+        check_not_there(&server, &format!("{named}{by}"));
     }
     // Whoever names two sessions names the first.
-    let both = format!("{session}{other}{ben}");
-    assert_eq!(
-        server.ask_older("tools/list", &json!({}), &both).status,
-        404
-    );
+    check_not_there(&server, &format!("{session}{other}{ben}"));
     // The owner has a stream, in which it hears what it has asked for.
     let own = format!("{session}{ann}");
     let mut stream = server.connect();
@@ -93,10 +92,9 @@ fn a_session_is_there_for_who_began_it_alone() {
     for own in [own, format!("{other}{ben}")] {
         let listed = server.ask_older("tools/list", &json!({}), &own);
         assert_eq!(listed.status, 200, "{listed:?}");
-        let head = format!("DELETE /mcp HTTP/1.1\r\nHost: {}\r\n{own}", server.at);
-        let ended = server.raw(&head, b"");
+        let ended = end(&server, &own);
         assert_eq!(ended.status, 202, "{ended:?}");
-        assert_eq!(all(&server, &own).map(|it| it.status), [404; 3]);
+        check_not_there(&server, &own);
     }
 }
 

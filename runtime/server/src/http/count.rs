@@ -51,6 +51,7 @@ impl Listener for Counted {
         drop(stream.set_nodelay(true));
         self.count.metrics().opened();
         let count = Arc::clone(&self.count);
+        let count = Some(count);
         (Connection { stream, count }, address)
     }
 
@@ -59,15 +60,25 @@ impl Listener for Counted {
     }
 }
 
-/// An open connection.
+/// An open connection. It counts until the server says that it is done with it: whoever has read the end of an answer finds
+/// its connection counted no more.
 pub(super) struct Connection {
     stream: TcpStream,
-    count: Arc<dyn Count>,
+    /// Who counts it, as long as it counts.
+    count: Option<Arc<dyn Count>>,
+}
+
+impl Connection {
+    fn done(&mut self) {
+        if let Some(count) = self.count.take() {
+            count.metrics().closed();
+        }
+    }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.count.metrics().closed();
+        self.done();
     }
 }
 
@@ -113,6 +124,8 @@ impl AsyncWrite for Connection {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<std::io::Result<()>> {
+        // Before the other side can read that it is the end.
+        self.done();
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
