@@ -22,9 +22,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::middleware;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
@@ -36,6 +36,7 @@ use crate::caller::Caller;
 use crate::desk::Desk;
 use crate::mcp::Server;
 use crate::metrics::{self, Metrics};
+use crate::problem::Problem;
 
 pub use door::Keys;
 
@@ -156,11 +157,19 @@ fn mounted<H: ServerHandler>(
     behind.route("/healthz", get(|| async { "ok\n" }))
 }
 
-async fn told(desk: Arc<Desk>) -> impl IntoResponse {
-    (
-        [(header::CONTENT_TYPE, metrics::MEDIA)],
-        desk.metrics().text(),
-    )
+/// What is counted. Counting runs may take its time.
+async fn told(desk: Arc<Desk>) -> Response {
+    let count = move || {
+        let count = || desk.runs().store().counts().ok();
+        desk.metrics().text(count)
+    };
+    match tokio::task::spawn_blocking(count).await {
+        Ok(text) => ([(header::CONTENT_TYPE, metrics::MEDIA)], text).into_response(),
+        Err(error) => {
+            let problem = Problem::new("failed", error.to_string());
+            door::refused(StatusCode::INTERNAL_SERVER_ERROR, problem)
+        }
+    }
 }
 
 async fn listen(

@@ -1,8 +1,13 @@
-//! What is counted, as Prometheus reads it: calls by tool and outcome, refusals by code, how long calls took, connections.
+//! What is counted, as Prometheus reads it: calls by tool and outcome, refusals by code, how long calls took, connections;
+//! and runs by status.
 //!
-//! Deliberately not here: numbers about runs. They are in the store, and a scrape shouldn't have it counted.
+//! What to rely on: runs are counted by the store, all that it has, once in some seconds however often somebody asks; whoever
+//! asks meanwhile is told the last numbers. A status that no run has is told as 0. Where the store can't count, nothing is
+//! told of runs: old numbers would be taken for new ones.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, TryLockError};
+use std::time::{Duration, Instant};
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -10,6 +15,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use statemark_store::Status;
 
 /// The kind of text that [`Metrics::text`] gives.
 pub(crate) const MEDIA: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -18,6 +24,10 @@ pub(crate) const MEDIA: &str = "application/openmetrics-text; version=1.0.0; cha
 const BUCKETS: [f64; 11] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10.0, 30.0,
 ];
+
+/// For how long runs aren't counted again. Why: Prometheus asks every 15 s; whoever asks all the time must not keep the
+/// store busy.
+const COUNTED: Duration = Duration::from_secs(5);
 
 type Labels<const N: usize> = [(&'static str, String); N];
 
@@ -29,6 +39,9 @@ pub(crate) struct Metrics {
     refusals: Family<Vec<(&'static str, String)>, Counter>,
     seconds: Histogram,
     connections: Gauge,
+    runs: Family<Vec<(&'static str, String)>, Gauge>,
+    /// When runs were counted.
+    counted: Mutex<Option<Instant>>,
 }
 
 impl Default for Metrics {
@@ -46,12 +59,16 @@ impl Default for Metrics {
         );
         registry.register("call_seconds", "How long calls took", seconds.clone());
         registry.register("connections", "Open connections", connections.clone());
+        let runs = Family::<Vec<(&'static str, String)>, Gauge>::default();
+        registry.register("runs", "Runs of the store, by status", runs.clone());
         Self {
             registry,
             calls,
             refusals,
             seconds,
             connections,
+            runs,
+            counted: Mutex::default(),
         }
     }
 }
@@ -79,8 +96,34 @@ impl Metrics {
         self.connections.dec();
     }
 
-    /// All of it.
-    pub(crate) fn text(&self) -> String {
+    /// Takes over how many runs there are, if that wasn't done just now.
+    fn count_runs(&self, count: impl FnOnce() -> Option<BTreeMap<String, u64>>) {
+        let mut counted = match self.counted.try_lock() {
+            Ok(counted) => counted,
+            Err(TryLockError::Poisoned(counted)) => counted.into_inner(),
+            // Somebody else counts.
+            Err(TryLockError::WouldBlock) => return,
+        };
+        if counted.is_some_and(|last| last.elapsed() < COUNTED) {
+            return;
+        }
+        let counts = count();
+        *counted = Some(Instant::now());
+        let Some(counts) = counts else {
+            self.runs.clear();
+            return;
+        };
+        let none = Status::ALL.map(|it| (it.name().to_owned(), 0));
+        for (status, number) in none.into_iter().chain(counts) {
+            let labels: Labels<1> = [("status", status)];
+            let number = i64::try_from(number).unwrap_or(i64::MAX);
+            self.runs.get_or_create(&labels.to_vec()).set(number);
+        }
+    }
+
+    /// All of it. How many runs there are is asked for if that wasn't done just now; it may take its time.
+    pub(crate) fn text(&self, count: impl FnOnce() -> Option<BTreeMap<String, u64>>) -> String {
+        self.count_runs(count);
         let mut text = String::new();
         match encode(&mut text, &self.registry) {
             Ok(()) => text,
@@ -100,7 +143,7 @@ mod tests {
         metrics.called("get_run", None, Duration::from_micros(700));
         metrics.called("get_run", Some("unknown_run"), Duration::from_micros(200));
         metrics.opened();
-        let text = metrics.text();
+        let text = metrics.text(|| None);
         for line in [
             "statemark_calls_total{tool=\"get_run\",outcome=\"ok\"} 1",
             "statemark_calls_total{tool=\"get_run\",outcome=\"refused\"} 1",
@@ -112,5 +155,41 @@ mod tests {
         ] {
             assert!(text.lines().any(|it| it == line), "{line} in\n{text}");
         }
+        assert!(!text.contains("statemark_runs{"), "{text}");
+    }
+
+    #[test]
+    fn runs_are_counted_once_in_a_while() {
+        let metrics = Metrics::default();
+        let runs = |text: &str| -> Vec<String> {
+            let lines = text.lines().filter(|it| it.starts_with("statemark_runs{"));
+            let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        let counts = |number| Some(BTreeMap::from([("waiting".to_owned(), number)]));
+        let expected = [
+            "statemark_runs{status=\"cancelled\"} 0",
+            "statemark_runs{status=\"completed\"} 0",
+            "statemark_runs{status=\"failed\"} 0",
+            "statemark_runs{status=\"paused\"} 0",
+            "statemark_runs{status=\"running\"} 0",
+            "statemark_runs{status=\"waiting\"} 7",
+        ];
+        assert_eq!(runs(&metrics.text(|| counts(7))), expected);
+        for _ in 0..100 {
+            let text = metrics.text(|| panic!("counted again at once"));
+            assert_eq!(runs(&text), expected);
+        }
+        // While one counts, the others don't wait for it.
+        let forget = || *metrics.counted.lock().unwrap() = None;
+        forget();
+        metrics.text(|| {
+            assert_eq!(runs(&metrics.text(|| panic!("counted twice"))), expected);
+            counts(0)
+        });
+        assert!(metrics.text(|| None).contains("{status=\"waiting\"} 0"));
+        forget();
+        assert_eq!(runs(&metrics.text(|| None)), [""; 0]);
     }
 }

@@ -205,6 +205,15 @@ impl Store for MemoryStore {
         })
     }
 
+    fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        let mut counts = BTreeMap::new();
+        for run in self.lock().runs.values() {
+            let status = run.head.summary.status.clone();
+            *counts.entry(status).or_default() += 1;
+        }
+        Ok(counts)
+    }
+
     fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError> {
         append.check()?;
         let mut inner = self.lock();

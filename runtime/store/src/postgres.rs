@@ -33,7 +33,7 @@ mod session;
 mod timer;
 mod told;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use deadpool_postgres::Pool;
@@ -130,6 +130,10 @@ impl Store for PostgresStore {
         self.wait("listing runs", &async |session| {
             list::page(session, query).await
         })
+    }
+
+    fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        self.wait("counting runs", &async |session| list::counts(session).await)
     }
 
     fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError> {

@@ -21,7 +21,7 @@ mod row;
 mod schema;
 mod write;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -172,6 +172,10 @@ impl Store for SqliteStore {
 
     fn list(&self, query: &Query) -> Result<Page, StoreError> {
         self.read(|transaction| read::list(transaction, query))
+    }
+
+    fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        self.read(|transaction| read::counts(transaction))
     }
 
     fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError> {

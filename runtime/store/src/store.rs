@@ -6,7 +6,7 @@
 //! The trait is synchronous: SQLite is, and what a store does takes less than a thread's change of mind. A store that
 //! speaks to a server keeps its own pool of connections; an asynchronous caller uses its threads for blocking work.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -361,6 +361,13 @@ pub trait Store: Send + Sync {
     ///
     /// As the store's.
     fn list(&self, query: &Query) -> Result<Page, StoreError>;
+
+    /// How many runs there are, by status; a status that no run has isn't told.
+    ///
+    /// # Errors
+    ///
+    /// As the store's.
+    fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError>;
 
     /// Makes a run whose journal begins with another's, up to one of its records; the records given come behind. The
     /// other is untouched.

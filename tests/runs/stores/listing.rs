@@ -10,6 +10,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("each filter filters", filters),
     ("pages of a list join", pages),
     ("a limit is kept", limits),
+    ("runs are counted by status", counts),
     ("each change is told", told),
     ("a change after a removal is told", told_after_removal),
 ];
@@ -161,6 +162,36 @@ fn limits(store: &dyn Store, _: &ManualClock) {
         ..query
     };
     assert_eq!(store.list(&query).unwrap().heads.len(), 1);
+}
+
+fn counts(store: &dyn Store, _: &ManualClock) {
+    let is = |wanted: &[(&str, u64)]| {
+        let counts = store.counts().unwrap();
+        let counts: Vec<(&str, u64)> = counts.iter().map(|(name, it)| (&**name, *it)).collect();
+        assert_eq!(counts, wanted);
+    };
+    is(&[]);
+    for (id, status) in [("a", "running"), ("b", "waiting"), ("c", "running")] {
+        let mut append = notes(id, Expect::NoRun, &["x"]);
+        append.summary.status = status.to_owned();
+        store.append(&append).unwrap();
+    }
+    is(&[("running", 2), ("waiting", 1)]);
+    // A run counts once, as it is now.
+    let mut append = notes("b", Expect::Any, &["x", "y"]);
+    append.summary.status = "completed".to_owned();
+    store.append(&append).unwrap();
+    let fork = notes("d", Expect::NoRun, &["x"]);
+    store.fork(&run("a"), 1, &fork).unwrap();
+    is(&[("completed", 1), ("running", 3)]);
+    store.remove(&run("d")).unwrap();
+    store.remove(&run("b")).unwrap();
+    is(&[("running", 2)]);
+    // More of them than a page of a list has.
+    for number in 0..=MAX_PAGE as u64 {
+        begun(store, &format!("r{number}"), 1);
+    }
+    is(&[("running", MAX_PAGE as u64 + 3)]);
 }
 
 fn told(store: &dyn Store, _: &ManualClock) {

@@ -251,6 +251,7 @@ impl Player {
                 limit: 100,
                 ..Query::default()
             })),
+            told(store.counts()),
             told(store.next_due()),
             self.changes(true),
         ];

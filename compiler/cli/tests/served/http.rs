@@ -256,6 +256,9 @@ fn small_answers_do_not_wait() {
 #[test]
 fn what_happened_is_counted() {
     let scratch = desk("http-metrics");
+    said(&scratch, "statemark start desk --run-id r1", 0);
+    said(&scratch, "statemark start desk --run-id r2", 0);
+    said(&scratch, "statemark pause r2", 0);
     let server = Listening::start(&scratch.path, &[]);
     server.call("list_runs", &json!({}), "");
     server.call("get_run", &json!({"run_id": "none"}), "");
@@ -272,6 +275,9 @@ fn what_happened_is_counted() {
         "statemark_refusals_total{code=\"unknown_run\"} 2",
         "statemark_call_seconds_count 3",
         "statemark_connections 1",
+        "statemark_runs{status=\"running\"} 1",
+        "statemark_runs{status=\"paused\"} 1",
+        "statemark_runs{status=\"completed\"} 0",
     ] {
         assert!(
             answer.body.lines().any(|it| it == line),

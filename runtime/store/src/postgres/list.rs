@@ -1,5 +1,6 @@
-//! Reading many runs: lists, and which have changed.
+//! Reading many runs: lists, how many there are, and which have changed.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use tokio_postgres::types::ToSql;
@@ -78,6 +79,14 @@ pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Fault
         run: head.run.clone(),
     });
     Ok(Page { heads, next })
+}
+
+/// How many runs there are, by status.
+pub(super) async fn counts(session: &Session) -> Result<BTreeMap<String, u64>, Fault> {
+    let sql = "SELECT status, count(*) FROM statemark_runs GROUP BY status";
+    let rows = session.query(sql, &[]).await?;
+    let counts = rows.iter().map(|row| Ok((row.try_get(0)?, row::number(row, 1)?)));
+    counts.collect()
 }
 
 /// Whether a column can hold it: in PostgreSQL no text has a NUL, and no statement may ask for one.

@@ -1,5 +1,7 @@
 //! What is read, within a transaction that others have begun.
 
+use std::collections::BTreeMap;
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
@@ -201,6 +203,13 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, Store
         run: head.run.clone(),
     });
     Ok(Page { heads, next })
+}
+
+/// How many runs there are, by status.
+pub(super) fn counts(connection: &Connection) -> Result<BTreeMap<String, u64>, StoreError> {
+    let sql = "SELECT status, count(*) FROM runs GROUP BY status";
+    let counts = rows(connection, sql, [], |row| Ok((get(row, 0)?, number(row, 1)?)))?;
+    Ok(counts.into_iter().collect())
 }
 
 /// Timers that are due and that nobody has.
