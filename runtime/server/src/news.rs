@@ -2,8 +2,11 @@
 //!
 //! One thread asks the store while anybody listens, so that fifty clients cost as much as one. News are hints: whoever gets
 //! one looks for itself, and may find that nothing has changed for it.
+//!
+//! What to rely on: news have no gap behind the mark with which they begin, and whoever has had all of them up to one of them
+//! has had all changes up to its mark. Marks are the store's: they are good in another process, too.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use statemark_store::{Hash, RunId, Watermark};
@@ -24,7 +27,11 @@ const WAITING: usize = 1_024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     /// A run has changed.
-    Run(RunId),
+    Run {
+        run: RunId,
+        /// Up to where all has been told with it.
+        mark: Watermark,
+    },
     /// The workflows have changed.
     Workflows,
 }
@@ -32,34 +39,47 @@ pub(crate) enum News {
 /// Who tells it.
 pub(crate) struct Teller {
     tell: Sender<News>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
     /// Whether the thread is at work.
-    busy: Mutex<bool>,
+    busy: bool,
+    /// Up to where it has told all.
+    seen: Watermark,
+}
+
+impl Teller {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Default for Teller {
     fn default() -> Self {
         Self {
             tell: broadcast::channel(WAITING).0,
-            busy: Mutex::new(false),
+            state: Mutex::default(),
         }
     }
 }
 
-/// News from now on.
-pub(crate) fn listen(desk: &Arc<Desk>) -> Receiver<News> {
+/// News from now on, and the mark behind which they begin.
+pub(crate) fn listen(desk: &Arc<Desk>) -> (Receiver<News>, Watermark) {
     let teller = desk.teller();
-    let mut busy = teller.busy.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = teller.state();
     let listener = teller.tell.subscribe();
-    if !*busy {
-        let seen = now(desk);
+    if !state.busy {
+        state.seen = now(desk);
         let workflows = workflows(desk);
         let desk = Arc::downgrade(desk);
         let started = std::thread::Builder::new()
             .name("news".to_owned())
-            .spawn(move || work(&desk, seen, workflows));
-        *busy = started.is_ok();
+            .spawn(move || work(&desk, workflows));
+        state.busy = started.is_ok();
     }
-    listener
+    (listener, state.seen.clone())
 }
 
 /// The point behind all changes so far.
@@ -82,26 +102,33 @@ fn workflows(desk: &Desk) -> Vec<(String, Hash)> {
 }
 
 /// Tells news until nobody listens.
-fn work(desk: &Weak<Desk>, mut seen: Watermark, mut known: Vec<(String, Hash)>) {
+fn work(desk: &Weak<Desk>, mut known: Vec<(String, Hash)>) {
     let mut looked = Instant::now();
     loop {
         std::thread::sleep(PAUSE);
         let Some(desk) = desk.upgrade() else { return };
         let teller = desk.teller();
-        {
-            let mut busy = teller.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = {
+            let mut state = teller.state();
             if teller.tell.receiver_count() == 0 {
-                *busy = false;
+                state.busy = false;
                 return;
             }
-        }
+            state.seen.clone()
+        };
         // A store that can't be reached now may be in a moment.
         if let Ok((next, hints)) = desk.runs().store().changes(&seen) {
-            seen = next;
+            // Whoever begins to listen meanwhile hears all of it or nothing.
+            let mut state = teller.state();
+            let mut left = hints.len();
             for hint in hints {
+                left = left.saturating_sub(1);
+                let mark = if left == 0 { &next } else { &seen };
+                let (run, mark) = (hint.run, mark.clone());
                 // Nobody may be left to hear it.
-                drop(teller.tell.send(News::Run(hint.run)));
+                drop(teller.tell.send(News::Run { run, mark }));
             }
+            state.seen = next;
         }
         if looked.elapsed() >= WORKFLOWS {
             looked = Instant::now();

@@ -133,7 +133,9 @@ impl Store for PostgresStore {
     }
 
     fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
-        self.wait("counting runs", &async |session| list::counts(session).await)
+        self.wait("counting runs", &async |session| {
+            list::counts(session).await
+        })
     }
 
     fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError> {

@@ -201,8 +201,9 @@ pub struct Due {
     pub timer: PendingTimer,
 }
 
-/// The point up to which a watcher has seen changes. Opaque.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The point up to which a watcher has seen changes. Opaque, but that a later one of the same store is never less; it is
+/// good for as long as the store is, whoever asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Watermark(pub u64);
 
 /// A run has changed; whoever cares reads it again from the seq that is known.

@@ -1,8 +1,6 @@
 //! The API beside MCP: the same objects by paths, with statuses.
 
-use std::io::{BufRead, BufReader, Write};
-
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::client::token;
 use super::raw::Listening;
@@ -124,69 +122,4 @@ fn what_scopes_a_server_holds_for_the_api() {
         let listed = server.ask("tools/list", &json!({}), "").json().to_string();
         assert!(!listed.contains("get_timeline"), "{listed}");
     }
-}
-
-/// Reads events of a stream until one has been read whose data has this field.
-fn until(reader: &mut impl BufRead, field: &str) -> (String, Value) {
-    let mut id = String::new();
-    loop {
-        let mut line = String::new();
-        assert_ne!(
-            reader.read_line(&mut line).unwrap(),
-            0,
-            "the stream has ended"
-        );
-        if let Some(found) = line.strip_prefix("id: ") {
-            id = found.trim().to_owned();
-        }
-        let Some(data) = line.strip_prefix("data: ") else {
-            continue;
-        };
-        let value: Value = serde_json::from_str(data).unwrap();
-        if value.get(field).is_some() {
-            return (id, value);
-        }
-    }
-}
-
-#[test]
-fn a_stream_goes_on_where_it_was_cut_off() {
-    let scratch = desk("api-stream");
-    let server = Listening::start(&scratch.path, &[]);
-    server.post(
-        "/api/runs",
-        "",
-        &json!({"workflow": "desk", "run_id": "r1"}),
-    );
-    let open = |path: &str, headers: &str| {
-        let mut stream = server.connect();
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nHost: {}\r\n{headers}\r\n",
-            server.at
-        )
-        .unwrap();
-        BufReader::new(stream)
-    };
-    let mut all = open("/api/stream", "");
-    let mut head = String::new();
-    while head.trim() != "content-type: text/event-stream" {
-        head.clear();
-        all.read_line(&mut head).unwrap();
-    }
-    let mut one = open("/api/stream?run_id=r1&after_seq=0", "");
-    let (id, record) = until(&mut one, "kind");
-    assert_eq!((id.as_str(), &record["kind"]), ("1", &json!("run.started")));
-    drop(one);
-    // Another process than the server.
-    said(&scratch, "statemark pause r1", 0);
-    let mut one = open("/api/stream?run_id=r1", "Last-Event-ID: 1\r\n");
-    let (id, record) = until(&mut one, "kind");
-    assert_eq!((id.as_str(), &record["kind"]), ("2", &json!("run.paused")));
-    let (_, run) = until(&mut all, "status");
-    assert_eq!(
-        (&run["run_id"], &run["status"]),
-        (&json!("r1"), &json!("paused"))
-    );
-    assert_eq!(server.get("/api/stream?run_id=none", "").status, 404);
 }

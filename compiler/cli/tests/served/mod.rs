@@ -12,4 +12,5 @@ mod raw;
 mod resources;
 mod sessions;
 mod story;
+mod stream;
 mod told;

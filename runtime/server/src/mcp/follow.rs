@@ -123,7 +123,7 @@ pub(super) async fn follow(desk: Arc<Desk>, caller: Caller, outlet: Outlet) {
         let (desk, caller) = (Arc::clone(&desk), caller.clone());
         tokio::task::spawn_blocking(move || (news::listen(&desk), tools(&desk, &caller)))
     };
-    let Ok((mut news, mut known)) = began.await else {
+    let Ok(((mut news, _), mut known)) = began.await else {
         return;
     };
     let is_bound = Call::quiet(&desk, &caller).bound().is_some();
@@ -138,7 +138,7 @@ pub(super) async fn follow(desk: Arc<Desk>, caller: Caller, outlet: Outlet) {
         };
         let uris = outlet.addresses();
         // Most clients have asked for nothing, and a busy store has news a thousand times a second.
-        if matches!(item, Some(News::Run(_))) && !is_bound && uris.is_empty() {
+        if matches!(item, Some(News::Run { .. })) && !is_bound && uris.is_empty() {
             continue;
         }
         let looked = {
@@ -153,7 +153,7 @@ pub(super) async fn follow(desk: Arc<Desk>, caller: Caller, outlet: Outlet) {
             known = tools;
             outlet.changed(List::Tools).await;
         }
-        if !matches!(item, Some(News::Run(_))) {
+        if !matches!(item, Some(News::Run { .. })) {
             outlet.changed(List::Prompts).await;
             outlet.changed(List::Resources).await;
         }
@@ -176,7 +176,7 @@ fn look(
     let call = Call::quiet(desk, caller);
     let concerns = match (item, call.bound()) {
         (_, None) => false,
-        (Some(News::Run(run)), Some(bound)) => run == bound,
+        (Some(News::Run { run, .. }), Some(bound)) => run == bound,
         (_, Some(_)) => true,
     };
     let is_new = |uri: &String| {
@@ -185,7 +185,7 @@ fn look(
         };
         let is_about = match (item, address.run()) {
             (None, _) | (Some(News::Workflows), None) => true,
-            (Some(News::Run(run)), Some(own)) => run == own,
+            (Some(News::Run { run, .. }), Some(own)) => run == own,
             _ => false,
         };
         is_about && check(&call, uri).is_ok()

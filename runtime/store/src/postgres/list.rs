@@ -85,7 +85,9 @@ pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Fault
 pub(super) async fn counts(session: &Session) -> Result<BTreeMap<String, u64>, Fault> {
     let sql = "SELECT status, count(*) FROM statemark_runs GROUP BY status";
     let rows = session.query(sql, &[]).await?;
-    let counts = rows.iter().map(|row| Ok((row.try_get(0)?, row::number(row, 1)?)));
+    let counts = rows
+        .iter()
+        .map(|row| Ok((row.try_get(0)?, row::number(row, 1)?)));
     counts.collect()
 }
 

@@ -208,7 +208,9 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, Store
 /// How many runs there are, by status.
 pub(super) fn counts(connection: &Connection) -> Result<BTreeMap<String, u64>, StoreError> {
     let sql = "SELECT status, count(*) FROM runs GROUP BY status";
-    let counts = rows(connection, sql, [], |row| Ok((get(row, 0)?, number(row, 1)?)))?;
+    let counts = rows(connection, sql, [], |row| {
+        Ok((get(row, 0)?, number(row, 1)?))
+    })?;
     Ok(counts.into_iter().collect())
 }
 

@@ -1,0 +1,66 @@
+//! The records of one run, as they come; the id of each is its place.
+
+use std::sync::Arc;
+
+use axum::response::sse::Event;
+use serde_json::{Value, json};
+use statemark_store::{Record, RunId};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::Sender;
+use crate::desk::Desk;
+use crate::news::News;
+
+/// Records that are read at once.
+const PAGE: usize = 100;
+
+/// Tells the records from behind a place on.
+pub(super) async fn tell(
+    desk: &Arc<Desk>,
+    run: RunId,
+    mut after: u64,
+    mut news: Receiver<News>,
+    tell: &Sender,
+) {
+    loop {
+        loop {
+            let (desk, own) = (Arc::clone(desk), run.clone());
+            let read = move || desk.runs().store().records(&own, after, PAGE);
+            let Ok(Ok(records)) = tokio::task::spawn_blocking(read).await else {
+                return;
+            };
+            let Some(last) = records.last() else { break };
+            after = last.seq;
+            for record in &records {
+                if tell.send(Ok(event(&run, record))).await.is_err() {
+                    return;
+                }
+            }
+        }
+        loop {
+            match news.recv().await {
+                Ok(News::Run { run: changed, .. }) if changed == run => break,
+                Ok(_) => {}
+                Err(RecvError::Lagged(_)) => break,
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+}
+
+fn event(run: &RunId, record: &Record) -> Event {
+    let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
+    let told = json!({
+        "run_id": run,
+        "seq": record.seq,
+        "time": record.time,
+        "kind": record.kind,
+        "actor": record.actor,
+        "body": body,
+    });
+    Event::default()
+        .event("record")
+        .id(record.seq.to_string())
+        .data(told.to_string())
+}
