@@ -7,6 +7,7 @@ mod ended;
 mod http;
 mod lists;
 mod news;
+mod profiles;
 mod project;
 mod raw;
 mod resources;
