@@ -1,4 +1,5 @@
-//! The documentation that the program carries: what people read in the repository, the rules' pages, the commands' help.
+//! The documentation that the program carries: what people read in the repository, the rules' pages, the commands' help; and
+//! an index of the rules and one of the commands, for who looks around instead of searching.
 
 use clap::CommandFactory as _;
 use statemark_compiler::diag::Code;
@@ -67,14 +68,35 @@ const GUIDES: &[(&str, f64, &str)] = &[
 
 /// All pages.
 pub(crate) fn pages() -> Vec<Page> {
-    let mut pages: Vec<Page> = GUIDES.iter().map(guide).collect();
-    pages.extend(Code::ALL.iter().map(|&code| rule(code)));
+    let rules: Vec<Page> = Code::ALL.iter().map(|&code| rule(code)).collect();
+    let mut commands = Vec::new();
     let mut program = Args::command();
     program.build();
     for command in program.get_subcommands_mut() {
-        help(command, "", &mut pages);
+        help(command, "", &mut commands);
     }
+    let mut pages: Vec<Page> = GUIDES.iter().map(guide).collect();
+    pages.push(index("rules", "Rules", &rules));
+    pages.push(index("commands", "Commands", &commands));
+    pages.extend(rules);
+    pages.extend(commands);
     pages
+}
+
+/// A page that names others. Whoever searches finds those themselves.
+fn index(id: &str, title: &str, pages: &[Page]) -> Page {
+    let mut text = format!("# {title}\n\n");
+    for page in pages {
+        text += &format!("- [{}](statemark://docs/{})\n", page.title, page.id);
+    }
+    Page {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        text,
+        whole: true,
+        weight: 0.0,
+        listed: true,
+    }
 }
 
 fn guide((id, weight, text): &(&str, f64, &str)) -> Page {
@@ -84,6 +106,7 @@ fn guide((id, weight, text): &(&str, f64, &str)) -> Page {
         text: (*text).to_owned(),
         whole: false,
         weight: *weight,
+        listed: true,
     }
 }
 
@@ -99,6 +122,7 @@ fn rule(code: Code) -> Page {
         text: code.page().to_owned(),
         whole: true,
         weight: RULE,
+        listed: false,
     }
 }
 
@@ -116,6 +140,7 @@ fn help(command: &mut clap::Command, above: &str, pages: &mut Vec<Page>) {
         text,
         whole: true,
         weight: HELP,
+        listed: false,
     });
     for below in command.get_subcommands_mut() {
         help(below, &format!("{path}/"), pages);

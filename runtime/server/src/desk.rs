@@ -1,6 +1,6 @@
 //! The desk: runs, workflows and tools, and the one way in which a tool is called.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use serde_json::{Map, Value};
@@ -25,6 +25,8 @@ pub struct Desk {
     tools: Vec<Tool>,
     /// The documentation, and the workflows that it was made of.
     docs: Mutex<Option<(Vec<Hash>, Arc<Docs>)>>,
+    /// The pages that are listed: their places and titles.
+    listed: OnceLock<Vec<(String, String)>>,
     /// Those of ours that no client is told of, for the API.
     others: Vec<Tool>,
     teller: Teller,
@@ -51,6 +53,7 @@ impl Desk {
             options,
             tools,
             docs: Mutex::default(),
+            listed: OnceLock::new(),
             others,
             teller: Teller::default(),
             metrics: Metrics::default(),
@@ -100,6 +103,15 @@ impl Desk {
         let docs = Arc::new(Docs::new(pages));
         *kept = Some((hashes, Arc::clone(&docs)));
         docs
+    }
+
+    /// The pages of the documentation that are listed: their places and titles. Nothing is indexed for that.
+    pub(crate) fn listed_pages(&self) -> &[(String, String)] {
+        self.listed.get_or_init(|| {
+            let pages = self.catalog.pages().into_iter();
+            let listed = pages.filter(|page| page.listed);
+            listed.map(|page| (page.id, page.title)).collect()
+        })
     }
 
     /// Who tells what is new.

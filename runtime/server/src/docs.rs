@@ -20,7 +20,7 @@ use words::words;
 pub(crate) use workflows::page as workflow_page;
 
 /// The beginning of the addresses of pages.
-const SCHEME: &str = "statemark://docs/";
+pub(crate) const SCHEME: &str = "statemark://docs/";
 
 /// How often a word of a section's own heading counts, and one of the headings above it. Why: a heading is a summary.
 const OWN_HEADING: f64 = 4.0;
@@ -40,8 +40,10 @@ pub struct Page {
     pub text: String,
     /// Whether it is found as a whole; else section by section.
     pub whole: bool,
-    /// How much it counts beside the others; a page for newcomers counts 1.
+    /// How much it counts beside the others; a page for newcomers counts 1. One that counts nothing isn't found by searching.
     pub weight: f64,
+    /// Whether it stands in the list of what can be read; the others are found by searching, or named by one of these.
+    pub listed: bool,
 }
 
 /// A section that answers a question.
@@ -102,7 +104,8 @@ impl Docs {
             terms: BTreeMap::new(),
             pages: Vec::new(),
         };
-        for (number, page) in pages.iter().enumerate() {
+        let found = |page: &&Page| page.weight > 0.0;
+        for (number, page) in pages.iter().enumerate().filter(|(_, page)| found(page)) {
             for section in sections::split(page, number) {
                 docs.add(section);
             }

@@ -26,7 +26,7 @@ use statemark_store::RunId;
 
 use crate::problem::Problem;
 
-pub(crate) use list::{TEMPLATES, listed};
+pub(crate) use list::{TEMPLATES, listed, rank};
 pub(crate) use read::read;
 
 /// How all of them begin.

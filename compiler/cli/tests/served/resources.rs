@@ -57,6 +57,64 @@ fn read(client: &mut Client, uri: &str) -> Value {
     }
 }
 
+#[test]
+fn documentation_is_listed_behind_the_rest_and_leads_to_all_of_it() {
+    let scratch = desk("served-documentation");
+    let mut client = Client::start(&scratch.path, &[]);
+    let listed = client.ask("resources/list", &json!({}));
+    let entries: Vec<(&str, &str)> = listed["result"]["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["uri"].as_str().unwrap(), it["title"].as_str().unwrap()))
+        .skip_while(|(uri, _)| !uri.starts_with("statemark://docs/"))
+        .collect();
+    assert_eq!(
+        entries,
+        [
+            ("statemark://docs/architecture", "Architecture"),
+            ("statemark://docs/commands", "Commands"),
+            (
+                "statemark://docs/examples/bugfix_agent",
+                "A skill that keeps an agent in order"
+            ),
+            ("statemark://docs/examples/paper", "A paper"),
+            ("statemark://docs/examples/player", "Player"),
+            ("statemark://docs/examples/traffic_light", "Traffic light"),
+            ("statemark://docs/examples/turnstile", "Turnstile"),
+            (
+                "statemark://docs/mermaid",
+                "Where Statemark differs from Mermaid"
+            ),
+            ("statemark://docs/readme", "Statemark"),
+            ("statemark://docs/rules", "Rules"),
+            (
+                "statemark://docs/skills/write-state-machine",
+                "Write a state machine"
+            ),
+            (
+                "statemark://docs/skills/write-state-machine/references/language",
+                "The language in one page"
+            ),
+        ]
+    );
+    let mut linked = 0;
+    for (uri, title) in entries {
+        let page = read(&mut client, uri);
+        assert_eq!(page["mimeType"], "text/markdown");
+        let page = page["text"].as_str().unwrap().to_owned();
+        assert!(page.contains(&format!("# {title}\n")), "{uri}: {page}");
+        for link in page.split("](").skip(1) {
+            let link = link.split_once(')').unwrap().0;
+            if link.starts_with("statemark://") {
+                assert!(!text(&mut client, link).is_empty(), "{link}");
+                linked += 1;
+            }
+        }
+    }
+    assert!(linked > 100, "{linked}");
+}
+
 fn text(client: &mut Client, uri: &str) -> String {
     let content = read(client, uri);
     let text = content["text"].as_str();

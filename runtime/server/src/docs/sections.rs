@@ -193,6 +193,7 @@ mod tests {
             text: TEXT.to_owned(),
             whole: false,
             weight: 1.0,
+            listed: false,
         };
         let told: Vec<String> = split(&page, 0)
             .iter()

@@ -41,6 +41,8 @@ pub(crate) fn page(workflow: &Workflow) -> Page {
         text,
         whole: false,
         weight: 1.0,
+        // The workflow itself is listed.
+        listed: false,
     }
 }
 

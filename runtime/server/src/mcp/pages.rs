@@ -17,6 +17,16 @@ pub(super) fn page<T>(
     key: impl Fn(&T) -> &str,
     asked: Option<PaginatedRequestParams>,
 ) -> Result<(Vec<T>, Option<String>), ErrorData> {
+    ranked(items, key, |_| 0, asked)
+}
+
+/// The same of a list that is sorted by the rank of the key, then by the key.
+pub(super) fn ranked<T>(
+    items: Vec<T>,
+    key: impl Fn(&T) -> &str,
+    rank: impl Fn(&str) -> u8,
+    asked: Option<PaginatedRequestParams>,
+) -> Result<(Vec<T>, Option<String>), ErrorData> {
     let cursor = asked.and_then(|it| it.cursor);
     let after = match cursor.as_deref() {
         None => None,
@@ -27,7 +37,7 @@ pub(super) fn page<T>(
     };
     let mut rest = items
         .into_iter()
-        .filter(|it| after.is_none_or(|after| key(it) > after));
+        .filter(|it| after.is_none_or(|after| (rank(key(it)), key(it)) > (rank(after), after)));
     let shown: Vec<T> = rest.by_ref().take(MOST).collect();
     let more = rest.next().is_some();
     let last = shown.last().filter(|_| more);
@@ -55,5 +65,26 @@ mod tests {
         let (third, next) = numbers(next.as_deref()).unwrap();
         assert_eq!((third.len(), next), (50, None));
         assert!(numbers(Some("100")).is_err());
+    }
+
+    #[test]
+    fn what_ranks_behind_comes_behind() {
+        // Even numbers first.
+        let rank = |key: &str| u8::from(!key.ends_with(['0', '2', '4', '6', '8']));
+        let mut all: Vec<String> = (0..250).map(|it| format!("{it:03}")).collect();
+        all.sort_by(|one, other| (rank(one), one).cmp(&(rank(other), other)));
+        let mut found = Vec::new();
+        let mut cursor = None;
+        loop {
+            let mut asked = PaginatedRequestParams::default();
+            asked.cursor = cursor;
+            let (shown, next) = ranked(all.clone(), String::as_str, rank, Some(asked)).unwrap();
+            found.extend(shown);
+            cursor = next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, all);
     }
 }

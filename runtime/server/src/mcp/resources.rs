@@ -12,7 +12,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 
 use super::Server;
-use super::pages::page;
+use super::pages::{page, ranked};
 use crate::resource::{self, Address, TEMPLATES};
 
 /// How long what a spec says stays good. Unit: milliseconds. Why: specs are read again when their files change.
@@ -28,7 +28,7 @@ pub(super) async fn list(
     context: &RequestContext<RoleServer>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let entries = server.ask(context, resource::listed).await?;
-    let (entries, next) = page(entries, |it| &it.address, asked)?;
+    let (entries, next) = ranked(entries, |it| &it.address, resource::rank, asked)?;
     let resources = entries.into_iter().map(|entry| {
         let name = entry.address.strip_prefix(resource::SCHEME);
         let name = name.unwrap_or(&entry.address).to_owned();

@@ -1,10 +1,15 @@
 //! The lists: what there is, and what addresses look like.
+//!
+//! Runs and workflows come first, by address; the documentation comes behind them. Of that only the pages are listed that
+//! lead to the others, among them an index of the rules and one of the commands: hundreds of pages, one by one, would bury
+//! what somebody looks for. What isn't listed can be read all the same.
 
 use serde_json::Value;
 use statemark_store::{Query, Status};
 
 use super::{Address, Part};
 use crate::call::Call;
+use crate::docs;
 use crate::problem::Problem;
 
 /// Most runs in the list. Why: the others are found by `list_runs`, and read by their ids.
@@ -89,8 +94,13 @@ pub(crate) const TEMPLATES: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// What the caller can read, by address: workflows with their artifacts, and the active runs that it may touch. Pages of the
-/// documentation are found by searching; a hundred of them would bury the rest.
+/// In which part of the list an address stands.
+pub(crate) fn rank(address: &str) -> u8 {
+    u8::from(address.starts_with(docs::SCHEME))
+}
+
+/// What the caller can read, by rank and address: workflows with their artifacts, and the active runs that it may touch; and
+/// the pages of the documentation that lead to the others.
 ///
 /// # Errors
 ///
@@ -140,7 +150,14 @@ pub(crate) fn listed(call: &Call<'_>) -> Result<Vec<Entry>, Problem> {
             "application/jsonl",
         );
     }
-    all.sort_by(|one, other| one.address.cmp(&other.address));
+    for (page, title) in call.desk.listed_pages() {
+        let page = Address::Page(page.clone());
+        add(page, title.clone(), "", "text/markdown");
+    }
+    all.sort_by(|one, other| {
+        let place = |it: &Entry| rank(&it.address);
+        (place(one), &one.address).cmp(&(place(other), &other.address))
+    });
     Ok(all)
 }
 
