@@ -98,10 +98,10 @@ fn hear(folder: &Path, word: &str) {
 }
 
 /// Numbers that look random, and are the same each time.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         let seed = name.bytes().fold(0xcbf2_9ce4_8422_2325, |seed: u64, byte| {
             (seed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -109,7 +109,7 @@ impl Dice {
     }
 
     /// A number below another.
-    fn below(&mut self, most: u64) -> u64 {
+    pub(crate) fn below(&mut self, most: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

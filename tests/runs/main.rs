@@ -11,6 +11,7 @@ mod files;
 mod golden;
 mod harness;
 mod history;
+mod hostile;
 mod keep;
 mod model;
 mod postgres;

@@ -15,7 +15,7 @@ use crate::stores::sqlite::folder;
 use crate::transcripts::answer;
 
 /// Two machines that have everything that a run can meet.
-const SPECS: [(&str, &str); 2] = [
+pub(crate) const SPECS: [(&str, &str); 2] = [
     (
         "all.md",
         r#"# All

@@ -2,6 +2,8 @@
 //!
 //! `tests/` and `tests/fuzz/` include this file, too; `rt` is the runtime, by whatever name it goes there.
 
+#[path = "entropy.rs"]
+mod entropy;
 #[path = "programs.rs"]
 mod programs;
 
@@ -15,40 +17,7 @@ use std::format;
 use std::ops::Range;
 use std::vec::Vec;
 
-/// Choices, taken from bytes; zero once they are used up.
-pub(crate) struct Entropy<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Entropy<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes }
-    }
-
-    pub(crate) fn byte(&mut self) -> u8 {
-        let Some((&byte, rest)) = self.bytes.split_first() else {
-            return 0;
-        };
-        self.bytes = rest;
-        byte
-    }
-
-    /// A number below `bound`, which isn't zero.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        let number = usize::from(self.byte());
-        let number = if bound > 256 {
-            number << 8 | usize::from(self.byte())
-        } else {
-            number
-        };
-        number % bound
-    }
-
-    /// True once in `times`, and false when entropy has run out.
-    pub(crate) fn once_in(&mut self, times: usize) -> bool {
-        self.below(times) == times - 1
-    }
-}
+pub(crate) use entropy::Entropy;
 
 /// A machine. It passes every rule, but V29 now and then.
 pub(crate) fn machine(entropy: &mut Entropy<'_>) -> Sections {

@@ -6,6 +6,7 @@
 //! A `run.rewound` takes back what lies between: [`Live`] knows which records count, and a fold that meets one has to begin
 //! again without the others. [`read`] does that. What happened outside of the journal lasts nevertheless: `fold/lasting.rs`.
 
+mod kept;
 mod lasting;
 mod live;
 mod record;
@@ -16,6 +17,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use kept::VERSION;
+pub(crate) use kept::{Kept, read as read_kept, write as write_kept};
 pub use live::Live;
 pub use status::{Status, WaitingFor};
 
@@ -351,13 +354,21 @@ impl RunState {
 pub fn read(store: &dyn Store, run: &RunId, upto: Option<u64>) -> Result<RunState, StoreError> {
     if let Some((seq, bytes)) = store.fold(run)?
         && upto.is_none_or(|upto| seq <= upto)
-        && let Ok(state) = serde_json::from_slice::<RunState>(&bytes)
+        && let Kept::State(state, last) = kept::read(&bytes)
         && state.seq == seq
-        && let Some(state) = continued(store, run, (state, None), upto)?
+        && hash_at(store, run, seq)? == Some(last)
+        && let Some(state) = continued(store, run, (*state, last), upto)?
     {
         return Ok(state);
     }
     read_anew(store, run, upto)
+}
+
+/// The hash of a record, if it is there.
+fn hash_at(store: &dyn Store, run: &RunId, seq: u64) -> Result<Option<Hash>, StoreError> {
+    let records = store.records(run, seq.saturating_sub(1), 1)?;
+    let found = records.first().filter(|record| record.seq == seq);
+    Ok(found.map(Record::hash))
 }
 
 /// The state with the records behind it, unless one of them takes some of it back, or they don't follow the record with
@@ -365,12 +376,12 @@ pub fn read(store: &dyn Store, run: &RunId, upto: Option<u64>) -> Result<RunStat
 pub(crate) fn continued(
     store: &dyn Store,
     run: &RunId,
-    (mut state, last): (RunState, Option<Hash>),
+    (mut state, last): (RunState, Hash),
     upto: Option<u64>,
 ) -> Result<Option<RunState>, StoreError> {
     let mut is_other = false;
     // Each record names the one before it: the first is enough.
-    let mut last = last;
+    let mut last = Some(last);
     each(store, run, state.seq, upto, |record| {
         let follows = last.take().is_none_or(|last| record.prev == last);
         is_other |= !follows || Live::is_rewind(record).is_some();

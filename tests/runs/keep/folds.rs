@@ -1,12 +1,15 @@
 //! Whoever comes first to a long run doesn't read all of it: a fold is kept wherever its journal didn't grow step by step.
 
+use std::fs;
 use std::sync::Arc;
 
-use statemark_store::keep::{migrate, untold, verify};
+use serde_json::{Value, json};
+use statemark_store::keep::{import, migrate, untold, verify};
 use statemark_store::runs::Rewind;
-use statemark_store::{Send, Start, Store};
+use statemark_store::{Hash, Send, Start, Store, fold};
 
 use super::{SPEC, fork};
+use crate::golden::root;
 use crate::harness::Bench;
 use crate::stores::in_memory;
 
@@ -61,4 +64,81 @@ fn a_fold_is_kept_of_what_was_forked_rewound_or_moved() {
         let verified = verify(store, None, &mut untold).unwrap();
         assert!(verified.differences.is_empty(), "{verified}");
     }
+}
+
+/// A kept fold is a shortcut: whatever became of it, the state is what the journal says.
+#[test]
+fn a_fold_that_is_damaged_or_anothers_is_not_taken() {
+    let (store, clock) = in_memory();
+    let bench = Bench::over(&[("ship.md", SPEC)], clock, Arc::clone(&store));
+    for (run, events) in [("one", ["go", "again"]), ("other", ["nothing", "go"])] {
+        let order = bench.order(run);
+        let start = Start {
+            workflow: "ship".to_owned(),
+            ..Start::default()
+        };
+        bench.runs.start(&order, &start).unwrap();
+        for event in events {
+            let event = event.to_owned();
+            bench
+                .runs
+                .send(&order, &Send { event, data: None })
+                .unwrap();
+        }
+        let loaded = bench.runs.load(&order.run).unwrap();
+        bench.runs.keep_fold(&loaded).unwrap();
+    }
+    let (one, other) = ("one".parse().unwrap(), "other".parse().unwrap());
+    let (seq, good) = store.fold(&one).unwrap().unwrap();
+    let state = fold::read_anew(&*store, &one, None).unwrap();
+    for at in 0..good.len() {
+        for bit in [0, 2, 5] {
+            let mut bad = good.clone();
+            bad[at] ^= 1 << bit;
+            store.put_fold(&one, seq, &bad).unwrap();
+            assert_eq!(
+                fold::read(&*store, &one, None).unwrap(),
+                state,
+                "bit {bit} of byte {at}"
+            );
+        }
+    }
+    let (same, others) = store.fold(&other).unwrap().unwrap();
+    assert_eq!(same, seq);
+    store.put_fold(&one, seq, &others).unwrap();
+    assert_eq!(fold::read(&*store, &one, None).unwrap(), state);
+    store.put_fold(&one, seq - 1, &good).unwrap();
+    assert_eq!(fold::read(&*store, &one, None).unwrap(), state);
+}
+
+/// A fold that was kept by an older program is read by its version alone.
+#[test]
+fn another_fold_has_another_version() {
+    let lines = fs::read(root().join("tests/runs/hostile/journals.jsonl")).unwrap();
+    let (store, _) = in_memory();
+    let imported = import(&*store, &mut &lines[..]).unwrap();
+    let states = imported.new.iter().map(|run| {
+        let state = fold::read_anew(&*store, run, None).unwrap();
+        (run.to_string(), serde_json::to_value(state).unwrap())
+    });
+    let states: serde_json::Map<String, Value> = states.collect();
+    let journals = Hash::of(&lines);
+    let now = json!({"version": fold::VERSION, "journals": journals, "states": states});
+    let path = root().join("tests/runs/keep/folds.json");
+    let text = fs::read_to_string(&path).unwrap_or_else(|_| "{}".to_owned());
+    let before: Value = serde_json::from_str(&text).unwrap();
+    if now == before {
+        return;
+    }
+    // Of other journals the states are others, too.
+    assert!(
+        now["version"] != before["version"] || now["journals"] != before["journals"],
+        "the fold has changed: raise `VERSION` in fold/kept.rs, so that folds that were kept aren't taken for today's"
+    );
+    assert!(
+        std::env::var_os("UPDATE").is_some(),
+        "`UPDATE=1` writes {} anew",
+        path.display()
+    );
+    fs::write(path, serde_json::to_string_pretty(&now).unwrap() + "\n").unwrap();
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::progress::{Progress, Tell};
-use crate::fold::{Live, RunState};
+use crate::fold::{self, Live, RunState};
 use crate::hash::Hash;
 use crate::id::Key;
 use crate::record::{NewRecord, Record};
@@ -212,7 +212,7 @@ impl Bundle {
         if self.head.seq < FOLD_EVERY {
             return;
         }
-        if let Ok(bytes) = serde_json::to_vec(state) {
+        if let Ok(bytes) = fold::write_kept(state, self.head.hash) {
             // It is a shortcut: without it the journal is read.
             let _ = store.put_fold(&self.head.run, self.head.seq, &bytes);
         }
@@ -237,7 +237,7 @@ impl Bundle {
     fn fold(&self, store: &dyn Store) -> Result<RunState, StoreError> {
         let mut shared = Vec::new();
         if let Some((from, at)) = &self.head.forked {
-            crate::fold::each(store, from, 0, Some(*at), |record| {
+            fold::each(store, from, 0, Some(*at), |record| {
                 shared.push(record.clone());
                 Ok(())
             })?;
@@ -254,7 +254,7 @@ impl Bundle {
         all().for_each(|record| live.push(record));
         let mut state = RunState::default();
         for record in all() {
-            crate::fold::take(&mut state, &live, record).map_err(|error| StoreError::Corrupt {
+            fold::take(&mut state, &live, record).map_err(|error| StoreError::Corrupt {
                 run: Some(self.head.run.clone()),
                 seq: Some(record.seq),
                 what: error.to_string(),

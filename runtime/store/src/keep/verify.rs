@@ -123,8 +123,8 @@ type Kept = Option<(u64, Vec<u8>)>;
 struct Walk {
     /// None behind a rewind, which takes some of it back.
     state: Option<RunState>,
-    /// The fold that was kept, if it can be read.
-    kept: Option<(u64, RunState)>,
+    /// The fold that was kept, and of how many records.
+    kept: Option<(u64, fold::Kept)>,
     /// Whether that is the fold of as many records, once they were met.
     is_kept: Option<bool>,
 }
@@ -132,11 +132,10 @@ struct Walk {
 impl Walk {
     fn new(kept: Option<&Kept>) -> Self {
         let kept = kept.and_then(Option::as_ref);
-        let read =
-            |(seq, bytes): &(u64, Vec<u8>)| Some((*seq, serde_json::from_slice(bytes).ok()?));
+        let read = |(seq, bytes): &(u64, Vec<u8>)| (*seq, fold::read_kept(bytes));
         Self {
             state: Some(RunState::default()),
-            kept: kept.and_then(read),
+            kept: kept.map(read),
             is_kept: None,
         }
     }
@@ -151,10 +150,10 @@ impl Walk {
         if state.apply(record).is_err() {
             return;
         }
-        if let Some((seq, kept)) = &self.kept
+        if let Some((seq, fold::Kept::State(kept, last))) = &self.kept
             && *seq == record.seq
         {
-            self.is_kept = Some(*kept == state);
+            self.is_kept = Some(**kept == state && *last == record.hash());
         }
         self.state = Some(state);
     }
@@ -329,8 +328,12 @@ impl Look<'_> {
         }
         let is_right = match (walk.is_kept, walk.kept) {
             (Some(is_right), _) => is_right,
-            (None, None) => false,
-            (None, Some((_, kept))) => fold::read_anew(self.store, run, Some(seq))? == kept,
+            (None, Some((_, fold::Kept::State(kept, _)))) => {
+                fold::read_anew(self.store, run, Some(seq))? == *kept
+            }
+            // Nobody reads another version's.
+            (None, Some((_, fold::Kept::Other))) => true,
+            (None, Some((_, fold::Kept::Damaged)) | None) => false,
         };
         if !is_right {
             self.wrong(

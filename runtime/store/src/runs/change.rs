@@ -207,7 +207,8 @@ impl Runs {
     ///
     /// The store's.
     pub fn keep_fold(&self, loaded: &Loaded) -> Result<(), RunError> {
-        let fold = serde_json::to_vec(&loaded.state).map_err(|error| StoreError::Invalid {
+        let fold = fold::write_kept(&loaded.state, loaded.head.hash);
+        let fold = fold.map_err(|error| StoreError::Invalid {
             what: format!("the fold can't be written: {error}"),
         })?;
         self.store.put_fold(&loaded.run, loaded.head.seq, &fold)?;

@@ -17,7 +17,7 @@ use crate::id::{MAX_NAME, RunId};
 use crate::store::{Head, StoreError};
 
 /// Most runs around one. Why: a workflow that invokes itself would never come to rest.
-const MAX_DEPTH: usize = 16;
+pub(super) const MAX_DEPTH: usize = 16;
 
 /// What a child has come to, as far as its parent cares.
 enum Found {

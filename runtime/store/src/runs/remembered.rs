@@ -41,7 +41,7 @@ impl Remembered {
         let state = match self.at(&head.run) {
             Some((hash, state)) if state.seq == head.seq && hash == head.hash => return Ok(state),
             Some((hash, state)) if state.seq < head.seq && head.seq - state.seq <= NEAR => {
-                fold::continued(store, &head.run, (state, Some(hash)), Some(head.seq))?
+                fold::continued(store, &head.run, (state, hash), Some(head.seq))?
             }
             _ => None,
         };

@@ -1,7 +1,10 @@
 //! Timers of all runs that are due.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
+use super::child::MAX_DEPTH;
 use super::draft::Draft;
 use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
@@ -58,11 +61,25 @@ impl Runs {
     ///
     /// As for [`Runs::load`] and [`Runs::change`].
     pub fn caught_up(&self, run: &RunId) -> Result<Loaded, RunError> {
+        self.caught_up_but(run, &mut BTreeSet::new(), 0)
+    }
+
+    /// The same, but for runs that were seen to already, and for what is deeper than a run can be. Why: journals that were
+    /// imported can say that runs work for each other in a ring.
+    fn caught_up_but(
+        &self,
+        run: &RunId,
+        seen: &mut BTreeSet<RunId>,
+        depth: usize,
+    ) -> Result<Loaded, RunError> {
+        seen.insert(run.clone());
         let mut loaded = self.load(run)?;
         if loaded.has_children() {
             for child in loaded.open_children() {
-                // What is wrong with a child is the child's; the parent hears of it when it ends.
-                drop(self.caught_up(&child));
+                if depth < MAX_DEPTH && !seen.contains(&child) {
+                    // What is wrong with a child is the child's; the parent hears of it when it ends.
+                    drop(self.caught_up_but(&child, seen, depth + 1));
+                }
             }
             self.tend(run)?;
             loaded = self.load(run)?;
