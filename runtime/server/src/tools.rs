@@ -108,6 +108,14 @@ pub(crate) fn refusal(written: &Written) -> Option<Refused> {
     })
 }
 
+/// The id of the request that was opened, if one was.
+pub(crate) fn asked(written: &Written) -> Option<String> {
+    written.records.iter().find_map(|it| match it.read() {
+        Ok(Body::Opened(opened)) => Some(opened.request),
+        _ => None,
+    })
+}
+
 /// The answer to an order, or the problem that it was refused with; both say what is next.
 pub(crate) fn done(written: &Written, value: Value) -> Result<Map<String, Value>, Problem> {
     if let Some(refused) = refusal(written) {

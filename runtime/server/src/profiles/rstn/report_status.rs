@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::{Body, RequestKind, StepStatus};
+use statemark_store::body::{RequestKind, StepStatus};
 use statemark_store::{Advance, Ask, Report};
 
 use super::{driven, shape};
 use crate::call::Call;
 use crate::problem::Problem;
 use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::refusal;
+use crate::tools::{asked, refusal};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -78,11 +78,7 @@ fn ask(call: &Call<'_>, input: &Input) -> Outcome {
     if let Some(refused) = refusal(&written) {
         return Err(Problem::refused(&refused));
     }
-    let request = written.records.iter().find_map(|it| match it.read() {
-        Ok(Body::Opened(opened)) => Some(opened.request),
-        _ => None,
-    });
-    let request = request.unwrap_or_default();
+    let request = asked(&written).unwrap_or_default();
     Ok(json!(format!(
         "Status 'needs_input' reported successfully. The answer will stand in rstn_get_app_state, under request {request}"
     )))

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::{Body, RequestKind, Resolution};
+use statemark_store::body::{RequestKind, Resolution};
 use statemark_store::fold::Request;
 use statemark_store::runs::run_of_request;
 use statemark_store::{Ask, Loaded};
@@ -14,7 +14,7 @@ use super::{invalid, nodes, shape, summary};
 use crate::call::Call;
 use crate::problem::Problem;
 use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::refusal;
+use crate::tools::{asked, refusal};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -226,13 +226,9 @@ fn ask(call: &Call<'_>, input: &Input, expires: Duration) -> Result<Asked, Probl
     if let Some(refused) = refusal(&written) {
         return Err(Problem::refused(&refused));
     }
-    let request = written.records.iter().find_map(|it| match it.read() {
-        Ok(Body::Opened(opened)) => Some(opened.request),
-        _ => None,
-    });
     let lost = || Problem::new("failed", "the question wasn't recorded");
     Ok(Asked {
-        request: request.ok_or_else(lost)?,
+        request: asked(&written).ok_or_else(lost)?,
         node,
         iteration,
         loaded: written.loaded,

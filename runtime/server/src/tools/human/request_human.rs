@@ -4,12 +4,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_store::Ask;
-use statemark_store::body::Body;
 
 use super::Kind;
 use crate::call::Call;
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, done};
+use crate::tools::{NEXT, asked, done};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -66,13 +65,12 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         ..Ask::new(input.kind.into(), input.prompt.clone())
     };
     let written = call.desk.runs().ask(&order, &ask)?;
-    let request = written.records.iter().find_map(|it| match it.read() {
-        Ok(Body::Opened(opened)) => Some(opened.request),
-        _ => None,
-    });
     // An answer that comes before anybody waits is found, too.
     let after = written.records.last().map(|it| it.seq);
     let arguments = json!({"run_id": order.run, "until": "request", "after_seq": after});
     let wait = json!({"tool": "wait_run", "arguments": arguments});
-    done(&written, json!({"request_id": request, "wait": wait}))
+    done(
+        &written,
+        json!({"request_id": asked(&written), "wait": wait}),
+    )
 }
