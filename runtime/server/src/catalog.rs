@@ -25,6 +25,14 @@ pub trait Catalog: Workflows {
     /// The findings in a text, as `lint --output-format json` gives them; the name tells its format.
     fn lint(&self, name: &str, text: &str) -> Value;
 
+    /// The findings in a file that is served, the same way: by a workflow's id, or by what the file is called, since one with
+    /// errors defines no workflow.
+    fn lint_file(&self, word: &str) -> Option<Value> {
+        let spec = self.specs().into_iter().find(|spec| spec.id == word)?;
+        let text = self.source(word)?;
+        Some(self.lint(&spec.source, &text))
+    }
+
     /// Writes a spec into the first of its folders that can be written to, whole or not at all. Nothing outside of that
     /// folder is touched.
     ///

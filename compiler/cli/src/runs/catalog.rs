@@ -148,7 +148,7 @@ fn looks_like_file(word: &str) -> bool {
 
 /// What a document without a machine is called: by the `name` in its front matter, by its folder if it is a `SKILL.md`, by
 /// its file.
-fn ids(name: &str, text: &str) -> impl Iterator<Item = String> {
+pub(super) fn ids(name: &str, text: &str) -> impl Iterator<Item = String> {
     let mut lines = text.trim_start_matches('\u{feff}').lines();
     let has_front_matter = lines.next().is_some_and(|line| line.trim_end() == "---");
     let front = lines.take_while(|line| line.trim_end() != "---");

@@ -1,8 +1,9 @@
 //! The workflows that a server is handed: those of some specs, read again when a file has changed.
 
 mod create;
+mod lint;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -40,6 +41,8 @@ struct Read {
     entries: BTreeMap<String, Entry>,
     /// The files with the times when they were written.
     files: Vec<(PathBuf, Option<SystemTime>)>,
+    /// The files of workflows that were there, and that have errors now.
+    lost: BTreeMap<String, String>,
     looked: Option<Instant>,
 }
 
@@ -80,17 +83,28 @@ impl Served {
         drop(known);
         let again = if same { None } else { read(&self.specs).ok() };
         let mut known = self.read.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(again) = again {
+        if let Some(mut again) = again {
+            again.lost = lost(&known, &again);
             *known = again;
         }
         known.looked = Some(Instant::now());
     }
 
-    fn with<T>(&self, ask: impl FnOnce(&BTreeMap<String, Entry>) -> T) -> T {
+    fn with<T>(&self, ask: impl FnOnce(&Read) -> T) -> T {
         self.look();
         let read = self.read.read().unwrap_or_else(PoisonError::into_inner);
-        ask(&read.entries)
+        ask(&read)
     }
+}
+
+/// The workflows that aren't there any more while their files are.
+fn lost(before: &Read, now: &Read) -> BTreeMap<String, String> {
+    let files: BTreeSet<String> = now.files.iter().map(|it| files::shown(&it.0)).collect();
+    let known = before.entries.iter();
+    let known = known.map(|(id, entry)| (id, &entry.spec.source));
+    let known = before.lost.iter().chain(known);
+    let lost = known.filter(|(id, file)| !now.entries.contains_key(*id) && files.contains(*file));
+    lost.map(|(id, file)| (id.clone(), file.clone())).collect()
 }
 
 fn files_of(specs: &[PathBuf]) -> Result<Vec<(PathBuf, Option<SystemTime>)>, Failure> {
@@ -139,35 +153,40 @@ fn read(specs: &[PathBuf]) -> Result<Read, Failure> {
     Ok(Read {
         entries,
         files,
+        lost: BTreeMap::new(),
         looked: Some(Instant::now()),
     })
 }
 
 impl Workflows for Served {
     fn find(&self, id: &str) -> Option<Arc<Workflow>> {
-        self.with(|all| all.get(id).map(|it| Arc::clone(&it.workflow)))
+        self.with(|read| read.entries.get(id).map(|it| Arc::clone(&it.workflow)))
     }
 
     fn ids(&self) -> Vec<String> {
-        self.with(|all| all.keys().cloned().collect())
+        self.with(|read| read.entries.keys().cloned().collect())
     }
 }
 
 impl Catalog for Served {
     fn specs(&self) -> Vec<Spec> {
-        self.with(|all| all.values().map(|it| it.spec.clone()).collect())
+        self.with(|read| read.entries.values().map(|it| it.spec.clone()).collect())
     }
 
     fn source(&self, id: &str) -> Option<String> {
-        self.with(|all| all.get(id).map(|it| it.text.clone()))
+        self.with(|read| read.entries.get(id).map(|it| it.text.clone()))
     }
 
     fn diagram(&self, id: &str) -> Option<String> {
-        self.with(|all| all.get(id).map(|it| it.diagram.clone()))
+        self.with(|read| read.entries.get(id).map(|it| it.diagram.clone()))
     }
 
     fn lint(&self, name: &str, text: &str) -> Value {
         findings(&checked(name, text))
+    }
+
+    fn lint_file(&self, word: &str) -> Option<Value> {
+        lint::lint(self, word)
     }
 
     fn create(&self, new: &NewSpec<'_>) -> Result<Created, Problem> {

@@ -61,6 +61,89 @@ fn nothing_is_written_outside_of_the_folder() {
 }
 
 #[test]
+fn files_with_errors_are_linted_by_what_they_are_called() {
+    let scratch = Scratch::new("served-broken");
+    let breaks = |spec: &str| spec.replace("    shut -->", "    open --> off : push\n    shut -->");
+    let broken = breaks(SPEC);
+    scratch.write("specs/gate.md", &broken);
+    scratch.write("specs/lamp.workflow.json", "{");
+    scratch.write("specs/deep/other.md", SPEC);
+    scratch.write("specs/skills/key/SKILL.md", &broken);
+    scratch.write("specs/named.md", &format!("---\nname: bell\n---\n{broken}"));
+    scratch.write("specs/bytes.md", "");
+    fs::write(scratch.path.join("specs/bytes.md"), b"# A\n\xff").unwrap();
+    scratch.write("specs/door.md", SPEC);
+    scratch.write("own.md", &broken);
+    let mut client = Client::start(&scratch.path, &["specs", "--toolsets", "author"]);
+    let mut lint = |word: &str| {
+        let answer = client.call("lint_workflow", &json!({"workflow": word}));
+        let found = answer["data"]["diagnostics"].as_array();
+        let codes = found.into_iter().flatten().map(|it| {
+            let text = |key: &str| it[key].as_str().unwrap().to_owned();
+            format!("{} {} {}", text("path"), text("severity"), text("code"))
+        });
+        let refused = answer["error"]["code"].as_str().map(str::to_owned);
+        codes.chain(refused).collect::<Vec<_>>()
+    };
+    for (word, expected) in [
+        ("gate", "specs/gate.md"),
+        ("gate.md", "specs/gate.md"),
+        ("specs/gate.md", "specs/gate.md"),
+        ("lamp", "specs/lamp.workflow.json"),
+        ("lamp.workflow.json", "specs/lamp.workflow.json"),
+        ("key", "specs/skills/key/SKILL.md"),
+        ("bell", "specs/named.md"),
+        ("bytes", "specs/bytes.md"),
+    ] {
+        let found = lint(word);
+        let is_error = |it: &String| it.starts_with(&format!("{expected} error "));
+        assert!(found.iter().any(is_error), "{word}: {found:?}");
+        assert!(
+            found.iter().all(|it| it.starts_with(expected)),
+            "{word}: {found:?}"
+        );
+    }
+    assert_eq!(
+        lint("specs/deep/other.md"),
+        lint("door")
+            .iter()
+            .map(|it| it.replace("door", "deep/other"))
+            .collect::<Vec<_>>()
+    );
+    // Nothing else can be read that way.
+    for word in [
+        "own",
+        "own.md",
+        "specs/../own.md",
+        "../own.md",
+        "specs",
+        "",
+        "nothing",
+    ] {
+        assert_eq!(lint(word), ["unknown_workflow"], "{word}");
+    }
+    // A workflow keeps its name while its file has an error.
+    let healthy = SPEC.replace("STATE-MACHINE", "STATE-MACHINE: hatch");
+    scratch.write("specs/two.md", &healthy);
+    let wait = |lint: &mut dyn FnMut(&str) -> Vec<String>, is: &dyn Fn(&[String]) -> bool| {
+        let began = std::time::Instant::now();
+        loop {
+            let found = lint("hatch");
+            if is(&found) {
+                return found;
+            }
+            assert!(began.elapsed().as_secs() < 20, "{found:?}");
+        }
+    };
+    wait(&mut lint, &|found| {
+        found.is_empty() || found[0].starts_with("specs/two.md")
+    });
+    scratch.write("specs/two.md", &breaks(&healthy));
+    let is_error = |found: &[String]| found.iter().any(|it| it.starts_with("specs/two.md error "));
+    wait(&mut lint, &is_error);
+}
+
+#[test]
 fn observers_read_and_write_nothing() {
     let scratch = Scratch::new("served-observer");
     scratch.write("specs/old.md", SPEC);

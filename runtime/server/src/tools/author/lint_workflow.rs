@@ -11,7 +11,7 @@ use crate::tools::{fields, unknown_workflow};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The id of a workflow that is served; else give `text`.
+    /// The id of a workflow that is served, or the name or path of a served file, which may have errors; else give `text`.
     workflow: Option<String>,
     /// A spec that need not be in a file.
     text: Option<String>,
@@ -43,19 +43,15 @@ pub(super) fn tool() -> Tool {
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let catalog = call.desk.catalog();
     let found = match (&input.workflow, &input.text) {
-        (Some(id), None) => {
-            let spec = catalog.specs().into_iter().find(|spec| spec.id == *id);
-            let text = catalog.source(id);
-            let Some((spec, text)) = spec.zip(text) else {
-                return Err(unknown_workflow(catalog, id));
-            };
-            catalog.lint(&spec.source, &text)
+        (Some(word), None) => {
+            let found = catalog.lint_file(word);
+            found.ok_or_else(|| unknown_workflow(catalog, word))?
         }
         (None, Some(text)) => catalog.lint(input.name.as_deref().unwrap_or("workflow.md"), text),
         _ => {
             return Err(Problem::new(
                 "invalid_arguments",
-                "give either `workflow`, the id of one that is served, or `text`, with a `name` that tells its format",
+                "give either `workflow`, one that is served, or `text`, with a `name` that tells its format",
             ));
         }
     };
