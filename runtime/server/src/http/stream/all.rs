@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use axum::response::sse::Event;
 use serde_json::{Value, json};
-use statemark_store::{Head, RunId, Watermark};
+use statemark_store::{Hash, Head, RunId, Watermark};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -41,8 +41,8 @@ pub(super) struct All {
     tell: Sender,
     /// Up to where it has been told all.
     mark: Watermark,
-    /// What it was told last: which runs, and where they ended.
-    told: VecDeque<(RunId, u64)>,
+    /// What it was told last: which runs, and their last records.
+    told: VecDeque<(RunId, Hash)>,
 }
 
 impl All {
@@ -150,14 +150,14 @@ impl All {
 
     /// Says where a run is, unless that was said just now.
     async fn say_head(&mut self, head: Head) -> Result<(), Over> {
-        let told = (head.run, head.seq);
+        let told = (head.run, head.hash);
         if self.told.contains(&told) {
             return Ok(());
         }
         let summary = head.summary;
         let value = json!({
             "run_id": told.0,
-            "seq": told.1,
+            "seq": head.seq,
             "workflow": summary.workflow,
             "status": summary.status,
             "states": summary.leaves,
