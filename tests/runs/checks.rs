@@ -5,6 +5,7 @@
 //! > ran tests 0 with --skip slow    the same with more arguments
 //! > ran tests 0 as ["true"]         the same as somebody else has declared it
 //! > ran tests stopped               it took too long
+//! > ran tests cancelled             whoever had it run gave it up
 //! > last                            what counts of the checks that were run
 //! ```
 
@@ -49,16 +50,16 @@ pub(crate) fn act(
         declared,
         arguments: arguments.split_whitespace().map(str::to_owned).collect(),
     };
-    let problem =
-        (exit_code.is_none()).then(|| "it took longer than 1m and was stopped".to_owned());
+    let late = exit_code.is_none() && code != "cancelled";
+    let problem = late.then(|| "it took longer than 1m and was stopped".to_owned());
     let ran = Ran {
         passed: exit_code == Some(0),
         exit_code,
         problem,
         milliseconds: 1_200,
+        cancelled: code == "cancelled",
         stdout: "ok\n".to_owned(),
-        stderr: String::new(),
-        left_out: 0,
+        ..Ran::default()
     };
     Ok(shown(&bench.runs.record_check(order, &what, &ran)?))
 }
@@ -98,7 +99,10 @@ fn the_same_key_is_not_run_again_and_a_refused_check_is_not_run_at_all() {
         ..order.clone()
     };
     for replayed in [false, true] {
-        let written = bench.runs.run_check(&keyed, &what, &root).unwrap();
+        let written = bench
+            .runs
+            .run_check(&keyed, &what, &root, &|| false)
+            .unwrap();
         let check = Checked::of(&written).check.unwrap();
         assert_eq!(
             (check.ran.stdout.as_str(), check.ran.passed),
@@ -107,7 +111,10 @@ fn the_same_key_is_not_run_again_and_a_refused_check_is_not_run_at_all() {
         assert_eq!(written.replayed, replayed);
     }
     bench.runs.pause(&order, None).unwrap();
-    let paused = bench.runs.run_check(&order, &what, &root).unwrap();
+    let paused = bench
+        .runs
+        .run_check(&order, &what, &root, &|| false)
+        .unwrap();
     let refused = Checked::of(&paused).refused.unwrap();
     assert_eq!(refused.code, "paused");
     assert_eq!(

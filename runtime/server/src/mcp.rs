@@ -4,6 +4,7 @@
 //! leaves out is refused when it is asked for all the same. Both eras are served by one handler: what differs between them
 //! (how a client hears of changes) is in `mcp/follow.rs`.
 
+mod calls;
 mod complete;
 mod follow;
 mod pages;
@@ -46,6 +47,7 @@ pub struct Server {
     caller: Caller,
     /// What a client of the older era has asked to hear of.
     subscribed: follow::Subscribed,
+    calls: calls::Calls,
 }
 
 impl Server {
@@ -56,6 +58,7 @@ impl Server {
             desk,
             caller,
             subscribed: follow::Subscribed::default(),
+            calls: calls::Calls::new(),
         }
     }
 

@@ -151,13 +151,16 @@ impl Workflow {
 }
 
 /// What came of a check that was run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ran {
     /// Whether it has ended by itself, with code 0.
     pub passed: bool,
     /// What it has ended with; none if it didn't end by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
+    /// Whether whoever had it run gave it up before it ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cancelled: bool,
     /// Why it has no code: it couldn't be begun, took too long, or was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -184,6 +187,7 @@ impl Ran {
     #[must_use]
     pub fn told(&self) -> String {
         match (&self.problem, self.exit_code) {
+            _ if self.cancelled => "was cancelled".to_owned(),
             (Some(problem), _) => format!("didn't pass: {problem}"),
             (None, Some(code)) if !self.passed => format!("failed with exit code {code}"),
             (None, None) if !self.passed => "didn't pass".to_owned(),

@@ -228,6 +228,9 @@ pub struct EffectState {
 pub struct CheckState {
     /// Whether it has passed.
     pub passed: bool,
+    /// Whether whoever had it run gave it up before it ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cancelled: bool,
     /// What came of it, in words that stand behind its name.
     pub told: String,
     /// The hash of the declaration that it was run by.

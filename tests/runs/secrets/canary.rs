@@ -251,20 +251,20 @@ const OPERATIONS: [(&str, Act); 31] = [
     }),
     ("run_check", |runs, order, it| {
         let what = check("echoing", it);
-        let written = runs.run_check(order, &what, Path::new("/")).unwrap();
+        let written = runs
+            .run_check(order, &what, Path::new("/"), &|| false)
+            .unwrap();
         let checked = Checked::of(&written).check.unwrap();
         assert!(checked.ran.passed, "{:?}", checked.ran);
     }),
     ("record_check", |runs, order, it| {
         let name: String = it.chars().filter(|it| !it.is_control()).take(128).collect();
         let ran = Ran {
-            passed: false,
-            exit_code: None,
             problem: Some(it.to_owned()),
             milliseconds: 1,
             stdout: it.to_owned(),
             stderr: format!("at {it}"),
-            left_out: 0,
+            ..Ran::default()
         };
         runs.record_check(order, &check(&name, it), &ran).unwrap();
     }),

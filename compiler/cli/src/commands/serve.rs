@@ -38,10 +38,7 @@ pub(super) fn run(args: &ServeArgs, printer: &mut Printer) -> Result<ExitStatus,
         let server = Server::new(desk, runs::agent()?);
         let ended = tokio.block_on(async {
             let asked = asked_to_end()?;
-            tokio::select! {
-                ended = serve_stdio(server) => ended,
-                () = asked => Ok(()),
-            }
+            serve_stdio(server, asked).await
         });
         // A thread that still waits for input mustn't hold the end up.
         tokio.shutdown_background();

@@ -130,6 +130,15 @@ impl Client {
         self.server.wait().unwrap().code()
     }
 
+    /// Asks the server to end, as service managers do, and waits: its exit code.
+    #[cfg(unix)]
+    pub(crate) fn end(mut self) -> Option<i32> {
+        let id = self.server.id().to_string();
+        let asked = Command::new("kill").args(["-TERM", &id]).status();
+        assert!(asked.unwrap().success());
+        self.server.wait().unwrap().code()
+    }
+
     /// Ends the server with no chance to tidy up.
     pub(crate) fn kill(&mut self) {
         let _ = self.server.kill();

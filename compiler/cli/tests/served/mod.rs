@@ -4,6 +4,8 @@ mod api;
 mod authoring;
 pub(crate) mod client;
 mod ended;
+#[cfg(unix)]
+mod given_up;
 mod http;
 mod lists;
 mod news;

@@ -89,15 +89,21 @@ impl Listening {
 
     /// Sends a request as it is, with a body; the connection is closed behind it.
     pub(crate) fn raw(&self, head: &str, body: &[u8]) -> Answer {
+        let mut stream = self.send(head, body);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        read(&String::from_utf8_lossy(&answer))
+    }
+
+    /// The same, and doesn't wait for the answer: the connection.
+    fn send(&self, head: &str, body: &[u8]) -> TcpStream {
         let mut stream = self.connect();
         let length = body.len();
         let head = format!("{head}Content-Length: {length}\r\nConnection: close\r\n\r\n");
         stream.write_all(head.as_bytes()).unwrap();
         // A server that has refused already doesn't read on.
         let _ = stream.write_all(body);
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer);
-        read(&String::from_utf8_lossy(&answer))
+        stream
     }
 
     /// Asks for a path, with headers.
@@ -111,25 +117,25 @@ impl Listening {
 
     /// Sends JSON to a path, with headers.
     pub(crate) fn post(&self, path: &str, headers: &str, body: &Value) -> Answer {
+        self.raw(&self.posting(path, headers), body.to_string().as_bytes())
+    }
+
+    fn posting(&self, path: &str, headers: &str) -> String {
         let at = &self.at;
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: {at}\r\nContent-Type: application/json\r\n{headers}"
-        );
-        self.raw(&head, body.to_string().as_bytes())
+        format!("POST {path} HTTP/1.1\r\nHost: {at}\r\nContent-Type: application/json\r\n{headers}")
     }
 
     /// Asks by the newer protocol, with headers.
     pub(crate) fn ask(&self, method: &str, params: &Value, headers: &str) -> Answer {
-        let name = params["name"]
-            .as_str()
-            .map(|it| format!("Mcp-Name: {it}\r\n"));
-        let headers = format!(
-            "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
-             Mcp-Method: {method}\r\n{}{headers}",
-            name.unwrap_or_default()
-        );
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": newer(params)});
+        let (headers, body) = asking(method, params, headers);
         self.post("/mcp", &headers, &body)
+    }
+
+    /// The same, and doesn't wait for the answer: the connection.
+    pub(crate) fn begin(&self, method: &str, params: &Value) -> TcpStream {
+        let (headers, body) = asking(method, params, "");
+        let head = self.posting("/mcp", &headers);
+        self.send(&head, body.to_string().as_bytes())
     }
 
     /// Calls a tool by the newer protocol, and gives its envelope.
@@ -182,6 +188,20 @@ impl Drop for Listening {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// The headers and the body of a request by the newer protocol.
+fn asking(method: &str, params: &Value, headers: &str) -> (String, Value) {
+    let name = params["name"]
+        .as_str()
+        .map(|it| format!("Mcp-Name: {it}\r\n"));
+    let headers = format!(
+        "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: {method}\r\n{}{headers}",
+        name.unwrap_or_default()
+    );
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": newer(params)});
+    (headers, body)
 }
 
 /// An answer, of which the body came as a whole or in chunks.

@@ -64,7 +64,9 @@ fn desk(folder: &Path) -> Arc<Desk> {
 
 pub(crate) fn stdio(folder: &Path) {
     let server = Server::new(desk(folder), Caller::agent());
-    runtime().block_on(serve_stdio(server)).unwrap();
+    runtime()
+        .block_on(serve_stdio(server, std::future::pending()))
+        .unwrap();
 }
 
 pub(crate) fn http(folder: &Path) {

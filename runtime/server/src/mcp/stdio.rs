@@ -1,16 +1,32 @@
 //! One client over standard input and output.
 
+use std::time::Duration;
+
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 
 use super::Server;
 
-/// Serves one client over standard input and output, until it goes away.
+/// How long calls may take to end once nobody waits for them. Why: what they have begun is stopped and recorded by then.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Serves one client over standard input and output, until it goes away or `stop` is over. Calls that are still being carried
+/// out then are told that nobody waits for them, and get a few seconds.
 ///
 /// # Errors
 ///
 /// The client doesn't speak the protocol, or the streams fail.
-pub async fn serve_stdio(server: Server) -> std::io::Result<()> {
+pub async fn serve_stdio(server: Server, stop: impl Future<Output = ()>) -> std::io::Result<()> {
+    let calls = server.calls.clone();
+    let ended = tokio::select! {
+        ended = served(server) => ended,
+        () = stop => Ok(()),
+    };
+    let _ = tokio::time::timeout(GRACE, calls.over()).await;
+    ended
+}
+
+async fn served(server: Server) -> std::io::Result<()> {
     let running = match server.serve(rmcp::transport::stdio()).await {
         // A client may leave without a word.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

@@ -3,7 +3,7 @@
 //! A tool blocks a thread of its own, since stores are synchronous and `wait_run` waits; the connection goes on meanwhile.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject,
@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::Server;
+use super::calls::Waiting;
 use super::pages::page;
 use crate::call::Call;
 use crate::tool::Tool;
@@ -55,13 +56,14 @@ pub(super) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let caller = server.caller(&context);
     let desk = Arc::clone(&server.desk);
-    let cancelled = Arc::new(AtomicBool::new(false));
-    let stop = Arc::clone(&cancelled);
+    let waiting = Waiting::new();
+    let (waited_for, running) = (waiting.flag(), server.calls.begin());
     let (tell, mut words) = mpsc::unbounded_channel::<(f64, String)>();
     let name = request.name.to_string();
     let arguments = request.arguments.unwrap_or_default();
     let mut work = tokio::task::spawn_blocking(move || {
-        let cancelled = || stop.load(Ordering::Relaxed);
+        let _running = running;
+        let cancelled = || !waited_for.load(Ordering::Relaxed);
         // Nobody may be left to hear it.
         let progress = |share: f64, said: &str| drop(tell.send((share, said.to_owned())));
         let call = Call {
@@ -77,7 +79,7 @@ pub(super) async fn call(
         tokio::select! {
             done = &mut work => break done,
             () = context.ct.cancelled() => {
-                cancelled.store(true, Ordering::Relaxed);
+                waiting.give_up();
                 break work.await;
             }
             Some((share, said)) = words.recv() => {

@@ -18,12 +18,17 @@ const PAUSE: Duration = Duration::from_millis(10);
 const REST: Duration = Duration::from_millis(500);
 
 /// Runs a check, with more arguments behind its own, in the folder `root` or below it. It reads nothing, and all that it
-/// has begun is stopped when its time is over.
+/// has begun is stopped when its time is over, or as soon as `cancelled` says that nobody wants it any more.
 ///
 /// # Errors
 ///
 /// The declaration can't be used. A program that can't be begun is an answer, and no error.
-pub fn run(declared: &Declared, arguments: &[String], root: &Path) -> Result<Ran, CheckError> {
+pub fn run(
+    declared: &Declared,
+    arguments: &[String],
+    root: &Path,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Ran, CheckError> {
     let (program, own) = declared.program()?;
     let time = declared.time()?;
     let folder = match &declared.cwd {
@@ -55,60 +60,74 @@ pub fn run(declared: &Declared, arguments: &[String], root: &Path) -> Result<Ran
     };
     let stdout = Reading::of(child.stdout.take());
     let stderr = Reading::of(child.stderr.take());
-    let ended = wait(&mut child, began, time);
+    let ended = wait(&mut child, began, time, cancelled);
     let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let until = Instant::now() + REST;
     if !stdout.is_over(until) || !stderr.is_over(until) {
         stop(&mut child);
     }
     let ((stdout, one), (stderr, other)) = (stdout.text(), stderr.text());
-    let (exit_code, problem) = match ended {
-        Ok(Some(status)) => (status.code(), killed(status)),
-        Ok(None) => {
-            let time = humantime::format_duration(time);
-            (
-                None,
-                Some(format!("it took longer than {time} and was stopped")),
-            )
-        }
-        Err(error) => (None, Some(format!("nobody knows how it ended: {error}"))),
-    };
-    Ok(Ran {
-        passed: exit_code == Some(0),
-        exit_code,
-        problem,
+    let mut ran = Ran {
         milliseconds,
         stdout,
         stderr,
         left_out: one.saturating_add(other),
-    })
+        ..Ran::default()
+    };
+    match ended {
+        Ok(Ended::Itself(status)) => {
+            ran.exit_code = status.code();
+            ran.problem = killed(status);
+        }
+        Ok(Ended::Late) => {
+            let time = humantime::format_duration(time);
+            ran.problem = Some(format!("it took longer than {time} and was stopped"));
+        }
+        Ok(Ended::Cancelled) => ran.cancelled = true,
+        Err(error) => ran.problem = Some(format!("nobody knows how it ended: {error}")),
+    }
+    ran.passed = ran.exit_code == Some(0);
+    Ok(ran)
 }
 
 fn unbegun(problem: String) -> Ran {
     Ran {
-        passed: false,
-        exit_code: None,
         problem: Some(problem),
-        milliseconds: 0,
-        stdout: String::new(),
-        stderr: String::new(),
-        left_out: 0,
+        ..Ran::default()
     }
 }
 
-/// How it has ended; none if its time was over, and it was stopped.
-fn wait(child: &mut Child, began: Instant, time: Duration) -> std::io::Result<Option<ExitStatus>> {
+/// How a check has ended.
+enum Ended {
+    Itself(ExitStatus),
+    /// Its time was over, and it was stopped.
+    Late,
+    /// Nobody wanted it any more, and it was stopped.
+    Cancelled,
+}
+
+fn wait(
+    child: &mut Child,
+    began: Instant,
+    time: Duration,
+    cancelled: &dyn Fn() -> bool,
+) -> std::io::Result<Ended> {
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+            return Ok(Ended::Itself(status));
         }
         let left = time.saturating_sub(began.elapsed());
-        if left.is_zero() {
-            stop(child);
-            child.wait()?;
-            return Ok(None);
-        }
-        thread::sleep(left.min(PAUSE));
+        let ended = match (cancelled(), left.is_zero()) {
+            (true, _) => Ended::Cancelled,
+            (false, true) => Ended::Late,
+            (false, false) => {
+                thread::sleep(left.min(PAUSE));
+                continue;
+            }
+        };
+        stop(child);
+        child.wait()?;
+        return Ok(ended);
     }
 }
 
@@ -209,7 +228,7 @@ mod tests {
     }
 
     fn ran(declared: &Declared) -> Ran {
-        run(declared, &[], Path::new("/")).unwrap()
+        run(declared, &[], Path::new("/"), &|| false).unwrap()
     }
 
     #[test]
@@ -229,7 +248,7 @@ mod tests {
         let mut echo = declared(&["echo", "a; b", "$HOME"]);
         echo.cwd = Some("tmp".to_owned());
         let more = ["`c`".to_owned()];
-        let ran = run(&echo, &more, Path::new("/")).unwrap();
+        let ran = run(&echo, &more, Path::new("/"), &|| false).unwrap();
         assert_eq!(
             (ran.stdout.as_str(), ran.passed),
             ("a; b $HOME `c`\n", true)
@@ -256,6 +275,24 @@ mod tests {
             ran.told(),
             "didn't pass: it took longer than 200ms and was stopped"
         );
+    }
+
+    #[test]
+    fn what_nobody_wants_any_more_is_stopped_with_all_that_it_has_begun() {
+        let folder = std::env::temp_dir().join(format!("statemark-check-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let script = "(sleep 2; touch late) & echo on; touch begun; sleep 60";
+        let check = declared(&["sh", "-c", script]);
+        let began = Instant::now();
+        let has_begun = || folder.join("begun").exists();
+        let ran = run(&check, &[], &folder, &has_begun).unwrap();
+        assert!(began.elapsed() < Duration::from_secs(2));
+        assert!(ran.cancelled && !ran.passed);
+        assert_eq!((ran.exit_code, ran.stdout.as_str()), (None, "on\n"));
+        assert_eq!(ran.told(), "was cancelled");
+        thread::sleep(Duration::from_millis(2_500));
+        assert!(!folder.join("late").exists(), "what it has begun goes on");
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -326,6 +326,7 @@ fn checked(state: &mut RunState, record: &Record, check: Check) {
     }
     let found = CheckState {
         passed: check.ran.passed,
+        cancelled: check.ran.cancelled,
         told: check.ran.told(),
         declaration: check.declaration,
         seq: record.seq,

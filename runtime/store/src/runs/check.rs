@@ -55,7 +55,7 @@ impl Checked {
 
 impl Runs {
     /// Runs a check in a project's root, and records what came of it: [`Checked::of`] says it. Refused, and not run, where
-    /// the run takes nothing. The same key isn't run again.
+    /// the run takes nothing. The same key isn't run again, unless the check was `cancelled`: then nobody has had an answer.
     ///
     /// # Errors
     ///
@@ -65,6 +65,7 @@ impl Runs {
         order: &Order,
         what: &RunCheck,
         root: &Path,
+        cancelled: &dyn Fn() -> bool,
     ) -> Result<Written, RunError> {
         Self::may_write(&order.actor)?;
         named(what)?;
@@ -82,11 +83,12 @@ impl Runs {
         if !open {
             return Ok(refused);
         }
-        let ran = check::run(&what.declared, &what.arguments, root);
+        let ran = check::run(&what.declared, &what.arguments, root, cancelled);
         let ran = ran.map_err(|error| unusable(&what.name, &error))?;
         // Others may write while a check runs.
         let order = &Order {
             expected: None,
+            key: order.key.clone().filter(|_| !ran.cancelled),
             ..order.clone()
         };
         self.record_check(order, what, &ran)

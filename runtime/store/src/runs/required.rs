@@ -119,9 +119,15 @@ impl Loaded {
                 "check `{name}` was run as it was declared elsewhere (record {seq}): run the workflow's own"
             ));
         }
+        if found.passed {
+            return None;
+        }
         let told = &found.told;
-        (!found.passed)
-            .then(|| format!("check `{name}` {told} (record {seq}): mend that, and run it again"))
+        let mend = match found.cancelled {
+            true => "run it again",
+            false => "mend that, and run it again",
+        };
+        Some(format!("check `{name}` {told} (record {seq}): {mend}"))
     }
 
     /// The record that entered last of the active states that require something of that name.

@@ -63,7 +63,7 @@ pub(in crate::commands) fn run(
         declared: found.declared,
         arguments: args.arguments.clone(),
     };
-    let written = all.run_check(&order, &what, &found.root)?;
+    let written = all.run_check(&order, &what, &found.root, &|| false)?;
     let Checked { check, refused } = Checked::of(&written);
     let ran = check.map(|it| it.ran);
     let mut answer = Answer::of(&args.name, ran.as_ref());
@@ -80,7 +80,7 @@ fn alone(args: &RunCheckArgs, printer: &mut Printer) -> Result<ExitStatus, Failu
         None => Whose::Any(specs),
     };
     let found = runs::find_check(&args.name, whose)?;
-    let ran = check::run(&found.declared, &args.arguments, &found.root);
+    let ran = check::run(&found.declared, &args.arguments, &found.root, &|| false);
     let ran = ran.map_err(|cause| runs::bad_check(&args.name, cause))?;
     let answer = Answer::of(&args.name, Some(&ran));
     Ok(answer.show(Some(&ran), args.store.format(), printer))

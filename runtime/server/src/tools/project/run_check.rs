@@ -92,7 +92,9 @@ pub(crate) fn ran(
     };
     let time = what.declared.time().unwrap_or(check::DEFAULT_TIMEOUT);
     let written = telling(call, &input.name, time, || {
-        call.desk.runs().run_check(&order, &what, &root)
+        call.desk
+            .runs()
+            .run_check(&order, &what, &root, call.cancelled)
     })?;
     let ran = Checked::of(&written).check.map(|it| it.ran);
     Ok((Some(written), ran))
@@ -111,7 +113,7 @@ fn alone(call: &Call<'_>, input: &Input) -> Result<Ran, Problem> {
     };
     let time = declared.time().unwrap_or(check::DEFAULT_TIMEOUT);
     let ran = telling(call, name, time, || {
-        check::run(&declared, &input.args, &root)
+        check::run(&declared, &input.args, &root, call.cancelled)
     });
     ran.map_err(|error| unusable(name, &error))
 }
@@ -223,6 +225,9 @@ fn told(name: &str, ran: Option<&Ran>) -> Value {
         "seconds": Duration::from_millis(ran.milliseconds).as_secs_f64(),
     });
     if let Some(map) = told.as_object_mut() {
+        if ran.cancelled {
+            map.insert("cancelled".to_owned(), json!(true));
+        }
         if let Some(problem) = &ran.problem {
             map.insert("problem".to_owned(), json!(problem));
         }

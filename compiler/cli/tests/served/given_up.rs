@@ -1,0 +1,125 @@
+//! Checks whose caller gives up or goes away: nothing of them goes on, and the journal says so.
+
+use std::fs::File;
+use std::io::Read;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use super::raw::Listening;
+use crate::keeping::said;
+use crate::shell::Scratch;
+
+/// The check is slow until there is a file `quick`; whatever it has begun holds the pipe `alive`.
+const SPEC: &str = r#"# Slow
+
+## STATE-MACHINE
+
+```json definition
+{
+  "id": "slow",
+  "initial": "working",
+  "checks": {"tests": {"command": ["sh", "-c", "test -e quick && exit; exec 3> alive; sleep 300 & sleep 300"]}},
+  "states": {"working": {"requires": ["tests"], "on": {"ship": "over"}}, "over": {"type": "final"}}
+}
+```
+"#;
+
+fn slow(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.write("slow.md", SPEC);
+    scratch.write("statemark.toml", "store = \"runs.db\"\n");
+    let made = Command::new("mkfifo")
+        .arg(scratch.path.join("alive"))
+        .status();
+    assert!(made.unwrap().success());
+    said(&scratch, "statemark start slow --run-id r1", 0);
+    scratch
+}
+
+fn check() -> Value {
+    let arguments = json!({"run_id": "r1", "name": "tests", "idempotency_key": "k"});
+    json!({"name": "run_check", "arguments": arguments})
+}
+
+/// Waits until the check runs.
+fn begun(scratch: &Scratch) -> File {
+    // Opening it waits until somebody writes.
+    File::open(scratch.path.join("alive")).unwrap()
+}
+
+/// Waits until nothing that the check has begun is there any more, and then until the journal says so.
+fn ended(scratch: &Scratch, mut alive: File) {
+    let began = Instant::now();
+    alive.read_to_end(&mut Vec::new()).unwrap();
+    loop {
+        let told = said(scratch, "statemark events r1 --kind check", 0).stdout;
+        if told.contains("check `tests` was cancelled") {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{told}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(60));
+    let refused = said(scratch, "statemark send r1 ship", 1).stderr;
+    let why = "check `tests` was cancelled (record 3): run it again";
+    assert!(refused.contains(why), "{refused}");
+}
+
+#[test]
+fn a_check_that_is_given_up_ends_with_all_that_it_has_begun() {
+    let scratch = slow("given-up");
+    let mut client = Client::start(&scratch.path, &["--toolsets", "project,runs"]);
+    let asked = client.begin("tools/call", &check());
+    let alive = begun(&scratch);
+    client.tell("notifications/cancelled", &json!({"requestId": asked}));
+    ended(&scratch, alive);
+    // Nobody has had an answer: the same key runs it again.
+    scratch.write("quick", "");
+    let passed = client.ask("tools/call", &check())["result"]["structuredContent"].take();
+    assert_eq!(passed["data"]["passed"], true, "{passed}");
+    let shipped = client.call("send_event", &json!({"run_id": "r1", "event": "ship"}));
+    assert_eq!(shipped["data"]["to"], json!(["over"]), "{shipped}");
+}
+
+#[test]
+fn a_check_ends_with_the_client_that_has_it_run() {
+    let scratch = slow("given-up-left");
+    let mut client = Client::start(&scratch.path, &["--toolsets", "project,runs"]);
+    client.begin("tools/call", &check());
+    let alive = begun(&scratch);
+    assert_eq!(client.leave(), Some(0));
+    ended(&scratch, alive);
+}
+
+#[test]
+fn a_check_ends_with_its_server() {
+    let scratch = slow("given-up-ended");
+    let mut client = Client::start(&scratch.path, &["--toolsets", "project,runs"]);
+    client.begin("tools/call", &check());
+    let alive = begun(&scratch);
+    assert_eq!(client.end(), Some(0));
+    ended(&scratch, alive);
+}
+
+#[test]
+fn a_check_ends_with_the_connection_of_its_caller() {
+    let scratch = slow("given-up-http");
+    let server = Listening::start(&scratch.path, &["--toolsets", "project,runs"]);
+    let connection = server.begin("tools/call", &check());
+    let alive = begun(&scratch);
+    drop(connection);
+    ended(&scratch, alive);
+    drop(server);
+}
+
+#[test]
+fn a_check_ends_with_a_server_that_listens() {
+    let scratch = slow("given-up-http-ended");
+    let server = Listening::start(&scratch.path, &["--toolsets", "project,runs"]);
+    let _connection = server.begin("tools/call", &check());
+    let alive = begun(&scratch);
+    assert!(server.end());
+    ended(&scratch, alive);
+}

@@ -1,0 +1,72 @@
+//! The calls that are being carried out, so that a process doesn't end within one.
+//!
+//! A call runs on a thread of its own, which outlives the request and its connection: what a tool has begun, such as a
+//! check, has to be stopped, and its record written.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::watch;
+
+/// How many there are, by all handlers of a server.
+#[derive(Clone)]
+pub(super) struct Calls {
+    count: Arc<watch::Sender<usize>>,
+}
+
+/// A call that is being carried out, until this is dropped.
+pub(super) struct Running {
+    count: Arc<watch::Sender<usize>>,
+}
+
+impl Calls {
+    pub(super) fn new() -> Self {
+        let (count, _) = watch::channel(0);
+        let count = Arc::new(count);
+        Self { count }
+    }
+
+    pub(super) fn begin(&self) -> Running {
+        let count = Arc::clone(&self.count);
+        count.send_modify(|count| *count = count.saturating_add(1));
+        Running { count }
+    }
+
+    /// Waits until there is none.
+    pub(super) async fn over(&self) {
+        let mut count = self.count.subscribe();
+        // The sender is here, so that it can't be gone.
+        let _ = count.wait_for(|count| *count == 0).await;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.count
+            .send_modify(|count| *count = count.saturating_sub(1));
+    }
+}
+
+/// Says that nobody waits for a call any more as soon as it is dropped: a request's future is, if its connection is gone.
+pub(super) struct Waiting(Arc<AtomicBool>);
+
+impl Waiting {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(AtomicBool::new(true)))
+    }
+
+    /// Whether somebody still does.
+    pub(super) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
+    pub(super) fn give_up(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}
