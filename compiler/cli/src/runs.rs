@@ -33,10 +33,6 @@ pub(crate) use keys::keys;
 /// How often a store is asked for news. Why: a person doesn't notice a fifth of a second.
 pub(crate) const PAUSE: Duration = Duration::from_millis(200);
 
-/// How many timers are taken in one round, and how many rounds there are. Why: a list must come, whatever is due.
-const ROUND: usize = 100;
-const MOST_ROUNDS: usize = 10;
-
 /// How many runs are looked at for one that begins so. Why: enough to show that several do.
 const MOST_MEANT: usize = 6;
 
@@ -227,16 +223,6 @@ pub(crate) fn take_due(runs: &Runs, run: &RunId) -> Result<(), Failure> {
         Ok(_) | Err(RunError::Store(StoreError::NotFound { .. })) => Ok(()),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Takes what is due of all runs, so that a list tells where they are.
-pub(crate) fn take_all_due(runs: &Runs) -> Result<(), Failure> {
-    for _ in 0..MOST_ROUNDS {
-        if runs.fire_due(runs.now(), ROUND)?.is_empty() {
-            break;
-        }
-    }
-    Ok(())
 }
 
 /// The run that a text means, for an order; what was due by now has been taken.

@@ -1,5 +1,7 @@
 //! A call of a tool: who calls, and which run is meant.
 
+use std::sync::{Mutex, PoisonError};
+
 use serde_json::{Value, json};
 use statemark_store::{Actor, Key, Loaded, Order, Query, RunId, Status};
 
@@ -22,6 +24,18 @@ pub struct Call<'c> {
     pub cancelled: &'c (dyn Fn() -> bool + Sync),
     /// Tells the caller how far it is, and in words what is going on.
     pub progress: &'c (dyn Fn(f64, &str) + Sync),
+    /// Is told of files that the call has changed.
+    pub(crate) changed: Option<&'c Changed>,
+}
+
+/// The files that a call has changed, whatever its answer says of them: a state may limit how many.
+#[derive(Default)]
+pub(crate) struct Changed(Mutex<Vec<String>>);
+
+impl Changed {
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl<'c> Call<'c> {
@@ -33,6 +47,29 @@ impl<'c> Call<'c> {
             caller,
             cancelled: &|| false,
             progress: &|_, _| {},
+            changed: None,
+        }
+    }
+
+    /// The same, and whoever waits for it may give up, and is told how far it is.
+    #[must_use]
+    pub const fn heard(
+        self,
+        cancelled: &'c (dyn Fn() -> bool + Sync),
+        progress: &'c (dyn Fn(f64, &str) + Sync),
+    ) -> Self {
+        Self {
+            cancelled,
+            progress,
+            ..self
+        }
+    }
+
+    /// Says that the call has changed a file.
+    pub(crate) fn has_changed(&self, path: &str) {
+        if let Some(Changed(all)) = self.changed {
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push(path.to_owned());
         }
     }
 

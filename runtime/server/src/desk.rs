@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 use statemark_store::{Clock, Hash, Role, RunError, Runs, Store, Workflows};
 
-use crate::call::Call;
+use crate::call::{Call, Changed};
 use crate::caller::Caller;
 use crate::catalog::Catalog;
 use crate::docs::{self, Docs};
@@ -175,6 +175,11 @@ impl Desk {
         mut given: Map<String, Value>,
     ) -> (Value, bool) {
         let began = Instant::now();
+        let changed = Changed::default();
+        let call = &Call {
+            changed: Some(&changed),
+            ..*call
+        };
         let size = serde_json::to_string(&given).map_or(usize::MAX, |text| text.len());
         let admitted = arguments::check_size(size)
             .and_then(|()| check_role(call, tool))
@@ -194,7 +199,7 @@ impl Desk {
         let is_own = Set::OWN.contains(&tool.set);
         let told = if is_own { bounds::enforced(told) } else { told };
         if let Some(place) = place {
-            self.leave(call, place, &told, is_error);
+            self.leave(call, place, (&told, is_error), changed.take());
         }
         (told, is_error)
     }

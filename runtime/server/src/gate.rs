@@ -144,14 +144,14 @@ impl Desk {
         })
     }
 
-    /// Records what a call has done: how long it took, what it returned, and the files that it says it `changed`.
-    pub(crate) fn leave(&self, call: &Call<'_>, place: Counted, answer: &Value, failed: bool) {
-        let changed = answer
-            .pointer("/data/changed")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten();
-        let files = changed.filter_map(Value::as_str).map(str::to_owned);
+    /// Records what a call has done: how long it took, what it returned, and the files that it has changed.
+    pub(crate) fn leave(
+        &self,
+        call: &Call<'_>,
+        place: Counted,
+        (answer, failed): (&Value, bool),
+        files: Vec<String>,
+    ) {
         let output = u64::try_from(answer.to_string().len()).ok();
         let used = Used {
             tool: place.reserve.tool,
@@ -160,7 +160,7 @@ impl Desk {
             milliseconds: Some(self.runs().now().saturating_sub(place.began)),
             input: place.reserve.input,
             output,
-            files: files.collect(),
+            files,
         };
         let Ok(order) = call.order(place.run, None, None) else {
             return;

@@ -66,12 +66,7 @@ pub(super) async fn call(
         let cancelled = || !waited_for.load(Ordering::Relaxed);
         // Nobody may be left to hear it.
         let progress = |share: f64, said: &str| drop(tell.send((share, said.to_owned())));
-        let call = Call {
-            desk: &desk,
-            caller: &caller,
-            cancelled: &cancelled,
-            progress: &progress,
-        };
+        let call = Call::quiet(&desk, &caller).heard(&cancelled, &progress);
         desk.call(&call, &name, arguments)
     });
     let token = context.meta.get_progress_token();

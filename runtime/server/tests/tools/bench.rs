@@ -92,12 +92,7 @@ impl Bench {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Option<(Value, bool)> {
-        let call = Call {
-            desk: &self.desk,
-            caller,
-            cancelled: &|| false,
-            progress: &|_, _| {},
-        };
+        let call = Call::quiet(&self.desk, caller);
         self.desk.call(&call, tool, arguments)
     }
 }

@@ -4,6 +4,7 @@
 
 mod bench;
 mod bounds;
+mod files;
 mod hostile;
 mod profiles;
 mod smithers;

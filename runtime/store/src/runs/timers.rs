@@ -18,6 +18,11 @@ const CLAIM: u64 = 10_000;
 /// Most timers of one run that are taken at once. Why: one with a delay of nothing that arms itself again has no end.
 const MOST: usize = 256;
 
+/// How many timers are taken in one round before a list, and how many rounds there are. Why: a list must come, whatever is
+/// due.
+const ROUND: usize = 100;
+const MOST_ROUNDS: usize = 10;
+
 /// A timer that was due.
 #[derive(Debug)]
 pub struct Fired {
@@ -52,6 +57,21 @@ impl Runs {
             timer: due.timer,
         });
         Ok(fired.collect())
+    }
+
+    /// Takes the timers of all runs that are due by now, so that a list tells where the runs are; a great many of them at
+    /// most.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runs::fire_due`].
+    pub fn take_due(&self) -> Result<(), RunError> {
+        for _ in 0..MOST_ROUNDS {
+            if self.fire_due(self.now(), ROUND)?.is_empty() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// A run as it is once everything of it that is due has been taken and what is missing between it and its children is

@@ -41,7 +41,7 @@ pub(in crate::commands) fn run(
     };
     let mut before = None;
     loop {
-        runs::take_all_due(&all)?;
+        all.take_due()?;
         let open = open(&all, args.workflow.as_deref())?;
         let text = match args.store.format() {
             TextFormat::Json => open.iter().map(shown::json).collect(),

@@ -18,7 +18,7 @@ pub(in crate::commands) fn run(
         printer.talk("no runs; `statemark start WORKFLOW` starts one\n");
         return Ok(ExitStatus::Clean);
     };
-    runs::take_all_due(&all)?;
+    all.take_due()?;
     let query = Query {
         statuses: args.status.clone(),
         workflow: args.workflow.clone(),

@@ -29,9 +29,6 @@ struct Getting {
     run_id: String,
 }
 
-/// Most timers that are taken before a list. Why: it must come, whatever is due.
-const DUE: usize = 500;
-
 pub(super) fn list() -> Tool {
     Tool::foreign(
         ("list_runs", Set::Smithers, Hints::READS),
@@ -66,7 +63,7 @@ fn listed(call: &Call<'_>, input: &Listing) -> Outcome {
     let runs = call.desk.runs();
     if call.bound().is_none() {
         // So that a list tells where runs are.
-        runs.fire_due(runs.now(), DUE)?;
+        runs.take_due()?;
     }
     let Some(statuses) = statuses(input.status.as_deref()) else {
         return Ok(json!({"runs": []}));

@@ -83,5 +83,8 @@ pub(crate) fn completed(
         return Err(Problem::new("no_tasks", message).mended_by("get_project_context", json!({})));
     };
     let completed = complete(&files, &path, id, skip_validation)?;
+    if !completed.already {
+        call.has_changed(&path);
+    }
     Ok((path, completed))
 }

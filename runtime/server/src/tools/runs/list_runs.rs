@@ -67,16 +67,21 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         limit: MOST,
         ..Query::default()
     };
-    let store = call.desk.runs().store();
+    let runs = call.desk.runs();
     // Who may touch one run only sees no other.
     if let Some(bound) = call.bound() {
-        let head = store.head(&call.run(Some(bound.as_str()))?)?;
+        let head = call.load(Some(bound.as_str()))?.head;
         let runs: Vec<Value> = is_asked_for(&head, input)
             .then(|| told(&head))
             .into_iter()
             .collect();
         return Ok(fields(json!({"runs": runs})));
     }
+    // What is due would make a status stale; a page that goes on from another stays with what that one has seen.
+    if input.cursor.is_none() {
+        runs.take_due()?;
+    }
+    let store = runs.store();
     let mut heads: Vec<Head> = Vec::new();
     let mut goes_on = true;
     while heads.len() <= limit && goes_on {
