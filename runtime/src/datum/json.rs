@@ -32,7 +32,10 @@ enum JsonErrorKind {
 
 impl fmt::Display for JsonError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "at byte {}: ", self.at)?;
+        // Of a text that is too long nothing was read: there is no place in it to be named.
+        if self.kind != JsonErrorKind::TooLong {
+            write!(out, "at byte {}: ", self.at)?;
+        }
         match self.kind {
             JsonErrorKind::Expected(what) => write!(out, "expected {what}"),
             JsonErrorKind::Escape => out.write_str("an escape that JSON doesn't have"),
