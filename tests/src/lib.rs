@@ -21,6 +21,8 @@ mod conformance;
 #[cfg(test)]
 mod contexts;
 #[cfg(test)]
+mod contracts;
+#[cfg(test)]
 mod corpus;
 #[cfg(test)]
 mod engines;
