@@ -121,6 +121,9 @@ impl Clean for Fork {
     fn clean(&mut self, redactor: &Redactor) {
         clean_value(redactor, &mut self.input);
         clean_option(redactor, &mut self.title);
+        for state in &mut self.reset {
+            clean_text(redactor, state);
+        }
     }
 }
 
