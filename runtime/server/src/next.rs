@@ -1,6 +1,8 @@
 //! What every answer about a run carries: where it is, and what is next. With it, the parts of a run that any answer can
 //! have a page of.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 use statemark_store::{Legal, Loaded, RunView};
 
@@ -118,7 +120,7 @@ pub(crate) fn part(loaded: &Loaded, view: &RunView, name: &str) -> Option<Value>
 /// What events could do, those first that can be taken; of long values, the beginning.
 fn legal(loaded: &Loaded, view: &RunView) -> Value {
     // An event that a transition would take may have to wait all the same: for a request, or until the run goes on.
-    let taken = loaded.legal_events();
+    let taken: BTreeSet<String> = loaded.legal_events().into_iter().collect();
     let held = loaded.state.held_by().map(|it| &it.opened.request);
     let is_taken = |it: &Legal| it.enabled && taken.contains(&it.event);
     let mut all: Vec<&Legal> = view.next.iter().collect();

@@ -1,5 +1,6 @@
 //! What runs run: a verified table, and what its metadata says to a host.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub struct Workflow {
     events: Vec<Value>,
     transitions: Vec<Value>,
     actions: Vec<Value>,
+    /// By state: how often it may be entered. Those that may always be aren't here: a run asks of every event at once.
+    max_visits: BTreeMap<String, u64>,
 }
 
 /// Bytes that are no workflow.
@@ -79,7 +82,13 @@ impl Workflow {
         let actions = rows.actions.iter().map(|row| row.metadata.map(text));
         let actions = all(actions.collect())?;
         let machine = read(table.metadata())?;
+        let max_visits = table.states().filter_map(|(id, _)| {
+            let most = states.get(id.index())?.get("max_visits")?.as_u64()?;
+            Some((table.state_name(id).to_owned(), most))
+        });
+        let max_visits = max_visits.collect();
         Ok(Self {
+            max_visits,
             hash: Hash::of(&bytes),
             table,
             bytes,
@@ -125,6 +134,11 @@ impl Workflow {
     #[must_use]
     pub fn state_meta(&self, state: StateId) -> &Value {
         self.states.get(state.index()).unwrap_or(&Value::Null)
+    }
+
+    /// How often states may be entered, of those that say so.
+    pub(crate) const fn max_visits(&self) -> &BTreeMap<String, u64> {
+        &self.max_visits
     }
 
     /// The workflow that a state invokes.
@@ -232,7 +246,7 @@ pub trait Workflows: Send + Sync {
 }
 
 /// A few workflows at hand.
-impl Workflows for std::collections::BTreeMap<String, Arc<Workflow>> {
+impl Workflows for BTreeMap<String, Arc<Workflow>> {
     fn find(&self, id: &str) -> Option<Arc<Workflow>> {
         self.get(id).cloned()
     }

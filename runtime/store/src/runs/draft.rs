@@ -387,7 +387,8 @@ impl Loaded {
     /// A limit of a state, if it has it.
     #[must_use]
     pub fn limit(&self, state: &str, key: &str) -> Option<u64> {
-        limit(&self.workflow, state, key)
+        let id = self.workflow.table().state_named(state)?;
+        self.workflow.state_meta(id).get(key)?.as_u64()
     }
 
     /// The state that a step would enter too often, and how often it may be.
@@ -410,11 +411,6 @@ impl Loaded {
     }
 }
 
-fn limit(workflow: &Workflow, state: &str, key: &str) -> Option<u64> {
-    let id = workflow.table().state_named(state)?;
-    workflow.state_meta(id).get(key)?.as_u64()
-}
-
 /// The state that a step would enter too often, and how often it may be.
 pub(super) fn spent(
     workflow: &Workflow,
@@ -423,7 +419,7 @@ pub(super) fn spent(
 ) -> Option<(String, u64)> {
     let entered = || step.steps.iter().flat_map(|it| &it.entered);
     entered().find_map(|name| {
-        let most = limit(workflow, name, "max_visits")?;
+        let most = *workflow.max_visits().get(name)?;
         let visits = state.visits.get(name).map_or(0, |it| it.count);
         let now = entered().filter(|it| *it == name).count();
         let now = u64::try_from(now).unwrap_or(u64::MAX);

@@ -61,12 +61,14 @@ impl Loaded {
         let table = self.workflow.table();
         let is_sent = |it: &&Candidate| !super::send::OWN.contains(&table.event_name(it.event));
         let candidates = candidates.iter().filter(is_sent);
+        let requiring = self.requiring();
         let mut told: Vec<Legal> = Vec::new();
         for candidate in candidates {
             let mut legal = self.told(candidate, &mut stepper);
             if legal.enabled {
                 // An event at which the machine would fail leaves nothing.
-                legal.lacks = self.lacks_for(candidate.event, data).unwrap_or_default();
+                let lacks = self.lacks_for(candidate.event, data, &requiring);
+                legal.lacks = lacks.unwrap_or_default();
                 legal.enabled = legal.lacks.is_empty();
             }
             told.push(legal);

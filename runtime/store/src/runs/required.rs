@@ -9,8 +9,10 @@
 //! What the run itself sends — timers, limits, interrupts, outcomes of children and of requests — isn't held up, so that a
 //! run can always be stopped.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
-use statemark_runtime::EventId;
+use statemark_runtime::{EventId, StateId};
 
 use super::{Loaded, RunError, list};
 use crate::body::StepRecord;
@@ -142,15 +144,29 @@ impl Loaded {
         wanting.map(|(_, visit)| visit.entered).max().unwrap_or(0)
     }
 
-    /// What an event would lack now.
+    /// The `requires` of the active states: what isn't active isn't left.
+    pub(super) fn requiring(&self) -> Vec<&Value> {
+        let table = self.workflow.table();
+        let around = |id: &StateId| table.state(*id).and_then(|row| row.parent);
+        let leaves = self.state.leaves.iter();
+        let leaves = leaves.filter_map(|leaf| table.state_named(leaf));
+        let active = leaves.flat_map(|leaf| std::iter::successors(Some(leaf), around));
+        let active: BTreeSet<StateId> = active.collect();
+        let all = active.into_iter().map(|id| self.workflow.state_meta(id));
+        all.filter_map(|meta| meta.get("requires")).collect()
+    }
+
+    /// What an event would lack now, if the active states require that. Takes a step unless none of them says anything of
+    /// the event: many events are asked for at once.
     pub(super) fn lacks_for(
         &self,
         event: EventId,
         data: Option<&Value>,
+        requiring: &[&Value],
     ) -> Result<Vec<String>, RunError> {
         let table = self.workflow.table();
-        let mut states = table.states();
-        if !states.any(|(id, _)| self.workflow.state_meta(id).get("requires").is_some()) {
+        let name = Some(table.event_name(event));
+        if requiring.iter().all(|it| names(Some(it), name).is_empty()) {
             return Ok(Vec::new());
         }
         let mut stepper = Stepper::restored(&self.workflow, &self.state)?;

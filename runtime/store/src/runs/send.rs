@@ -1,8 +1,10 @@
 //! An event is sent to a run.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::Value;
-use statemark_runtime::EventKind;
+use statemark_runtime::{EventId, EventKind, TransitionId};
 
 use super::draft::{Draft, Taking, Took};
 use super::{Change, Legal, Loaded, Order, RunError, Runs, Written, list};
@@ -279,7 +281,7 @@ impl Loaded {
     }
 
     /// Whether an active state catches names that the machine doesn't have.
-    pub(crate) fn catches(&self, unknown: statemark_runtime::EventId) -> Result<bool, RunError> {
+    pub(crate) fn catches(&self, unknown: EventId) -> Result<bool, RunError> {
         let mut stepper = Stepper::restored(&self.workflow, &self.state)?;
         let candidates = stepper.candidates(None)?;
         Ok(candidates
@@ -287,33 +289,43 @@ impl Loaded {
             .any(|it| it.event == unknown && it.enabled))
     }
 
-    /// The events that would be taken if they were sent now.
+    /// The events that would be taken if they were sent now: nothing but the machine has a say in them. Takes time in the
+    /// number of candidates, however many states there are.
     #[must_use]
     pub fn legal_events(&self) -> Vec<String> {
-        let mut events: Vec<String> = Vec::new();
         if self.standstill().is_some() {
-            return events;
+            return Vec::new();
         }
+        let held = self.state.held_by();
+        let held = held.map(|_| self.meanwhile().into_iter().collect::<BTreeSet<String>>());
+        let mut seen = BTreeSet::new();
+        let mut events: Vec<String> = Vec::new();
         for it in self.legal().unwrap_or_default() {
-            if it.enabled && !events.contains(&it.event) && self.is_free(&it.event) {
-                events.push(it.event);
+            let event = it.event;
+            if !it.enabled || !seen.insert(event.clone()) {
+                continue;
+            }
+            let waits = held.as_ref().is_some_and(|free| !free.contains(&event));
+            let is_outcome = || matches!(self.outcome_of(&event), Ok(Some(_)));
+            let id = self.trigger(it.transition, &event);
+            if !waits && !is_outcome() && id.is_none_or(|id| self.spends(id).is_none()) {
+                events.push(event);
             }
         }
         events
     }
 
-    /// Whether nothing but the machine has a say in an event that it would take.
-    fn is_free(&self, event: &str) -> bool {
-        let is_outcome = || matches!(self.outcome_of(event), Ok(Some(_)));
-        self.in_the_way(event).is_none() && !is_outcome() && self.spends(event).is_none()
+    /// The event of a transition that has that name.
+    pub(crate) fn trigger(&self, transition: u16, event: &str) -> Option<EventId> {
+        let table = self.workflow.table();
+        let triggers = table.triggers(TransitionId::new(transition)).iter();
+        let mut of_name = triggers.filter(|id| table.event_name(**id) == event);
+        of_name.next().copied()
     }
 
     /// The state that an event would enter too often, and how often it may be.
-    pub(crate) fn spends(&self, event: &str) -> Option<(String, u64)> {
-        let table = self.workflow.table();
-        let is_limited = |meta: &Value| meta.get("max_visits").is_some();
-        let mut states = table.states().map(|(id, _)| self.workflow.state_meta(id));
-        if !states.any(is_limited) {
+    pub(crate) fn spends(&self, event: EventId) -> Option<(String, u64)> {
+        if self.workflow.max_visits().is_empty() {
             return None;
         }
         let mut stepper = Stepper::restored(&self.workflow, &self.state).ok()?;
@@ -322,7 +334,7 @@ impl Loaded {
             seq: self.head.seq,
             now: self.state.updated,
         };
-        let moves = Move::Event(table.event_named(event)?);
+        let moves = Move::Event(event);
         let (_, step) = stepper.step(moves, None, moment).ok()?;
         self.spent(&step)
     }

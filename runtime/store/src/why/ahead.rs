@@ -56,7 +56,7 @@ impl Loaded {
             (format!("leads to {to}"), format!("would lead to {to}"))
         };
         if legal.enabled
-            && let Some(reason) = self.limited(event)?
+            && let Some(reason) = self.limited(legal)?
         {
             return Ok(reason);
         }
@@ -165,7 +165,8 @@ impl Loaded {
     }
 
     /// What has a say besides the machine in an event that it would take.
-    fn limited(&self, event: &str) -> Result<Option<Reason>, RunError> {
+    fn limited(&self, legal: &Legal) -> Result<Option<Reason>, RunError> {
+        let event = &legal.event;
         if let Some(invoking) = self.outcome_of(event)? {
             let Some((run, _)) = &invoking.child else {
                 return Ok(Some(Reason {
@@ -181,7 +182,9 @@ impl Loaded {
                 next: Some(Call::Look { run }),
             }));
         }
-        Ok(self.spends(event).map(|(state, most)| Reason {
+        let id = self.trigger(legal.transition, event);
+        let spent = id.and_then(|id| self.spends(id));
+        Ok(spent.map(|(state, most)| Reason {
             code: "visits_spent",
             text: format!(
                 "`{event}` isn't taken: {}",
