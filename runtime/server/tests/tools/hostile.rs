@@ -137,11 +137,8 @@ impl World {
             actor: Actor::new(role).named("ann"),
             ..Caller::agent()
         };
-        let call = Call {
-            // Nobody waits: what would wait, answers at once.
-            cancelled: &|| true,
-            ..Call::quiet(&self.bench.desk, &caller)
-        };
+        // Nobody waits: what would wait, answers at once.
+        let call = Call::quiet(&self.bench.desk, &caller).heard(&|| true, &|_, _| {});
         let name = tool.name;
         let given = Value::Object(arguments.clone());
         let told = catch_unwind(AssertUnwindSafe(|| {
