@@ -4,7 +4,7 @@
 //! is handed on as one that names a session that isn't there, and is answered as such: nobody learns which sessions there are.
 //!
 //! What to rely on: callers without a token are one caller. Which sessions there are is known by rmcp's manager alone; what
-//! is remembered beside it is of sessions that it has, and of at most as many that it had.
+//! is remembered beside it is of sessions that it has, and of about as many at most that it had.
 //!
 //! Deliberately not here: what becomes of a session whose token is revoked. The door refuses its requests and ends its streams.
 
