@@ -232,11 +232,11 @@ impl Store for SqliteStore {
             return Ok((Watermark(count), Vec::new()));
         }
         let transaction = connection.transaction().doing("beginning to read")?;
-        let (count, hints) = read::changes(&transaction, since)?;
+        let (count, mark, hints) = read::changes(&transaction, since)?;
         transaction.finish().doing("ending a read")?;
         // The version from before the reading: what came in between is looked for again.
         *seen = Some((version, count));
-        Ok((Watermark(count), hints))
+        Ok((mark, hints))
     }
 
     fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {

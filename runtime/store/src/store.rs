@@ -417,7 +417,8 @@ pub trait Store: Send + Sync {
     /// As the store's.
     fn next_due(&self) -> Result<Option<u64>, StoreError>;
 
-    /// Which runs have changed since. Each change is told at least once.
+    /// Which runs have changed since. Many are told in parts: who asks on from each mark until there are none has been told
+    /// all. Each change is told at least once.
     ///
     /// # Errors
     ///

@@ -13,6 +13,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("runs are counted by status", counts),
     ("each change is told", told),
     ("a change after a removal is told", told_after_removal),
+    ("many changes are told in parts", told_in_parts),
 ];
 
 fn ids(store: &dyn Store, query: &Query) -> Vec<String> {
@@ -227,4 +228,27 @@ fn told_after_removal(store: &dyn Store, _: &ManualClock) {
     let (_, hints) = store.changes(&mark).unwrap();
     let seq = 1;
     assert_eq!(hints, [Hint { run: run("c"), seq }]);
+}
+
+/// More than SQLite tells at once.
+fn told_in_parts(store: &dyn Store, _: &ManualClock) {
+    const MANY: usize = MAX_PAGE + 10;
+    begun(store, "parent", 1);
+    let (start, _) = store.changes(&Watermark::default()).unwrap();
+    let runs: Vec<String> = (0..MANY).map(|number| format!("r{number}")).collect();
+    for run in &runs {
+        begun(store, run, 1);
+    }
+    let (mut mark, mut told) = (start, Vec::new());
+    loop {
+        let (next, hints) = store.changes(&mark).unwrap();
+        if hints.is_empty() {
+            assert_eq!(next, mark);
+            break;
+        }
+        assert!(next > mark, "{next:?}");
+        told.extend(hints.into_iter().map(|hint| hint.run.to_string()));
+        mark = next;
+    }
+    assert!(told == runs, "{} of {MANY} were told", told.len());
 }

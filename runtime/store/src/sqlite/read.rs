@@ -257,21 +257,28 @@ pub(super) fn file_version(connection: &Connection) -> Result<i64, StoreError> {
         .ok_or_else(|| damaged("no data version"))
 }
 
+/// The count of changes; and which runs have changed since, with the count up to which that is all.
 pub(super) fn changes(
     connection: &Connection,
     since: &Watermark,
-) -> Result<(u64, Vec<Hint>), StoreError> {
+) -> Result<(u64, Watermark, Vec<Hint>), StoreError> {
     let sql = "SELECT value FROM counts WHERE name = 'version'";
     let count = one(connection, sql, [], |row| number(row, 0))?
         .ok_or_else(|| damaged("the count of changes is gone"))?;
-    let sql = "SELECT run, seq FROM runs WHERE version > ?1 ORDER BY version";
-    let hints = rows(connection, sql, [int(since.0)], |row| {
-        Ok(Hint {
+    let sql = "SELECT run, seq, version FROM runs WHERE version > ?1 ORDER BY version LIMIT ?2";
+    // Who begins with nothing is told of every run.
+    let limit = i64::try_from(MAX_PAGE).unwrap_or(i64::MAX);
+    let found = rows(connection, sql, [int(since.0), limit], |row| {
+        let hint = Hint {
             run: row::run(row, 0)?,
             seq: number(row, 1)?,
-        })
+        };
+        Ok((number(row, 2)?, hint))
     })?;
-    Ok((count, hints))
+    let last = found.last().filter(|_| found.len() == MAX_PAGE);
+    let mark = last.map_or(count, |(version, _)| *version);
+    let hints = found.into_iter().map(|(_, hint)| hint).collect();
+    Ok((count, Watermark(mark), hints))
 }
 
 /// When somebody has kept a blob last.
