@@ -15,6 +15,7 @@ mod never_completes;
 mod no_final_state;
 mod no_path_to_final;
 mod overridden_transition;
+mod proofs;
 mod renamed_identifier;
 mod shadowed_transition;
 mod similar_name;
@@ -25,6 +26,8 @@ mod useless_history;
 use crate::diag::Diags;
 use crate::ir::Machine;
 use crate::pass::reach::Reach;
+
+pub use proofs::{Judgment, Proof, Witness, proofs};
 
 /// A machine in which the checks found no error.
 #[derive(Clone, Debug)]

@@ -45,6 +45,8 @@ mod pages;
 #[cfg(test)]
 mod payloads;
 #[cfg(test)]
+mod proofs;
+#[cfg(test)]
 mod random;
 #[cfg(test)]
 mod readme;

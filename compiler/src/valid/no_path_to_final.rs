@@ -1,26 +1,16 @@
 //! SM306: states from which the machine can't end.
 
+use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
-use crate::ir::{Machine, StateKind};
+use crate::ir::{Machine, State, StateKind};
 use crate::pass::reach::Reach;
 
 /// Reports, in one finding, the leaves that can be active and from which no path leads to the end. Says nothing of a
 /// machine that has no end at all.
 pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
-    let ends = machine.leaves().filter(|&(handle, state)| {
-        state.kind == StateKind::Final
-            && state.parent == Some(machine.root())
-            && reach.is_active(handle)
-    });
-    let ends: Vec<_> = ends.map(|(handle, _)| handle).collect();
-    if ends.is_empty() {
-        return;
-    }
-    let ending = reach.leading_to(ends);
-    let stuck: Vec<_> = machine
-        .leaves()
-        .filter(|(handle, _)| reach.is_active(*handle) && !ending.contains(&handle.index()))
-        .map(|(_, state)| state)
+    let stuck: Vec<_> = without_end(machine, reach)
+        .into_iter()
+        .map(|leaf| machine.states.at(leaf))
         .collect();
     // The end inside a compound state has no name; it counts only where nothing else is stuck.
     let named: Vec<_> = stuck
@@ -58,4 +48,23 @@ pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
         diagnostic = diagnostic.related(state.span, "nor from here");
     }
     diags.push(diagnostic);
+}
+
+/// The leaves that can be active and from which no path leads to the end; none in a machine whose end can't be reached.
+pub(super) fn without_end(machine: &Machine, reach: &Reach) -> Vec<Handle<State>> {
+    let ends = machine.leaves().filter(|&(handle, state)| {
+        state.kind == StateKind::Final
+            && state.parent == Some(machine.root())
+            && reach.is_active(handle)
+    });
+    let ends: Vec<_> = ends.map(|(handle, _)| handle).collect();
+    if ends.is_empty() {
+        return Vec::new();
+    }
+    let ending = reach.leading_to(ends);
+    machine
+        .leaves()
+        .map(|(handle, _)| handle)
+        .filter(|handle| reach.is_active(*handle) && !ending.contains(&handle.index()))
+        .collect()
 }

@@ -1,0 +1,364 @@
+//! Every configuration that a machine can rest in, found by the engine itself.
+//!
+//! [`explore`] steps the machine with free guards from its start: in each configuration every event that something there
+//! waits for, and every timer that runs, with all answers to all questions. What it finds is exact but for two things:
+//! each guard is taken to be able to hold and to fail whatever others do, and what assignments need is there. It goes
+//! breadth first, so that the way to each configuration has as few events as there can be.
+//!
+//! The work is bounded ([`MOST_WORK`]). A machine with one active leaf is done in time linear in its size; one with many
+//! regions may have more configurations than can be gone through, and [`Explored::is_whole`] says whether it was.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use statemark_runtime::{
+    Configuration, EventId, Machine as Engine, Outcome, StateId, StepError, Table, TimerId,
+};
+
+use super::free::free;
+use super::play::{Answers, Armed, Play, Watches};
+use crate::arena::Handle;
+use crate::ir::{Event, Machine, State, Transition};
+
+/// Most work that is done for one machine. Unit: steps, microsteps and active leaves, added up. Why: it takes about a
+/// second, and the memory of what is found grows with it.
+const MOST_WORK: usize = 400_000;
+
+/// What comes from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stimulus {
+    Send(EventId),
+    Elapse(TimerId),
+}
+
+/// A configuration in which the machine rests or has ended.
+#[derive(Debug)]
+pub(super) struct Node {
+    configuration: Configuration,
+    armed: Armed,
+    /// How it was first reached; `None` at the start.
+    from: Option<(usize, Stimulus)>,
+    pub(super) has_ended: bool,
+    /// Whether anything can be taken, and whether something is taken even if every guard fails.
+    pub(super) moves: bool,
+    pub(super) surely_moves: bool,
+    next: BTreeSet<usize>,
+}
+
+/// A step that doesn't come to rest by itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Restless {
+    /// Where it begins; `None` for the start of the machine.
+    pub(super) from: Option<(usize, Stimulus)>,
+    /// Whether no guard can stop it.
+    pub(super) is_forced: bool,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Explored {
+    pub(super) nodes: Vec<Node>,
+    /// By state, transition and event: whether it was ever entered, taken, raised.
+    entered: Vec<bool>,
+    taken: Vec<bool>,
+    raised: Vec<bool>,
+    /// The first step found that doesn't come to rest, one that no guard stops before others.
+    pub(super) restless: Option<Restless>,
+    /// Whether nothing was left out.
+    pub(super) is_whole: bool,
+}
+
+impl Explored {
+    pub(super) fn is_entered(&self, state: Handle<State>) -> bool {
+        self.entered.get(state.index()).copied().unwrap_or(false)
+    }
+
+    pub(super) fn is_taken(&self, transition: Handle<Transition>) -> bool {
+        self.taken.get(transition.index()).copied().unwrap_or(false)
+    }
+
+    pub(super) fn is_raised(&self, event: Handle<Event>) -> bool {
+        self.raised.get(event.index()).copied().unwrap_or(false)
+    }
+
+    /// The leaves of a node, in document order.
+    pub(super) fn leaves(&self, node: usize) -> Vec<Handle<State>> {
+        let node = self.nodes.get(node).into_iter();
+        node.flat_map(|node| node.configuration.leaves())
+            .map(|leaf| Handle::at(leaf.index()))
+            .collect()
+    }
+
+    /// What leads from the start to a node.
+    pub(super) fn way(&self, node: usize) -> Vec<Stimulus> {
+        let mut way = Vec::new();
+        let mut at = node;
+        while let Some((from, stimulus)) = self.nodes.get(at).and_then(|node| node.from) {
+            way.push(stimulus);
+            at = from;
+        }
+        way.reverse();
+        way
+    }
+
+    /// By node: whether some way leads from it to the end.
+    pub(super) fn can_end(&self) -> Vec<bool> {
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        let mut found = vec![false; self.nodes.len()];
+        let mut open = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            for &next in &node.next {
+                if let Some(list) = before.get_mut(next) {
+                    list.push(at);
+                }
+            }
+            if node.has_ended {
+                open.push(at);
+            }
+        }
+        while let Some(at) = open.pop() {
+            if let Some(flag) = found.get_mut(at)
+                && !*flag
+            {
+                *flag = true;
+                open.extend(before.get(at).into_iter().flatten());
+            }
+        }
+        found
+    }
+}
+
+/// Steps the machine through all that it can do.
+pub(super) fn explore(machine: &Machine) -> Explored {
+    let found = Explored {
+        entered: vec![false; machine.states.len()],
+        taken: vec![false; machine.transitions.len()],
+        raised: vec![false; machine.events.len()],
+        ..Explored::default()
+    };
+    let Some(table) = free(machine) else {
+        return found;
+    };
+    let has_history = machine
+        .states
+        .iter()
+        .any(|(_, state)| state.kind.is_history());
+    let mut search = Search {
+        machine,
+        table: &table,
+        forgets: !has_history,
+        known: BTreeMap::new(),
+        open: VecDeque::new(),
+        work: 0,
+        is_cut: false,
+        found,
+    };
+    search.step(None, None);
+    while let Some(at) = search.open.pop_front() {
+        search.stimulate(at);
+        if search.work >= MOST_WORK {
+            search.is_cut = true;
+            break;
+        }
+    }
+    search.found.is_whole = !search.is_cut;
+    search.found
+}
+
+/// What a node waits for: the events that its states have transitions on, and its timers.
+pub(super) fn stimuli(machine: &Machine, node: &Node) -> BTreeSet<Stimulus> {
+    let mut around: BTreeSet<Handle<State>> = BTreeSet::new();
+    for leaf in node.configuration.leaves() {
+        for state in machine.ancestry(Handle::at(leaf.index())) {
+            if !around.insert(state) {
+                break;
+            }
+        }
+    }
+    let timers = node.armed.keys().copied();
+    let mut stimuli: BTreeSet<Stimulus> = timers.map(Stimulus::Elapse).collect();
+    let ways = around
+        .iter()
+        .flat_map(|&state| machine.transitions_of(state));
+    for (_, transition) in ways {
+        for &event in &transition.triggers {
+            if machine.events.at(event).kind.is_sendable() {
+                stimuli.extend(EventId::from_index(event.index()).map(Stimulus::Send));
+            }
+        }
+    }
+    stimuli
+}
+
+struct Search<'m> {
+    machine: &'m Machine,
+    table: &'m Table,
+    forgets: bool,
+    known: BTreeMap<Vec<u16>, usize>,
+    open: VecDeque<usize>,
+    work: usize,
+    is_cut: bool,
+    found: Explored,
+}
+
+impl Search<'_> {
+    /// Everything that a node waits for.
+    fn stimulate(&mut self, at: usize) {
+        let machine = self.machine;
+        let Some(node) = self.found.nodes.get(at).filter(|node| !node.has_ended) else {
+            return;
+        };
+        let stimuli = stimuli(machine, node);
+        for stimulus in stimuli {
+            if self.work >= MOST_WORK {
+                self.is_cut = true;
+                return;
+            }
+            self.step(Some(at), Some(stimulus));
+        }
+    }
+
+    /// One step with all answers to all questions: of the machine's start, or of a stimulus in a node.
+    fn step(&mut self, at: Option<usize>, stimulus: Option<Stimulus>) {
+        let node = at.and_then(|at| self.found.nodes.get(at));
+        let configuration = node.map(|node| node.configuration.clone());
+        let mut armed = node.map(|node| node.armed.clone()).unwrap_or_default();
+        if let Some(Stimulus::Elapse(timer)) = stimulus {
+            let count = armed.remove(&timer).unwrap_or(0);
+            if count > 1 {
+                armed.insert(timer, count - 1);
+            }
+        }
+        let from = at.zip(stimulus);
+        let play = RefCell::new(Play::default());
+        let mut is_first = true;
+        loop {
+            play.borrow_mut().begin(&armed);
+            let outcome = self.play(&play, configuration.as_ref(), stimulus);
+            let done = play.borrow();
+            self.work += 1 + done.microsteps as usize + done.entered.len();
+            self.is_cut |= done.is_cut;
+            if done.goes_round {
+                self.restless(from, false);
+            }
+            match outcome {
+                Some(Ok((configuration, outcome))) if outcome != Outcome::Ignored => {
+                    self.work += configuration.leaves().len();
+                    self.keep(&done);
+                    self.arrive(from, configuration, &done.armed, is_first);
+                }
+                Some(Err(StepError::StepLimit { .. } | StepError::RaiseLimit)) => {
+                    self.restless(from, done.was_silent());
+                }
+                Some(Ok(_)) => {}
+                // Nothing else can happen to it.
+                Some(Err(_)) | None => self.is_cut = true,
+            }
+            drop(done);
+            is_first = false;
+            if !play.borrow_mut().turn() {
+                return;
+            }
+            if self.work >= MOST_WORK {
+                self.is_cut = true;
+                return;
+            }
+        }
+    }
+
+    /// One play of a step. `None` if the engine doesn't take the configuration.
+    fn play(
+        &self,
+        play: &RefCell<Play>,
+        configuration: Option<&Configuration>,
+        stimulus: Option<Stimulus>,
+    ) -> Option<Result<(Configuration, Outcome), StepError>> {
+        let host = Answers(play);
+        let mut watches = Watches {
+            play,
+            table: self.table,
+            forgets: self.forgets,
+        };
+        let Some((configuration, stimulus)) = configuration.zip(stimulus) else {
+            let started = Engine::start_observed(self.table, host, &mut watches);
+            return Some(started.map(|engine| (engine.configuration().clone(), Outcome::Taken)));
+        };
+        let mut engine = Engine::restore(self.table, host, configuration.clone()).ok()?;
+        let outcome = match stimulus {
+            Stimulus::Send(event) => engine.send_observed(event, &mut watches),
+            Stimulus::Elapse(timer) => engine.elapse_observed(timer, &mut watches),
+        };
+        Some(outcome.map(|outcome| (engine.configuration().clone(), outcome)))
+    }
+
+    fn keep(&mut self, done: &Play) {
+        let found = &mut self.found;
+        let entered = done.entered.iter().map(|it| it.index());
+        let taken = done.taken.iter().map(|it| it.index());
+        let raised = done.raised.iter().map(|it| it.index());
+        entered.for_each(|at| set(&mut found.entered, at));
+        taken.for_each(|at| set(&mut found.taken, at));
+        raised.for_each(|at| set(&mut found.raised, at));
+    }
+
+    /// The node of a configuration, and the way to it.
+    fn arrive(
+        &mut self,
+        from: Option<(usize, Stimulus)>,
+        configuration: Configuration,
+        armed: &Armed,
+        surely: bool,
+    ) {
+        let key = key(&configuration, armed);
+        let next = self.found.nodes.len();
+        let next = *self.known.entry(key).or_insert(next);
+        if next == self.found.nodes.len() {
+            self.found.nodes.push(Node {
+                has_ended: configuration.is_ended(self.table),
+                configuration,
+                armed: armed.clone(),
+                from,
+                moves: false,
+                surely_moves: false,
+                next: BTreeSet::new(),
+            });
+            self.open.push_back(next);
+        }
+        if let Some((at, _)) = from
+            && let Some(node) = self.found.nodes.get_mut(at)
+        {
+            node.moves = true;
+            node.surely_moves |= surely;
+            node.next.insert(next);
+        }
+    }
+
+    fn restless(&mut self, from: Option<(usize, Stimulus)>, is_forced: bool) {
+        let known = self.found.restless;
+        if known.is_none_or(|known| is_forced && !known.is_forced) {
+            self.found.restless = Some(Restless { from, is_forced });
+        }
+    }
+}
+
+fn set(flags: &mut [bool], at: usize) {
+    if let Some(flag) = flags.get_mut(at) {
+        *flag = true;
+    }
+}
+
+/// What tells configurations apart: leaves, what histories have recorded, and the timers that run.
+fn key(configuration: &Configuration, armed: &Armed) -> Vec<u16> {
+    let mut key: Vec<u16> = configuration.leaves().map(StateId::raw).collect();
+    for (history, states) in configuration.history() {
+        // No id is this large, so that the parts can't run into each other.
+        key.extend([u16::MAX, history.raw()]);
+        key.extend(states.iter().map(|state| state.raw()));
+    }
+    key.push(u16::MAX);
+    key.push(u16::MAX);
+    for (timer, &count) in armed {
+        key.extend([timer.raw(), count.into()]);
+    }
+    key
+}

@@ -1,0 +1,100 @@
+//! Whether everything in a machine can come into play: its states, and its transitions.
+
+use super::{Case, Found, Proof, Witness, several};
+use crate::arena::Handle;
+use crate::ir::{State, Transition};
+use crate::valid::conflicting_transitions::when;
+
+/// `states-reachable`.
+pub(super) fn states(case: &Case<'_>) -> Option<Proof> {
+    let named = case.machine.named_states();
+    let missing: Vec<Handle<State>> = named
+        .filter(|(handle, state)| !state.kind.is_history() && !case.explored.is_entered(*handle))
+        .map(|(handle, _)| handle)
+        .collect();
+    let is_denied = |state: &Handle<State>| {
+        !case.reach.is_active(*state) || (case.explored.is_whole && !case.has_interrupts())
+    };
+    let denied: Vec<_> = missing.iter().copied().filter(is_denied).collect();
+    let found = if missing.is_empty() {
+        Found::holds()
+    } else if !denied.is_empty() {
+        let why = format!("nothing leads to {}", case.list(&denied));
+        Found::fails(why).shown_by(Witness {
+            states: case.ids(denied),
+            ..Witness::default()
+        })
+    } else if case.explored.is_whole {
+        let only = case.list(&missing);
+        Found::unknown(format!(
+            "only interrupts lead to {only}, and they aren't followed"
+        ))
+    } else {
+        case.limit()
+    };
+    Some(found.claim(
+        "states-reachable",
+        "every state can be reached",
+        case.possibly(),
+    ))
+}
+
+/// `transitions-taken`.
+pub(super) fn transitions(case: &Case<'_>) -> Option<Proof> {
+    let all = case.machine.transitions.handles();
+    let missing: Vec<Handle<Transition>> = all
+        .filter(|&transition| !case.explored.is_taken(transition))
+        .collect();
+    let is_denied = |transition: &Handle<Transition>| {
+        !case.reach.is_live(*transition) || (case.explored.is_whole && !case.has_interrupts())
+    };
+    let denied: Vec<_> = missing.iter().copied().filter(is_denied).collect();
+    let found = if missing.is_empty() {
+        Found::holds()
+    } else if !denied.is_empty() {
+        let list = several(denied.iter().map(|&transition| told(case, transition)));
+        let sources = denied
+            .iter()
+            .map(|&it| case.machine.transitions.at(it).source)
+            .filter(|&source| source != case.machine.root());
+        let mut states = case.ids(sources);
+        states.dedup();
+        Found::fails(format!("never taken: {list}")).shown_by(Witness {
+            states,
+            ..Witness::default()
+        })
+    } else if case.explored.is_whole {
+        let list = several(missing.iter().map(|&transition| told(case, transition)));
+        Found::unknown(format!(
+            "only behind interrupts, which aren't followed: {list}"
+        ))
+    } else {
+        case.limit()
+    };
+    Some(found.claim(
+        "transitions-taken",
+        "every transition can be taken",
+        case.possibly(),
+    ))
+}
+
+/// A transition for a sentence: `` `a` on `go` ``.
+fn told(case: &Case<'_>, transition: Handle<Transition>) -> String {
+    let machine = case.machine;
+    let transition = machine.transitions.at(transition);
+    let source = match transition.source == machine.root() {
+        true => "every state".to_owned(),
+        false => super::name(machine, transition.source),
+    };
+    match transition.triggers.first() {
+        Some(&event) => format!("{source} {}", when(machine, transition.source, event)),
+        None => format!("{source} by itself"),
+    }
+}
+
+impl Case<'_> {
+    /// Whether file edits lead to states by no transition.
+    pub(super) fn has_interrupts(&self) -> bool {
+        !self.machine.interrupts.is_empty()
+    }
+}
