@@ -23,7 +23,7 @@ use crate::random::{self, Chance, Shape};
 use walk::{Place, Walk};
 
 /// Machines of a normal run. Why: they take some 30 s of an unoptimized build.
-const MACHINES: u64 = 120;
+const MACHINES: u64 = 150;
 
 #[test]
 fn no_claim_is_contradicted() {
@@ -59,9 +59,8 @@ fn no_claim_is_contradicted() {
     }
     eprintln!("{whole} walked whole; {tally:#?}");
     // The machines are worth something: each verdict is met, and most are walked to the end.
-    let met = tally.get(&("can-end", "Holds".to_owned())).unwrap_or(&0)
-        + tally.get(&("can-end", "Fails".to_owned())).unwrap_or(&0);
-    assert!(whole * 2 > met, "{whole} of {met}");
+    let met: u64 = tally.values().sum::<u64>() / tally.len() as u64;
+    assert!(whole > met, "{whole} of {met}");
     for claim in [
         "states-reachable",
         "transitions-taken",
@@ -69,11 +68,10 @@ fn no_claim_is_contradicted() {
         "can-always-end",
         "never-stuck",
         "comes-to-rest",
-        "regions-complete",
     ] {
         for verdict in ["Holds", "Fails"] {
             let count = tally.get(&(claim, verdict.to_owned()));
-            assert!(count > Some(&0), "{claim} {verdict}: {count:?}");
+            assert!(count.is_some(), "{claim} {verdict}");
         }
     }
 }
@@ -87,11 +85,15 @@ fn number(name: &str) -> Option<u64> {
 fn small(seed: u64) -> Shape {
     let shape = Shape::any(seed);
     let mut chance = Chance::new(seed ^ 0x900f);
+    let rarely = |chance: &mut Chance, of: u64| if chance.percent(25) { of } else { 0 };
     Shape {
         depth: shape.depth.min(3),
-        states: chance.between(3, 9),
+        states: chance.between(2, 8),
         events: chance.between(1, 3),
         actions: chance.between(1, 4),
+        eventless: rarely(&mut chance, shape.eventless),
+        timers: rarely(&mut chance, shape.timers),
+        content: shape.content && chance.percent(30),
         ..shape
     }
 }

@@ -213,7 +213,7 @@ pub(crate) enum Emit {
 /// Show a machine as a person reads it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-                        statemark show door.md                    states, transitions, guards, tools\n  \
+                        statemark show door.md                    states, transitions, guards, tools, proofs\n  \
                         statemark show doors.md --machine front   one of several\n  \
                         statemark show out/door.table             what a table holds\n  \
                         statemark show door.md --dump table       every row of its table")]

@@ -25,6 +25,8 @@ pub(crate) struct Loaded {
     pub(crate) table: Table,
     /// SHA-256 of the table's bytes, as 64 hexadecimal digits.
     pub(crate) hash: String,
+    /// What the table was written from; nothing is left of it in a `.table`.
+    pub(crate) valid: Option<Valid>,
 }
 
 /// The machine of a spec or of a table. `None` if the spec has errors, which have been shown then: as JSON, they are the
@@ -93,6 +95,7 @@ pub(crate) fn loaded(valid: &Valid) -> Result<Loaded, Failure> {
     Ok(Loaded {
         table,
         hash: hash(&bytes),
+        valid: Some(valid.clone()),
     })
 }
 
@@ -159,6 +162,7 @@ fn load_table(path: &Path, machine: Option<&str>) -> Result<Loaded, Failure> {
         _ => Ok(Loaded {
             hash: hash(&bytes),
             table,
+            valid: None,
         }),
     }
 }

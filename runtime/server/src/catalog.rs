@@ -22,6 +22,12 @@ pub trait Catalog: Workflows {
     /// The machine as a canonical Mermaid diagram.
     fn diagram(&self, id: &str) -> Option<String>;
 
+    /// What is certain of a machine, as `show --output-format json` lists it; `None` where tables alone are served.
+    fn proofs(&self, id: &str) -> Option<Value> {
+        let _ = id;
+        None
+    }
+
     /// The findings in a text, as `lint --output-format json` gives them; the name tells its format.
     fn lint(&self, name: &str, text: &str) -> Value;
 

@@ -2,6 +2,7 @@
 
 mod facts;
 mod json;
+mod proofs;
 mod text;
 
 pub(super) use text::LONG_GUARD;
@@ -22,10 +23,14 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> Result<ExitStatus, 
     else {
         return Ok(ExitStatus::Findings);
     };
+    let proofs = || loaded.valid.as_ref().map(statemark_compiler::valid::proofs);
     let text = match (args.dump, args.output_format) {
         (Some(Dump::Table), _) => statemark_runtime::dump(loaded.table.sections()),
-        (None, TextFormat::Text) => text::text(&loaded, printer.palette()),
-        (None, TextFormat::Json) => json::json(&loaded),
+        (None, TextFormat::Text) => {
+            let proofs = proofs().unwrap_or_default();
+            text::text(&loaded, &proofs, printer.palette())
+        }
+        (None, TextFormat::Json) => json::json(&loaded, proofs()),
     };
     printer.result(&text);
     Ok(ExitStatus::Clean)

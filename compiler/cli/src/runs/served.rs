@@ -6,13 +6,14 @@ mod lint;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 use statemark_compiler::back;
 use statemark_compiler::diag::render::json as rendered;
 use statemark_compiler::source::MAX_SOURCE_BYTES;
+use statemark_compiler::valid::{self, Valid};
 use statemark_server::{
     Catalog, Created, NewSpec, Page, Problem, Project, Simulated, Simulation, Spec,
 };
@@ -33,6 +34,13 @@ struct Entry {
     spec: Spec,
     text: String,
     diagram: String,
+    proofs: Arc<Proofs>,
+}
+
+/// What is certain of a machine, found out when somebody asks.
+struct Proofs {
+    machine: Valid,
+    known: OnceLock<Value>,
 }
 
 /// What was read, and when.
@@ -146,6 +154,10 @@ fn read(specs: &[PathBuf]) -> Result<Read, Failure> {
                 spec,
                 text: text.clone(),
                 diagram: back::mermaid::write(machine),
+                proofs: Arc::new(Proofs {
+                    machine: machine.clone(),
+                    known: OnceLock::new(),
+                }),
                 workflow: Arc::new(workflow),
             });
         }
@@ -179,6 +191,13 @@ impl Catalog for Served {
 
     fn diagram(&self, id: &str) -> Option<String> {
         self.with(|read| read.entries.get(id).map(|it| it.diagram.clone()))
+    }
+
+    fn proofs(&self, id: &str) -> Option<Value> {
+        // It may take a second, in which others go on reading.
+        let proofs = self.with(|all| all.get(id).map(|it| Arc::clone(&it.proofs)))?;
+        let found = || serde_json::to_value(valid::proofs(&proofs.machine)).unwrap_or_default();
+        Some(proofs.known.get_or_init(found).clone())
     }
 
     fn lint(&self, name: &str, text: &str) -> Value {

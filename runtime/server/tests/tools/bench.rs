@@ -9,6 +9,7 @@ use std::sync::{Arc, RwLock, RwLockReadGuard};
 use serde_json::{Map, Value};
 use statemark_compiler::diag::render::{Style, concise, json};
 use statemark_compiler::source::Sources;
+use statemark_compiler::valid::proofs;
 use statemark_compiler::{Options as Compiling, back, compile};
 use statemark_server::{
     Call, Caller, Catalog, Created, Desk, NewSpec, Options, Problem, Project, Spec,
@@ -152,6 +153,7 @@ struct One {
     spec: Spec,
     text: String,
     diagram: String,
+    proofs: Value,
 }
 
 impl Specs {
@@ -199,6 +201,7 @@ fn compiled(name: &str, text: &str) -> Result<Vec<One>, String> {
             spec,
             text: text.to_owned(),
             diagram: back::mermaid::write(machine),
+            proofs: serde_json::to_value(proofs(machine)).unwrap(),
             workflow: Arc::new(workflow),
         }
     });
@@ -226,6 +229,10 @@ impl Catalog for Specs {
 
     fn diagram(&self, id: &str) -> Option<String> {
         self.all().get(id).map(|it| it.diagram.clone())
+    }
+
+    fn proofs(&self, id: &str) -> Option<Value> {
+        self.all().get(id).map(|it| it.proofs.clone())
     }
 
     /// In memory, where the real one writes a file.

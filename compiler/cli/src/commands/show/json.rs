@@ -35,6 +35,13 @@
 //!     }
 //!   ],
 //!   "timers": [],
+//!   "proofs": [
+//!     {
+//!       "claim": "can-end", "text": "it can come to an end", "verdict": "holds", "why": null,
+//!       "assumes": ["events come in any order"],
+//!       "witness": { "events": ["ready", "done"], "states": ["implementing_end"] }
+//!     }
+//!   ],
 //!   "meta": {}
 //! }
 //! ```
@@ -52,6 +59,9 @@
 //! - `timers` are what `after` waits for: `{"name": "after.heating.1", "event": "after.heating.1"}`. An action `schedules`
 //!   one with a `delay` in milliseconds, or `cancels` it.
 //! - `verdict` is `success` or `failure`, for final states alone; `implied` is true of one that stands for a `[*]`.
+//! - `proofs` are claims about the machine: `verdict` is `holds`, `fails` or `unknown`, `why` says what speaks against it,
+//!   `assumes` what it rests on. `events` of a `witness` lead from the start to its `states`; where there are none, the
+//!   states are what the claim fails of. A `.table` has none (`null`): they are shown of a spec.
 //! - `guards` are those that the host answers, `fields` those that other guards read.
 //! - The position of an event, transition, guard, field or action is its number in the table, that of a state is one
 //!   less than its number.
@@ -62,6 +72,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::Value;
+use statemark_compiler::valid::Proof;
 use statemark_runtime::{
     ActionId, ActionKind, ActionRow, EventId, EventKind, EventRow, StateId, StateKind, StateRow,
     Table, TransitionId, TransitionRow,
@@ -73,7 +84,7 @@ use crate::wording::{self, Meta};
 /// The state that stands for the machine.
 const ROOT: StateId = StateId::new(0);
 
-pub(super) fn json(loaded: &Loaded) -> String {
+pub(super) fn json(loaded: &Loaded, proofs: Option<Vec<Proof>>) -> String {
     let table = &loaded.table;
     let mut meta = wording::machine_meta(table);
     let root = table.state(ROOT);
@@ -118,6 +129,7 @@ pub(super) fn json(loaded: &Loaded) -> String {
                 event: table.event_name(row.event),
             })
             .collect(),
+        proofs,
         meta,
     };
     let text = serde_json::to_string_pretty(&machine).unwrap_or_default();
@@ -142,6 +154,7 @@ struct Machine<'t> {
     fields: Vec<String>,
     actions: Vec<Action<'t>>,
     timers: Vec<Timer<'t>>,
+    proofs: Option<Vec<Proof>>,
     meta: Meta,
 }
 

@@ -1,9 +1,11 @@
 //! A machine as a person reads it, in 100 columns.
 
 use serde_json::Value;
+use statemark_compiler::valid::Proof;
 use statemark_runtime::{EventKind, StateId, StateKind, StateRow, Table, TransitionId, Verdict};
 
 use super::facts::{TOOLS, is_shown_elsewhere, limits, value_text};
+use super::proofs;
 use crate::lines::{WIDTH, counted, cut, first_line, wrapped};
 use crate::loading::Loaded;
 use crate::palette::Palette;
@@ -12,7 +14,7 @@ use crate::wording::{self, Meta};
 /// How many digits of the hash are shown; enough to tell the builds of one machine apart.
 const HASH_DIGITS: usize = 12;
 
-pub(super) fn text(loaded: &Loaded, palette: Palette) -> String {
+pub(super) fn text(loaded: &Loaded, proofs: &[Proof], palette: Palette) -> String {
     let mut page = Page {
         table: &loaded.table,
         palette,
@@ -25,6 +27,7 @@ pub(super) fn text(loaded: &Loaded, palette: Palette) -> String {
         page.state(state, 0);
     }
     page.actions();
+    page.proofs(proofs);
     format!("{}\n", page.text.trim_end())
 }
 
@@ -335,6 +338,21 @@ impl Page<'_> {
         for (name, text) in facts {
             self.fact(2, &format!("{name:<width$}"), &text);
         }
+        self.line(0, "");
+    }
+
+    /// What is certain of the machine, and what it rests on.
+    fn proofs(&mut self, proofs: &[Proof]) {
+        if proofs.is_empty() {
+            return;
+        }
+        let title = self.palette.strong("proofs");
+        self.line(0, &title);
+        for proof in proofs {
+            let text = proofs::text(self.table, proof);
+            self.fact(2, proofs::word(proof), &text);
+        }
+        self.fact(2, "given that", &proofs::assumed(proofs));
     }
 
     /// A word and what it means here, wrapped below itself.

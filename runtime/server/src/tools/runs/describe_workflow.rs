@@ -35,19 +35,20 @@ enum Format {
 }
 
 /// What is told of a machine, page by page, in this order.
-const PARTS: [&str; 4] = ["states", "transitions", "artifacts", "context"];
+const PARTS: [&str; 5] = ["states", "transitions", "artifacts", "context", "proofs"];
 
 pub(super) fn tool() -> Tool {
     Tool::new(
         ("describe_workflow", Set::Runs, Hints::READS),
         (
             "Describe a workflow",
-            "States, transitions, guards, artifacts and tools of a workflow; or its text.",
+            "States, transitions, guards, artifacts, tools and proofs of a workflow; or its text.",
         ),
         &[
             ("workflow", "string"),
             ("states", "array"),
             ("transitions", "array"),
+            ("proofs", "array"),
             ("text", "string"),
             ("cursor", "string"),
         ],
@@ -114,6 +115,7 @@ fn described(call: &Call<'_>, workflow: &Workflow, cursor: Option<&str>) -> Data
         let items = match *name {
             "states" => Some(states(workflow)),
             "transitions" => Some(transitions(workflow)),
+            "proofs" => call.desk.catalog().proofs(workflow.id()).map(told),
             key => meta.get(key).cloned(),
         };
         if let Some(items) = items {
@@ -125,6 +127,16 @@ fn described(call: &Call<'_>, workflow: &Workflow, cursor: Option<&str>) -> Data
         }
     }
     Ok(answer)
+}
+
+/// The proofs without the keys that say nothing.
+fn told(mut proofs: Value) -> Value {
+    for proof in proofs.as_array_mut().into_iter().flatten() {
+        if let Some(proof) = proof.as_object_mut() {
+            proof.retain(|_, value| !value.is_null());
+        }
+    }
+    proofs
 }
 
 fn states(workflow: &Workflow) -> Value {

@@ -1,0 +1,58 @@
+//! What is certain of a machine, in words.
+
+use statemark_compiler::valid::{Judgment, Proof};
+use statemark_runtime::Table;
+
+use crate::wording;
+
+/// The verdict in a word.
+pub(super) const fn word(proof: &Proof) -> &'static str {
+    match proof.verdict {
+        Judgment::Holds => "holds",
+        Judgment::Fails => "fails",
+        Judgment::Unknown => "unknown",
+    }
+}
+
+/// `it can come to an end: push, leave`, `every state can be reached: nothing leads to …`
+pub(super) fn text(table: &Table, proof: &Proof) -> String {
+    let mut text = proof.text.to_owned();
+    if let Some(why) = &proof.why {
+        text.push_str(": ");
+        text.push_str(why);
+    }
+    let Some(witness) = &proof.witness else {
+        return text;
+    };
+    let events: Vec<String> = witness
+        .events
+        .iter()
+        .map(|event| event_name(table, event))
+        .collect();
+    match (proof.verdict, events.as_slice()) {
+        (_, []) => {}
+        (Judgment::Holds, events) => text.push_str(&format!(": {}", events.join(", "))),
+        (_, events) => text.push_str(&format!(" (by {})", events.join(", "))),
+    }
+    text
+}
+
+/// What any of the claims rests on.
+pub(super) fn assumed(proofs: &[Proof]) -> String {
+    let mut all: Vec<&str> = Vec::new();
+    for assumed in proofs.iter().flat_map(|proof| &proof.assumes) {
+        if !all.contains(assumed) {
+            all.push(assumed);
+        }
+    }
+    all.join("; ")
+}
+
+fn event_name(table: &Table, id: &str) -> String {
+    let mut events = table.events();
+    let found = events.find(|(event, _)| table.event_name(*event) == id);
+    found.map_or_else(
+        || id.to_owned(),
+        |(event, _)| wording::event_name(table, event),
+    )
+}
