@@ -20,8 +20,8 @@ use super::play::{Answers, Armed, Play, Watches};
 use crate::arena::Handle;
 use crate::ir::{Event, Machine, State, Transition};
 
-/// Most work that is done for one machine. Unit: steps, microsteps and active leaves, added up. Why: it takes about a
-/// second, and the memory of what is found grows with it.
+/// Most work that is done for one machine. Unit: steps, microsteps, states entered, transitions looked at and ids kept,
+/// added up. Why: it is some tens of megabytes and less than a second.
 const MOST_WORK: usize = 400_000;
 
 /// What comes from outside.
@@ -165,8 +165,9 @@ pub(super) fn explore(machine: &Machine) -> Explored {
     search.found
 }
 
-/// What a node waits for: the events that its states have transitions on, and its timers.
-pub(super) fn stimuli(machine: &Machine, node: &Node) -> BTreeSet<Stimulus> {
+/// What a node waits for: the events that its states have transitions on, and its timers; and how many transitions were
+/// looked at for it.
+pub(super) fn stimuli(machine: &Machine, node: &Node) -> (BTreeSet<Stimulus>, usize) {
     let mut around: BTreeSet<Handle<State>> = BTreeSet::new();
     for leaf in node.configuration.leaves() {
         for state in machine.ancestry(Handle::at(leaf.index())) {
@@ -180,14 +181,16 @@ pub(super) fn stimuli(machine: &Machine, node: &Node) -> BTreeSet<Stimulus> {
     let ways = around
         .iter()
         .flat_map(|&state| machine.transitions_of(state));
+    let mut looked_at = 0_usize;
     for (_, transition) in ways {
+        looked_at += transition.triggers.len().max(1);
         for &event in &transition.triggers {
             if machine.events.at(event).kind.is_sendable() {
                 stimuli.extend(EventId::from_index(event.index()).map(Stimulus::Send));
             }
         }
     }
-    stimuli
+    (stimuli, looked_at)
 }
 
 struct Search<'m> {
@@ -208,7 +211,8 @@ impl Search<'_> {
         let Some(node) = self.found.nodes.get(at).filter(|node| !node.has_ended) else {
             return;
         };
-        let stimuli = stimuli(machine, node);
+        let (stimuli, looked_at) = stimuli(machine, node);
+        self.work = self.work.saturating_add(looked_at);
         for stimulus in stimuli {
             if self.work >= MOST_WORK {
                 self.is_cut = true;
@@ -236,14 +240,14 @@ impl Search<'_> {
             play.borrow_mut().begin(&armed);
             let outcome = self.play(&play, configuration.as_ref(), stimulus);
             let done = play.borrow();
-            self.work += 1 + done.microsteps as usize + done.entered.len();
+            let done_here = 1 + done.microsteps as usize + done.entered.len();
+            self.work = self.work.saturating_add(done_here);
             self.is_cut |= done.is_cut;
             if done.goes_round {
                 self.restless(from, false);
             }
             match outcome {
                 Some(Ok((configuration, outcome))) if outcome != Outcome::Ignored => {
-                    self.work += configuration.leaves().len();
                     self.keep(&done);
                     self.arrive(from, configuration, &done.armed, is_first);
                 }
@@ -310,6 +314,7 @@ impl Search<'_> {
         surely: bool,
     ) {
         let key = key(&configuration, armed);
+        self.work = self.work.saturating_add(key.len());
         let next = self.found.nodes.len();
         let next = *self.known.entry(key).or_insert(next);
         if next == self.found.nodes.len() {

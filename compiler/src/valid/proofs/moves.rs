@@ -23,7 +23,7 @@ pub(super) fn never_stuck(case: &Case<'_>) -> Option<Proof> {
     let found = match (dead.filter(|_| explored.is_whole), unsure.first()) {
         (Some(node), _) => {
             let leaves = case.list(&explored.leaves(node));
-            Found::fails(format!("nothing leads on from {leaves}")).shown_by(case.witness(node))
+            Found::fails(format!("no event leads on from {leaves}")).shown_by(case.witness(node))
         }
         (None, Some(&node)) => Found::unknown(guarded(case, &unsure)).shown_by(case.witness(node)),
         (None, None) if explored.is_whole && !explored.nodes.is_empty() => Found::holds(),
@@ -62,6 +62,7 @@ fn is_covered(case: &Case<'_>, node: usize) -> bool {
     };
     let mut guards: BTreeMap<Handle<Event>, Vec<&Guard>> = BTreeMap::new();
     let events: BTreeSet<Handle<Event>> = stimuli(machine, found)
+        .0
         .into_iter()
         .map(|stimulus| match stimulus {
             Stimulus::Send(event) => Handle::at(event.index()),

@@ -48,10 +48,15 @@ pub(super) fn unambiguous(case: &Case<'_>) -> Option<Proof> {
         ))
         .shown_by(witness)
     };
+    // A diagram owns all transitions, if there is one.
+    let assumes = match machine.parts.diagram {
+        Some(_) => Vec::new(),
+        None => vec!["the branches of a definition are tried in their order"],
+    };
     Some(found.claim(
         "unambiguous",
         "no two transitions compete for one event",
-        vec!["the branches of a definition are tried in their order"],
+        assumes,
     ))
 }
 

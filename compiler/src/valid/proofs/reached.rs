@@ -59,7 +59,8 @@ pub(super) fn transitions(case: &Case<'_>) -> Option<Proof> {
             .filter(|&source| source != case.machine.root());
         let mut states = case.ids(sources);
         states.dedup();
-        Found::fails(format!("never taken: {list}")).shown_by(Witness {
+        let are = if denied.len() == 1 { "is" } else { "are" };
+        Found::fails(format!("{list} {are} never taken")).shown_by(Witness {
             states,
             ..Witness::default()
         })
