@@ -23,7 +23,7 @@ use crate::random::{self, Chance, Shape};
 use walk::{Place, Walk};
 
 /// Machines of a normal run. Why: they take some 30 s of an unoptimized build.
-const MACHINES: u64 = 150;
+const MACHINES: u64 = 80;
 
 #[test]
 fn no_claim_is_contradicted() {

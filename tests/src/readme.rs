@@ -18,17 +18,19 @@ fn fences<'t>(text: &'t str, opening: &str, closing: &str) -> Vec<&'t str> {
 }
 
 #[test]
-fn its_diagnostics_are_real() {
+fn its_diagnostics_and_proofs_are_real() {
     let readme = fs::read_to_string(root().join("README.md")).expect("a README");
-    let goldens: Vec<String> = files(&root().join("tests/corpus"))
+    let mut goldens = files(&root().join("tests/corpus"));
+    goldens.retain(|path| path.extension().is_some_and(|ending| ending == "txt"));
+    goldens.push(root().join("compiler/cli/tests/cases/proofs.md"));
+    let goldens: Vec<String> = goldens
         .iter()
-        .filter(|path| path.extension().is_some_and(|ending| ending == "txt"))
         .map(|path| fs::read_to_string(path).expect("a readable golden"))
         .collect();
     let mut shown = fences(&readme, "```text", "```");
     // Commands and what they say are run by the tests of the command line.
     shown.retain(|text| !text.starts_with("$ "));
-    assert_eq!(shown.len(), 3);
+    assert_eq!(shown.len(), 4);
     for diagnostic in shown {
         assert!(
             goldens.iter().any(|golden| golden.contains(diagnostic)),
