@@ -195,7 +195,7 @@ impl Catalog for Served {
 
     fn proofs(&self, id: &str) -> Option<Value> {
         // It may take a second, in which others go on reading.
-        let proofs = self.with(|all| all.get(id).map(|it| Arc::clone(&it.proofs)))?;
+        let proofs = self.with(|read| read.entries.get(id).map(|it| Arc::clone(&it.proofs)))?;
         let found = || serde_json::to_value(valid::proofs(&proofs.machine)).unwrap_or_default();
         Some(proofs.known.get_or_init(found).clone())
     }
