@@ -5,6 +5,9 @@ use statemark_runtime::Table;
 
 use crate::wording;
 
+/// Most events of a witness that are shown. Unit: events. Why: they fill two lines; as JSON there are all of them.
+const MOST_SHOWN: usize = 16;
+
 /// The verdict in a word.
 pub(super) const fn word(proof: &Proof) -> &'static str {
     match proof.verdict {
@@ -24,11 +27,12 @@ pub(super) fn text(table: &Table, proof: &Proof) -> String {
     let Some(witness) = &proof.witness else {
         return text;
     };
-    let events: Vec<String> = witness
-        .events
-        .iter()
-        .map(|event| event_name(table, event))
-        .collect();
+    let more = witness.events.len().saturating_sub(MOST_SHOWN);
+    let events = witness.events.iter().take(MOST_SHOWN);
+    let mut events: Vec<String> = events.map(|event| event_name(table, event)).collect();
+    if more > 0 {
+        events.push(format!("and {more} more"));
+    }
     match (proof.verdict, events.as_slice()) {
         (_, []) => {}
         (Judgment::Holds, events) => text.push_str(&format!(": {}", events.join(", "))),
