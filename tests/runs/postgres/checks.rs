@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use statemark_store::{
     Actor, Append, Appended, Expect, Hash, NewRecord, PostgresStore, Role, Store, StoreError,
-    Summary, SystemClock,
+    Summary, SystemClock, Watermark,
 };
 
 use super::server;
@@ -29,6 +29,36 @@ pub(super) fn note(run: &str, expect: Expect, key: Option<&str>) -> Append {
         summary: Summary::default(),
         timers: None,
     }
+}
+
+/// However many runs have changed within the time that is looked back, a watcher comes to the last.
+#[test]
+fn a_crowd_of_changes_is_gone_through() {
+    const RUNS: usize = 25_000;
+    let Some(server) = server("a crowd of changes", false) else {
+        return;
+    };
+    let store = PostgresStore::open(&server.database("crowd")).unwrap();
+    server.sql(
+        "crowd",
+        &format!(
+            "INSERT INTO statemark_runs
+                (run, seq, hash, created, updated, changed, workflow, status, summary, fence, lease_until)
+            SELECT 'run ' || number, 1, '', 1, 1,
+                (extract(epoch FROM now()) * 1000000)::int8 + number, 'w', 'running', '{{}}', 0, 0
+            FROM generate_series(1, {RUNS}) AS number"
+        ),
+    );
+    let mut mark = Watermark::default();
+    let mut told = std::collections::BTreeSet::new();
+    for _ in 0..10 {
+        let (next, hints) = store.changes(&mark).unwrap();
+        mark = next;
+        for hint in hints {
+            assert!(told.insert(hint.run.clone()), "{} is told twice", hint.run);
+        }
+    }
+    assert_eq!(told.len(), RUNS);
 }
 
 #[test]

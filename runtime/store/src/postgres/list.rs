@@ -11,7 +11,7 @@ use super::session::Session;
 use super::told::{OVERLAP, Told};
 use crate::store::{Cursor, Hint, MAX_PAGE, Page, Query, Watermark};
 
-/// Most changes that are told at once. Why: a watcher that begins with nothing is told of every run.
+/// Most changes behind a watermark that are told at once. Why: a watcher that begins with nothing is told of every run.
 const CHANGES: i64 = 10_000;
 
 /// The conditions of a query, and their parameters.
@@ -112,9 +112,13 @@ pub(super) async fn changes(
     told: &Told,
 ) -> Result<(Watermark, Vec<Hint>), Fault> {
     let from = row::stored("a watermark", since.0.saturating_sub(OVERLAP))?;
-    let sql = "SELECT run, seq, changed FROM statemark_runs WHERE changed > $1
-        ORDER BY changed, run LIMIT $2";
-    let rows = session.query(sql, &[&from, &CHANGES]).await?;
+    let behind = row::stored("a watermark", since.0)?;
+    // What is looked at again has no limit but its time: were it cut off, what lies behind would never be reached.
+    let sql = "SELECT run, seq, changed FROM statemark_runs WHERE changed > $1 AND changed <= $2
+        UNION ALL (SELECT run, seq, changed FROM statemark_runs WHERE changed > $2
+            ORDER BY changed, run LIMIT $3)
+        ORDER BY changed, run";
+    let rows = session.query(sql, &[&from, &behind, &CHANGES]).await?;
     let mut found = Vec::with_capacity(rows.len());
     for row in &rows {
         let hint = Hint {
