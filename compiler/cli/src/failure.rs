@@ -150,6 +150,8 @@ pub(crate) enum FailureKind {
     Server(statemark_server::StartError),
     /// A server can't listen, or its connection fails.
     Serving(io::Error),
+    /// It can't be heard that somebody asks the process to end.
+    Signals(io::Error),
     /// Only a person may do it.
     NotAPerson,
     /// The caller keeps a good token already.
@@ -365,6 +367,7 @@ impl Failure {
             FailureKind::TooLarge { .. }
             | FailureKind::Server(_)
             | FailureKind::Serving(_)
+            | FailureKind::Signals(_)
             | FailureKind::Unreadable { .. }
             | FailureKind::Unwritable { .. }
             | FailureKind::BadName { .. }
@@ -527,6 +530,9 @@ impl fmt::Display for Failure {
             FailureKind::NoUserServers => out
                 .write_str("where VS Code has the servers for all projects depends on its profile"),
             FailureKind::Server(error) => error.fmt(out),
+            FailureKind::Signals(cause) => {
+                write!(out, "signals can't be waited for: {}", plain(cause))
+            }
             FailureKind::Serving(cause) => write!(out, "it can't be served: {}", plain(cause)),
             FailureKind::NotAPerson => out
                 .write_str("only a person makes tokens and revokes them, once there is a person's"),

@@ -8,6 +8,7 @@ mod bar;
 mod commands;
 mod config;
 mod docs;
+mod ending;
 mod failure;
 mod files;
 mod lines;

@@ -8,6 +8,7 @@ use statemark_server::{Desk, HttpOptions, Options, Server, serve_http, serve_std
 use statemark_store::RunId;
 
 use crate::args::ServeArgs;
+use crate::ending::asked_to_end;
 use crate::failure::{Failure, FailureKind};
 use crate::printer::Printer;
 use crate::runs;
@@ -66,28 +67,5 @@ pub(super) fn run(args: &ServeArgs, printer: &mut Printer) -> Result<ExitStatus,
         });
         serving.ended().await.map_err(FailureKind::Serving)?;
         Ok(ExitStatus::Clean)
-    })
-}
-
-/// What is over when somebody asks the process to end: by the keyboard, or as service managers do. From now on that doesn't
-/// end it at once.
-#[cfg(unix)]
-fn asked_to_end() -> std::io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut ended = signal(SignalKind::terminate())?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = ended.recv() => {}
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn asked_to_end() -> std::io::Result<impl Future<Output = ()>> {
-    let mut interrupted = tokio::signal::windows::ctrl_c()?;
-    Ok(async move {
-        interrupted.recv().await;
     })
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -122,4 +122,27 @@ fn a_check_ends_with_a_server_that_listens() {
     let alive = begun(&scratch);
     assert!(server.end());
     ended(&scratch, alive);
+}
+
+/// From the keyboard: the check has a group of its own, which the terminal doesn't reach.
+#[test]
+fn a_check_ends_with_its_command() {
+    for signal in ["-INT", "-TERM"] {
+        let scratch = slow(&format!("given-up-command{signal}"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_statemark"))
+            .args(["run-check", "tests", "--run", "r1"])
+            .current_dir(&scratch.path)
+            .env_remove("STATEMARK_STORE")
+            .env_remove("STATEMARK_TOKEN")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let alive = begun(&scratch);
+        let id = command.id().to_string();
+        let asked = Command::new("kill").args([signal, &id]).status();
+        assert!(asked.unwrap().success());
+        assert_eq!(command.wait().unwrap().code(), Some(1), "{signal}");
+        ended(&scratch, alive);
+    }
 }

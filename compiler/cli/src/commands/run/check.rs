@@ -7,7 +7,8 @@ use statemark_store::{Checked, RunCheck, RunId};
 
 use super::shown;
 use crate::args::{RunCheckArgs, TextFormat};
-use crate::failure::Failure;
+use crate::ending::is_asked_to_end;
+use crate::failure::{Failure, FailureKind};
 use crate::printer::Printer;
 use crate::runs::{self, Whose};
 use crate::status::ExitStatus;
@@ -63,7 +64,8 @@ pub(in crate::commands) fn run(
         declared: found.declared,
         arguments: args.arguments.clone(),
     };
-    let written = all.run_check(&order, &what, &found.root, &|| false)?;
+    let is_ended = is_asked_to_end().map_err(FailureKind::Signals)?;
+    let written = all.run_check(&order, &what, &found.root, &is_ended)?;
     let Checked { check, refused } = Checked::of(&written);
     let ran = check.map(|it| it.ran);
     let mut answer = Answer::of(&args.name, ran.as_ref());
@@ -80,7 +82,8 @@ fn alone(args: &RunCheckArgs, printer: &mut Printer) -> Result<ExitStatus, Failu
         None => Whose::Any(specs),
     };
     let found = runs::find_check(&args.name, whose)?;
-    let ran = check::run(&found.declared, &args.arguments, &found.root, &|| false);
+    let is_ended = is_asked_to_end().map_err(FailureKind::Signals)?;
+    let ran = check::run(&found.declared, &args.arguments, &found.root, &is_ended);
     let ran = ran.map_err(|cause| runs::bad_check(&args.name, cause))?;
     let answer = Answer::of(&args.name, Some(&ran));
     Ok(answer.show(Some(&ran), args.store.format(), printer))
