@@ -9,8 +9,8 @@ use statemark_store::check::Declared;
 use statemark_store::{Loaded, Workflow, Workflows as _};
 
 use super::{catalog::Catalog, place, unknown_workflow};
+use crate::config;
 use crate::failure::{Failure, FailureKind};
-use crate::{config, files};
 
 /// A check, and the folder that it is declared for.
 pub(crate) struct Found {
@@ -34,7 +34,7 @@ pub(crate) enum Whose<'a> {
 pub(crate) fn find(name: &str, whose: Whose<'_>) -> Result<Found, Failure> {
     let here = place::here()?;
     let config = config::find(&here)?;
-    let root = root(&here);
+    let root = place::root(&here).to_path_buf();
     let mut known = BTreeSet::new();
     let own = match whose {
         Whose::Run(loaded) => of_workflow(&loaded.workflow, name, &mut known)?,
@@ -74,7 +74,7 @@ pub(crate) fn find(name: &str, whose: Whose<'_>) -> Result<Found, Failure> {
 /// The project around the current folder.
 pub(super) fn project() -> Result<Project, Failure> {
     let here = place::here()?;
-    let root = root(&here);
+    let root = place::root(&here).to_path_buf();
     let Some((path, config)) = config::find(&here)? else {
         return Ok(Project {
             checks: BTreeMap::new(),
@@ -131,11 +131,4 @@ fn of_any(
 pub(crate) fn bad(name: &str, cause: statemark_store::check::CheckError) -> Failure {
     let name = name.to_owned();
     FailureKind::BadCheck { name, cause }.into()
-}
-
-/// The project's root: the repository's, else the current folder.
-fn root(here: &Path) -> PathBuf {
-    let git = files::upward(here, ".git");
-    let root = git.as_deref().and_then(Path::parent);
-    root.unwrap_or(here).to_path_buf()
 }

@@ -95,15 +95,16 @@ pub(super) fn here() -> Result<PathBuf, Failure> {
     })
 }
 
-/// The nearest folder upward; what lies beyond the root of the repository is another project's.
+/// The folder of runs: in the project's root.
 fn around(here: &Path) -> PathBuf {
-    for folder in here.ancestors() {
-        let own = folder.join(FOLDER);
-        if own.is_dir() || folder.join(".git").exists() {
-            return own;
-        }
-    }
-    here.join(FOLDER)
+    root(here).join(FOLDER)
+}
+
+/// The project's root: the nearest folder upward that keeps runs or is a repository's root, else the current one. What lies
+/// beyond the root of the repository is another project's.
+pub(super) fn root(here: &Path) -> &Path {
+    let is_root = |folder: &&Path| folder.join(FOLDER).is_dir() || folder.join(".git").exists();
+    here.ancestors().find(is_root).unwrap_or(here)
 }
 
 /// The id of the project in a folder: what its `statemark.toml` says, else a hash of where its repository lies, else of
