@@ -7,7 +7,7 @@ root=$PWD
 statemark=$target/debug/statemark
 work=$(mktemp -d "$home/clients.XXXXXX")
 mkdir -p "$work/home" "$work/project/.statemark"
-trap 'kill $server 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'kill ${server:-} 2>/dev/null || true; rm -rf "$work"' EXIT
 export HOME=$work/home XDG_CONFIG_HOME=$work/home/.config CODEX_HOME=$work/home/.codex
 unset STATEMARK_STORE STATEMARK_TOKEN
 cp examples/paper/paper.md "$work/project"

@@ -326,7 +326,8 @@ impl Failure {
             }),
             FailureKind::OpenToken { path } => Some(format!("`chmod 600 {}`", shown(path))),
             FailureKind::NotAPerson => Some(
-                "use a person's token: STATEMARK_TOKEN, or the one that `token create --save` has kept"
+                "use a person's token: STATEMARK_TOKEN, or the one that `token create --save` has kept; if all are lost, \
+                 remove `.statemark/tokens.json`, which revokes every token"
                     .to_owned(),
             ),
             FailureKind::KeptToken { .. } => {

@@ -127,14 +127,50 @@ fn runs_in_readmes_tell_the_truth() {
     }
 }
 
+/// A person who decides in two projects keeps a token for each, in one file.
+#[test]
+fn tokens_of_several_projects_are_kept() {
+    let scratch = Scratch::new("two-projects");
+    for project in ["one", "two"] {
+        fs::create_dir_all(scratch.path.join(project).join(".statemark")).unwrap();
+    }
+    let run = |project: &str, command: &str| {
+        let command = format!("XDG_CONFIG_HOME=../own {command}");
+        perform(&Run::new(&command), &scratch.path.join(project))
+    };
+    for project in ["one", "two"] {
+        let made = run(project, "statemark token create ann --role person --save");
+        assert_eq!(made.code, 0, "{}", made.stderr);
+    }
+    for project in ["one", "two", "one"] {
+        // Who keeps one makes no other, and is a person still.
+        let again = run(project, "statemark token create ben --role person --save");
+        assert!(
+            again
+                .stderr
+                .contains("you keep a token for this project already"),
+            "{}",
+            again.stderr
+        );
+        let made = run(project, "statemark token create bot --role agent");
+        assert_eq!(made.code, 0, "{}", made.stderr);
+        assert_eq!(run(project, "statemark token revoke bot").code, 0);
+    }
+    let kept = fs::read_to_string(scratch.path.join("own/statemark/token")).unwrap();
+    assert_eq!(kept.lines().count(), 2);
+}
+
 /// The nearest `.statemark` upward counts; what lies beyond the root of the repository is another project's.
 #[test]
 fn runs_are_kept_in_the_nearest_folder_upward() {
     let scratch = Scratch::new("upward");
     scratch.write("a/b/door.md", "# Door\n\n## STATE-MACHINE\n\n```mermaid\nstateDiagram-v2\n    [*] --> open\n    open --> [*] : shut\n```\n");
     let deep = scratch.path.join("a/b");
+    // Not the folder around this one, as for other commands: there is a repository in between.
+    let ceiling = scratch.path.parent().unwrap().display();
     let run = |command: &str| {
-        let said = perform(&Run::new(command), &deep);
+        let command = format!("GIT_CEILING_DIRECTORIES={ceiling} {command}");
+        let said = perform(&Run::new(&command), &deep);
         assert_eq!(said.code, 0, "{command}: {}", said.stderr);
         said.stdout
     };

@@ -368,7 +368,11 @@ pub fn read(store: &dyn Store, run: &RunId, upto: Option<u64>) -> Result<RunStat
 }
 
 /// The hash of a record, if it is there.
-fn hash_at(store: &dyn Store, run: &RunId, seq: u64) -> Result<Option<Hash>, StoreError> {
+pub(crate) fn hash_at(
+    store: &dyn Store,
+    run: &RunId,
+    seq: u64,
+) -> Result<Option<Hash>, StoreError> {
     let records = store.records(run, seq.saturating_sub(1), 1)?;
     let found = records.first().filter(|record| record.seq == seq);
     Ok(found.map(Record::hash))

@@ -14,6 +14,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ("each change is told", told),
     ("a change after a removal is told", told_after_removal),
     ("many changes are told in parts", told_in_parts),
+    ("a mark of another store is no mark", others_mark),
 ];
 
 fn ids(store: &dyn Store, query: &Query) -> Vec<String> {
@@ -251,4 +252,27 @@ fn told_in_parts(store: &dyn Store, _: &ManualClock) {
         mark = next;
     }
     assert!(told == runs, "{} of {MANY} were told", told.len());
+}
+
+/// Whoever comes with a mark that this store never gave gets a smaller one, and knows by that that it may have missed something.
+fn others_mark(store: &dyn Store, _: &ManualClock) {
+    begun(store, "a", 1);
+    let newest = newest(store);
+    for beyond in [1 << 40, 1 << 60] {
+        let foreign = Watermark(newest.0 + beyond);
+        let (next, hints) = store.changes(&foreign).unwrap();
+        assert_eq!((next, hints), (newest.clone(), Vec::new()));
+    }
+}
+
+/// The mark behind all changes.
+fn newest(store: &dyn Store) -> Watermark {
+    let mut mark = Watermark::default();
+    loop {
+        let (next, _) = store.changes(&mark).unwrap();
+        if next == mark {
+            return mark;
+        }
+        mark = next;
+    }
 }

@@ -38,11 +38,22 @@ pub(crate) struct McpAddArgs {
     #[arg(long, value_name = "NAME", default_value = "statemark")]
     pub(crate) name: String,
     /// A server that listens already, instead of one that the client starts
-    #[arg(long, value_name = "URL", conflicts_with = "serve")]
+    #[arg(long, value_name = "URL", conflicts_with = "serve", value_parser = url)]
     pub(crate) http: Option<String>,
     /// Arguments for `statemark serve`
     #[arg(last = true, value_name = "ARGUMENT")]
     pub(crate) serve: Vec<String>,
+}
+
+/// Where a server can listen; whether one does isn't asked.
+fn url(text: &str) -> Result<String, String> {
+    let rest = text
+        .strip_prefix("http://")
+        .or_else(|| text.strip_prefix("https://"));
+    match rest {
+        Some(rest) if !rest.is_empty() && !rest.starts_with('/') => Ok(text.to_owned()),
+        _ => Err("a URL such as http://127.0.0.1:7420/mcp".to_owned()),
+    }
 }
 
 /// A client.

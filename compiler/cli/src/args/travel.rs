@@ -32,7 +32,7 @@ pub(crate) struct ForkArgs {
     /// The last record that counts in both
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: u64,
-    /// States that shall not have been entered yet: it begins before the first of them was
+    /// States that shall not have been entered yet: it begins before the first of them was, or with the first records
     #[arg(long, value_name = "STATE", value_delimiter = ',')]
     pub(crate) reset: Vec<String>,
     /// What to call the new run; else it gets a name

@@ -1,7 +1,7 @@
 //! Who uses the command line.
 //!
 //! `STATEMARK_TOKEN` says it for every command. Without it, a command is an agent's; but one that only a person may give
-//! looks for the token that `statemark token create --save` has kept in the person's own configuration, so that an agent's
+//! looks for the token of this project that `statemark token create --save` has kept in the person's own configuration, so that an agent's
 //! everyday commands don't go into the journal under a person's name.
 //!
 //! Deliberately not here: a wall between two programs of one user. Whoever may read all of a person's files can act as that
@@ -29,18 +29,19 @@ const MOST: usize = 1 << 20;
 /// Who gives an order, and the token if there is one.
 pub(super) fn caller(wants_person: bool) -> Result<(Actor, Option<Token>), Failure> {
     let given = std::env::var(VARIABLE).ok().filter(|it| !it.is_empty());
-    let text = match given {
-        Some(text) => Some(text),
-        None if wants_person => kept()?,
+    let found = match given {
+        Some(text) => {
+            let tokens = read()?;
+            let found = tokens.find(&text).cloned();
+            Some(found.ok_or(FailureKind::UnknownToken)?)
+        }
+        None if wants_person => kept_here()?,
         None => None,
     };
-    let Some(text) = text else {
-        return Ok((Actor::new(Role::Agent), None));
-    };
-    match Tokens::find(&read()?, &text) {
-        Some(token) => Ok((token.actor(), Some(token.clone()))),
-        None => Err(FailureKind::UnknownToken.into()),
-    }
+    Ok(match found {
+        Some(token) => (token.actor(), Some(token)),
+        None => (Actor::new(Role::Agent), None),
+    })
 }
 
 /// That a token isn't good for a run.
@@ -111,7 +112,7 @@ pub(crate) fn change<T>(
 /// That the caller's own configuration has no token yet that is good for this project.
 pub(crate) fn check_unsaved() -> Result<(), Failure> {
     let path = own().ok_or(FailureKind::NoHome)?;
-    if kept()?.is_some_and(|kept| is_good(&kept)) {
+    if kept_here()?.is_some() {
         return Err(FailureKind::KeptToken { path }.into());
     }
     Ok(())
@@ -130,25 +131,30 @@ fn check_may_change(tokens: &Tokens) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps a token in the caller's own configuration. Where it is now.
+/// Keeps a token in the caller's own configuration, beside those for other projects. Where it is now.
 pub(crate) fn save(text: &str) -> Result<PathBuf, Failure> {
     let path = own().ok_or(FailureKind::NoHome)?;
     if let Some(folder) = path.parent() {
         files::make_folder(folder)?;
     }
-    keep(&path, &format!("{text}\n"))?;
+    let mut lines = kept()?;
+    lines.push(text.to_owned());
+    keep(&path, &(lines.join("\n") + "\n"))?;
     Ok(path)
 }
 
-/// Whether a token is good for this project; for others nobody can tell.
-fn is_good(text: &str) -> bool {
-    read().is_ok_and(|tokens| tokens.find(text).is_some())
+/// The token that was kept for this project, if there is one.
+fn kept_here() -> Result<Option<Token>, Failure> {
+    let tokens = read()?;
+    let kept = kept()?;
+    Ok(kept.iter().find_map(|text| tokens.find(text)).cloned())
 }
 
-/// The token that was kept, if there is one. Others must not be able to read it.
-fn kept() -> Result<Option<String>, Failure> {
+/// The tokens that were kept, one a line: which projects they are for is known by those alone. Others must not be able to
+/// read them.
+fn kept() -> Result<Vec<String>, Failure> {
     let Some(path) = own().filter(|it| it.exists()) else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     let facts = fs::metadata(&path).map_err(|cause| FailureKind::Unreadable {
         path: path.clone(),
@@ -158,11 +164,12 @@ fn kept() -> Result<Option<String>, Failure> {
         return Err(FailureKind::OpenToken { path }.into());
     }
     let bytes = files::read(&path, MOST)?.unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-    Ok(Some(text).filter(|it| !it.is_empty()))
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
+    Ok(lines.map(str::to_owned).collect())
 }
 
-/// Where a person's token is kept.
+/// Where a person's tokens are kept.
 fn own() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|it| !it.is_empty());
     let folder = set("XDG_CONFIG_HOME").map(PathBuf::from);

@@ -95,16 +95,36 @@ pub(super) fn here() -> Result<PathBuf, Failure> {
     })
 }
 
-/// The folder of runs: in the project's root.
+/// The nearest folder of runs upward; what lies beyond the root of the repository is another project's.
 fn around(here: &Path) -> PathBuf {
-    root(here).join(FOLDER)
+    let repository = repository(here);
+    for folder in here.ancestors() {
+        let own = folder.join(FOLDER);
+        if own.is_dir() || Some(folder) == repository {
+            return own;
+        }
+    }
+    here.join(FOLDER)
 }
 
-/// The project's root: the nearest folder upward that keeps runs or is a repository's root, else the current one. What lies
-/// beyond the root of the repository is another project's.
+/// The project's root: the repository's, else the nearest folder upward that keeps runs, else the current one.
 pub(super) fn root(here: &Path) -> &Path {
-    let is_root = |folder: &&Path| folder.join(FOLDER).is_dir() || folder.join(".git").exists();
-    here.ancestors().find(is_root).unwrap_or(here)
+    let keeps_runs = |folder: &&Path| folder.join(FOLDER).is_dir();
+    let root = repository(here).or_else(|| here.ancestors().find(keeps_runs));
+    root.unwrap_or(here)
+}
+
+/// The root of the repository around a folder, found as git finds it: it doesn't go up into the folders that
+/// `GIT_CEILING_DIRECTORIES` lists.
+fn repository(here: &Path) -> Option<&Path> {
+    let listed = std::env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
+    let ceilings: Vec<PathBuf> = std::env::split_paths(&listed).collect();
+    let is_ceiling = |folder: &Path| ceilings.iter().any(|it| it == folder);
+    let mut around = here.ancestors();
+    let mut around = around
+        .by_ref()
+        .take_while(|it| *it == here || !is_ceiling(it));
+    around.find(|it| it.join(".git").exists())
 }
 
 /// The id of the project in a folder: what its `statemark.toml` says, else a hash of where its repository lies, else of
@@ -120,9 +140,7 @@ pub(super) fn project(path: &str) -> Result<String, Failure> {
     {
         return Ok(id);
     }
-    let mut around = folder.ancestors();
-    let root = around.find(|it| it.join(".git").exists());
-    let root = root.unwrap_or(&folder);
+    let root = repository(&folder).unwrap_or(&folder);
     // What isn't there has no other name, either.
     let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
     let hash = Hash::of(root.as_os_str().as_encoded_bytes()).to_string();

@@ -94,6 +94,19 @@ fn what_scopes_a_server_holds_for_the_api() {
         (refused.status, refused.code().as_str()),
         (404, "not_offered")
     );
+    // Whatever is asked for wrongly is answered as everything else.
+    for (path, status, code) in [
+        ("/api/nothing", 404, "unknown_path"),
+        ("/api/requests/r1", 405, "unknown_method"),
+        ("/api/stream?after=abc", 400, "invalid_arguments"),
+    ] {
+        let refused = server.get(path, "");
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (status, code),
+            "{path}"
+        );
+    }
     // Sets of ours that are named are all that there is.
     let server = Listening::start(&scratch.path, &["--toolsets", "human"]);
     assert_eq!(server.get("/api/runs/r2/requests", "").status, 200);

@@ -125,10 +125,10 @@ fn a_check_ends_with_a_server_that_listens() {
     ended(&scratch, alive);
 }
 
-/// From the keyboard: the check has a group of its own, which the terminal doesn't reach.
+/// By the keyboard, by a service manager, with its terminal: the check has a group of its own, which the terminal doesn't reach.
 #[test]
 fn a_check_ends_with_its_command() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-HUP"] {
         let scratch = slow(&format!("given-up-command{signal}"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_statemark"))
             .args(["run-check", "tests", "--run", "r1"])

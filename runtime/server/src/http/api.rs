@@ -71,6 +71,10 @@ pub(super) fn router(desk: Arc<Desk>, stop: CancellationToken) -> Router {
             let problem = Problem::new("unknown_path", "the API has no such path");
             refused(StatusCode::NOT_FOUND, problem)
         })
+        .method_not_allowed_fallback(|| async {
+            let problem = Problem::new("unknown_method", "the path has no such method");
+            refused(StatusCode::METHOD_NOT_ALLOWED, problem)
+        })
         .with_state(Api { desk, stop })
 }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -74,10 +75,10 @@ impl Last {
         number.map_or(Self::Elsewhere, Self::At)
     }
 
-    /// The same, if the header says nothing then by an argument.
+    /// The same, if the header says nothing sensible then by an argument.
     fn or(self, argument: Option<u64>) -> Self {
         match (self, argument) {
-            (Self::Nowhere, Some(argument)) => Self::At(argument),
+            (Self::Nowhere | Self::Elsewhere, Some(argument)) => Self::At(argument),
             _ => self,
         }
     }
@@ -87,8 +88,15 @@ pub(super) async fn stream(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
-    Query(asked): Query<Asked>,
+    asked: Result<Query<Asked>, QueryRejection>,
 ) -> Response {
+    let Query(asked) = match asked {
+        Ok(asked) => asked,
+        Err(rejection) => {
+            let problem = Problem::new("invalid_arguments", rejection.body_text());
+            return refused(rejection.status(), problem);
+        }
+    };
     let last = Last::of(&headers).or(asked.after_seq).or(asked.after);
     let (desk, seen) = (Arc::clone(&api.desk), caller.clone());
     let begun = tokio::task::spawn_blocking(move || begin(&desk, &seen, &asked));
@@ -106,7 +114,9 @@ pub(super) async fn stream(
             match run {
                 Some((run, end)) => {
                     let after = if let Last::At(seq) = last { seq } else { end };
-                    one::tell(&api.desk, run, after, news, &tell).await;
+                    if last != Last::Elsewhere || one::tell_missed(end, &tell).await {
+                        one::tell(&api.desk, run, after, news, &tell).await;
+                    }
                 }
                 None => {
                     let all = all::All::new(api.desk, caller, tell.clone(), mark);

@@ -53,6 +53,10 @@ pub(crate) fn write(state: &RunState, last: Hash) -> Result<Vec<u8>, serde_json:
 
 /// Reads what was kept.
 pub(crate) fn read(bytes: &[u8]) -> Kept {
+    // Before folds had versions they had no header.
+    if !bytes.starts_with(b"{\"fold\":") {
+        return Kept::Other;
+    }
     let end = bytes.iter().position(|byte| *byte == b'\n');
     let Some((header, state)) = end.and_then(|end| bytes.split_at_checked(end)) else {
         return Kept::Damaged;

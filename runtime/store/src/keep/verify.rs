@@ -328,8 +328,9 @@ impl Look<'_> {
         }
         let is_right = match (walk.is_kept, walk.kept) {
             (Some(is_right), _) => is_right,
-            (None, Some((_, fold::Kept::State(kept, _)))) => {
-                fold::read_anew(self.store, run, Some(seq))? == *kept
+            (None, Some((_, fold::Kept::State(kept, last)))) => {
+                fold::hash_at(self.store, run, seq)? == Some(last)
+                    && fold::read_anew(self.store, run, Some(seq))? == *kept
             }
             // Nobody reads another version's.
             (None, Some((_, fold::Kept::Other))) => true,

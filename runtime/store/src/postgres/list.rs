@@ -119,6 +119,14 @@ pub(super) async fn changes(
             ORDER BY changed, run LIMIT $3)
         ORDER BY changed, run";
     let rows = session.query(sql, &[&from, &behind, &CHANGES]).await?;
+    if rows.is_empty() {
+        // A mark that is newer than everything is another database's, or of this one before it was put back.
+        let newest = "SELECT coalesce(max(changed), 0) FROM statemark_runs";
+        let newest = session.query(newest, &[]).await?;
+        let newest = newest.first().map(|row| row::number(row, 0)).transpose()?;
+        let newest = newest.unwrap_or(0).min(since.0);
+        return Ok((Watermark(newest), Vec::new()));
+    }
     let mut found = Vec::with_capacity(rows.len());
     for row in &rows {
         let hint = Hint {

@@ -32,7 +32,7 @@ pub struct Fork {
     /// Its last record that counts in the new run, too.
     pub at: u64,
     /// States that shall not have been entered yet: it begins before the first of them was, by their last visits up to that
-    /// record.
+    /// record. The run never was before its first records: of a state that those entered, it begins with them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reset: Vec<String>,
     /// Fields of the context that are different from here on: an object, or null.

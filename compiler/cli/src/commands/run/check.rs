@@ -29,6 +29,9 @@ struct Answer {
     exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
+    /// Whether it was given up before it ended.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cancelled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -104,6 +107,7 @@ impl Answer {
             passed: Some(ran.passed),
             exit_code: ran.exit_code,
             problem: ran.problem,
+            cancelled: ran.cancelled,
             seconds: Some(time.as_secs_f64()),
             stdout: ran.stdout,
             stderr: ran.stderr,

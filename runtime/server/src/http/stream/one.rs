@@ -15,6 +15,12 @@ use crate::news::News;
 /// Records that are read at once.
 const PAGE: usize = 100;
 
+/// Says that records may have been missed, nobody knows which; whether anybody reads on.
+pub(super) async fn tell_missed(end: u64, tell: &Sender) -> bool {
+    let event = Event::default().event("missed").id(end.to_string());
+    tell.send(Ok(event.data("{}"))).await.is_ok()
+}
+
 /// Tells the records from behind a place on.
 pub(super) async fn tell(
     desk: &Arc<Desk>,

@@ -20,7 +20,7 @@ struct Input {
     run_id: Option<String>,
     /// The last record that counts in both.
     at_seq: u64,
-    /// States that shall not have been entered yet: the new run begins before the first of them was.
+    /// States that shall not have been entered yet: the new run begins before the first of them was, or with the first records.
     #[serde(default)]
     reset_states: Vec<String>,
     /// What to call the new run; else it gets an id.
