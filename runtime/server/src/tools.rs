@@ -10,7 +10,7 @@ mod time;
 
 use serde_json::{Map, Value, json};
 use statemark_store::body::{Body, Refused};
-use statemark_store::{Loaded, Written};
+use statemark_store::{Loaded, RunError, Written};
 
 use crate::bounds;
 use crate::catalog::Catalog;
@@ -33,11 +33,20 @@ pub(crate) fn all() -> Vec<Tool> {
     all
 }
 
-/// That there is no such workflow, and which there are.
+/// That there is no such workflow, and which there are; or that its file has errors.
 pub(crate) fn unknown_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
-    Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
-        .with(json!({"known": catalog.ids()}))
-        .mended_by("list_workflows", json!({}))
+    let known = catalog.ids();
+    let broken = catalog.lint_file(id);
+    if broken.is_some_and(|found| found.pointer("/summary/errors") != Some(&json!(0))) {
+        let message = format!(
+            "`{id}` has errors, and defines no workflow before they are mended: `lint_workflow` (or `statemark lint`) tells them"
+        );
+        return Problem::new("unknown_workflow", message)
+            .with(json!({"known": known}))
+            .mended_by("lint_workflow", json!({"workflow": id}));
+    }
+    let id = id.to_owned();
+    RunError::UnknownWorkflow { id, known }.into()
 }
 
 /// What every tool gives that is about one run.

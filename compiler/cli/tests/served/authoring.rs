@@ -74,7 +74,17 @@ fn files_with_errors_are_linted_by_what_they_are_called() {
     fs::write(scratch.path.join("specs/bytes.md"), b"# A\n\xff").unwrap();
     scratch.write("specs/door.md", SPEC);
     scratch.write("own.md", &broken);
-    let mut client = Client::start(&scratch.path, &["specs", "--toolsets", "author"]);
+    let mut client = Client::start(&scratch.path, &["specs", "--toolsets", "author,runs"]);
+    for tool in ["describe_workflow", "start_run"] {
+        let refused = client.call(tool, &json!({"workflow": "gate"}))["error"].take();
+        let message = refused["message"].as_str().unwrap();
+        assert!(message.starts_with("`gate` has errors"), "{refused}");
+        let fix = json!({"tool": "lint_workflow", "arguments": {"workflow": "gate"}});
+        assert_eq!(
+            (&refused["code"], &refused["fix"]),
+            (&json!("unknown_workflow"), &fix)
+        );
+    }
     let mut lint = |word: &str| {
         let answer = client.call("lint_workflow", &json!({"workflow": word}));
         let found = answer["data"]["diagnostics"].as_array();

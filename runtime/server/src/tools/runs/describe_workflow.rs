@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 use statemark_runtime::{
     ActionKind, EventId, EventKind, StateId, Table, TransitionId, TransitionRow,
 };
-use statemark_store::{RunError, Workflow, expression};
+use statemark_store::{Workflow, expression};
 
 use crate::call::Call;
 use crate::pages::{PartCursor, Place, no_cursor};
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{add, fields, place, put};
+use crate::tools::{add, fields, place, put, unknown_workflow};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,10 +59,8 @@ pub(super) fn tool() -> Tool {
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let catalog = call.desk.catalog();
     let id = &input.workflow;
-    let workflow = catalog.find(id).ok_or_else(|| RunError::UnknownWorkflow {
-        id: id.clone(),
-        known: catalog.ids(),
-    })?;
+    let found = catalog.find(id);
+    let workflow = found.ok_or_else(|| unknown_workflow(catalog, id))?;
     let cursor = input.cursor.as_deref();
     let text = match input.format {
         Format::Json => return described(call, &workflow, cursor),

@@ -8,7 +8,7 @@ use statemark_store::{RunError, RunId, Start, StoreError};
 use crate::call::Call;
 use crate::problem::Problem;
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about, done};
+use crate::tools::{NEXT, about, done, unknown_workflow};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -72,6 +72,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     };
     let written = runs.start(&order, &start).map_err(|error| match error {
         RunError::Store(StoreError::Conflict { .. }) => exists(&run),
+        RunError::UnknownWorkflow { id, .. } => unknown_workflow(call.desk.catalog(), &id),
         error => error.into(),
     })?;
     let mut answer = about(&written.loaded, json!({"run_id": run, "resumed": false}))?;
