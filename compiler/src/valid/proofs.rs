@@ -59,7 +59,8 @@ pub enum Judgment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Witness {
     /// Events that lead there from the start, by their ids; a timer is named by its event (`after.paid.1`). Each is taken
-    /// if the guards on its way answer as they have to.
+    /// if the guards on its way answer as they have to; of a timer it may be what matters that nothing takes it, since it
+    /// doesn't come again.
     pub events: Vec<String>,
     /// The states it is about, by their ids: where the events lead, or what can't be reached.
     pub states: Vec<String>,
@@ -186,6 +187,15 @@ impl Case<'_> {
         if transitions.any(|(_, it)| it.meta.contains_key("requires_approval")) {
             assumes.push("people give the approvals that are asked of them");
         }
+        // What keeps a run from taking what the machine would take.
+        let mut states = machine.states.iter();
+        if states.any(|(_, it)| it.meta.contains_key("max_visits")) {
+            assumes.push("no state is entered more often than it may be");
+        }
+        let mut states = machine.states.iter();
+        if states.any(|(_, it)| it.meta.contains_key("requires")) {
+            assumes.push("what states require is there");
+        }
         assumes
     }
 
@@ -203,6 +213,31 @@ impl Case<'_> {
         Found::unknown(format!(
             "there is more that it can do than is gone through: the search ended after {count} configurations"
         ))
+    }
+
+    /// Why nothing more is known, where the search wasn't whole or there is what it doesn't go through.
+    fn unfollowed(&self) -> Found {
+        if self.explored.is_whole {
+            Found::unknown("interrupts may lead elsewhere, and they aren't followed")
+        } else {
+            self.limit()
+        }
+    }
+
+    /// Whether file edits lead to states by no transition.
+    fn has_interrupts(&self) -> bool {
+        !self.machine.interrupts.is_empty()
+    }
+
+    /// A node for a sentence. What sets it apart from another in the same states may be that a timer is over.
+    fn place(&self, node: usize) -> String {
+        let leaves = self.list(&self.explored.leaves(node));
+        match self.explored.nodes.get(node) {
+            Some(node) if node.is_over => {
+                format!("{leaves} once a timer is over that wasn't taken")
+            }
+            _ => leaves,
+        }
     }
 
     /// Where a node is, and how it is reached.

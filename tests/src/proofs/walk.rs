@@ -210,7 +210,13 @@ impl Walk {
             let done = play(table, place.as_ref(), step, pattern);
             most = most.max(done.asked);
             match done.result {
-                Ok((_, Outcome::Ignored)) => {}
+                Ok((place, Outcome::Ignored)) => {
+                    // A timer is over even so.
+                    if let (Step::Elapse(_), Some(at)) = (step, at) {
+                        let next = self.at(table, place);
+                        self.next[at].0.insert(next);
+                    }
+                }
                 Ok((place, _)) => {
                     for step in &done.record.steps {
                         self.entered

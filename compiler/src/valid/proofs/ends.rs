@@ -10,19 +10,20 @@ use crate::valid::no_path_to_final::without_end;
 /// `can-end`, with the shortest run.
 pub(super) fn can_end(case: &Case<'_>) -> Option<Proof> {
     let ends: Vec<_> = ends(case).collect();
+    let is_followed = case.explored.is_whole && !case.has_interrupts();
     let mut nodes = case.explored.nodes.iter();
     let found = if let Some(node) = nodes.position(|node| node.has_ended) {
         Found::holds().shown_by(case.witness(node))
     } else if ends.is_empty() {
         Found::fails("nothing in it is an end")
-    } else if case.explored.is_whole || !ends.iter().any(|&end| case.reach.is_active(end)) {
+    } else if is_followed || is_hopeless(case) {
         let why = format!("no path leads to {}", case.list(&ends));
         Found::fails(why).shown_by(Witness {
             states: case.ids(ends),
             ..Witness::default()
         })
     } else {
-        case.limit()
+        case.unfollowed()
     };
     Some(found.claim("can-end", "it can come to an end", case.possibly()))
 }
@@ -44,32 +45,37 @@ pub(super) fn can_always_end(case: &Case<'_>) -> Option<Proof> {
             leaves.iter().any(|leaf| without.contains(leaf))
         })
     };
+    let may_come_back = case.has_interrupts() && !is_hopeless(case);
     let found = match stuck {
+        Some(_) if may_come_back => case.unfollowed(),
         Some(node) => {
             let all = if explored.is_whole {
                 lost(case, &ending)
             } else {
                 Vec::new()
             };
-            let states = if all.is_empty() {
-                explored.leaves(node)
+            let why = if all.is_empty() {
+                format!("no path to an end leads from {}", case.place(node))
             } else {
-                all
+                format!("no path leads from {} to an end", case.list(&all))
             };
-            Found::fails(format!(
-                "no path leads from {} to an end",
-                case.list(&states)
-            ))
-            .shown_by(case.witness(node))
+            Found::fails(why).shown_by(case.witness(node))
         }
-        None if explored.is_whole && !explored.nodes.is_empty() => Found::holds(),
-        None => case.limit(),
+        None if explored.is_whole && !explored.nodes.is_empty() && !case.has_interrupts() => {
+            Found::holds()
+        }
+        None => case.unfollowed(),
     };
     Some(found.claim(
         "can-always-end",
         "wherever it is, it can still come to an end",
         case.possibly(),
     ))
+}
+
+/// Whether no end is reached by anything, not by interrupts either.
+fn is_hopeless(case: &Case<'_>) -> bool {
+    !ends(case).any(|end| case.reach.is_active(end))
 }
 
 fn ends(case: &Case<'_>) -> impl Iterator<Item = Handle<State>> {

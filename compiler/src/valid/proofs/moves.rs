@@ -22,12 +22,21 @@ pub(super) fn never_stuck(case: &Case<'_>) -> Option<Proof> {
     // A node that wasn't gone through yet doesn't move yet.
     let found = match (dead.filter(|_| explored.is_whole), unsure.first()) {
         (Some(node), _) => {
-            let leaves = case.list(&explored.leaves(node));
-            Found::fails(format!("no event leads on from {leaves}")).shown_by(case.witness(node))
+            let place = case.place(node);
+            if case.has_interrupts() {
+                Found::unknown(format!("only interrupts lead on from {place}"))
+            } else {
+                Found::fails(format!("no event leads on from {place}"))
+            }
+            .shown_by(case.witness(node))
         }
         (None, Some(&node)) => Found::unknown(guarded(case, &unsure)).shown_by(case.witness(node)),
-        (None, None) if explored.is_whole && !explored.nodes.is_empty() => Found::holds(),
-        (None, None) => case.limit(),
+        (None, None)
+            if explored.is_whole && !explored.nodes.is_empty() && !case.has_interrupts() =>
+        {
+            Found::holds()
+        }
+        (None, None) => case.unfollowed(),
     };
     Some(found.claim(
         "never-stuck",

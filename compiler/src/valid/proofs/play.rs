@@ -7,7 +7,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use statemark_runtime::{
-    EventId, FieldId, GuardId, Host, Observer, StateId, Table, TimerId, TransitionId, Value,
+    ActionId, EventId, FieldId, GuardId, Host, Observer, StateId, Table, TimerId, TransitionId,
+    Value,
 };
 
 /// Most questions of one step that are answered both ways. Unit: questions. Why: a machine that goes round as long as a
@@ -38,6 +39,8 @@ pub(super) struct Play {
     pub(super) entered: Vec<StateId>,
     pub(super) taken: Vec<TransitionId>,
     pub(super) raised: Vec<EventId>,
+    /// How many actions were carried out.
+    actions: usize,
     /// How many microsteps there were, and how many when the last question was asked.
     pub(super) microsteps: u32,
     spoken: u32,
@@ -87,6 +90,22 @@ impl Play {
             }
             None => false,
         }
+    }
+
+    /// What the step has cost. Unit: as that of the search's work.
+    pub(super) fn work(&self) -> usize {
+        // Every raised event is looked up once more when its turn comes.
+        let raised = self.raised.len().saturating_mul(2);
+        [
+            self.microsteps as usize,
+            self.entered.len(),
+            self.taken.len(),
+            self.actions,
+            self.asked,
+            raised,
+        ]
+        .into_iter()
+        .fold(1, usize::saturating_add)
     }
 
     /// Whether a step that failed would have failed whatever was answered late in it.
@@ -218,6 +237,11 @@ impl Observer for Watches<'_> {
         let mut play = self.play.borrow_mut();
         play.entered.push(state);
         play.toggle(state);
+    }
+
+    fn action(&mut self, _: ActionId) {
+        let mut play = self.play.borrow_mut();
+        play.actions = play.actions.saturating_add(1);
     }
 
     fn raised(&mut self, event: EventId) {

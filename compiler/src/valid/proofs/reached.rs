@@ -12,8 +12,9 @@ pub(super) fn states(case: &Case<'_>) -> Option<Proof> {
         .filter(|(handle, state)| !state.kind.is_history() && !case.explored.is_entered(*handle))
         .map(|(handle, _)| handle)
         .collect();
+    let is_followed = case.explored.is_whole && !case.has_interrupts();
     let is_denied = |state: &Handle<State>| {
-        !case.reach.is_active(*state) || (case.explored.is_whole && !case.has_interrupts())
+        !case.reach.is_active(*state) || (is_followed && !case.explored.is_passed(*state))
     };
     let denied: Vec<_> = missing.iter().copied().filter(is_denied).collect();
     let found = if missing.is_empty() {
@@ -24,6 +25,9 @@ pub(super) fn states(case: &Case<'_>) -> Option<Proof> {
             states: case.ids(denied),
             ..Witness::default()
         })
+    } else if is_followed {
+        let only = case.list(&missing);
+        Found::unknown(format!("only steps that don't come to rest lead to {only}"))
     } else if case.explored.is_whole {
         let only = case.list(&missing);
         Found::unknown(format!(
@@ -45,8 +49,9 @@ pub(super) fn transitions(case: &Case<'_>) -> Option<Proof> {
     let missing: Vec<Handle<Transition>> = all
         .filter(|&transition| !case.explored.is_taken(transition))
         .collect();
+    let is_followed = case.explored.is_whole && !case.has_interrupts();
     let is_denied = |transition: &Handle<Transition>| {
-        !case.reach.is_live(*transition) || (case.explored.is_whole && !case.has_interrupts())
+        !case.reach.is_live(*transition) || (is_followed && !case.explored.is_tried(*transition))
     };
     let denied: Vec<_> = missing.iter().copied().filter(is_denied).collect();
     let found = if missing.is_empty() {
@@ -64,6 +69,9 @@ pub(super) fn transitions(case: &Case<'_>) -> Option<Proof> {
             states,
             ..Witness::default()
         })
+    } else if is_followed {
+        let list = several(missing.iter().map(|&transition| told(case, transition)));
+        Found::unknown(format!("only in steps that don't come to rest: {list}"))
     } else if case.explored.is_whole {
         let list = several(missing.iter().map(|&transition| told(case, transition)));
         Found::unknown(format!(
@@ -90,12 +98,5 @@ fn told(case: &Case<'_>, transition: Handle<Transition>) -> String {
     match transition.triggers.first() {
         Some(&event) => format!("{source} {}", when(machine, transition.source, event)),
         None => format!("{source} by itself"),
-    }
-}
-
-impl Case<'_> {
-    /// Whether file edits lead to states by no transition.
-    pub(super) fn has_interrupts(&self) -> bool {
-        !self.machine.interrupts.is_empty()
     }
 }

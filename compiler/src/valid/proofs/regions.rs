@@ -26,7 +26,8 @@ pub(super) fn can_complete(case: &Case<'_>) -> Option<Proof> {
         .collect();
     let is_denied = |state: &Handle<State>| {
         let awaited = is_awaited(case, *state);
-        (case.explored.is_whole && !case.has_interrupts())
+        // What a step without end does on its way isn't weighed here.
+        (case.explored.is_whole && !case.has_interrupts() && case.explored.restless.is_none())
             || (awaited && !case.reach.can_be_done(case.machine, *state))
     };
     let denied: Vec<_> = open.iter().copied().filter(is_denied).collect();
@@ -44,10 +45,10 @@ pub(super) fn can_complete(case: &Case<'_>) -> Option<Proof> {
             states: case.ids(denied),
             ..Witness::default()
         })
-    } else if case.explored.is_whole {
-        Found::unknown("only behind interrupts, which aren't followed")
+    } else if case.explored.is_whole && !case.has_interrupts() {
+        Found::unknown("if at all, only in steps that don't come to rest")
     } else {
-        case.limit()
+        case.unfollowed()
     };
     Some(found.claim(
         "regions-complete",

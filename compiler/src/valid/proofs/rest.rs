@@ -27,10 +27,10 @@ pub(super) fn comes_to_rest(case: &Case<'_>) -> Option<Proof> {
             Found::unknown(format!("{after} it goes round as long as guards let it"))
         };
         found.shown_by(witness)
-    } else if explored.is_whole {
+    } else if explored.is_whole && !case.has_interrupts() {
         Found::holds()
     } else {
-        case.limit()
+        case.unfollowed()
     };
     Some(found.claim(
         "comes-to-rest",
