@@ -50,7 +50,7 @@ pub(super) fn cover(machine: &Machine, one: &Guard, two: &Guard) -> bool {
         return is_asked_alone(one) && is_asked_alone(two);
     }
     match (comparison(one), comparison(two)) {
-        (Some(one), Some(two)) if one.field == two.field && one.constant == two.constant => {
+        (Some(one), Some(two)) if one.is_like(&two) && one.constant == two.constant => {
             let field = machine.fields.at(one.field);
             let is_number = matches!(field.kind, Type::Int | Type::Float | Type::Number);
             let is_equality = matches!(one.relation, Relation::Equal | Relation::NotEqual);
@@ -94,6 +94,8 @@ fn is_answered(expression: &Expression) -> bool {
 /// `field < constant`.
 struct Comparison<'g> {
     field: Handle<Field>,
+    /// Whether it is an expression. To one, 3 and 3.0 are the same; to a comparison of a definition they needn't be.
+    is_expression: bool,
     relation: Relation,
     constant: &'g Constant,
 }
@@ -122,9 +124,14 @@ impl Relation {
 }
 
 impl Comparison<'_> {
+    /// Whether two ask the same field in the same way.
+    fn is_like(&self, other: &Self) -> bool {
+        self.field == other.field && self.is_expression == other.is_expression
+    }
+
     /// Whether no value does both.
     fn excludes(&self, other: &Self) -> bool {
-        if self.field != other.field {
+        if !self.is_like(other) {
             return false;
         }
         if self.constant == other.constant {
@@ -168,6 +175,7 @@ fn comparison(guard: &Guard) -> Option<Comparison<'_>> {
             };
             Some(Comparison {
                 field: *field,
+                is_expression: false,
                 relation,
                 constant,
             })
@@ -198,7 +206,11 @@ fn compared(expression: &Expression) -> Option<Comparison<'_>> {
     };
     Some(Comparison {
         field: *field,
+        is_expression: true,
         relation,
         constant,
     })
 }
+
+#[cfg(test)]
+mod tests;
