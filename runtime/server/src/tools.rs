@@ -10,11 +10,11 @@ mod time;
 
 use serde_json::{Map, Value, json};
 use statemark_store::body::{Body, Refused};
-use statemark_store::{Loaded, RunError, Written};
+use statemark_store::{Loaded, RunError, RunView, Written};
 
 use crate::bounds;
 use crate::catalog::Catalog;
-use crate::next::next;
+use crate::next::{next, next_of};
 use crate::pages::{PartCursor, Place, no_cursor, page};
 use crate::problem::Problem;
 use crate::profiles;
@@ -69,10 +69,15 @@ pub(crate) fn put(object: &mut Value, key: &str, value: Value) {
 
 /// An answer about a run, with what is next. What is null isn't told.
 pub(crate) fn about(loaded: &Loaded, value: Value) -> Result<Map<String, Value>, Problem> {
+    Ok(about_view(loaded, &loaded.view()?, value))
+}
+
+/// The same, for who has the run's view already.
+pub(crate) fn about_view(loaded: &Loaded, view: &RunView, value: Value) -> Map<String, Value> {
     let mut answer = fields(value);
     answer.retain(|_, it| !it.is_null());
-    answer.insert("next".to_owned(), next(loaded)?);
-    Ok(answer)
+    answer.insert("next".to_owned(), next_of(loaded, view));
+    answer
 }
 
 /// What an answer has room for beside what it holds already.

@@ -10,7 +10,7 @@ use crate::next::part;
 use crate::pages::{PartCursor, Place, no_cursor, page};
 use crate::problem::Problem;
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about, room};
+use crate::tools::{NEXT, about_view, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -76,10 +76,9 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         answer.insert("cursors".to_owned(), json!(Vec::from_iter(rest)));
         return Ok(answer);
     }
-    let mut answer = about(
-        &loaded,
-        json!({"title": view.title, "created_at": view.created, "updated_at": view.updated}),
-    )?;
+    let fields =
+        json!({"title": view.title, "created_at": view.created, "updated_at": view.updated});
+    let mut answer = about_view(&loaded, &view, fields);
     let mut cursors = Vec::new();
     let mut names = vec!["steps"];
     names.extend(input.include.iter().map(|it| it.name()));
