@@ -12,7 +12,7 @@ pub(super) fn states(case: &Case<'_>) -> Option<Proof> {
         .filter(|(handle, state)| !state.kind.is_history() && !case.explored.is_entered(*handle))
         .map(|(handle, _)| handle)
         .collect();
-    let is_followed = case.explored.is_whole && !case.has_interrupts();
+    let is_followed = is_followed(case);
     let is_denied = |state: &Handle<State>| {
         !case.reach.is_active(*state) || (is_followed && !case.explored.is_passed(*state))
     };
@@ -25,16 +25,8 @@ pub(super) fn states(case: &Case<'_>) -> Option<Proof> {
             states: case.ids(denied),
             ..Witness::default()
         })
-    } else if is_followed {
-        let only = case.list(&missing);
-        Found::unknown(format!("only steps that don't come to rest lead to {only}"))
-    } else if case.explored.is_whole {
-        let only = case.list(&missing);
-        Found::unknown(format!(
-            "only interrupts lead to {only}, and they aren't followed"
-        ))
     } else {
-        case.limit()
+        undecided(case, &case.list(&missing))
     };
     Some(found.claim(
         "states-reachable",
@@ -49,7 +41,7 @@ pub(super) fn transitions(case: &Case<'_>) -> Option<Proof> {
     let missing: Vec<Handle<Transition>> = all
         .filter(|&transition| !case.explored.is_taken(transition))
         .collect();
-    let is_followed = case.explored.is_whole && !case.has_interrupts();
+    let is_followed = is_followed(case);
     let is_denied = |transition: &Handle<Transition>| {
         !case.reach.is_live(*transition) || (is_followed && !case.explored.is_tried(*transition))
     };
@@ -69,22 +61,33 @@ pub(super) fn transitions(case: &Case<'_>) -> Option<Proof> {
             states,
             ..Witness::default()
         })
-    } else if is_followed {
-        let list = several(missing.iter().map(|&transition| told(case, transition)));
-        Found::unknown(format!("only in steps that don't come to rest: {list}"))
-    } else if case.explored.is_whole {
-        let list = several(missing.iter().map(|&transition| told(case, transition)));
-        Found::unknown(format!(
-            "only behind interrupts, which aren't followed: {list}"
-        ))
     } else {
-        case.limit()
+        let list = several(missing.iter().map(|&transition| told(case, transition)));
+        undecided(case, &list)
     };
     Some(found.claim(
         "transitions-taken",
         "every transition can be taken",
         case.possibly(),
     ))
+}
+
+/// Whether all that the machine can do was gone through.
+fn is_followed(case: &Case<'_>) -> bool {
+    case.explored.is_whole && !case.has_interrupts()
+}
+
+/// What is known of things that weren't met, and that nothing denies.
+fn undecided(case: &Case<'_>, list: &str) -> Found {
+    if is_followed(case) {
+        Found::unknown(format!("only in steps that don't come to rest: {list}"))
+    } else if case.explored.is_whole {
+        Found::unknown(format!(
+            "only behind interrupts, which aren't followed: {list}"
+        ))
+    } else {
+        case.limit()
+    }
 }
 
 /// A transition for a sentence: `` `a` on `go` ``.
