@@ -39,6 +39,11 @@ pub(crate) struct Config {
     pub(crate) checks: BTreeMap<String, Declared>,
 }
 
+/// Whether a folder has one.
+pub(crate) fn is_in(folder: &Path) -> bool {
+    folder.join(FILE).is_file()
+}
+
 /// The configuration of the project around a folder, and where it is written; none if there is none.
 pub(crate) fn find(here: &Path) -> Result<Option<(PathBuf, Config)>, Failure> {
     let Some(path) = files::upward(here, FILE) else {

@@ -12,8 +12,10 @@ use super::{SpecsArgs, StoreArgs};
                         [checks.tests]\n  \
                         command = [\"cargo\", \"test\"]\n  \
                         timeout = \"10m\"\n\n\
-                        A run's own workflow comes first, then statemark.toml. What a workflow `requires` is the check that it\n\
-                        declares itself, as it declares it. No shell is asked: a command is a list of words.\n\
+                        A run's own workflow comes first, then statemark.toml. What a workflow `requires` is the\n\
+                        check that it declares itself, as it declares it. No shell is asked: a command is a list of\n\
+                        words. It runs in the project's folder: that of statemark.toml, else the root of the\n\
+                        repository; `cwd = \"…\"` names one below.\n\
                         Exit code 1: the check didn't pass.")]
 pub(crate) struct RunCheckArgs {
     /// The check

@@ -11,8 +11,9 @@ use statemark_server::Set;
                         statemark serve                          over standard input and output\n  \
                         statemark serve examples --http 127.0.0.1:7420\n  \
                         claude mcp add statemark -- statemark serve\n\n\
-                        It owns no run: kill it and start it again, and every run is where it was. Over HTTP, callers show\n\
-                        tokens (`statemark token create`) as soon as there are some; without any, only this machine is let in.")]
+                        It owns no run: kill it and start it again, and every run is where it was. Over HTTP, callers\n\
+                        show tokens (`statemark token create`) as soon as there are some; without any, only this\n\
+                        machine is let in.")]
 pub(crate) struct ServeArgs {
     /// Files and folders with the specs of workflows
     #[arg(default_value = ".", value_name = "PATH")]

@@ -107,11 +107,15 @@ fn around(here: &Path) -> PathBuf {
     here.join(FOLDER)
 }
 
-/// The project's root: the repository's, else the nearest folder upward that keeps runs, else the current one.
+/// The project's root: the nearest folder upward with a `statemark.toml`, at most up to the repository's root, which it is
+/// else; outside of repositories the nearest folder upward that keeps runs, else the current one.
 pub(super) fn root(here: &Path) -> &Path {
+    let repository = repository(here);
+    let is_root = |folder: &&Path| config::is_in(folder) || Some(*folder) == repository;
     let keeps_runs = |folder: &&Path| folder.join(FOLDER).is_dir();
-    let root = repository(here).or_else(|| here.ancestors().find(keeps_runs));
-    root.unwrap_or(here)
+    let root = here.ancestors().find(is_root);
+    root.or_else(|| here.ancestors().find(keeps_runs))
+        .unwrap_or(here)
 }
 
 /// The root of the repository around a folder, found as git finds it: it doesn't go up into the folders that

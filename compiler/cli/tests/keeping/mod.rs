@@ -1,12 +1,12 @@
 //! What `store` does with stores that documents can't make: damaged ones, ones that others read, and ones on a server.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use rusqlite::Connection;
 
 use crate::document::{Run, Said};
-use crate::shell::{BINARY, Scratch, perform};
+use crate::shell::{Scratch, perform, statemark};
 
 const SPEC: &str = "## STATE-MACHINE: door\n\n```mermaid\nstateDiagram-v2\n    [*] --> shut\n    shut --> open : push\n    open --> shut : pull\n```\n";
 
@@ -93,9 +93,8 @@ fn an_export_goes_through_a_pipe_and_may_be_cut() {
     };
     // Hashes are masked in what is said here, so that it can't be what was written.
     assert_eq!(perform(&import, &scratch.path).code, 2);
-    let mut child = Command::new(BINARY)
+    let mut child = statemark(&scratch.path)
         .args(["store", "export", "-"])
-        .current_dir(&scratch.path)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -103,16 +102,14 @@ fn an_export_goes_through_a_pipe_and_may_be_cut() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    let mut export = Command::new(BINARY)
+    let mut export = statemark(&scratch.path)
         .args(["store", "export", "-"])
-        .current_dir(&scratch.path)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let import = Command::new(BINARY)
+    let import = statemark(&scratch.path)
         .args(["store", "import", "-", "--store", "other.db"])
-        .current_dir(&scratch.path)
         .stdin(export.stdout.take().unwrap())
         .output()
         .unwrap();

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::keeping::{filled, said};
-use crate::shell::BINARY;
+use crate::shell::statemark;
 
 /// How long senders are killed.
 const LONG: Duration = Duration::from_secs(4);
@@ -92,11 +92,9 @@ fn send_until_killed(folder: &Path, sender: u64, told: &AtomicU64) -> Vec<(Strin
 }
 
 fn send(folder: &Path, key: &str) -> Child {
-    let mut command = Command::new(BINARY);
+    let mut command = statemark(folder);
     command
         .args(["send", "k1", "push", "--key", key])
-        .current_dir(folder)
-        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     command.spawn().unwrap()
@@ -104,9 +102,8 @@ fn send(folder: &Path, key: &str) -> Child {
 
 /// How many records there are under each key.
 fn journal(folder: &Path) -> BTreeMap<String, usize> {
-    let events = Command::new(BINARY)
+    let events = statemark(folder)
         .args(["events", "k1", "--json"])
-        .current_dir(folder)
         .output()
         .unwrap();
     assert!(events.status.success());

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ use statemark_store::{
     Workflow,
 };
 
-use crate::shell::BINARY;
+use crate::shell::{BINARY, statemark, untouched};
 
 const SPEC: &str = r#"## STATE-MACHINE
 
@@ -158,16 +158,13 @@ fn once(folder: &Path, command: &[&str]) -> (Duration, String) {
     let time = PathBuf::from("/usr/bin/time");
     let is_measured = command[0] != "state" && time.exists();
     let mut process = if is_measured {
-        let mut process = Command::new(time);
+        let mut process = untouched(time, folder);
         process.args(["-f", "%M KiB", BINARY]);
         process
     } else {
-        Command::new(BINARY)
+        statemark(folder)
     };
-    process
-        .args(command)
-        .current_dir(folder)
-        .stdout(Stdio::null());
+    process.args(command).stdout(Stdio::null());
     let begun = Instant::now();
     let output = process.stderr(Stdio::piped()).output().unwrap();
     let time = begun.elapsed();

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::shell::BINARY;
+use crate::shell::statemark;
 
 /// A server of its own, and the one client of it.
 pub(crate) struct Client {
@@ -147,30 +147,17 @@ impl Client {
 
 /// `statemark serve` with these arguments in a folder.
 pub(crate) fn serve(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(BINARY);
-    command
-        .arg("serve")
-        .args(arguments)
-        .current_dir(folder)
-        .env("STATEMARK_NOW", "1800000000000")
-        .env("XDG_CONFIG_HOME", "own")
-        .env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap())
-        .env_remove("STATEMARK_STORE")
-        .env_remove("STATEMARK_TOKEN");
+    let mut command = statemark(folder);
+    command.arg("serve").args(arguments);
+    command.env("STATEMARK_NOW", "1800000000000");
     command
 }
 
 /// Makes a token: its text.
 pub(crate) fn token(folder: &Path, words: &str) -> String {
-    let output = Command::new(BINARY)
-        .args(["token", "create"])
-        .args(words.split(' '))
-        .current_dir(folder)
-        .env("XDG_CONFIG_HOME", "own")
-        .env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap())
-        .env_remove("STATEMARK_TOKEN")
-        .output()
-        .unwrap();
+    let mut command = statemark(folder);
+    command.args(["token", "create"]).args(words.split(' '));
+    let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let token = text.split_whitespace().find(|it| it.starts_with("smk_"));
     token.unwrap_or_else(|| panic!("{text}")).to_owned()

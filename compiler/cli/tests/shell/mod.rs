@@ -1,5 +1,6 @@
 //! Runs commands in folders made for them.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -69,24 +70,8 @@ pub(crate) fn perform(run: &Run, folder: &Path) -> Said {
         program => assert_eq!(program, "statemark", "{}", run.command),
     }
     let program = if words[0] == "git" { "git" } else { BINARY };
-    let mut command = Command::new(program);
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null");
-    command.env("GIT_CONFIG_NOSYSTEM", "1");
-    // A repository around this one isn't meant.
-    command.env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap());
-    command.args(&words[1..]).current_dir(folder);
-    for variable in [
-        "NO_COLOR",
-        "CLICOLOR",
-        "CLICOLOR_FORCE",
-        "STATEMARK_OUTPUT_FORMAT",
-        "STATEMARK_RUN",
-        "STATEMARK_STORE",
-        "STATEMARK_TOKEN",
-    ] {
-        command.env_remove(variable);
-    }
-    command.env("XDG_CONFIG_HOME", "own");
+    let mut command = untouched(program, folder);
+    command.args(&words[1..]);
     command.envs(variables.iter().map(|pair| pair.split_once('=').unwrap()));
     command
         .stdin(Stdio::piped())
@@ -103,6 +88,36 @@ pub(crate) fn perform(run: &Run, folder: &Path) -> Said {
         stdout: masked(&String::from_utf8(output.stdout).unwrap(), folder),
         stderr: masked(&String::from_utf8(output.stderr).unwrap(), folder),
     }
+}
+
+/// `statemark` in a folder.
+pub(crate) fn statemark(folder: &Path) -> Command {
+    untouched(BINARY, folder)
+}
+
+/// A program in a folder, untouched by what is set on this machine and by what lies around the folder.
+pub(crate) fn untouched(program: impl AsRef<OsStr>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .current_dir(folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        // A repository around this one isn't meant.
+        .env("GIT_CEILING_DIRECTORIES", folder.parent().unwrap())
+        .env("XDG_CONFIG_HOME", "own")
+        .stdin(Stdio::null());
+    for variable in [
+        "NO_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "STATEMARK_OUTPUT_FORMAT",
+        "STATEMARK_RUN",
+        "STATEMARK_STORE",
+        "STATEMARK_TOKEN",
+    ] {
+        command.env_remove(variable);
+    }
+    command
 }
 
 /// The words of a command, as a shell takes them; only single quotes are known.
