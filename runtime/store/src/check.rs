@@ -164,6 +164,9 @@ pub struct Ran {
     /// Why it has no code: it couldn't be begun, took too long, or was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// The folder that it ran in, as its machine calls it: so that nobody takes what passed elsewhere for this project's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub folder: String,
     /// How long it took. Unit: milliseconds.
     pub milliseconds: u64,
     /// What it has printed, beginning and end.

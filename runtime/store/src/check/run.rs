@@ -55,7 +55,11 @@ pub fn run(
                 let cwd = declared.cwd.as_deref().unwrap_or(".");
                 format!("there is no folder `{cwd}` to run it in")
             };
-            return Ok(unbegun(problem));
+            return Ok(Ran {
+                problem: Some(problem),
+                folder: name(&folder),
+                ..Ran::default()
+            });
         }
     };
     let stdout = Reading::of(child.stdout.take());
@@ -68,6 +72,7 @@ pub fn run(
     }
     let ((stdout, one), (stderr, other)) = (stdout.text(), stderr.text());
     let mut ran = Ran {
+        folder: name(&folder),
         milliseconds,
         stdout,
         stderr,
@@ -90,11 +95,10 @@ pub fn run(
     Ok(ran)
 }
 
-fn unbegun(problem: String) -> Ran {
-    Ran {
-        problem: Some(problem),
-        ..Ran::default()
-    }
+/// The whole path of a folder.
+fn name(folder: &Path) -> String {
+    let whole = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    whole.to_string_lossy().into_owned()
 }
 
 /// How a check has ended.
@@ -260,7 +264,11 @@ mod tests {
         let mut check = declared(&["sh", "-c", "echo $COLOR; pwd; cat"]);
         check.env.insert("COLOR".to_owned(), "blue".to_owned());
         check.cwd = Some("usr".to_owned());
-        assert_eq!(ran(&check).stdout, "blue\n/usr\n");
+        let ran = ran(&check);
+        assert_eq!(
+            (ran.stdout.as_str(), ran.folder.as_str()),
+            ("blue\n/usr\n", "/usr")
+        );
     }
 
     #[test]

@@ -34,6 +34,9 @@ struct Answer {
     cancelled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
+    /// Where it ran.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    folder: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     stdout: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -109,6 +112,7 @@ impl Answer {
             problem: ran.problem,
             cancelled: ran.cancelled,
             seconds: Some(time.as_secs_f64()),
+            folder: ran.folder,
             stdout: ran.stdout,
             stderr: ran.stderr,
             left_out: ran.left_out,
