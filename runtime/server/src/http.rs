@@ -106,8 +106,8 @@ pub async fn serve_http(desk: Arc<Desk>, options: HttpOptions) -> std::io::Resul
     let own = Router::new()
         .nest("/api", api::router(Arc::clone(&desk), stop.clone()))
         .route("/metrics", get(move || told(Arc::clone(&counted))));
-    let router = mounted(make, own, &options, &stop);
-    listen(router, Some(desk), &options, stop).await
+    let router = mounted(make, own, &options, desk.clone(), &stop);
+    listen(router, desk, &options, stop).await
 }
 
 /// Listens, and serves any handler on the same router, with the same checks, until it is stopped.
@@ -120,8 +120,9 @@ pub async fn serve_handler<H: ServerHandler>(
     options: HttpOptions,
 ) -> std::io::Result<Serving> {
     let stop = CancellationToken::new();
-    let router = mounted(make, Router::new(), &options, &stop);
-    listen(router, None, &options, stop).await
+    let count = Arc::new(Metrics::default());
+    let router = mounted(make, Router::new(), &options, count.clone(), &stop);
+    listen(router, count, &options, stop).await
 }
 
 /// The handler at its place, with what stands beside it, behind the door.
@@ -129,6 +130,7 @@ fn mounted<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     beside: Router,
     options: &HttpOptions,
+    count: Arc<dyn count::Count>,
     stop: &CancellationToken,
 ) -> Router {
     let config = StreamableHttpServerConfig::default()
@@ -148,7 +150,7 @@ fn mounted<H: ServerHandler>(
     let mcp = Router::new()
         .nest_service("/mcp", service)
         .layer(middleware::from_fn_with_state(owners, owners::keep_apart));
-    let door = door::Door::new(options);
+    let door = door::Door::new(options, count);
     let behind = beside
         .merge(mcp)
         .layer(DefaultBodyLimit::max(BODY))
@@ -174,7 +176,7 @@ async fn told(desk: Arc<Desk>) -> Response {
 
 async fn listen(
     router: Router,
-    desk: Option<Arc<Desk>>,
+    count: Arc<dyn count::Count>,
     options: &HttpOptions,
     stop: CancellationToken,
 ) -> std::io::Result<Serving> {
@@ -199,11 +201,7 @@ async fn listen(
         std::io::Error::new(error.kind(), format!("can't listen at {asked}: {why}"))
     })?;
     let address = listener.local_addr()?;
-    let counting: Arc<dyn count::Count> = match desk {
-        Some(desk) => desk,
-        None => Arc::new(Metrics::default()),
-    };
-    let listener = count::Counted::new(listener, counting);
+    let listener = count::Counted::new(listener, count);
     let (asked_to_end, ended) = (stop.clone(), stop.clone());
     let task = tokio::spawn(async move {
         let serving = axum::serve(listener, router);

@@ -1,4 +1,5 @@
-//! What is counted, as Prometheus reads it: calls by tool and outcome, refusals by code, how long calls took, connections;
+//! What is counted, as Prometheus reads it: calls by tool and outcome, refusals by code (those at
+//! the door, too), how long calls took, connections;
 //! and runs by status.
 //!
 //! What to rely on: runs are counted by the store, all that it has, once in some seconds however often somebody asks; whoever
@@ -54,7 +55,7 @@ impl Default for Metrics {
         registry.register("calls", "Calls of tools", calls.clone());
         registry.register(
             "refusals",
-            "Calls that weren't answered as asked",
+            "Calls that weren't answered as asked, and requests that weren't let in",
             refusals.clone(),
         );
         registry.register("call_seconds", "How long calls took", seconds.clone());
@@ -80,10 +81,15 @@ impl Metrics {
         let labels: Labels<2> = [("tool", tool.to_owned()), ("outcome", outcome.to_owned())];
         self.calls.get_or_create(&labels.to_vec()).inc();
         if let Some(code) = code {
-            let labels: Labels<1> = [("code", code.to_owned())];
-            self.refusals.get_or_create(&labels.to_vec()).inc();
+            self.turned_away(code);
         }
         self.seconds.observe(took.as_secs_f64());
+    }
+
+    /// Counts a refusal: that of a call, or of a request that came to no call.
+    pub(crate) fn turned_away(&self, code: &str) {
+        let labels: Labels<1> = [("code", code.to_owned())];
+        self.refusals.get_or_create(&labels.to_vec()).inc();
     }
 
     /// A connection was opened.

@@ -263,6 +263,9 @@ fn what_happened_is_counted() {
     server.call("list_runs", &json!({}), "");
     server.call("get_run", &json!({"run_id": "none"}), "");
     server.get("/api/runs/none", "");
+    server.get("/api/runs", "Authorization: Bearer smk_none\r\n");
+    server.get("/api/runs", "Origin: http://evil.example\r\n");
+    server.raw("GET /api/runs HTTP/1.1\r\nHost: evil.example\r\n", b"");
     let answer = server.get("/metrics", "");
     let head = answer.head.to_ascii_lowercase();
     assert!(
@@ -273,6 +276,9 @@ fn what_happened_is_counted() {
         "statemark_calls_total{tool=\"list_runs\",outcome=\"ok\"} 1",
         "statemark_calls_total{tool=\"get_run\",outcome=\"refused\"} 2",
         "statemark_refusals_total{code=\"unknown_run\"} 2",
+        "statemark_refusals_total{code=\"unauthorized\"} 1",
+        "statemark_refusals_total{code=\"bad_origin\"} 1",
+        "statemark_refusals_total{code=\"bad_host\"} 1",
         "statemark_call_seconds_count 3",
         "statemark_connections 1",
         "statemark_runs{status=\"running\"} 1",

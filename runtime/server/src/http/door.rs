@@ -18,6 +18,7 @@ use serde_json::json;
 use statemark_store::{Hash, Tokens};
 
 use super::HttpOptions;
+use super::count::Count;
 use super::owners::Owner;
 use crate::caller::Caller;
 use crate::problem::{Problem, envelope};
@@ -47,6 +48,7 @@ impl Keys for Tokens {
 pub(super) struct Door(Arc<Inner>);
 
 struct Inner {
+    count: Arc<dyn Count>,
     keys: Arc<dyn Keys>,
     caller: Caller,
     is_loopback: bool,
@@ -55,9 +57,10 @@ struct Inner {
 }
 
 impl Door {
-    pub(super) fn new(options: &HttpOptions) -> Self {
+    pub(super) fn new(options: &HttpOptions, count: Arc<dyn Count>) -> Self {
         let origin = |it: &String| it.trim_end_matches('/').to_ascii_lowercase();
         Self(Arc::new(Inner {
+            count,
             keys: Arc::clone(&options.keys),
             caller: options.caller.clone(),
             is_loopback: options.address.ip().is_loopback(),
@@ -69,9 +72,26 @@ impl Door {
     fn tokens(&self) -> Result<Arc<Tokens>, Box<Response>> {
         let told = |why: String| {
             let problem = Problem::new("tokens_unreadable", why);
-            Box::new(refused(StatusCode::SERVICE_UNAVAILABLE, problem))
+            Box::new(self.refuse(StatusCode::SERVICE_UNAVAILABLE, problem))
         };
         self.0.keys.tokens().map_err(told)
+    }
+
+    /// Refuses somebody, and counts it.
+    fn refuse(&self, status: StatusCode, problem: Problem) -> Response {
+        self.0.count.metrics().turned_away(&problem.code);
+        refused(status, problem)
+    }
+
+    /// Refuses somebody whose token isn't good, or who has none.
+    fn unknown(&self, why: &'static str) -> Response {
+        let problem = Problem::new("unauthorized", why);
+        let mut response = self.refuse(StatusCode::UNAUTHORIZED, problem);
+        let challenge = header::HeaderValue::from_static("Bearer");
+        response
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, challenge);
+        response
     }
 
     /// Whether a token is still good.
@@ -101,7 +121,7 @@ pub(super) async fn check_source(
     let host = host.or_else(|| request.uri().authority().map(Authority::as_str));
     if !host.is_some_and(|host| is_among(host, &door.0.hosts)) {
         let message = "the server isn't asked for under this name; `--host NAME` allows one";
-        return refused(StatusCode::FORBIDDEN, Problem::new("bad_host", message));
+        return door.refuse(StatusCode::FORBIDDEN, Problem::new("bad_host", message));
     }
     if let Some(origin) = headers.get(header::ORIGIN) {
         let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
@@ -109,7 +129,7 @@ pub(super) async fn check_source(
         let own = host.map(|host| format!("http://{}", host.to_ascii_lowercase()));
         if own.as_ref() != Some(&origin) && !door.0.origins.contains(&origin) {
             let message = "pages of this origin may not call; `--origin URL` allows one";
-            return refused(StatusCode::FORBIDDEN, Problem::new("bad_origin", message));
+            return door.refuse(StatusCode::FORBIDDEN, Problem::new("bad_origin", message));
         }
     }
     next.run(request).await
@@ -140,9 +160,8 @@ pub(super) async fn let_in(State(door): State<Door>, mut request: Request, next:
                 scheme.eq_ignore_ascii_case("bearer").then_some(text)
             });
             let Some(token) = text.and_then(|text| tokens.find(text)) else {
-                return unknown(
-                    "the token isn't good here: it was revoked, or is another project's",
-                );
+                return door
+                    .unknown("the token isn't good here: it was revoked, or is another project's");
             };
             let caller = Caller {
                 actor: token.actor(),
@@ -154,7 +173,7 @@ pub(super) async fn let_in(State(door): State<Door>, mut request: Request, next:
         None if door.0.is_loopback && tokens.iter().next().is_none() => {
             (door.0.caller.clone(), None)
         }
-        None => return unknown("a token is needed: `Authorization: Bearer …`"),
+        None => return door.unknown("a token is needed: `Authorization: Bearer …`"),
     };
     request.extensions_mut().insert(caller);
     request.extensions_mut().insert(Owner(token));
@@ -175,16 +194,6 @@ pub(super) async fn let_in(State(door): State<Door>, mut request: Request, next:
 fn is_stream(response: &Response) -> bool {
     let media = response.headers().get(header::CONTENT_TYPE);
     media.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"))
-}
-
-fn unknown(why: &'static str) -> Response {
-    let problem = Problem::new("unauthorized", why);
-    let mut response = refused(StatusCode::UNAUTHORIZED, problem);
-    let challenge = header::HeaderValue::from_static("Bearer");
-    response
-        .headers_mut()
-        .insert(header::WWW_AUTHENTICATE, challenge);
-    response
 }
 
 /// A refusal in the one shape of all answers.
