@@ -4,7 +4,8 @@
 //! is handed on as one that names a session that isn't there, and is answered as such: nobody learns which sessions there are.
 //!
 //! What to rely on: callers without a token are one caller. Which sessions there are is known by rmcp's manager alone; what
-//! is remembered beside it is of sessions that it has, and of about as many at most that it had.
+//! is remembered beside it is of sessions that it has, and of about as many at most that it had. A caller has a bounded
+//! number of sessions: whoever begins more loses the one that was used longest ago, and is told so as of one that has ended.
 //!
 //! Deliberately not here: what becomes of a session whose token is revoked. The door refuses its requests and ends its streams.
 
@@ -33,6 +34,10 @@ const NOT_THERE: &str = "Not Found: Session not found";
 /// How many sessions are remembered before it is looked which of them are gone.
 const FEW: usize = 64;
 
+/// Most sessions of a caller. Why: each keeps tasks and queues until it has been silent for hours, and whoever only ever
+/// begins new ones must not fill the memory; no one has as many at work.
+const MOST: usize = 1_000;
+
 /// Who sends a request: whoever has that token; or anyone on this machine, where none is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner(pub(super) Option<Hash>);
@@ -45,15 +50,53 @@ pub(super) struct Owners {
 }
 
 struct Begun {
-    by: BTreeMap<SessionId, Owner>,
+    by: BTreeMap<SessionId, Session>,
     /// With how many it is looked which of them are gone.
     most: usize,
+    /// How many requests have named a session of theirs or begun one.
+    uses: u64,
+}
+
+struct Session {
+    owner: Owner,
+    /// The number of its last use.
+    used: u64,
+}
+
+impl Begun {
+    /// Whether a session was begun by this caller, who uses it now.
+    fn is_used(&mut self, session: &SessionId, owner: Owner) -> bool {
+        let own = self.by.get_mut(session).filter(|it| it.owner == owner);
+        own.is_some_and(|it| {
+            self.uses = self.uses.saturating_add(1);
+            it.used = self.uses;
+            true
+        })
+    }
+
+    /// Remembers who began a session: the one that they lose by it, if they have too many.
+    fn add(&mut self, session: SessionId, owner: Owner) -> Option<SessionId> {
+        self.uses = self.uses.saturating_add(1);
+        let used = self.uses;
+        self.by.insert(session, Session { owner, used });
+        let own = || self.by.iter().filter(|(_, it)| it.owner == owner);
+        if own().count() <= MOST {
+            return None;
+        }
+        let (oldest, _) = own().min_by_key(|(_, it)| it.used)?;
+        let oldest = oldest.clone();
+        self.by.remove(&oldest);
+        Some(oldest)
+    }
 }
 
 impl Owners {
     pub(super) fn new(sessions: Arc<LocalSessionManager>) -> Self {
-        let by = BTreeMap::new();
-        let begun = Arc::new(Mutex::new(Begun { by, most: FEW }));
+        let begun = Arc::new(Mutex::new(Begun {
+            by: BTreeMap::new(),
+            most: FEW,
+            uses: 0,
+        }));
         Self { sessions, begun }
     }
 
@@ -68,15 +111,24 @@ impl Owners {
 
     /// Whether a session is there, and this caller's.
     async fn is_own(&self, session: &SessionId, owner: Owner) -> bool {
-        let is_own = self.begun().by.get(session) == Some(&owner);
+        let is_own = self.begun().is_used(session, owner);
         is_own && self.is_there(session).await
     }
 
-    /// Remembers who began a session. As often as there are twice as many, it is looked which of them are gone.
+    /// Remembers who began a session, and ends another one if these are too many.
     async fn remember(&self, session: SessionId, owner: Owner) {
+        let lost = self.begun().add(session, owner);
+        if let Some(lost) = lost {
+            // One that is gone already is what is wanted.
+            let _ = self.sessions.close_session(&lost).await;
+        }
+        self.tidy().await;
+    }
+
+    /// As often as there are twice as many, it is looked which of the sessions are gone.
+    async fn tidy(&self) {
         let known: Vec<SessionId> = {
             let mut begun = self.begun();
-            begun.by.insert(session, owner);
             if begun.by.len() < begun.most {
                 return;
             }
@@ -111,9 +163,11 @@ pub(super) async fn keep_apart(
     mut request: Request,
     next: Next,
 ) -> Response {
+    let mut own = None;
     let mut is_elsewhere = false;
     if let Some(session) = named(request.headers()) {
         is_elsewhere = !owners.is_own(&session, owner).await;
+        own = Some(session).filter(|_| !is_elsewhere);
     }
     if is_elsewhere {
         request.headers_mut().insert(SESSION, NOBODYS);
@@ -126,7 +180,12 @@ pub(super) async fn keep_apart(
         *response.status_mut() = StatusCode::NOT_FOUND;
         return response;
     }
-    if let Some(session) = named(response.headers()) {
+    if is_end
+        && let Some(session) = own
+        && response.status().is_success()
+    {
+        owners.begun().by.remove(&session);
+    } else if let Some(session) = named(response.headers()) {
         owners.remember(session, owner).await;
     }
     response
@@ -154,5 +213,32 @@ mod tests {
         }
         assert!(owners.is_own(&kept, ann).await);
         assert!(!owners.is_own(&kept, ben).await);
+    }
+
+    #[tokio::test]
+    async fn whoever_begins_too_many_loses_the_one_used_longest_ago() {
+        let sessions = Arc::new(LocalSessionManager::default());
+        let owners = Owners::new(Arc::clone(&sessions));
+        let (ann, ben) = (Owner(None), Owner(Some(Hash::of(b"ben"))));
+        let mut begun = Vec::new();
+        for number in 0..=MOST {
+            let (session, _transport) = sessions.create_session().await.unwrap();
+            owners.remember(session.clone(), ann).await;
+            if number == 0 {
+                let (other, _transport) = sessions.create_session().await.unwrap();
+                owners.remember(other.clone(), ben).await;
+                begun.push(other);
+            }
+            begun.push(session);
+            // The first one is used all the time.
+            assert!(owners.is_own(&begun[1], ann).await);
+        }
+        assert!(owners.is_own(&begun[0], ben).await, "another's");
+        assert!(
+            !owners.is_there(&begun[2]).await,
+            "the one used longest ago"
+        );
+        assert!(owners.is_own(&begun[3], ann).await, "the next");
+        assert_eq!(owners.begun().by.len(), MOST + 1);
     }
 }
