@@ -144,6 +144,7 @@ mod id;
 mod jump;
 mod limits;
 mod machine;
+pub mod near;
 mod operation;
 mod record;
 mod regions;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::Value;
+use statemark_runtime::near::nearest;
 use statemark_runtime::{EventId, EventKind, TransitionId};
 
 use super::draft::{Draft, Taking, Took};
@@ -138,8 +139,7 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
             (event, Some(Cause::SafeNext { sent }))
         }
         (None, None, _) => {
-            let reason = format!("`{}` has no event `{}`", workflow.id(), send.event);
-            return Ok(Some(("unknown_event", reason)));
+            return Ok(Some(("unknown_event", draft.loaded().no_event(&send.event))));
         }
     };
     if let Some(invoking) = draft.loaded().outcome_of(&send.event)? {
@@ -278,6 +278,26 @@ impl Loaded {
             }
         }
         events
+    }
+
+    /// That the machine has no such event, and which one may be meant.
+    pub(crate) fn no_event(&self, event: &str) -> String {
+        let known = self.named_events();
+        let near = nearest(event, known.iter().copied());
+        let near = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
+        format!("`{}` has no event `{event}`{near}", self.workflow.id())
+    }
+
+    /// The events of the machine that somebody could send, here or elsewhere.
+    pub(crate) fn named_events(&self) -> Vec<&str> {
+        let table = self.workflow.table();
+        let named = table
+            .events()
+            .filter(|(_, row)| row.kind == EventKind::Named);
+        named
+            .map(|(id, _)| table.event_name(id))
+            .filter(|name| !is_own(name))
+            .collect()
     }
 
     /// Whether an active state catches names that the machine doesn't have.

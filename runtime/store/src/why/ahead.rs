@@ -215,7 +215,14 @@ impl Loaded {
     pub(super) fn other_than(&self, event: &str) -> Option<Call> {
         let mut legal = self.legal_events().into_iter();
         let event = legal.find(|it| it != event)?;
-        let fields = self.required_of(&event);
-        Some(Call::Send { event, fields })
+        Some(self.sending(&event))
+    }
+
+    /// That an event is sent, with what it needs.
+    pub(super) fn sending(&self, event: &str) -> Call {
+        Call::Send {
+            event: event.to_owned(),
+            fields: self.required_of(event),
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Why an event would be taken or not.
 
+use statemark_runtime::near::nearest;
 use statemark_runtime::{EventId, EventKind, StateId};
 
-use super::way::nearest;
+use super::way;
 use super::{Call, Reason};
 use crate::runs::{Legal, Loaded, RunError, list};
 
@@ -72,18 +73,18 @@ impl Loaded {
                 }),
             });
         }
-        let named = table
-            .events()
-            .filter(|(_, row)| row.kind == EventKind::Named);
-        let all: Vec<String> = named
-            .map(|(id, _)| table.event_name(id).to_owned())
-            .filter(|name| !crate::runs::is_own(name))
-            .collect();
-        let text = format!("`{}` has no event `{event}`", self.workflow.id());
-        let next = self.other_than(event);
+        let known = self.named_events();
+        let near = nearest(event, known.iter().copied());
+        let all: Vec<String> = known.iter().map(|it| (*it).to_owned()).collect();
+        let next = match near {
+            Some(near) if self.legal_events().iter().any(|it| it == near) => Some(self.sending(near)),
+            _ => self.other_than(event),
+        };
+        let text = self.no_event(event);
+        let has = if near.is_some() { " It has " } else { "; it has " };
         Ok(Reason {
             code: "unknown_event",
-            text: format!("{text}; it has {}", list(&all)),
+            text: format!("{text}{has}{}", list(&all)),
             next,
         })
     }
@@ -138,7 +139,7 @@ impl Loaded {
     ) -> Result<Option<(String, Option<Call>)>, RunError> {
         let mut best: Option<(bool, usize, Reason)> = None;
         for it in legal {
-            let Some(steps) = nearest(self.workflow.table(), it, states) else {
+            let Some(steps) = way::nearest(self.workflow.table(), it, states) else {
                 continue;
             };
             let reason = self.of_legal(it)?;
