@@ -101,6 +101,8 @@ pub(crate) enum FailureKind {
         run: String,
         /// Those whose ids begin so.
         meant: Vec<String>,
+        /// The one whose id is nearly so, where none begins so.
+        near: Option<String>,
     },
     /// A run that would begin is there already.
     RunExists { run: String },
@@ -289,6 +291,9 @@ impl Failure {
             FailureKind::OwnTable { .. } => {
                 Some("this is a defect of statemark: please report it".to_owned())
             }
+            FailureKind::UnknownRun {
+                near: Some(near), ..
+            } => Some(format!("did you mean `{near}`? `statemark runs` lists them")),
             FailureKind::UnknownRun { meant, .. } if meant.is_empty() => {
                 Some("`statemark runs` lists them; `--store` looks elsewhere".to_owned())
             }
@@ -491,7 +496,7 @@ impl fmt::Display for Failure {
             }
             FailureKind::Store(error) => error.fmt(out),
             FailureKind::Run(error) => error.fmt(out),
-            FailureKind::UnknownRun { run, meant } if meant.is_empty() => {
+            FailureKind::UnknownRun { run, meant, .. } if meant.is_empty() => {
                 write!(out, "there is no run `{run}`")
             }
             FailureKind::UnknownRun { run, .. } => {

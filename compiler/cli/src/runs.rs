@@ -15,8 +15,8 @@ use std::time::Duration;
 use serde_json::Value;
 use statemark_compiler::diag::nearest;
 use statemark_store::{
-    Clock, Head, Key, Loaded, NameError, Order, Query, Role, RunError, RunId, Runs, SqliteStore,
-    Store, StoreError, Workflow, Workflows, Written, file_of,
+    Clock, Head, Key, Loaded, MAX_PAGE, NameError, Order, Query, Role, RunError, RunId, Runs,
+    SqliteStore, Store, StoreError, Workflow, Workflows, Written, file_of,
 };
 
 use crate::args::{SpecsArgs, StoreArgs};
@@ -189,8 +189,13 @@ fn at(address: &str, catalog: catalog::Catalog) -> Result<Runs, Failure> {
 
 /// The run that a text means: its id, or the beginning of it.
 pub(crate) fn find(runs: &Runs, text: &str) -> Result<RunId, Failure> {
+    find_in(runs.store(), text)
+}
+
+/// The same, in a store.
+pub(crate) fn find_in(store: &dyn Store, text: &str) -> Result<RunId, Failure> {
     let exact: RunId = named("RUN", text.parse())?;
-    match runs.store().head(&exact) {
+    match store.head(&exact) {
         Ok(_) => return Ok(exact),
         Err(StoreError::NotFound { .. }) => {}
         Err(error) => return Err(FailureKind::Store(error).into()),
@@ -200,15 +205,31 @@ pub(crate) fn find(runs: &Runs, text: &str) -> Result<RunId, Failure> {
         limit: MOST_MEANT,
         ..Query::default()
     };
-    let found = runs.store().list(&query).map_err(FailureKind::Store)?;
+    let found = store.list(&query).map_err(FailureKind::Store)?;
     match found.heads.as_slice() {
         [Head { run, .. }] => Ok(run.clone()),
         heads => Err(FailureKind::UnknownRun {
             run: text.to_owned(),
             meant: heads.iter().map(|head| head.run.to_string()).collect(),
+            near: if heads.is_empty() {
+                near(store, text)?
+            } else {
+                None
+            },
         }
         .into()),
     }
+}
+
+/// Among the latest runs, the one whose id is nearly so.
+fn near(store: &dyn Store, text: &str) -> Result<Option<String>, Failure> {
+    let latest = Query {
+        limit: MAX_PAGE,
+        ..Query::default()
+    };
+    let latest = store.list(&latest).map_err(FailureKind::Store)?;
+    let ids = latest.heads.iter().map(|head| head.run.as_str());
+    Ok(nearest(text, ids).map(str::to_owned))
 }
 
 /// The run that a text means, as it is now; what was due by now has been taken.

@@ -39,7 +39,7 @@ pub(crate) struct ServeArgs {
     /// Offer only tools that change nothing
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// The only run that callers may touch
+    /// The only run that callers may touch, or the beginning of its id
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,
     /// Where runs are kept: a file or an address

@@ -5,7 +5,6 @@ mod session;
 use std::sync::Arc;
 
 use statemark_server::{Desk, HttpOptions, Options, Server, serve_http, serve_stdio};
-use statemark_store::RunId;
 
 use crate::args::ServeArgs;
 use crate::ending::asked_to_end;
@@ -15,20 +14,17 @@ use crate::runs;
 use crate::status::ExitStatus;
 
 pub(super) fn run(args: &ServeArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    let run: Option<RunId> = args
-        .run
-        .as_deref()
-        .map(|it| runs::named("--run", it.parse()))
-        .transpose()?;
     let sets = args.toolsets.iter().chain(&args.profile).copied();
     let allowed = args.allowed_tools.clone();
+    let (store, clock, catalog) = runs::served(args.store.as_deref(), &args.specs)?;
+    let run = args.run.as_deref();
+    let run = run.map(|it| runs::find_in(&*store, it)).transpose()?;
     let options = Options {
         sets: sets.collect(),
         allowed: allowed.map(|all| all.into_iter().filter(|it| !it.is_empty()).collect()),
         read_only: args.read_only,
         run,
     };
-    let (store, clock, catalog) = runs::served(args.store.as_deref(), &args.specs)?;
     let desk = Desk::new(store, catalog, clock, options).map_err(FailureKind::Server)?;
     let desk = Arc::new(desk);
     let tokio = tokio::runtime::Builder::new_multi_thread()
