@@ -105,7 +105,13 @@ pub async fn serve_http(desk: Arc<Desk>, options: HttpOptions) -> std::io::Resul
     let counted = Arc::clone(&desk);
     let own = Router::new()
         .nest("/api", api::router(Arc::clone(&desk), stop.clone()))
-        .route("/metrics", get(move || told(Arc::clone(&counted))));
+        .route("/api/", get(api::index))
+        .route("/metrics", get(move || told(Arc::clone(&counted))))
+        .fallback(|| async {
+            let message = "there is nothing here: the API is at `/api`, and MCP at `/mcp`";
+            let problem = Problem::new("unknown_path", message);
+            door::refused(StatusCode::NOT_FOUND, problem)
+        });
     let router = mounted(make, own, &options, desk.clone(), &stop);
     listen(router, desk, &options, stop).await
 }

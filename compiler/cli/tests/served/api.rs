@@ -107,6 +107,41 @@ fn what_scopes_a_server_holds_for_the_api() {
             "{path}"
         );
     }
+    // What there is, is told with and without a slash; nothing is answered without a word.
+    for path in ["/api", "/api/"] {
+        let index = server.get(path, "");
+        assert_eq!(index.status, 200, "{path}");
+        let index = index.json();
+        let paths = index["data"]["paths"].as_array().unwrap().clone();
+        assert!(paths.iter().any(|it| it["path"] == "/api/runs"), "{index}");
+        for told in paths {
+            let path = told["path"].as_str().unwrap().replace("{id}", "none");
+            for method in told["methods"].as_array().unwrap() {
+                let method = method.as_str().unwrap();
+                // A stream and MCP have tests of their own.
+                if ["/api/stream", "/mcp"].contains(&path.as_str()) {
+                    continue;
+                }
+                let answer = match method {
+                    "GET" => server.get(&path, ""),
+                    _ => server.post(&path, "", &json!({})),
+                };
+                let code = answer.code();
+                assert!(
+                    !["unknown_path", "unknown_method"].contains(&code.as_str()),
+                    "{path}"
+                );
+            }
+        }
+    }
+    for path in ["/", "/nothing", "/apis"] {
+        let refused = server.get(path, "");
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (404, "unknown_path"),
+            "{path}"
+        );
+    }
     // Sets of ours that are named are all that there is.
     let server = Listening::start(&scratch.path, &["--toolsets", "human"]);
     assert_eq!(server.get("/api/runs/r2/requests", "").status, 200);

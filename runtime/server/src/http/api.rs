@@ -2,6 +2,7 @@
 //!
 //! | request | tool |
 //! |---|---|
+//! | `GET /` | none: an index of these paths |
 //! | `GET /workflows`, `GET /workflows/ID` | `list_workflows`, `describe_workflow` |
 //! | `GET /runs`, `POST /runs` | `list_runs`, `start_run` |
 //! | `GET /runs/ID`, `…/events`, `…/timeline`, `…/artifacts`, `…/requests` | `get_run`, `get_events`, `get_timeline`, `get_artifact`, `list_requests` |
@@ -30,6 +31,33 @@ use crate::caller::Caller;
 use crate::desk::Desk;
 use crate::problem::Problem;
 
+/// The paths, as the index tells them: verbs, path, and what it is in a few words.
+const PATHS: [(&str, &str, &str); 11] = [
+    ("GET", "/workflows", "the workflows"),
+    (
+        "GET",
+        "/workflows/{id}",
+        "one of them; `format` may be json, mermaid or markdown",
+    ),
+    ("GET, POST", "/runs", "the runs; begins one"),
+    ("GET", "/runs/{id}", "a run, and what is next"),
+    (
+        "GET, POST",
+        "/runs/{id}/events",
+        "its records; sends it an event",
+    ),
+    (
+        "GET",
+        "/runs/{id}/timeline",
+        "its branches, visits and checkpoints",
+    ),
+    ("GET", "/runs/{id}/artifacts", "what was handed in"),
+    ("GET", "/runs/{id}/requests", "what people are asked"),
+    ("POST", "/requests/{id}", "a person decides"),
+    ("GET", "/stream", "what changes, as server-sent events"),
+    ("POST", "/mcp", "the Model Context Protocol, beside the API"),
+];
+
 /// What every request is answered from.
 #[derive(Clone)]
 pub(super) struct Api {
@@ -51,6 +79,7 @@ pub(super) fn router(desk: Arc<Desk>, stop: CancellationToken) -> Router {
     };
     let runs = get(|api, caller, query| list("list_runs", (api, caller, query))).post(start);
     Router::new()
+        .route("/", get(index))
         .route(
             "/workflows",
             get(|api, caller, query| list("list_workflows", (api, caller, query))),
@@ -68,7 +97,8 @@ pub(super) fn router(desk: Arc<Desk>, stop: CancellationToken) -> Router {
         .route("/requests/{id}", write("resolve_request", "request_id"))
         .route("/stream", get(stream::stream))
         .fallback(|| async {
-            let problem = Problem::new("unknown_path", "the API has no such path");
+            let message = "the API has no such path; `GET /api` lists those that it has";
+            let problem = Problem::new("unknown_path", message);
             refused(StatusCode::NOT_FOUND, problem)
         })
         .method_not_allowed_fallback(|| async {
@@ -76,6 +106,16 @@ pub(super) fn router(desk: Arc<Desk>, stop: CancellationToken) -> Router {
             refused(StatusCode::METHOD_NOT_ALLOWED, problem)
         })
         .with_state(Api { desk, stop })
+}
+
+/// What there is.
+pub(super) async fn index() -> Response {
+    let paths = PATHS.iter().map(|(verbs, path, what)| {
+        let at = if *path == "/mcp" { "" } else { "/api" };
+        json!({"methods": verbs.split(", ").collect::<Vec<_>>(), "path": format!("{at}{path}"), "what": what})
+    });
+    let paths: Vec<Value> = paths.collect();
+    Json(json!({"ok": true, "data": {"paths": paths}})).into_response()
 }
 
 async fn list(
