@@ -170,6 +170,15 @@ impl Reader<'_> {
             Instruction::Unary(operator) => {
                 Part::word(format!("{}({})", operator.name(), self.pop().text))
             }
+            // Bounds that the compiler puts around what is assigned are a schema's, not the author's.
+            Instruction::Binary(BinaryOperator::AtLeast | BinaryOperator::AtMost) => {
+                self.pop();
+                let value = self.pop();
+                Part {
+                    code: 0..0,
+                    ..value
+                }
+            }
             Instruction::Binary(operator) => {
                 let (right, left) = (self.pop(), self.pop());
                 binary(*operator, &left, &right)
