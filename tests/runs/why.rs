@@ -16,7 +16,7 @@ use serde_json::Value;
 use statemark_store::body::{EffectStatus, RequestKind, StepStatus};
 use statemark_store::runs::{ReportEffect, Rewind};
 use statemark_store::{
-    Actor, Advance, Answer, Call, Loaded, Order, Reason, Reply, Role, RunError, Send, Start,
+    Actor, Advance, Answer, Ask, Call, Loaded, Order, Reason, Reply, Role, RunError, Send, Start,
 };
 
 use crate::golden::root;
@@ -262,6 +262,17 @@ impl<'l> Question<'l> {
             Call::Approve { request } | Call::Answer { request } => {
                 self.settle(bench, run, request)
             }
+            Call::Deny { request } => {
+                let answer = Answer::new(request, Reply::Deny);
+                Ok(shown(&bench.runs.answer(&person(), &answer)?))
+            }
+            Call::SendBack { request } => self.send_back(bench, run, request),
+            Call::AskReview => {
+                let ask = Ask::new(RequestKind::Review, "Is it good?");
+                let asked = bench.runs.ask(&order, &ask)?;
+                let open = asked.loaded.state.open_requests();
+                self.send_back(bench, run, &open.last().unwrap().opened.request)
+            }
             Call::Continue => Ok(shown(&bench.runs.resume(&person(), None)?)),
             Call::Report { step } => {
                 let advance = Advance::status(step.clone(), StepStatus::Running);
@@ -310,6 +321,19 @@ impl<'l> Question<'l> {
             )),
             other @ Call::Restore => panic!("transcripts have no files for {other:?}"),
         }
+    }
+
+    /// Sends a review back.
+    fn send_back(&self, bench: &Bench, run: &str, request: &str) -> Result<String, RunError> {
+        let answer = Answer {
+            comment: Some("Not yet.".to_owned()),
+            ..Answer::new(request, Reply::SendBack)
+        };
+        let order = Order {
+            actor: Actor::new(Role::Person).named("zoe"),
+            ..bench.order(run)
+        };
+        Ok(shown(&bench.runs.answer(&order, &answer)?))
     }
 
     /// Settles a request as one of those who may.

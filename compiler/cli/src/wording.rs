@@ -11,7 +11,7 @@ use statemark_runtime::{
     ActionId, ActionKind, EventId, EventKind, StateId, StateKind, Table, TimerId, TransitionId,
     Verdict,
 };
-use statemark_store::expression;
+use statemark_store::{expression, raised_when};
 
 /// The event that a name which the machine doesn't have stands for (`safe_next`).
 pub(crate) const UNKNOWN_EVENT: &str = "error.unknown_event";
@@ -218,6 +218,17 @@ pub(crate) fn trigger(table: &Table, transition: TransitionId) -> String {
         .map(|&event| event_name(table, event))
         .collect();
     names.join(" or ")
+}
+
+/// When the run sends the only event of a transition itself, so that nobody else does; names that the machine doesn't have
+/// are told otherwise.
+pub(crate) fn raised(table: &Table, transition: TransitionId) -> Option<&'static str> {
+    match table.triggers(transition) {
+        [event] if table.event_name(*event) != UNKNOWN_EVENT => {
+            raised_when(table.event_name(*event))
+        }
+        _ => None,
+    }
 }
 
 /// The name of an event for people.

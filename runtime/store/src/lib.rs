@@ -73,7 +73,7 @@ pub use redact::Redactor;
 pub use runs::{
     Advance, Advanced, Answer, Ask, Change, Checked, Fired, Force, Legal, Loaded, Order,
     Registered, Reply, Report, Reserve, Reserved, RunCheck, RunError, Runs, Send, Sent, Start,
-    Used, Withdraw, Written,
+    Used, Withdraw, Written, raised_when,
 };
 pub use sqlite::SqliteStore;
 pub use step::{CannotStep, Moment, Move, RunHost, Stepper};

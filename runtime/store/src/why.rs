@@ -5,6 +5,7 @@
 
 mod ahead;
 mod event;
+mod own;
 mod refused;
 mod waits;
 mod way;
@@ -57,6 +58,18 @@ pub enum Call {
         /// The request.
         request: String,
     },
+    /// Say no to an approval: a person does.
+    Deny {
+        /// The request.
+        request: String,
+    },
+    /// Send a review back with a comment: a person does.
+    SendBack {
+        /// The request.
+        request: String,
+    },
+    /// Ask for a review, which a person may send back.
+    AskReview,
     /// Continue the run.
     Continue,
     /// Report on a step.

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Taking, Took};
+use super::own::{DENIED, SENT_BACK};
 use super::{Change, Loaded, Order, RunError, Runs, Written, list};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting};
@@ -133,11 +134,11 @@ impl Draft {
             (RequestKind::Approval, Resolution::Denied) => {
                 let event = waiting.map(|it| it.event);
                 let data = json!({"request": answer.request, "event": event, "comment": comment});
-                self.deliver("approval_denied", Some(data), cause())?;
+                self.deliver(DENIED, Some(data), cause())?;
             }
             (RequestKind::Review, Resolution::SentBack) => {
                 let data = json!({"request": answer.request, "comments": comment});
-                self.deliver("changes_requested", Some(data), cause())?;
+                self.deliver(SENT_BACK, Some(data), cause())?;
             }
             _ => {}
         }

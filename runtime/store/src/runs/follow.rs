@@ -6,6 +6,7 @@
 //!   that are due.
 
 use super::draft::{Draft, Taking, Took};
+use super::own::EXPIRED;
 use super::{Loaded, Order, RunError, Runs};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, Event, Paused, Queued, Resolution, Resolved, StepRecord};
@@ -236,7 +237,7 @@ impl Draft {
             request: request.to_owned(),
         };
         let data = serde_json::json!({ "request": request });
-        self.deliver("request.expired", Some(data), cause)?;
+        self.deliver(EXPIRED, Some(data), cause)?;
         Ok(())
     }
 }

@@ -59,7 +59,7 @@ impl Loaded {
         let mut stepper = Stepper::restored(&self.workflow, &self.state)?;
         let candidates = stepper.candidates(data)?;
         let table = self.workflow.table();
-        let is_sent = |it: &&Candidate| !super::send::OWN.contains(&table.event_name(it.event));
+        let is_sent = |it: &&Candidate| !super::own::is_own(table.event_name(it.event));
         let candidates = candidates.iter().filter(is_sent);
         let requiring = self.requiring();
         let mut told: Vec<Legal> = Vec::new();

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use statemark_runtime::near::nearest;
 use statemark_runtime::{EventId, EventKind, TransitionId};
 
 use super::draft::{Draft, Taking, Took};
+use super::own::{UNKNOWN, is_own, sends_itself};
 use super::{Change, Legal, Loaded, Order, RunError, Runs, Written, list};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, Event, Opened, Refused, Subject};
@@ -95,22 +96,6 @@ pub(super) fn sent(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunEr
     }))
 }
 
-/// What catches names that the machine doesn't have, where a state says so with `safe_next`.
-pub(crate) const UNKNOWN: &str = "error.unknown_event";
-
-/// The events that the run itself sends, and nobody else.
-pub(super) const OWN: [&str; 4] = [
-    UNKNOWN,
-    "approval_denied",
-    "changes_requested",
-    "request.expired",
-];
-
-/// Whether nobody but the run itself sends an event of this name.
-pub(crate) fn is_own(event: &str) -> bool {
-    OWN.contains(&event)
-}
-
 /// Takes the event, or opens the request that it needs; else says why it is refused.
 fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)>, RunError> {
     let workflow = std::sync::Arc::clone(&draft.loaded().workflow);
@@ -121,25 +106,24 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
     let named = table.event_named(&send.event);
     let is_named = |row: &statemark_runtime::EventRow| row.kind == EventKind::Named;
     let found = named.filter(|id| table.event(*id).is_some_and(is_named));
-    let found = found.filter(|_| !OWN.contains(&send.event.as_str()));
+    let found = found.filter(|_| !is_own(&send.event));
     if let Some(refusal) = draft.loaded().in_the_way(&send.event) {
         return Ok(Some(refusal));
     }
     let (event, cause) = match (found, named, table.event_named(UNKNOWN)) {
         (Some(event), ..) => (event, None),
         (None, Some(_), _) => {
-            let reason = format!(
-                "`{}` comes from the run itself, nobody sends it",
-                send.event
-            );
-            return Ok(Some(("unknown_event", reason)));
+            return Ok(Some(("unknown_event", sends_itself(&send.event))));
         }
         (None, None, Some(event)) if draft.loaded().catches(event)? => {
             let sent = send.event.clone();
             (event, Some(Cause::SafeNext { sent }))
         }
         (None, None, _) => {
-            return Ok(Some(("unknown_event", draft.loaded().no_event(&send.event))));
+            return Ok(Some((
+                "unknown_event",
+                draft.loaded().no_event(&send.event),
+            )));
         }
     };
     if let Some(invoking) = draft.loaded().outcome_of(&send.event)? {
@@ -153,7 +137,7 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
         }));
     }
     let schema = workflow.event_meta(event).get("data");
-    let nothing = Value::Object(serde_json::Map::new());
+    let nothing = Value::Object(Map::new());
     // An event that never has data may come without.
     let schema = schema.filter(|it| send.data.is_some() || **it != Value::Bool(false));
     if let Some(schema) = schema
@@ -163,6 +147,13 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
             "the data of `{}` isn't as its schema says: {error}",
             send.event
         );
+        return Ok(Some(("bad_data", reason)));
+    }
+    if schema.is_none()
+        && let Some(data) = &send.data
+        && !matches!(data, Value::Object(_) | Value::Null)
+    {
+        let reason = draft.loaded().no_fields(&send.event, data);
         return Ok(Some(("bad_data", reason)));
     }
     let fields = send.data.as_ref().and_then(Value::as_object);
@@ -286,6 +277,26 @@ impl Loaded {
         let near = nearest(event, known.iter().copied());
         let near = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
         format!("`{}` has no event `{event}`{near}", self.workflow.id())
+    }
+
+    /// That data has no fields, which is all that guards and the context can take of it; and what it would look like.
+    fn no_fields(&self, event: &str, data: &Value) -> String {
+        let read: BTreeSet<String> = self.fields_of(event).into_iter().take(3).collect();
+        let example = if read.is_empty() {
+            r#"{"passed": true}"#.to_owned()
+        } else {
+            let fields: Vec<String> = read.iter().map(|it| format!("\"{it}\": …")).collect();
+            format!("{{{}}}", fields.join(", "))
+        };
+        let is_json = |text: &str| serde_json::from_str::<Map<String, Value>>(text).is_ok();
+        let what = match data {
+            Value::String(text) if is_json(text) => "a text with JSON in it: send what is in it",
+            Value::String(_) => "a text",
+            Value::Array(_) => "a list",
+            Value::Number(_) => "a number",
+            _ => "true or false",
+        };
+        format!("the data of `{event}` has to be an object, such as {example}, and this is {what}")
     }
 
     /// The events of the machine that somebody could send, here or elsewhere.

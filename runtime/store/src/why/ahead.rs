@@ -16,6 +16,7 @@ impl Loaded {
             }
         }
         reasons.sort_by_key(|reason| reason.code != "can_be_sent");
+        reasons.extend(self.sent_back()?);
         let held = self.out_of_the_way().is_some();
         for timer in &self.state.timers {
             let Some(name) = timer.name.strip_prefix("timer:") else {
@@ -145,6 +146,21 @@ impl Loaded {
     fn can_come(&self, unmet: &crate::guard::Unmet) -> bool {
         let mut fields = unmet.facts.iter().map(|it| self.sendable(&it.field));
         fields.any(|it| it.is_some())
+    }
+
+    /// The fields that an event needs, or that guards of it read here, as far as it can bring them.
+    pub(crate) fn fields_of(&self, event: &str) -> Vec<String> {
+        let mut fields = self.required_of(event);
+        let legal = self.legal().unwrap_or_default();
+        let read = legal.iter().filter(|it| it.event == event);
+        for fact in read.flat_map(|it| &it.facts) {
+            if let Some(field) = self.sendable(&fact.field)
+                && !fields.contains(&field)
+            {
+                fields.push(field);
+            }
+        }
+        fields
     }
 
     /// The name under which an event can bring a field.

@@ -77,11 +77,17 @@ impl Loaded {
         let near = nearest(event, known.iter().copied());
         let all: Vec<String> = known.iter().map(|it| (*it).to_owned()).collect();
         let next = match near {
-            Some(near) if self.legal_events().iter().any(|it| it == near) => Some(self.sending(near)),
+            Some(near) if self.legal_events().iter().any(|it| it == near) => {
+                Some(self.sending(near))
+            }
             _ => self.other_than(event),
         };
         let text = self.no_event(event);
-        let has = if near.is_some() { " It has " } else { "; it has " };
+        let has = if near.is_some() {
+            " It has "
+        } else {
+            "; it has "
+        };
         Ok(Reason {
             code: "unknown_event",
             text: format!("{text}{has}{}", list(&all)),
@@ -100,16 +106,19 @@ impl Loaded {
                 next: Some(Call::Wait { until: timer.due }),
             });
         }
-        let text = format!("`{event}` comes from the run itself, nobody sends it");
+        let text = crate::runs::sends_itself(event);
         let takers = self.takers(id);
         let is_here = takers
             .iter()
             .any(|id| self.state.is_active(self.workflow.table().state_name(*id)));
-        let way = if is_here {
-            None
-        } else {
-            self.toward(&takers, legal)?
-        };
+        if is_here {
+            return Ok(Reason {
+                code: "internal_event",
+                text,
+                next: self.raising(event, legal),
+            });
+        }
+        let way = self.toward(&takers, legal)?;
         Ok(Reason {
             code: "internal_event",
             text: match &way {

@@ -1,10 +1,10 @@
 //! What came of an order: the same for all commands that change a run.
 
 use serde::Serialize;
-use statemark_store::body::{Event, Opened, Refused};
-use statemark_store::{Body, RunView, Runs, Written};
+use statemark_store::body::{Event, Opened, Refused, Subject};
+use statemark_store::{Body, Call, Loaded, RunView, Runs, Written, raised_when};
 
-use super::shown;
+use super::{shown, why};
 use crate::args::{StoreArgs, TextFormat};
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -57,6 +57,10 @@ pub(super) fn show(
         TextFormat::Json => printer.result(&shown::json(&outcome)),
         TextFormat::Text => {
             outcome.talk(printer);
+            if let Some(instead) = instead(&written.loaded, outcome.refused, all.now())? {
+                let help = printer.talk_palette().dim("help:");
+                printer.talk(&format!("  {help} {instead}\n"));
+            }
             printer.result(&shown::view(&view, all.now(), printer.palette()));
         }
     }
@@ -64,6 +68,25 @@ pub(super) fn show(
         Some(_) => ExitStatus::Findings,
         None => ExitStatus::Clean,
     })
+}
+
+/// What to do instead of sending an event that only the run itself sends.
+fn instead(
+    loaded: &Loaded,
+    refused: Option<&Refused>,
+    now: u64,
+) -> Result<Option<String>, Failure> {
+    let Some(Subject::Event { name, .. }) = refused.map(|it| &it.subject) else {
+        return Ok(None);
+    };
+    if raised_when(name).is_none() {
+        return Ok(None);
+    }
+    let reasons = loaded.why(Some(name))?.reasons;
+    let call = reasons.iter().find_map(|it| it.next.as_ref());
+    // Another event is only on the way there.
+    let call = call.filter(|it| !matches!(it, Call::Send { .. }));
+    Ok(call.map(|it| why::words(it, loaded, now)))
 }
 
 impl Outcome<'_> {

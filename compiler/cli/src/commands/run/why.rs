@@ -41,7 +41,7 @@ fn told(reason: &Reason, loaded: &Loaded, now: u64, palette: Palette) -> String 
 }
 
 /// What to do, as one would type it.
-fn words(call: &Call, loaded: &Loaded, now: u64) -> String {
+pub(super) fn words(call: &Call, loaded: &Loaded, now: u64) -> String {
     let run = &loaded.run;
     match call {
         Call::Send { event, fields } if fields.is_empty() => {
@@ -54,6 +54,9 @@ fn words(call: &Call, loaded: &Loaded, now: u64) -> String {
         }
         Call::Approve { request } => format!("statemark approve {request}"),
         Call::Answer { request } => format!("statemark answer {request} …"),
+        Call::Deny { request } => format!("statemark deny {request}"),
+        Call::SendBack { request } => format!("statemark deny {request} --comment …"),
+        Call::AskReview => format!("statemark ask {run} 'Is it good?' --kind review"),
         Call::Continue => format!("statemark continue {run}"),
         Call::Report { step } => {
             let workflow = loaded.workflow.id();

@@ -18,7 +18,7 @@
 //!       "entry": [], "exit": [], "meta": { "allowed_tools": ["Read"] }
 //!     }
 //!   ],
-//!   "events": [{ "id": "ready", "kind": "named", "title": null, "description": null, "data": null }],
+//!   "events": [{ "id": "ready", "kind": "named", "raised": null, "title": null, "description": null, "data": null }],
 //!   "transitions": [
 //!     {
 //!       "id": 0, "source": "planning", "events": ["ready"], "guard": "steps > 0", "actions": [], "target": "implementing",
@@ -53,7 +53,7 @@
 //! - `requires_approval` says that a person has to say yes before the transition is taken, to whom a host shows
 //!   `approval_message`. Asking is for hosts: the machine itself doesn't wait.
 //! - `kind` of a state is `atomic`, `compound`, `parallel`, `final`, `history` or `deep_history`; of an event `named` or
-//!   `internal` (nobody can send it).
+//!   `internal` (nobody can send it). `raised` of a named one says when a run sends it itself; nobody else does then.
 //! - `initial` of a history is where it leads while nothing is remembered. `initial_targets` and `targets` are all states
 //!   that are led to, several only in different regions; `initial` and `target` are the first of them.
 //! - `timers` are what `after` waits for: `{"name": "after.heating.1", "event": "after.heating.1"}`. An action `schedules`
@@ -77,6 +77,7 @@ use statemark_runtime::{
     ActionId, ActionKind, ActionRow, EventId, EventKind, EventRow, StateId, StateKind, StateRow,
     Table, TransitionId, TransitionRow,
 };
+use statemark_store::raised_when;
 
 use crate::loading::Loaded;
 use crate::wording::{self, Meta};
@@ -179,6 +180,7 @@ struct State<'t> {
 struct Event<'t> {
     id: &'t str,
     kind: &'static str,
+    raised: Option<&'static str>,
     title: Value,
     description: Value,
     data: Value,
@@ -284,6 +286,7 @@ fn event<'t>(table: &'t Table, id: EventId, row: &EventRow) -> Event<'t> {
             EventKind::Internal => "internal",
             _ => "named",
         },
+        raised: raised_when(table.event_name(id)),
         title: taken(&mut meta, "title"),
         description: taken(&mut meta, "description"),
         data: taken(&mut meta, "data"),

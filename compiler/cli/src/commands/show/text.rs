@@ -45,6 +45,8 @@ struct Way {
     target: String,
     actions: String,
     approval: String,
+    /// What raises its event, where that is the run itself.
+    raised: Option<&'static str>,
 }
 
 impl Page<'_> {
@@ -288,6 +290,9 @@ impl Page<'_> {
             if !way.approval.is_empty() {
                 text.push_str(&format!("  {}", self.palette.guard(&way.approval)));
             }
+            if let Some(when) = way.raised {
+                text.push_str(&self.palette.dim(&format!("  when {when}")));
+            }
             self.line(depth, &text);
             if way.is_long() {
                 for line in wrapped(&way.guard, WIDTH.saturating_sub(2 * depth + 2)) {
@@ -405,6 +410,7 @@ fn way(table: &Table, id: TransitionId) -> Way {
             _ => format!("does {}", actions.join(", ")),
         },
         approval: approval(&wording::transition_meta(table, id)),
+        raised: wording::raised(table, id),
     }
 }
 

@@ -148,12 +148,18 @@ fn request_of<'l>(reason: &'l Reason, loaded: &'l Loaded) -> Option<&'l str> {
 fn unblocker(next: &Proposed, loaded: &Loaded) -> String {
     let run = &loaded.run;
     match next {
-        Proposed::Approve { .. } => {
+        Proposed::Approve { .. } | Proposed::Deny { .. } => {
             "Call resolve_approval with action=approve or action=deny.".to_owned()
         }
         Proposed::Answer { request } => {
             format!("A person answers: `statemark answer {request}`.")
         }
+        Proposed::SendBack { request } => {
+            format!("A person sends it back: `statemark deny {request} --comment TEXT`.")
+        }
+        Proposed::AskReview => format!(
+            "Ask for a review, which a person may send back: `statemark ask {run} QUESTION --kind review`."
+        ),
         Proposed::Send { event, fields } if fields.is_empty() => {
             format!("Send the event: `statemark send {run} {event}`.")
         }
@@ -181,7 +187,9 @@ fn unblocker(next: &Proposed, loaded: &Loaded) -> String {
             format!("Make revision {revision} of the artifact `{artifact}` final.")
         }
         Proposed::Effect { key } => format!("Say what became of the effect `{key}`."),
-        Proposed::RunCheck { check } => format!("Run the check `{check}`."),
+        Proposed::RunCheck { check } => {
+            format!("Run the check: `statemark run-check {check} --run {run}`.")
+        }
         Proposed::Restore => "Finish putting the files back, or give it up.".to_owned(),
     }
 }

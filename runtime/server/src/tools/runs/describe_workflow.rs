@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use statemark_runtime::{
     ActionKind, EventId, EventKind, StateId, Table, TransitionId, TransitionRow,
 };
-use statemark_store::{Workflow, expression};
+use statemark_store::{Workflow, expression, raised_when};
 
 use crate::call::Call;
 use crate::pages::{PartCursor, Place, no_cursor};
@@ -187,10 +187,18 @@ fn transition(workflow: &Workflow, id: TransitionId, row: &TransitionRow) -> Val
         put(&mut transition, "from", json!(table.state_name(row.source)));
     }
     let triggers = table.triggers(id).iter();
+    // What can be sent, and what comes by itself.
     let (named, own): (Vec<&EventId>, Vec<&EventId>) = triggers.partition(|event| {
-        let event = table.event(**event);
-        event.is_some_and(|row| row.kind == EventKind::Named)
+        let row = table.event(**event);
+        row.is_some_and(|row| row.kind == EventKind::Named)
+            && raised_when(table.event_name(**event)).is_none()
     });
+    let mut raised = own
+        .iter()
+        .filter_map(|it| raised_when(table.event_name(**it)));
+    if let Some(when) = raised.next() {
+        put(&mut transition, "when", json!(when));
+    }
     let names =
         |all: Vec<&_>| -> Vec<&str> { all.into_iter().map(|it| table.event_name(*it)).collect() };
     let timed: Vec<u64> = own.iter().filter_map(|it| delay(table, **it)).collect();

@@ -86,7 +86,12 @@ fn stands(
         [only] => Some(only.clone()),
         _ => None,
     };
-    if let Some(Proposed::Approve { request } | Proposed::Answer { request }) = next
+    if let Some(
+        Proposed::Approve { request }
+        | Proposed::Deny { request }
+        | Proposed::SendBack { request }
+        | Proposed::Answer { request },
+    ) = next
         && let Some(asked) = state.requests.get(request)
     {
         let about = asked.opened.states.first().cloned();
@@ -154,6 +159,12 @@ fn unblock(next: &Proposed, loaded: &Loaded) -> Value {
         }),
         Proposed::Approve { request } => decided(request, "approve"),
         Proposed::Answer { request } => decided(request, "answer"),
+        Proposed::Deny { request } => decided(request, "deny"),
+        Proposed::SendBack { request } => decided(request, "send_back"),
+        Proposed::AskReview => json!({
+            "tool": "request_human",
+            "arguments": {"run_id": run, "kind": "review", "prompt": null},
+        }),
         other => json!({"by": "person", "call": other}),
     }
 }

@@ -5,7 +5,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_store::body::StepStatus;
 use statemark_store::runs::Sent;
-use statemark_store::{Advance, Advanced, Loaded, Report, Send, Written, fold};
+use statemark_store::{
+    Advance, Advanced, Call as Proposed, Loaded, Reason, Report, Send, Written, fold, raised_when,
+};
 
 use crate::call::Call;
 use crate::pages::{Place, page};
@@ -28,7 +30,7 @@ struct Input {
     unit: Option<String>,
     /// In words, how the step is getting on.
     message: Option<String>,
-    /// What comes with the event; guards and actions read it.
+    /// What comes with the event, an object: guards and actions read its fields.
     data: Option<Value>,
     /// The record that the run must end with; else the call is refused.
     expected_seq: Option<u64>,
@@ -68,7 +70,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
                 data: input.data.clone(),
             };
             let written = call.desk.runs().send(&order, &send)?;
-            sent(call, &before, &written)
+            sent(call, &before, &written, event)
         }
         (None, Some(step)) => {
             let advanced = call.desk.runs().advance(&order, &advance(step, input)?)?;
@@ -82,7 +84,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
 }
 
 /// What became of an event.
-fn sent(call: &Call<'_>, before: &Loaded, written: &Written) -> Data {
+fn sent(call: &Call<'_>, before: &Loaded, written: &Written, event: &str) -> Data {
     let from = leaves_before(call, before, written)?;
     let event = match Sent::of(written)? {
         Sent::Taken(event) => event,
@@ -90,7 +92,7 @@ fn sent(call: &Call<'_>, before: &Loaded, written: &Written) -> Data {
             let asked = json!({"taken": false, "from": from, "asked": opened.request, "prompt": opened.prompt});
             return done(written, asked);
         }
-        Sent::Refused(_) => return done(written, json!({})),
+        Sent::Refused(_) => return refused(written, event),
     };
     let mut answer = done(
         written,
@@ -115,6 +117,22 @@ fn sent(call: &Call<'_>, before: &Loaded, written: &Written) -> Data {
         answer.insert("cut".to_owned(), fix);
     }
     Ok(answer)
+}
+
+/// That it was refused; of an event that only the run itself sends, with what would make it do so.
+fn refused(written: &Written, event: &str) -> Data {
+    let loaded = &written.loaded;
+    let problem = match done(written, json!({})) {
+        Err(problem) if raised_when(event).is_some() => problem,
+        answer => return answer,
+    };
+    let reasons = loaded.why(Some(event))?.reasons;
+    let asks = |it: &Reason| it.next == Some(Proposed::AskReview);
+    if !reasons.iter().any(asks) {
+        return Err(problem);
+    }
+    let arguments = json!({"run_id": loaded.run, "kind": "review", "prompt": "Is it good?"});
+    Err(problem.mended_by("request_human", arguments))
 }
 
 /// What became of a report.
