@@ -16,6 +16,7 @@ mod composite_descriptions;
 pub mod drawn;
 pub mod entity;
 mod front_matter;
+mod half_stars;
 
 mod invisible;
 mod lex;

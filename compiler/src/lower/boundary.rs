@@ -200,7 +200,8 @@ fn infer_initial(
     let named = (scope != ROOT).then(|| draft.place_name(scope));
     if let [only] = candidates.as_slice() {
         let target = draft.get(*only);
-        if !context.broken {
+        // What is wrong with the state itself has been told, such as a `[*` that was meant as the start.
+        if !context.broken && !context.diags.covers(target.span) {
             let prefix = line_prefix(target.first_statement, context);
             let place = if context.is_drawn {
                 Place::Diagram(borrowed(prefix.as_ref()))

@@ -52,6 +52,7 @@ pub(super) fn parse(prepared: &Prepared, diags: &mut Diags) -> Diagram {
     super::composite_descriptions::check(&diagram, diags);
     let lines = Lines::new(prepared);
     super::taken_names::check(&diagram, diags);
+    super::half_stars::check(&diagram, diags);
     // What can't be read may hold a mention, or a brace, for want of which the rest looks wrong.
     if !diags.has_errors() {
         super::own_parents::check(&diagram, lines, diags);

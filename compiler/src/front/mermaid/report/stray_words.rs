@@ -30,6 +30,22 @@ pub(in crate::front::mermaid) struct Facts {
     pub(in crate::front::mermaid) inside: bool,
 }
 
+/// `paid --> [*`: `place` is the start or the end, as it was meant.
+pub(in crate::front::mermaid) fn half_star(span: Span, id: &str, place: &str) -> Diagnostic {
+    let lacking = match id {
+        "[*" => "a `]` is missing",
+        "*]" => "a `[` is missing",
+        "[]" => "the `*` is missing",
+        _ => "the brackets are missing",
+    };
+    stray(
+        span,
+        format!("`{id}` is read as a state, not as the {place}"),
+    )
+    .label(lacking)
+    .fix(Applicability::Unsafe, "write `[*]`", span, "[*]")
+}
+
 /// Whether a word alone on its line is a sign rather than a name.
 pub(in crate::front::mermaid) fn is_sign(word: &str) -> bool {
     let named = |c: char| c.is_alphanumeric() || !c.is_ascii() || c == '_';
