@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use statemark_store::body::{Body, Migrated, Refused};
 use statemark_store::runs::{Migrate, MigrationPlan, Obstacle};
-use statemark_store::{Loaded, RunView};
+use statemark_store::{Loaded, RowChanges, RunView};
 
 use super::shown;
 use crate::args::{MigrateArgs, TextFormat};
@@ -133,8 +133,7 @@ fn planned(loaded: &Loaded, plan: &MigrationPlan, palette: Palette) -> String {
     let migrated = &plan.migrated;
     let mut text = format!("{run} {}\n", palette.good("can go on there"));
     for (kind, rows) in &plan.comparison.rows {
-        let (gone, new) = (rows.removed.len(), rows.added.len());
-        let _ = writeln!(text, "  {kind}: {gone} gone, {new} new");
+        text += &differences(kind, rows);
     }
     let (before, after) = (loaded.state.leaves.join(", "), migrated.leaves.join(", "));
     let _ = match before == after {
@@ -149,6 +148,41 @@ fn planned(loaded: &Loaded, plan: &MigrationPlan, palette: Palette) -> String {
         let _ = writeln!(text, "  data gets {}", data.trim_end());
     }
     text
+}
+
+/// Most names that a line has; as JSON there are all of them.
+const MOST_NAMED: usize = 8;
+
+/// What of a kind is gone, new and changed, by names.
+fn differences(kind: &str, rows: &RowChanges) -> String {
+    let named = |rows: &[String]| -> Vec<String> { rows.iter().map(|it| name(kind, it)).collect() };
+    let (removed, added) = (named(&rows.removed), named(&rows.added));
+    let (changed, gone): (Vec<String>, Vec<String>) =
+        removed.into_iter().partition(|it| added.contains(it));
+    let new = added.into_iter().filter(|it| !changed.contains(it));
+    let fates = [
+        ("gone", gone),
+        ("new", new.collect()),
+        ("changed", changed.clone()),
+    ];
+    let mut text = String::new();
+    for (fate, names) in fates.iter().filter(|(_, names)| !names.is_empty()) {
+        let more = names.len().saturating_sub(MOST_NAMED);
+        let shown = names.iter().take(MOST_NAMED).cloned();
+        let more = (more > 0).then(|| format!("and {more} more"));
+        let shown: Vec<String> = shown.chain(more).collect();
+        let _ = writeln!(text, "  {kind} {fate}: {}", shown.join(", "));
+    }
+    text
+}
+
+/// What a row of the comparison is called: a transition by its way, everything else by its first word.
+fn name(kind: &str, row: &str) -> String {
+    let row = row.split(" metadata ").next().unwrap_or(row);
+    if kind == "transitions" {
+        return row.to_owned();
+    }
+    row.split(' ').next().unwrap_or(row).to_owned()
 }
 
 fn in_the_way(obstacles: &[Obstacle]) -> String {
