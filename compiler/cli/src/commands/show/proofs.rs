@@ -8,8 +8,33 @@ use crate::wording;
 /// Most events of a witness that are shown. Unit: events. Why: they fill two lines; as JSON there are all of them.
 const MOST_SHOWN: usize = 16;
 
+/// Each verdict in a word with what it is of. Claims that nothing is known of for the same reason are told together, so that
+/// the reason is told once.
+pub(super) fn told(table: &Table, proofs: &[Proof]) -> Vec<(&'static str, String)> {
+    let mut told: Vec<(&'static str, String)> = Vec::new();
+    for (index, proof) in proofs.iter().enumerate() {
+        let same = |other: &&Proof| shares_reason(proof, other);
+        if proofs.iter().take(index).any(|it| same(&it)) {
+            continue;
+        }
+        let others = proofs.iter().skip(index + 1).filter(same);
+        let claims: Vec<&str> = std::iter::once(proof)
+            .chain(others)
+            .map(|it| it.text)
+            .collect();
+        told.push((word(proof), text(table, proof, &claims.join("; "))));
+    }
+    told
+}
+
+/// Whether nothing is known of either, for the same reason and without a case that shows it.
+fn shares_reason(one: &Proof, other: &Proof) -> bool {
+    let is_open = |proof: &Proof| proof.verdict == Judgment::Unknown && proof.witness.is_none();
+    is_open(one) && is_open(other) && one.why.is_some() && one.why == other.why
+}
+
 /// The verdict in a word.
-pub(super) const fn word(proof: &Proof) -> &'static str {
+const fn word(proof: &Proof) -> &'static str {
     match proof.verdict {
         Judgment::Holds => "holds",
         Judgment::Fails => "fails",
@@ -18,8 +43,8 @@ pub(super) const fn word(proof: &Proof) -> &'static str {
 }
 
 /// `it can come to an end: push, leave`, `every state can be reached: nothing leads to …`
-pub(super) fn text(table: &Table, proof: &Proof) -> String {
-    let mut text = proof.text.to_owned();
+fn text(table: &Table, proof: &Proof, claim: &str) -> String {
+    let mut text = claim.to_owned();
     if let Some(why) = &proof.why {
         text.push_str(": ");
         text.push_str(why);

@@ -353,9 +353,8 @@ impl Page<'_> {
         }
         let title = self.palette.strong("proofs");
         self.line(0, &title);
-        for proof in proofs {
-            let text = proofs::text(self.table, proof);
-            self.fact(2, proofs::word(proof), &text);
+        for (word, text) in proofs::told(self.table, proofs) {
+            self.fact(2, word, &text);
         }
         self.fact(2, "given that", &proofs::assumed(proofs));
     }
