@@ -400,6 +400,11 @@ pub(crate) fn no_machine(name: &str) -> String {
     }
 }
 
+/// Whether a file of that name is a document, which holds its machine in a section.
+pub(crate) fn is_document(name: &str) -> bool {
+    Format::of_name(name) == Format::Markdown
+}
+
 /// What to do about a workflow that nobody defines.
 fn unknown_workflow(known: &[String], near: Option<&String>, broken: &[String]) -> String {
     if let Some(near) = meant(near) {

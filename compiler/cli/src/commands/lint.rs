@@ -151,7 +151,7 @@ fn closing_words(
             counted(machines, "machine")
         ));
     } else if words.is_empty() {
-        words.push_str("no spec found; `statemark new NAME` begins one\n");
+        words.push_str("no spec found: no file has a heading `## STATE-MACHINE` with a mermaid state diagram; `statemark new NAME` begins one\n");
     }
     words
 }

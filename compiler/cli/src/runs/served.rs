@@ -21,7 +21,7 @@ use statemark_store::{Workflow, Workflows};
 
 use crate::commands::{check_all, story};
 use crate::docs;
-use crate::failure::Failure;
+use crate::failure::{Failure, is_document, no_machine};
 use crate::files;
 use crate::report::{Checked, check, merged};
 
@@ -245,8 +245,29 @@ fn checked(name: &str, text: &str) -> Checked {
     check(name, read)
 }
 
-/// The findings in a file, as programs read them.
+/// What a section with a machine looks like.
+const EXAMPLE: &str = "\
+## STATE-MACHINE: door
+
+```mermaid
+stateDiagram-v2
+    [*] --> open
+    open --> [*] : close
+```
+";
+
+/// The findings in a file, as programs read them; a file without a machine has none, and says why.
 fn findings(checked: &Checked) -> Value {
     let (sources, diagnostics) = merged(std::slice::from_ref(checked));
-    serde_json::from_str(&rendered(&diagnostics, &sources)).unwrap_or_default()
+    let mut told = serde_json::from_str(&rendered(&diagnostics, &sources)).unwrap_or_default();
+    if let Value::Object(told) = &mut told
+        && checked.found == 0
+        && !checked.has_errors()
+    {
+        told.insert("note".to_owned(), no_machine(&checked.name).into());
+        if is_document(&checked.name) {
+            told.insert("example".to_owned(), EXAMPLE.into());
+        }
+    }
+    told
 }

@@ -34,6 +34,8 @@ pub(super) fn tool() -> Tool {
             ("version", "integer"),
             ("diagnostics", "array"),
             ("summary", "object"),
+            ("note", "string"),
+            ("example", "string"),
             ("cursor", "integer"),
         ],
         run,
