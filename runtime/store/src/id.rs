@@ -18,9 +18,22 @@ pub struct NameError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NameErrorKind {
     Empty,
-    Long { characters: usize },
+    Long {
+        characters: usize,
+    },
     Control,
+    /// A run is to be called so.
+    Odd {
+        character: char,
+    },
+    /// A run is to be called so.
+    Begins {
+        character: char,
+    },
 }
+
+/// What the id of a run may be made of, where somebody chooses it.
+const CHOSEN: &str = "one is made of letters, digits, `-`, `_` and `.`, and begins with a letter or a digit, such as `build-7`";
 
 impl fmt::Display for NameError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,6 +47,15 @@ impl fmt::Display for NameError {
                 )
             }
             NameErrorKind::Control => write!(out, "{what} has a control character"),
+            NameErrorKind::Odd { character: ' ' } => {
+                write!(out, "{what} has a blank in it: {CHOSEN}")
+            }
+            NameErrorKind::Odd { character } => {
+                write!(out, "{what} has a `{character}` in it: {CHOSEN}")
+            }
+            NameErrorKind::Begins { character } => {
+                write!(out, "{what} begins with `{character}`: {CHOSEN}")
+            }
         }
     }
 }
@@ -95,6 +117,9 @@ macro_rules! name {
 
 name! {
     /// The id of a run: any text of 1 to 128 characters without control characters. Knowing one gives no authority.
+    ///
+    /// A run that begins by itself has an id as [`RunId::check_chosen`] wants it. Those of children are made of their
+    /// parent's, with `/`, `::` and `#`; and a store may have runs from before there was such a rule.
     RunId, "the id of a run"
 }
 
@@ -103,14 +128,56 @@ name! {
     Key, "an idempotency key"
 }
 
+/// Whether the id of a run may have that character, where somebody chooses it.
+fn is_plain(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '-' | '_' | '.')
+}
+
+/// What begins the id of a run of a workflow: at most half of what an id has room for, as one may choose it.
+fn stem(workflow: &str) -> String {
+    let plain = |it: char| if is_plain(it) { it } else { '-' };
+    let stem: String = workflow.chars().take(MAX_NAME / 2).map(plain).collect();
+    let stem = stem.trim_start_matches(|it: char| !it.is_alphanumeric());
+    if stem.is_empty() { "run" } else { stem }.to_owned()
+}
+
 impl RunId {
+    /// Whether somebody may call a new run so. Ids are typed, quoted for shells and put in paths and addresses; `RUN:SEQ` is
+    /// a request, and `RUN/STATE` a child.
+    ///
+    /// ```
+    /// use statemark_store::RunId;
+    ///
+    /// let run: RunId = "a:b".parse()?;
+    /// let error = run.check_chosen().unwrap_err();
+    /// assert!(error.to_string().starts_with("the id of a run has a `:` in it: "));
+    /// # Ok::<(), statemark_store::NameError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// It has another character than letters, digits, `-`, `_` and `.`, or begins with one of the last three.
+    pub fn check_chosen(&self) -> Result<(), NameError> {
+        let mut characters = self.0.chars();
+        let odd = characters.find(|it| !is_plain(*it));
+        let first = self.0.chars().next().filter(|it| !it.is_alphanumeric());
+        let kind = match (odd, first) {
+            (Some(character), _) => NameErrorKind::Odd { character },
+            (None, Some(character)) => NameErrorKind::Begins { character },
+            (None, None) => return Ok(()),
+        };
+        Err(NameError {
+            what: "the id of a run",
+            kind,
+        })
+    }
+
     /// A new id that says what it is a run of: `ship-4f1c9a07`. Two may be alike, seldom.
     #[must_use]
     pub fn of_workflow(workflow: &str) -> Self {
         let digits = uuid::Uuid::now_v7().simple().to_string();
         let end: String = digits.chars().skip(24).collect();
-        let id: String = workflow.chars().take(MAX_NAME / 2).collect();
-        Self(format!("{id}-{end}"))
+        Self(format!("{}-{end}", stem(workflow)))
     }
 
     /// The id of the run that is made of a workflow under a key: always the same one.
@@ -118,8 +185,7 @@ impl RunId {
     pub fn of_workflow_for(workflow: &str, key: &str) -> Self {
         let sum = crate::hash::Hash::of(format!("{workflow}\n{key}").as_bytes()).to_string();
         let end: String = sum.chars().take(12).collect();
-        let id: String = workflow.chars().take(MAX_NAME / 2).collect();
-        Self(format!("{id}-{end}"))
+        Self(format!("{}-{end}", stem(workflow)))
     }
 
     /// An id that no other run has: a UUID of version 7, so that ids sort by the time when they were made.

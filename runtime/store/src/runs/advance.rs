@@ -26,7 +26,7 @@ pub use answer::Advanced;
 use owner::Owner;
 
 use super::draft::Draft;
-use super::start::Behind;
+use super::start::{Behind, chosen};
 use super::{Change, Loaded, Order, RunError, Runs, Start};
 use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
 use crate::store::StoreError;
@@ -230,6 +230,10 @@ impl Runs {
         }
         if order.expected.is_some_and(|expected| expected != 0) {
             return Err(StoreError::Conflict { actual: 0 }.into());
+        }
+        // An agent's run has an id that is made of its parent's.
+        if start.parent.is_none() {
+            chosen(&order.run)?;
         }
         let now = self.now();
         let (workflow, body) = self.beginning(order, start, now)?;

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::draft::Draft;
 use super::restore::{files_to, intent};
-use super::start::Behind;
+use super::start::{Behind, chosen};
 use super::{Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Forked};
@@ -148,6 +148,7 @@ impl Runs {
     }
 
     fn branch_off(&self, order: &Order, digest: Hash, fork: &Fork) -> Result<Written, RunError> {
+        chosen(&order.run)?;
         let now = self.now();
         let (behind, mut draft) = self.forked(order, fork, now)?;
         let now = now.max(behind.state.updated);

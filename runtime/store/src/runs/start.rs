@@ -73,6 +73,7 @@ impl Runs {
         {
             return self.written_before(order, seen.first, seen.last);
         }
+        chosen(&order.run)?;
         let now = self.now();
         let (workflow, body) = self.beginning(order, start, now)?;
         self.found(order, digest, Behind::nothing(), workflow, &[body], now)
@@ -210,6 +211,14 @@ impl Runs {
         self.attend(&mut written);
         Ok(written)
     }
+}
+
+/// That a new run may be called so by whoever begins it.
+pub(super) fn chosen(run: &RunId) -> Result<(), RunError> {
+    let checked = run.check_chosen();
+    checked.map_err(|error| RunError::Invalid {
+        what: error.to_string(),
+    })
 }
 
 /// The context that a run begins with: the spec's, with the input's fields over it.

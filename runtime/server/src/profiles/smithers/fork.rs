@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::runs::{Fork, Restore, Rewind};
-use statemark_store::{Loaded, RunError, RunId, StoreError, fold};
+use statemark_store::{Loaded, NameError, RunError, RunId, StoreError, fold};
 
 use super::nodes;
 use super::rewind::check_effects;
@@ -209,12 +209,17 @@ fn restored(call: &Call<'_>, fork: &Loaded, input: &Replaying) -> Result<Option<
     }
 }
 
+/// The id that a new run is to have.
+fn chosen(named: &str) -> Result<RunId, NameError> {
+    let run: RunId = named.parse()?;
+    run.check_chosen()?;
+    Ok(run)
+}
+
 fn forked(call: &Call<'_>, parent: &Loaded, asked: &Asked<'_>) -> Result<(Value, Loaded), Problem> {
     let fork = asked.fork(call, parent)?;
     let run = match asked.run {
-        Some(named) => named
-            .parse()
-            .map_err(|error| invalid(format!("`runId`: {error}")))?,
+        Some(named) => chosen(named).map_err(|error| invalid(format!("`runId`: {error}")))?,
         None => RunId::random(),
     };
     let order = call.order(run, None, None)?;
