@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use statemark_store::body::{ChildStarted, StepStatus};
+use statemark_store::body::{ChildStarted, Parent, StepStatus};
 use statemark_store::{
     Advance, Advanced, Body, Change, ManualClock, MemoryStore, Report, RunError, RunState, Start,
 };
@@ -240,7 +240,28 @@ fn a_stop_between_two_journals_is_made_up_for() {
 fn a_run_that_has_a_childs_id_by_chance_is_not_taken_for_it() {
     let bench = Bench::new(&[("work.md", WORK)]);
     report(&bench, "r", "work build running").unwrap();
-    report(&bench, "r/builder::T1", "builder building running").unwrap();
+    // Nobody may call a run so but the machine of a parent, here another one.
+    let chosen = report(&bench, "r/builder::T1", "builder building running").unwrap_err();
+    assert!(
+        chosen
+            .to_string()
+            .starts_with("the id of a run has a `/` in it"),
+        "{chosen}"
+    );
+    let start = Start {
+        workflow: "builder".to_owned(),
+        parent: Some(Parent {
+            run: "other".parse().unwrap(),
+            step: None,
+            unit: None,
+        }),
+        ..Start::default()
+    };
+    let advance = Advance::status("building", StepStatus::Running).starting(start);
+    bench
+        .runs
+        .advance(&bench.order("r/builder::T1"), &advance)
+        .unwrap();
     let error = report(&bench, "r", "work builder:building running ::T1").unwrap_err();
     let expected = "the run `r/builder::T1` isn't one of an agent under `r`";
     assert_eq!(error.to_string(), expected);
