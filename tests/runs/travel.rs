@@ -198,7 +198,9 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
             if word == "migrate" {
                 return Ok(told(&bench.runs.migrate(order, &migrate)?));
             }
-            let plan = bench.runs.plan_migration(&order.run, &migrate)?;
+            let plan = bench
+                .runs
+                .plan_migration(&order.run, &migrate, order.actor.role)?;
             let mut text = String::new();
             for (kind, rows) in &plan.comparison.rows {
                 for row in &rows.removed {

@@ -4,9 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Serialize;
-use statemark_runtime::{Constant, Instruction, StateId, Table, TransitionId, dump};
+use serde_json::{Map, Value};
+use statemark_runtime::{
+    Constant, Instruction, Sections, StateId, Table, TextId, TransitionId, dump,
+};
 
 use crate::workflow::Workflow;
+
+/// What the head of a table is called.
+const HEAD: &str = "machine";
 
 /// How a table differs from another, row by row and by names: a number that moved is no difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -32,7 +38,76 @@ pub struct RowChanges {
 /// Compares two tables.
 #[must_use]
 pub fn compare(old: &Workflow, new: &Workflow) -> Comparison {
-    let (before, after) = (rows(old), rows(new));
+    Comparison {
+        same: old.hash() == new.hash(),
+        rows: changes(&rows(old.table().sections()), &rows(new.table().sections())),
+    }
+}
+
+/// How a table differs from another in what it demands: what is only told to people and agents doesn't count, nor how the
+/// workflow is called.
+pub(crate) fn compare_demands(old: &Workflow, new: &Workflow) -> BTreeMap<String, RowChanges> {
+    let untold = |workflow: &Workflow| {
+        let mut rows = rows(&untold(workflow.table().sections()));
+        // Its name, and its size, which what is told is part of.
+        rows.remove(HEAD);
+        rows
+    };
+    let mut rows = changes(&untold(old), &untold(new));
+    let metadata = |workflow: &Workflow| {
+        let mut said = workflow.meta().clone();
+        hush(&mut said);
+        said
+    };
+    if metadata(old) != metadata(new) {
+        rows.insert(HEAD.to_owned(), RowChanges::default());
+    }
+    rows
+}
+
+/// What of a row is told and demands nothing.
+const TOLD: [&str; 4] = ["title", "description", "instructions", "label"];
+
+fn hush(said: &mut Value) {
+    if let Some(said) = said.as_object_mut() {
+        said.retain(|key, _| !TOLD.contains(&key.as_str()));
+    }
+}
+
+/// The rows without what is only told.
+fn untold(sections: &Sections) -> Sections {
+    let mut bare = sections.clone();
+    let mut texts = bare.texts.clone();
+    let hushed = |metadata: &mut Option<TextId>| {
+        let text = metadata.and_then(|id| sections.texts.get(id.index()));
+        let Some(mut said) = text.and_then(|text| serde_json::from_str(text).ok()) else {
+            return;
+        };
+        hush(&mut said);
+        let is_empty = said.as_object().is_some_and(Map::is_empty);
+        *metadata = TextId::from_index(texts.len()).filter(|_| !is_empty);
+        texts.push(said.to_string().into());
+    };
+    let (states, events) = (bare.states.iter_mut(), bare.events.iter_mut());
+    let states = states.map(|row| &mut row.metadata);
+    let events = events.map(|row| &mut row.metadata);
+    let transitions = bare.transitions.iter_mut().map(|row| &mut row.metadata);
+    let actions = bare.actions.iter_mut().map(|row| &mut row.metadata);
+    let all = states.chain(events).chain(transitions).chain(actions);
+    all.for_each(hushed);
+    // The root is called as the workflow is.
+    if let (Some(root), Some(name)) = (bare.states.first_mut(), TextId::from_index(texts.len())) {
+        root.name = name;
+    }
+    texts.push(HEAD.into());
+    bare.texts = texts;
+    bare
+}
+
+fn changes(
+    before: &BTreeMap<String, Vec<String>>,
+    after: &BTreeMap<String, Vec<String>>,
+) -> BTreeMap<String, RowChanges> {
     let mut compared = BTreeMap::new();
     for kind in before.keys().chain(after.keys()) {
         let none = Vec::new();
@@ -48,10 +123,7 @@ pub fn compare(old: &Workflow, new: &Workflow) -> Comparison {
             compared.insert(kind.clone(), changes);
         }
     }
-    Comparison {
-        same: old.hash() == new.hash(),
-        rows: compared,
-    }
+    compared
 }
 
 /// The rows that another table doesn't have, or not as often.
@@ -71,10 +143,10 @@ fn without(rows: &[String], others: &[String]) -> Vec<String> {
 }
 
 /// The rows of a dump by its paragraphs, without numbers and without the blanks that align them.
-fn rows(workflow: &Workflow) -> BTreeMap<String, Vec<String>> {
-    let text = dump(workflow.table().sections());
+fn rows(sections: &Sections) -> BTreeMap<String, Vec<String>> {
+    let text = dump(sections);
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut kind = "machine".to_owned();
+    let mut kind = HEAD.to_owned();
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let indented = line.starts_with(' ');

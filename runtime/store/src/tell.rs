@@ -113,10 +113,19 @@ fn told(body: Body) -> String {
             let text = format!("back to record {}{what}{crossed}", it.to);
             with(&text, it.reason.as_ref())
         }
-        Body::Migrated(it) => match it.workflow {
-            Some(workflow) => format!("goes on as `{workflow}` under table {}", it.to),
-            None => format!("goes on under table {}", it.to),
-        },
+        Body::Migrated(it) => {
+            let workflow = it.workflow.map(|it| format!(" as `{it}`"));
+            let renamed = it
+                .mapping
+                .iter()
+                .map(|(old, new)| format!(", `{old}` as `{new}`"));
+            let renamed: String = renamed.collect();
+            format!(
+                "goes on{} under table {}{renamed}",
+                workflow.unwrap_or_default(),
+                it.to
+            )
+        }
         Body::Closed(it) => {
             let outcome = if it.success { "completed" } else { "failed" };
             with(&format!("closed as {outcome}"), it.reason.as_ref())

@@ -218,7 +218,7 @@ pub(crate) fn read(runs: &Runs, run: &RunId) {
     }
     drop(runs.timeline(run));
     drop(runs.replay(run, None));
-    drop(runs.plan_migration(run, &Migrate::default()));
+    drop(runs.plan_migration(run, &Migrate::default(), Role::Agent));
     for at in [1, records.len() as u64 / 2, records.len() as u64] {
         drop(runs.plan_rewind(run, &Rewind::to(at)));
         drop(runs.plan_fork(&Fork::new(run.clone(), at)));

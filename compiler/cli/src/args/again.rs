@@ -31,7 +31,9 @@ pub(crate) struct ReplayArgs {
                         What the run stands on must be there under the same name, or under the one that `--map` gives:\n\
                         active states, what histories remember, timers, and what waits for an approval.\n\
                         No state is entered or left, and no action is carried out.\n\
-                        Exit code 1: something has no counterpart; all of it is listed, and the run is as it was.")]
+                        An agent moves a run only to a spec with other words; a person, to whatever they decide.\n\
+                        Exit code 1: something has no counterpart, or needs a person; all of it is\n\
+                        listed, and the run is as it was.")]
 pub(crate) struct MigrateArgs {
     /// The run, or the beginning of its id
     #[arg(value_name = "RUN")]

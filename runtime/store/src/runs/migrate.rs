@@ -3,19 +3,23 @@
 //! What the run stands on has to be in the new table: its active states, what its histories have recorded, its timers, and
 //! the transitions that wait for an approval. What isn't there by the same name needs another one, or the run stays where
 //! it is. Nothing is entered or left by that: no action is carried out, no timer is armed.
+//!
+//! Who holds an agent to a workflow mustn't find it gone on under a laxer one. So an agent moves a run only to a table that
+//! differs in what it tells, and no state to another; everything else is for a person to decide.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_runtime::{Configuration, StateId, Table, TransitionId};
+use statemark_runtime::{Configuration, StateId, StateKind, Table, TransitionId};
 
 use super::invoke::invoking;
 use super::refusal::refusal;
 use super::{Change, Loaded, Order, RunError, Runs, Written};
+use crate::actor::Role;
 use crate::body::{Body, Migrated, Waiting};
-use crate::compare::{Comparison, compare, same_guard};
+use crate::compare::{Comparison, compare, compare_demands, same_guard};
 use crate::id::RunId;
 use crate::workflow::Workflow;
 
@@ -44,7 +48,7 @@ pub struct MigrationPlan {
 /// Something that the run stands on and that the new table doesn't have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Obstacle {
-    /// What it is: the `run` itself, or a `state`, `history`, `detour`, `timer`, `request`, `mapping` or `configuration`.
+    /// What it is: the `run` itself, the `person` that it takes, or a `state`, `history`, `detour`, `timer`, `request`, `mapping` or `configuration`.
     pub what: &'static str,
     /// Its name.
     pub name: String,
@@ -53,7 +57,7 @@ pub struct Obstacle {
 }
 
 impl Runs {
-    /// What a migration would do, and what is in its way. Nothing is written.
+    /// What a migration by somebody in this role would do, and what is in its way. Nothing is written.
     ///
     /// # Errors
     ///
@@ -62,16 +66,20 @@ impl Runs {
         &self,
         run: &RunId,
         migrate: &Migrate,
+        role: Role,
     ) -> Result<MigrationPlan, RunError> {
         let loaded = self.load(run)?;
         let to = self.target(&loaded, migrate)?;
         let mut plan = planned(&loaded, &to, migrate);
+        let obstacle = |what, reason| Obstacle {
+            what,
+            name: run.to_string(),
+            reason,
+        };
         if let Some((_, reason)) = refused(&loaded, &to) {
-            plan.obstacles = vec![Obstacle {
-                what: "run",
-                name: run.to_string(),
-                reason,
-            }];
+            plan.obstacles = vec![obstacle("run", reason)];
+        } else if let Some(reason) = for_a_person(&loaded, &to, migrate, role) {
+            plan.obstacles.push(obstacle("person", reason));
         }
         Ok(plan)
     }
@@ -84,11 +92,18 @@ impl Runs {
     pub fn migrate(&self, order: &Order, migrate: &Migrate) -> Result<Written, RunError> {
         self.change(order, &("migrate", migrate), |loaded, _| {
             let to = self.target(loaded, migrate)?;
-            let body = match refused(loaded, &to) {
+            let role = order.actor.role;
+            let lax = || Some(("not_a_person", for_a_person(loaded, &to, migrate, role)?));
+            let body = match refused(loaded, &to).or_else(lax) {
                 Some((code, reason)) => refusal("migrate", None, code, reason, &[]),
                 None => {
                     let mut plan = planned(loaded, &to, migrate);
-                    plan.migrated.invokes = self.invoked_by(&to, &BTreeMap::new())?;
+                    // What an agent moves keeps the children that it would have had.
+                    let pinned = match role {
+                        Role::Person | Role::System => &BTreeMap::new(),
+                        Role::Observer | Role::Agent => &loaded.state.invokes,
+                    };
+                    plan.migrated.invokes = self.invoked_by(&to, pinned)?;
                     if plan.obstacles.is_empty() {
                         self.store.put_blob(to.bytes())?;
                         self.keep_tables(&plan.migrated.invokes)?;
@@ -124,10 +139,32 @@ fn refused(loaded: &Loaded, to: &Workflow) -> Option<(&'static str, String)> {
     (to.hash() == loaded.workflow.hash()).then_some(("same_table", reason))
 }
 
+/// Why somebody in this role can't move the run there, and a person can.
+fn for_a_person(loaded: &Loaded, to: &Workflow, migrate: &Migrate, role: Role) -> Option<String> {
+    if role >= Role::Person {
+        return None;
+    }
+    let named = migrate.states.iter().chain(&migrate.timers);
+    if let Some((old, new)) = named.into_iter().find(|(old, new)| old != new) {
+        return Some(format!(
+            "what is `{old}` is to be `{new}`: that moves the run by hand, and a person has to do it"
+        ));
+    }
+    let changed = compare_demands(&loaded.workflow, to);
+    let kinds: Vec<&str> = changed.keys().map(String::as_str).collect();
+    (!kinds.is_empty()).then(|| {
+        let kinds = kinds.join(", ");
+        format!(
+            "the new table demands other things than the run's ({kinds}): an agent can't let itself off them, and a person has to migrate the run"
+        )
+    })
+}
+
 /// A migration while it is planned.
 struct Planner<'p> {
     loaded: &'p Loaded,
     old: &'p Table,
+    to: &'p Workflow,
     new: &'p Table,
     migrate: &'p Migrate,
     obstacles: Vec<Obstacle>,
@@ -137,6 +174,7 @@ fn planned(loaded: &Loaded, to: &Workflow, migrate: &Migrate) -> MigrationPlan {
     let mut planner = Planner {
         loaded,
         old: loaded.workflow.table(),
+        to,
         new: to.table(),
         migrate,
         obstacles: Vec::new(),
@@ -215,11 +253,31 @@ impl Planner<'_> {
         (name.to_owned(), self.new.state_named(name))
     }
 
+    fn is_end(&self, new: StateId) -> bool {
+        self.new
+            .state(new)
+            .is_some_and(|row| row.kind == StateKind::Final)
+    }
+
+    fn was_end(&self, state: &str) -> bool {
+        let row = self
+            .old
+            .state_named(state)
+            .and_then(|id| self.old.state(id));
+        row.is_some_and(|row| row.kind == StateKind::Final)
+    }
+
     /// Where the run would be.
     fn configuration(&mut self) -> Option<Configuration> {
         let mut leaves = Vec::new();
         for leaf in &self.loaded.state.leaves {
             match self.named(leaf) {
+                (name, Some(id)) if self.is_end(id) && !self.was_end(leaf) => {
+                    let reason = format!(
+                        "`{leaf}` is active, and `{name}` is an end, where a run comes by its events alone: name another state, or cancel the run"
+                    );
+                    self.obstacle("state", leaf, reason);
+                }
                 (_, Some(id)) if self.new.is_leaf(id) => leaves.push(id),
                 (name, Some(_)) => {
                     let reason = format!(
@@ -360,7 +418,8 @@ impl Planner<'_> {
         all
     }
 
-    /// The transition of the new table that leads the same way by the same event, on the same condition.
+    /// The transition of the new table that leads the same way by the same event, on the same condition, doing the same,
+    /// and that has to be approved, too: what somebody looks at is what they decide.
     fn counterpart(
         &self,
         waiting: &Waiting,
@@ -380,10 +439,26 @@ impl Planner<'_> {
                 && configuration.is_active(self.new, transition.source)
                 && self.new.triggers(*id).contains(&event)
                 && self.new.targets(*id) == targets
+                && (self.loaded.workflow).requires_approval(old) == self.to.requires_approval(*id)
+                && self.does_the_same(old, *id)
                 && same_guard((self.old, old), (self.new, *id), |state| {
                     self.named(self.old.state_name(state)).1
                 })
         });
         found.map(|(id, _)| id.raw())
+    }
+
+    /// Whether two transitions have the same actions carried out.
+    fn does_the_same(&self, old: TransitionId, new: TransitionId) -> bool {
+        let (one, other) = (&self.loaded.workflow, self.to);
+        let of = |workflow: &Workflow, id| -> Vec<(String, Value)> {
+            let table = workflow.table();
+            let calls = table.transition(id).map(|row| table.calls(&row.calls));
+            let actions = calls.unwrap_or_default().iter();
+            let names = actions.map(|action| table.action_name(*action));
+            let said = names.map(|name| (name.to_owned(), workflow.action_meta(name).clone()));
+            said.collect()
+        };
+        of(one, old) == of(other, new)
     }
 }

@@ -44,12 +44,12 @@ pub(in crate::commands) fn run(
         states,
         timers,
     };
+    let order = runs::order_of_person(towards.run.clone(), args.key.as_deref())?;
+    let role = order.actor.role;
+    let plan = towards.runs.plan_migration(&towards.run, &migrate, role)?;
     if args.dry_run {
-        return dry_run(args, &towards, &migrate, printer);
+        return dry_run(args, &towards, &plan, printer);
     }
-    let order = runs::order(towards.run.clone(), args.key.as_deref())?;
-    // What is in the way is said of the run as it was before the refusal was written.
-    let plan = towards.runs.plan_migration(&towards.run, &migrate)?;
     let written = towards.runs.migrate(&order, &migrate)?;
     let bodies: Vec<Body> = written
         .records
@@ -102,16 +102,15 @@ pub(in crate::commands) fn run(
 fn dry_run(
     args: &MigrateArgs,
     towards: &Towards,
-    migrate: &Migrate,
+    plan: &MigrationPlan,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     let loaded = towards.runs.load(&towards.run)?;
-    let plan = towards.runs.plan_migration(&towards.run, migrate)?;
     let is_free = plan.obstacles.is_empty();
     if args.store.format() == TextFormat::Json {
-        printer.result(&shown::json(&plan));
+        printer.result(&shown::json(plan));
     } else {
-        printer.result(&planned(&loaded, &plan, printer.palette()));
+        printer.result(&planned(&loaded, plan, printer.palette()));
         if is_free {
             printer.talk("nothing was done; the same without `--dry-run` does it\n");
         }

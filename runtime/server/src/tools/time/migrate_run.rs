@@ -56,7 +56,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         timers: input.timers.clone(),
     };
     // What is in the way is said of the run as it was before a refusal is written.
-    let plan = runs.plan_migration(&loaded.run, &migrate)?;
+    let plan = runs.plan_migration(&loaded.run, &migrate, call.actor().role)?;
     if input.dry_run {
         let planned = json!({
             "possible": plan.obstacles.is_empty(),
