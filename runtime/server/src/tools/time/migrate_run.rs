@@ -40,7 +40,7 @@ pub(super) fn tool() -> Tool {
         ("migrate_run", Set::Time, Hints::WRITES),
         (
             "Migrate a run",
-            "Lets a run go on under the machine that its spec has now. Refused where something that it stands on isn't there.",
+            "Lets a run go on under the machine that its spec has now. Refused where something that it stands on isn't there, and to agents where it demands anything else.",
         ),
         &[("migrated", "object"), ("obstacles", "array"), NEXT],
         run,
