@@ -35,6 +35,7 @@
 //!
 //! Deliberately not here: options of an engine (`maxConcurrency`, `rootDir`, …). They are taken, and `ignored` names them.
 
+mod affirmative;
 mod approvals;
 mod artifacts;
 mod ask_human;

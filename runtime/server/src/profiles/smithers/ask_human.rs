@@ -10,6 +10,7 @@ use statemark_store::fold::Request;
 use statemark_store::runs::run_of_request;
 use statemark_store::{Ask, Loaded};
 
+use super::affirmative::is_affirmative;
 use super::{invalid, nodes, shape, summary};
 use crate::call::Call;
 use crate::problem::Problem;
@@ -44,33 +45,6 @@ const LONGEST: Duration = Duration::from_secs(25);
 
 /// How often it is looked whether the caller has given up.
 const BLINK: Duration = Duration::from_millis(50);
-
-/// Words that say yes. An answer is one of them, or begins with one.
-const YES: &[&str] = &[
-    "yes",
-    "y",
-    "yep",
-    "yeah",
-    "ok",
-    "okay",
-    "approve",
-    "approved",
-    "accept",
-    "accepted",
-    "confirm",
-    "confirmed",
-    "proceed",
-    "allow",
-    "allowed",
-    "true",
-    "sure",
-];
-
-/// Words that take a yes back, wherever they stand.
-const NO: &[&str] = &[
-    "no", "not", "don't", "dont", "never", "deny", "denied", "reject", "rejected", "stop", "wait",
-    "cancel", "abort", "but", "unless", "until", "if",
-];
 
 pub(super) fn tool() -> Tool {
     let hints = Hints {
@@ -284,55 +258,4 @@ fn answer(
         "response": response,
         "answeredBy": by,
     })
-}
-
-/// Whether an answer is a plain yes. What has conditions is read by whoever has asked.
-fn is_affirmative(answer: &Value) -> bool {
-    let text = match answer {
-        Value::Bool(yes) => return *yes,
-        Value::String(text) => text.to_lowercase(),
-        _ => return false,
-    };
-    let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let begins = words.starts_with(&["go", "ahead"])
-        || words.first().is_some_and(|first| YES.contains(first));
-    begins && !words.iter().any(|word| NO.contains(word))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::is_affirmative;
-
-    #[test]
-    fn only_a_plain_yes_is_one() {
-        for yes in [
-            "yes",
-            "Yes, please.",
-            "OK",
-            "approved",
-            "go ahead",
-            "Proceed with postgres",
-        ] {
-            assert!(is_affirmative(&json!(yes)), "{yes}");
-        }
-        for no in [
-            "no",
-            "postgres",
-            "yes, but not on Friday",
-            "not ok",
-            "yes if the tests pass",
-            "",
-            "okay, don't",
-            "do nothing",
-            "go back",
-            "Yesterday's backup",
-        ] {
-            assert!(!is_affirmative(&json!(no)), "{no}");
-        }
-        assert!(is_affirmative(&json!(true)));
-        assert!(!is_affirmative(&json!({"approved": true})));
-    }
 }

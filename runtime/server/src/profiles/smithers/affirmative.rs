@@ -1,0 +1,290 @@
+//! Whether a person's answer is a plain yes.
+//!
+//! A yes is recognized as a whole or not at all: each word of the answer has its place among those that say yes. Whatever
+//! says more than that may take the yes back in ways that no list foresees, so it isn't one, and is read by whoever asked.
+
+use serde_json::Value;
+
+/// What says yes, word by word.
+const YES: &[&[&str]] = &[
+    &["yes"],
+    &["y"],
+    &["yep"],
+    &["yeah"],
+    &["yup"],
+    &["ok"],
+    &["okay"],
+    &["sure"],
+    &["absolutely"],
+    &["certainly"],
+    &["definitely"],
+    &["of", "course"],
+    &["true"],
+    &["approve"],
+    &["approved"],
+    &["i", "approve"],
+    &["accept"],
+    &["accepted"],
+    &["i", "accept"],
+    &["agree"],
+    &["agreed"],
+    &["i", "agree"],
+    &["confirm"],
+    &["confirmed"],
+    &["i", "confirm"],
+    &["allow"],
+    &["allowed"],
+    &["proceed"],
+    &["continue"],
+    &["go", "ahead"],
+    &["go", "for"],
+    &["do"],
+    &["do", "so"],
+    &["ship"],
+    &["lgtm"],
+    &["looks", "good"],
+    &["looks", "good", "to", "me"],
+    &["sounds", "good"],
+    &["sounds", "good", "to", "me"],
+];
+
+/// Those of [`YES`] that say so only with what they are about.
+const NEEDS_IT: &[&[&str]] = &[&["go", "for"], &["do"], &["ship"]];
+
+/// What a yes may be about.
+const IT: &[&str] = &["it", "that", "this"];
+
+/// What may stand before or behind, and says nothing.
+const POLITE: &[&[&str]] = &[&["please"], &["thanks"], &["thank", "you"]];
+
+/// Marks between words that say nothing. Any other, a question mark above all, may say something.
+const MARKS: &[char] = &[
+    '.', ',', '!', ';', ':', '-', '–', '—', '…', '"', '“', '”', '„', '\'', '‘', '’', '(', ')', '*',
+    '`',
+];
+
+/// Most bytes of a plain yes. Why: nobody needs more words for one.
+const LONGEST: usize = 200;
+
+/// Whether an answer is a plain yes.
+pub(super) fn is_affirmative(answer: &Value) -> bool {
+    match answer {
+        Value::Bool(yes) => *yes,
+        Value::String(text) if text.len() <= LONGEST => says_yes(&text.to_lowercase()),
+        _ => false,
+    }
+}
+
+fn says_yes(text: &str) -> bool {
+    let is_between = |letter: char| letter.is_whitespace() || MARKS.contains(&letter);
+    let words: Vec<&str> = text.split(is_between).filter(|it| !it.is_empty()).collect();
+    let mut rest = words.as_slice();
+    let mut has_yes = false;
+    while !rest.is_empty() {
+        if let Some((_, behind)) = begun(rest, POLITE) {
+            rest = behind;
+            continue;
+        }
+        let Some((said, behind)) = begun(rest, YES) else {
+            return false;
+        };
+        let about = behind.split_first().filter(|(word, _)| IT.contains(word));
+        rest = match about {
+            Some((_, behind)) => behind,
+            None if NEEDS_IT.contains(&said) => return false,
+            None => behind,
+        };
+        has_yes = true;
+    }
+    has_yes
+}
+
+/// The longest of some phrases that the words begin with, and the words behind it.
+fn begun<'w>(
+    words: &'w [&'w str],
+    phrases: &[&'static [&'static str]],
+) -> Option<(&'static [&'static str], &'w [&'w str])> {
+    let all = phrases.iter();
+    let begun = all.filter_map(|phrase| Some((*phrase, words.strip_prefix(*phrase)?)));
+    begun.max_by_key(|(phrase, _)| phrase.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::is_affirmative;
+
+    const YES: &[&str] = &[
+        "yes",
+        "y",
+        "yep",
+        "yeah",
+        "ok",
+        "okay",
+        "sure",
+        "approve",
+        "approved",
+        "I approve",
+        "I agree",
+        "agreed",
+        "accepted",
+        "confirmed",
+        "allow",
+        "proceed",
+        "please proceed",
+        "continue",
+        "go ahead",
+        "go for it",
+        "do it",
+        "do so",
+        "do that please",
+        "ship it",
+        "lgtm",
+        "looks good",
+        "looks good to me",
+        "sounds good",
+        "of course",
+        "true",
+        "yes please",
+        "yes, thanks",
+        "ok, thank you",
+        "approve it",
+        "approve this",
+        "yes, approved",
+        "yes — go ahead",
+        "sure, go ahead, thanks",
+        "yes: do it",
+        "“yes”",
+        "(ok)",
+        "**approved**",
+        "ok…",
+    ];
+
+    const NO: &[&str] = &[
+        "no",
+        "n",
+        "",
+        " ",
+        "…",
+        "please",
+        "thanks",
+        "it",
+        "do",
+        "ship",
+        "go",
+        "postgres",
+        "not ok",
+        "no, approved is what it isn't",
+        "ok, I don't want that",
+        "ok, I don’t want that",
+        "ok I dont want that",
+        "yes, hold off for now",
+        "approved? nope",
+        "approved?",
+        "yes?",
+        "sure, after QA signed off",
+        "ok you can't",
+        "ok you can’t",
+        "yes — only on staging",
+        "okay. rollback instead",
+        "yes, but not on Friday",
+        "yes if the tests pass",
+        "yes once the tests pass",
+        "yes, except the migration",
+        "okay, don't",
+        "okay, later",
+        "yes and no",
+        "yes/no",
+        "y/n",
+        "y n",
+        "yes\nno",
+        "yes, revert it",
+        "sure thing, tomorrow",
+        "yeah, right",
+        "approve the smaller change",
+        "approved by nobody",
+        "accept the risk? never",
+        "go ahead and cancel",
+        "go back",
+        "go home",
+        "do nothing",
+        "do not do it",
+        "do it never",
+        "don't do it",
+        "ship that to the trash",
+        "lgtm but wait",
+        "looks good to nobody",
+        "looks bad",
+        "true, and yet",
+        "ok boomer",
+        "Yesterday's backup",
+        "proceed with postgres",
+        "~~yes~~",
+        "yes 🚫",
+        "yes ❌",
+        "👎 yes",
+        "ye s",
+        "-1",
+        "0",
+        "false",
+        "oui",
+        "я",
+        "yes\u{202e}",
+        "yes\u{200b}",
+        "yes\0",
+    ];
+
+    /// The ways in which people write the same words.
+    fn forms(text: &str) -> Vec<String> {
+        let mut first = text.chars();
+        let capital = first.next().map_or_else(String::new, |it| {
+            it.to_uppercase().chain(first).collect::<String>()
+        });
+        vec![
+            text.to_owned(),
+            text.to_uppercase(),
+            capital,
+            format!("{text}."),
+            format!("{text}!"),
+            format!("  {text} \r\n"),
+            text.replace(' ', "  "),
+            text.replace('\'', "’"),
+        ]
+    }
+
+    #[test]
+    fn a_plain_yes_is_one_however_it_is_written() {
+        for yes in YES.iter().copied().flat_map(forms) {
+            assert!(is_affirmative(&json!(yes)), "{yes}");
+        }
+        assert!(is_affirmative(&json!(true)));
+    }
+
+    #[test]
+    fn nothing_else_is_one() {
+        for no in NO.iter().copied().flat_map(forms) {
+            assert!(!is_affirmative(&json!(no)), "{no}");
+        }
+        for tail in [
+            "not", "no", "never", "only", "after", "but", "if", "can't", "nope", "?", "👎",
+        ] {
+            for yes in YES {
+                let no = format!("{yes} {tail}");
+                assert!(!is_affirmative(&json!(no)), "{no}");
+                let no = format!("{tail} {yes}");
+                assert!(!is_affirmative(&json!(no)), "{no}");
+            }
+        }
+        for no in [
+            json!(false),
+            json!(null),
+            json!(1),
+            json!({"approved": true}),
+            json!(["yes"]),
+            Value::String("yes ".repeat(100)),
+        ] {
+            assert!(!is_affirmative(&no), "{no}");
+        }
+    }
+}
