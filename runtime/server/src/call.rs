@@ -110,6 +110,19 @@ impl<'c> Call<'c> {
         }
     }
 
+    /// The id of a run that the caller begins: the given one, or the only one that it may touch; else one that nobody can
+    /// guess.
+    ///
+    /// # Errors
+    ///
+    /// The id can't be one, or the caller may touch another one only.
+    pub(crate) fn new_run(&self, named: Option<&str>) -> Result<RunId, Problem> {
+        if named.is_some() || self.bound().is_some() {
+            return self.run(named);
+        }
+        Ok(RunId::random())
+    }
+
     /// The run that is meant: the named one; else the one that the server or the caller is bound to; else the only active
     /// run of the caller's project.
     ///

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod bench;
+mod bound;
 mod bounds;
 mod files;
 mod hostile;

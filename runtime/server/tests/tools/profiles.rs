@@ -185,14 +185,14 @@ fn admits(schema: &Value, kind: &str) -> bool {
     of_type || any("anyOf") || any("oneOf") || listed.into_iter().any(|it| is(it, kind))
 }
 
-/// Makes one of the document's calls, and looks at the answer.
-fn played(
+/// The stage of a documented call, when what comes before it has been done.
+pub(crate) fn prepared(
     set: Set,
     document: &Value,
-    (tool, said): (&str, &Value),
+    tool: &str,
     call: &Value,
     wrong: &mut String,
-) {
+) -> Bench {
     let mut bench = stage(set, document);
     let project = match &call["project"] {
         Value::Null => &document["project"],
@@ -219,6 +219,19 @@ fn played(
             offer(&mut bench, &[set]);
         }
     }
+    bench
+}
+
+/// Makes one of the document's calls, and looks at the answer.
+fn played(
+    set: Set,
+    document: &Value,
+    (tool, said): (&str, &Value),
+    call: &Value,
+    wrong: &mut String,
+) {
+    let bench = prepared(set, document, tool, call, wrong);
+    let caller = caller(call["as"].as_str());
     let arguments = object(&call["arguments"]);
     let made = format!("{tool} {}", call["arguments"]);
     let Some((answer, is_error)) = bench.call(&caller, tool, arguments) else {
@@ -329,7 +342,7 @@ fn is(value: &Value, kind: &str) -> bool {
     }
 }
 
-fn caller(role: Option<&str>) -> Caller {
+pub(crate) fn caller(role: Option<&str>) -> Caller {
     let role = match role {
         Some("person") => Role::Person,
         Some("observer") => Role::Observer,
@@ -341,6 +354,6 @@ fn caller(role: Option<&str>) -> Caller {
     }
 }
 
-fn object(value: &Value) -> Map<String, Value> {
+pub(crate) fn object(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }

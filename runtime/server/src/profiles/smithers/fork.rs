@@ -151,6 +151,7 @@ impl Asked<'_> {
 }
 
 fn replayed(call: &Call<'_>, input: &Replaying) -> Outcome {
+    call.may_begin()?;
     let parent = load(call, &input.parent_run_id)?;
     let asked = Asked {
         frame: input.frame_no,
@@ -217,6 +218,7 @@ fn chosen(named: &str) -> Result<RunId, NameError> {
 }
 
 fn forked(call: &Call<'_>, parent: &Loaded, asked: &Asked<'_>) -> Result<(Value, Loaded), Problem> {
+    call.may_begin()?;
     let fork = asked.fork(call, parent)?;
     let run = match asked.run {
         Some(named) => chosen(named).map_err(|error| invalid(format!("`runId`: {error}")))?,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::{Loaded, RunId, Start, Status, StoreError};
+use statemark_store::{Loaded, Start, Status, StoreError};
 
 use super::rewind::{self, Back};
 use super::summary::{self, Teller};
@@ -172,15 +172,15 @@ fn begins_with(input: &Input) -> Map<String, Value> {
 
 /// The run that is there already.
 fn existing(call: &Call<'_>, input: &Input) -> Result<Option<Loaded>, Problem> {
-    let Some(named) = &input.run_id else {
+    if input.run_id.is_none() && call.bound().is_none() {
         if input.resume {
             return Err(invalid(
                 "`resume` needs the `runId` of the run to go on with",
             ));
         }
         return Ok(None);
-    };
-    let run = call.run(Some(named))?;
+    }
+    let run = call.run(input.run_id.as_deref())?;
     let runs = call.desk.runs();
     match runs.store().head(&run) {
         Err(StoreError::NotFound { .. }) if !input.resume => Ok(None),
@@ -190,10 +190,7 @@ fn existing(call: &Call<'_>, input: &Input) -> Result<Option<Loaded>, Problem> {
 }
 
 fn start(call: &Call<'_>, input: &Input, begins: &Value) -> Result<Loaded, Problem> {
-    let run = match &input.run_id {
-        Some(named) => call.run(Some(named))?,
-        None => RunId::random(),
-    };
+    let run = call.new_run(input.run_id.as_deref())?;
     let order = call.order(run, None, None)?;
     let start = Start {
         workflow: input.workflow_id.clone(),
@@ -228,15 +225,23 @@ fn again(
         };
     }
     if !input.force {
-        let message = format!(
-            "there is a run `{run}` already: `resume` it, `force` it back to its beginning, or leave `runId` out"
-        );
+        let ways = if call.may_begin().is_ok() {
+            "`resume` it, `force` it back to its beginning, or leave `runId` out"
+        } else {
+            "`resume` it, or `force` it back to its beginning"
+        };
+        let message = format!("there is a run `{run}` already: {ways}");
         return Err(invalid(message));
     }
     let before = loaded.state.input.as_object().cloned().unwrap_or_default();
     if json!(before) != *begins && (input.input.is_some() || input.prompt.is_some()) {
+        let way = if call.may_begin().is_ok() {
+            "leave `runId` out to start another run"
+        } else {
+            "leave `input` and `prompt` out to go back to its beginning"
+        };
         let message = format!(
-            "run `{run}` began with another input, and its journal isn't overwritten: leave `runId` out to start another run"
+            "run `{run}` began with another input, and its journal isn't overwritten: {way}"
         );
         return Err(invalid(message));
     }

@@ -85,14 +85,10 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
 /// The id of the run: the given one, or the only one that the caller may touch; else a new one. With a key it is always
 /// the same, so that a call that is made again finds the run that it has started.
 fn id(call: &Call<'_>, input: &Input, project: Option<&str>) -> Result<RunId, Problem> {
-    if let Some(id) = &input.run_id {
-        return call.run(Some(id));
-    }
-    if call.bound().is_some() {
-        return call.run(None);
-    }
-    let Some(key) = &input.idempotency_key else {
-        return Ok(RunId::random());
+    let named = input.run_id.as_deref();
+    let key = input.idempotency_key.as_ref();
+    let Some(key) = key.filter(|_| named.is_none() && call.bound().is_none()) else {
+        return call.new_run(named);
     };
     let caller = call.caller.actor.name.as_deref().unwrap_or_default();
     let scope = format!("{}\n{caller}\n{key}", project.unwrap_or_default());
