@@ -74,7 +74,7 @@ fn shape(outcome: Outcome) -> (Value, bool) {
 
 /// The run that is to be driven, or that there is none.
 fn driven(call: &Call<'_>) -> Result<Loaded, Problem> {
-    session::driven(call)?.ok_or_else(|| {
+    session::driven(call, None)?.ok_or_else(|| {
         let known = call.desk.catalog().ids().join(", ");
         let message = format!(
             "no run is active: start one of {known} with `statemark start`, or with `start_run` of the set `runs`"

@@ -28,6 +28,8 @@
 //! - Data of a transition's own event: its guards see it, as the examples have it, whatever Statewright's engine does.
 //! - `transition_count` counts "in this session" for one tool and "since the workflow was loaded" for another: both are the
 //!   run's.
+//! - Only `statewright_load_workflow` is documented with `session_id`. Every tool that is about the run takes it here, since
+//!   no other could tell two sessions' runs apart; it may be left out where only one run is live.
 //! - `project_id` and `session_id` scope runs. The project of the connection wins over a given one, because a caller's
 //!   project decides which runs it may mean.
 //! - No document says what the lists and the status are called: `workflows` and `active`, with `state` in the status.
@@ -68,10 +70,13 @@ pub(super) fn all() -> Vec<Tool> {
     ]
 }
 
-/// The arguments of tools that take none.
+/// The arguments of tools that are documented without any.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct OfSession {
+    /// The session whose run is meant, as it was given to load_workflow.
+    session_id: Option<String>,
+}
 
 /// The names of the active states, as one.
 fn active(loaded: &Loaded) -> String {
@@ -79,24 +84,39 @@ fn active(loaded: &Loaded) -> String {
 }
 
 /// The run that is to be driven, or that there is none.
-fn driven(call: &Call<'_>) -> Result<Loaded, Problem> {
-    session::driven(call)?.ok_or_else(|| no_workflow(call))
+fn driven(call: &Call<'_>, session: Option<&str>) -> Result<Loaded, Problem> {
+    let driven = session::driven(call, session)?;
+    driven.map_or_else(|| Err(no_workflow(call)?), Ok)
 }
 
 /// The run that was loaded and still goes on, or that there is none.
-fn loaded(call: &Call<'_>) -> Result<Loaded, Problem> {
-    let outer = session::outer(call)?;
-    let live = outer.filter(|it| !it.state.status().is_over());
-    live.ok_or_else(|| no_workflow(call))
+fn loaded(call: &Call<'_>, session: Option<&str>) -> Result<Loaded, Problem> {
+    let live = live(call, session)?;
+    live.map_or_else(|| Err(no_workflow(call)?), Ok)
 }
 
-fn no_workflow(call: &Call<'_>) -> Problem {
+/// The run that was loaded and still goes on, if there is one.
+fn live(call: &Call<'_>, session: Option<&str>) -> Result<Option<Loaded>, Problem> {
+    let outer = session::outer(call, session)?;
+    Ok(outer.filter(|it| !it.state.status().is_over()))
+}
+
+/// That there is none; runs of other sessions are named.
+fn no_workflow(call: &Call<'_>) -> Result<Problem, Problem> {
     let known = call.desk.catalog().ids();
-    let message = format!(
+    let mut message = format!(
         "No workflow is active. Load one with statewright_load_workflow. Available: {}",
         known.join(", ")
     );
-    Problem::new("no_run", message).with(json!({"known": known}))
+    let live = match call.bound() {
+        None => session::live(call)?,
+        Some(_) => Vec::new(),
+    };
+    if !live.is_empty() {
+        let names = session::names(&live);
+        message += &format!(". Of other sessions are active: {names}");
+    }
+    Ok(Problem::new("no_run", message).with(json!({"known": known})))
 }
 
 /// What Statewright calls what a run has come to.

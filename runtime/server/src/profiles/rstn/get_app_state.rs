@@ -31,7 +31,7 @@ fn run(call: &Call<'_>, _: &Nothing) -> Outcome {
         active.insert(head.run.to_string(), workflow(&loaded)?);
     }
     // Where several are live, none of them is the selected one.
-    let selected = match session::outer(call) {
+    let selected = match session::outer(call, None) {
         Ok(found) => found,
         Err(problem) if problem.code == "several_runs" => None,
         Err(problem) => return Err(problem),

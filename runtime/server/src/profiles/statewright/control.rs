@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use statemark_store::body::Refused;
 use statemark_store::{Force, Role, Status};
 
-use super::{Nothing, active, driven, loaded, state, status};
+use super::{OfSession, active, driven, loaded, state, status};
 use crate::call::Call;
 use crate::problem::Problem;
 use crate::profiles::words;
@@ -21,6 +21,8 @@ struct Forcing {
     /// Context values to merge, on top of the existing context.
     #[serde(default)]
     context: Map<String, Value>,
+    /// The session whose run is meant, as it was given to load_workflow.
+    session_id: Option<String>,
 }
 
 pub(super) fn deactivate() -> Tool {
@@ -31,8 +33,8 @@ pub(super) fn deactivate() -> Tool {
             "Leave the workflow early: its run is cancelled. Tools stay restricted unless the workflow says otherwise.",
         ),
         words,
-        |call, _: &Nothing| {
-            let before = loaded(call)?;
+        |call, input: &OfSession| {
+            let before = loaded(call, input.session_id.as_deref())?;
             let order = call.order(before.run.clone(), None, None)?;
             let written = call.desk.runs().cancel(&order, Some("deactivated"))?;
             unrefused(refusal(&written))?;
@@ -57,8 +59,8 @@ pub(super) fn pause() -> Tool {
             "Pause the workflow. Resume it later with statewright_load_workflow(name, resume=true).",
         ),
         words,
-        |call, _: &Nothing| {
-            let before = loaded(call)?;
+        |call, input: &OfSession| {
+            let before = loaded(call, input.session_id.as_deref())?;
             let order = call.order(before.run.clone(), None, None)?;
             let written = call.desk.runs().pause(&order, None)?;
             unrefused(refusal(&written))?;
@@ -87,7 +89,7 @@ pub(super) fn force() -> Tool {
 }
 
 fn jump(call: &Call<'_>, input: &Forcing) -> Outcome {
-    let before = driven(call)?;
+    let before = driven(call, input.session_id.as_deref())?;
     let order = call.order(before.run.clone(), None, None)?;
     let force = Force {
         to: input.state.clone(),

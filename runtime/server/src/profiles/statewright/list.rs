@@ -1,11 +1,9 @@
 //! `statewright_list_workflows`, `statewright_get_status`: what there is, and which of it is active.
 
 use serde_json::{Value, json};
-use statemark_store::Loaded;
 
-use super::{Nothing, active, status as word};
+use super::{OfSession, active, live, status as word};
 use crate::call::Call;
-use crate::problem::Problem;
 use crate::profiles::words;
 use crate::session;
 use crate::tool::{Hints, Outcome, Set, Tool};
@@ -18,8 +16,8 @@ pub(super) fn workflows() -> Tool {
             "List all available workflows and which one is active.",
         ),
         words,
-        |call, _: &Nothing| {
-            let active = live(call)?.map(|it| it.state.workflow);
+        |call, input: &OfSession| {
+            let active = live(call, input.session_id.as_deref())?.map(|it| it.state.workflow);
             Ok(json!({"workflows": call.desk.catalog().ids(), "active": active}))
         },
     )
@@ -39,12 +37,13 @@ pub(super) fn status() -> Tool {
     .like("get_run")
 }
 
-fn run(call: &Call<'_>, _: &Nothing) -> Outcome {
+fn run(call: &Call<'_>, input: &OfSession) -> Outcome {
+    let session = input.session_id.as_deref();
     let workflows = call.desk.catalog().ids();
-    let Some(outer) = live(call)? else {
+    let Some(outer) = live(call, session)? else {
         return Ok(json!({"active": null, "state": null, "workflows": workflows}));
     };
-    let inner = session::driven(call)?;
+    let inner = session::driven(call, session)?;
     let state = inner.as_ref().map_or(Value::Null, |it| json!(active(it)));
     Ok(json!({
         "active": outer.state.workflow,
@@ -53,9 +52,4 @@ fn run(call: &Call<'_>, _: &Nothing) -> Outcome {
         "status": word(outer.state.status()),
         "workflows": workflows,
     }))
-}
-
-fn live(call: &Call<'_>) -> Result<Option<Loaded>, Problem> {
-    let outer = session::outer(call)?;
-    Ok(outer.filter(|it| !it.state.status().is_over()))
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::{Head, Loaded, Role, RunId, Start, Status};
+use statemark_store::{Head, Loaded, Role, RunError, RunId, Start, Status, StoreError};
 
 use super::state;
 use crate::call::Call;
@@ -90,11 +90,20 @@ fn project(call: &Call<'_>, input: &Input) -> Option<String> {
     own.or_else(|| input.project_id.clone())
 }
 
-/// Where there is one run that may be touched, it is joined as it is.
+/// Where there is one run that may be touched, it is joined as it is, or begins.
 fn attached(call: &Call<'_>, input: &Input, bound: &RunId) -> Outcome {
-    let loaded = call.desk.runs().caught_up(bound)?;
+    let loaded = match call.desk.runs().caught_up(bound) {
+        Err(RunError::Store(StoreError::NotFound { .. })) => return started(call, input, None),
+        loaded => loaded?,
+    };
     if loaded.state.workflow != input.name {
-        return Err(swap(&loaded, &input.name));
+        let workflow = &loaded.state.workflow;
+        let message = format!(
+            "This client may touch run '{bound}' only, which is of workflow '{workflow}': '{}' can't be loaded here. Load \
+             '{workflow}' to go on with it.",
+            input.name
+        );
+        return Err(Problem::new("still_active", message));
     }
     if loaded.state.status() == Status::Paused && input.resume {
         return resumed(call, bound);
@@ -105,13 +114,9 @@ fn attached(call: &Call<'_>, input: &Input, bound: &RunId) -> Outcome {
 /// The live run that the session has; one that another session holds isn't in the way.
 fn in_the_way(call: &Call<'_>, input: &Input) -> Result<Option<Loaded>, Problem> {
     let project = project(call, input);
-    let is_in_the_way = |head: &Head| {
-        let of_project = project.is_none() || head.summary.project == project;
-        let held_by = head.summary.session.as_ref();
-        of_project && held_by.is_none_or(|it| Some(it) == input.session_id.as_ref())
-    };
-    let live = session::live(call)?;
-    let mut live: Vec<Head> = live.into_iter().filter(is_in_the_way).collect();
+    let of_project = |head: &Head| project.is_none() || head.summary.project == project;
+    let live = session::live(call)?.into_iter().filter(of_project);
+    let mut live = session::held(live.collect(), input.session_id.as_deref());
     match live.pop() {
         Some(only) if live.is_empty() => Ok(Some(call.desk.runs().caught_up(&only.run)?)),
         Some(last) => {
@@ -124,15 +129,19 @@ fn in_the_way(call: &Call<'_>, input: &Input) -> Result<Option<Loaded>, Problem>
 
 fn swap(live: &Loaded, name: &str) -> Problem {
     let (run, workflow) = (&live.run, &live.state.workflow);
+    let leave = match &live.state.session {
+        Some(session) => format!("statewright_deactivate(session_id=\"{session}\")"),
+        None => "statewright_deactivate".to_owned(),
+    };
     let message = if workflow == name {
         format!(
             "'{name}' has changed since run '{run}' of it began, and that one is still active: finish it, or leave it with \
-             statewright_deactivate, before the new one is loaded."
+             {leave}, before the new one is loaded."
         )
     } else {
         format!(
             "Run '{run}' of workflow '{workflow}' is still active, and another workflow can't take its place: finish it, or \
-             leave it with statewright_deactivate, before '{name}' is loaded."
+             leave it with {leave}, before '{name}' is loaded."
         )
     };
     Problem::new("still_active", message)
@@ -172,7 +181,7 @@ fn give_up(call: &Call<'_>, before: &Loaded) -> Result<(), Problem> {
 
 fn started(call: &Call<'_>, input: &Input, before: Option<&Loaded>) -> Outcome {
     let runs = call.desk.runs();
-    let run = RunId::random();
+    let run = call.new_run(None)?;
     let order = call.order(run.clone(), None, None)?;
     let start = Start {
         workflow: input.name.clone(),
@@ -190,6 +199,9 @@ fn answer(call: &Call<'_>, loaded: &Loaded, resumed: bool, before: Option<&Loade
     told.insert("loaded".to_owned(), json!(true));
     told.insert("workflow".to_owned(), json!(loaded.state.workflow));
     told.insert("resumed".to_owned(), json!(resumed));
+    if let Some(session) = &loaded.state.session {
+        told.insert("session_id".to_owned(), json!(session));
+    }
     if let Some(before) = before {
         told.insert("cancelled_run_id".to_owned(), json!(before.run));
     }

@@ -27,6 +27,8 @@ struct Input {
     ollama_url: Option<String>,
     /// The working directory.
     workdir: Option<String>,
+    /// The session whose run is meant, as it was given to load_workflow.
+    session_id: Option<String>,
 }
 
 pub(super) fn tool() -> Tool {
@@ -49,7 +51,7 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
             "it is empty; say what is to be done",
         ));
     }
-    let loaded = driven(call)?;
+    let loaded = driven(call, input.session_id.as_deref())?;
     check_state(&loaded.workflow, input.state.as_deref())?;
     Err(Problem::new(
         "executor_unavailable",

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use statemark_store::{Legal, Loaded, Question};
 
-use super::{Nothing, active, driven, status};
+use super::{OfSession, active, driven, status};
 use crate::call::Call;
 use crate::next::{by_id, part};
 use crate::problem::Problem;
@@ -23,8 +23,8 @@ pub(super) fn tool() -> Tool {
     .like("get_run")
 }
 
-fn run(call: &Call<'_>, _: &Nothing) -> Outcome {
-    let loaded = driven(call)?;
+fn run(call: &Call<'_>, input: &OfSession) -> Outcome {
+    let loaded = driven(call, input.session_id.as_deref())?;
     told(call, &loaded).map(Value::Object)
 }
 

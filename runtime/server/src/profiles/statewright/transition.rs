@@ -19,6 +19,8 @@ struct Input {
     event: String,
     /// Context data to merge; guards of the transition see it.
     data: Option<Map<String, Value>>,
+    /// The session whose run is meant, as it was given to load_workflow.
+    session_id: Option<String>,
 }
 
 pub(super) fn tool() -> Tool {
@@ -35,7 +37,7 @@ pub(super) fn tool() -> Tool {
 }
 
 fn run(call: &Call<'_>, input: &Input) -> Outcome {
-    let before = driven(call)?;
+    let before = driven(call, input.session_id.as_deref())?;
     let order = call.order(before.run.clone(), None, None)?;
     let send = Send {
         event: input.event.clone(),
