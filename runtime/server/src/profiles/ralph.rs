@@ -8,7 +8,7 @@
 //! | artifact of a type | the artifact of that name, with the contract `ralph/<type>` where the definition has none |
 //! | plan draft, with staged sections | the draft of the artifact `plan`: an object with the sections as fields |
 //! | finalize, discard | final, discarded |
-//! | work unit | a unit of the active step: claimed is *running*, released *not started* |
+//! | work unit | a unit of the active step: claimed is *running*, by one worker at a time; released *not started* |
 //! | complete | the active step is *completed*, which takes its way to the end if it has one |
 //!
 //! The document names the tools, their capabilities and the types of artifacts. It has no arguments, fields or answers for

@@ -1,17 +1,26 @@
 //! `report_progress`, `declare_complete` and `coordinate`: what an agent says of its work.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::body::{Note, StepStatus};
+use statemark_store::fold::StepState;
 use statemark_store::runs::ReportProgress;
-use statemark_store::{Advance, Advanced, Report};
+use statemark_store::{Advance, Advanced, Loaded, Order, Report, RunError, StoreError};
 
 use super::shape;
 use crate::call::Call;
 use crate::problem::Problem;
 use crate::tool::{Hints, Outcome, Set, Tool};
 use crate::tools::refusal;
+
+/// What a worker may do.
+const ACTIONS: [&str; 4] = ["claim", "release", "status", "ack"];
+
+/// How often a claim is tried while others write. Why: each time somebody else got on.
+const TRIES: u32 = 8;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -118,44 +127,128 @@ fn complete(call: &Call<'_>, input: &Complete) -> Outcome {
 }
 
 fn coordinate(call: &Call<'_>, input: &Coordinate) -> Outcome {
-    let data = input.payload.clone().map_or(Value::Null, Value::Object);
-    let status = match input.action.as_str() {
-        "claim" => Some(StepStatus::Running),
-        "release" => Some(StepStatus::NotStarted),
-        _ => None,
-    };
-    let advance_by = match (&input.work_unit_id, status) {
-        (Some(unit), Some(status)) => {
-            let report = Report::Status {
-                status,
-                message: None,
-                data,
-            };
-            Advance::new(report).of(unit)
+    let action = input.action.as_str();
+    let unit = input.work_unit_id.as_deref();
+    match action {
+        "claim" | "release" => hold(call, input)?,
+        "status" | "ack" => {
+            let data = json!({"action": action, "work_unit_id": unit, "payload": input.payload});
+            let text = format!("coordinate: {action}");
+            let said = Advance::new(Report::Note(Note { text, data }));
+            advance(call, input.run_id.as_deref(), &said)?;
         }
-        (None, Some(_)) => {
-            let message = format!("`work_unit_id`: say which unit to {}", input.action);
+        _ => {
+            let message = format!(
+                "`action`: there is no action `{action}`; there are {}",
+                ACTIONS.join(", ")
+            );
             return Err(Problem::new("invalid_arguments", message));
         }
-        (unit, None) => Advance::new(Report::Note(Note {
-            text: format!("coordinate: {}", input.action),
-            data: json!({"action": input.action, "work_unit_id": unit, "payload": data}),
-        })),
-    };
-    advance(call, input.run_id.as_deref(), &advance_by)?;
-    let unit = input.work_unit_id.as_ref();
+    }
     let unit = unit.map_or_else(String::new, |unit| format!(": {unit}"));
     Ok(json!(format!(
-        "Coordination action '{}' processed{unit}",
-        input.action
+        "Coordination action '{action}' processed{unit}"
     )))
+}
+
+/// Claims a unit that nobody has, or releases one that somebody has.
+fn hold(call: &Call<'_>, input: &Coordinate) -> Result<(), Problem> {
+    let claims = input.action == "claim";
+    let Some(unit) = input.work_unit_id.as_deref() else {
+        let message = format!("`work_unit_id`: say which unit to {}", input.action);
+        return Err(Problem::new("invalid_arguments", message));
+    };
+    let status = if claims {
+        StepStatus::Running
+    } else {
+        StepStatus::NotStarted
+    };
+    let report = Report::Status {
+        status,
+        message: None,
+        data: input.payload.clone().map_or(Value::Null, Value::Object),
+    };
+    let report = Advance::new(report).of(unit);
+    let run = call.run(input.run_id.as_deref())?;
+    for _ in 0..TRIES {
+        let loaded = call.desk.runs().caught_up(&run)?;
+        let claimed = claimed(&loaded);
+        match (claims, claimed.get(unit)) {
+            (true, Some(held)) => return Err(taken(call, &loaded, unit, held)?),
+            (false, None) => return Err(unclaimed(unit, &claimed)),
+            _ => {}
+        }
+        // What was looked at has to be so still when it is written: two may claim at once.
+        let order = call.order(run.clone(), None, None)?;
+        let order = Order {
+            expected: Some(loaded.head.seq),
+            ..order
+        };
+        match call.desk.runs().advance(&order, &report) {
+            Err(RunError::Store(StoreError::Conflict { .. })) => {}
+            advanced => return unrefused(advanced?).map(drop),
+        }
+    }
+    Err(RunError::Crowded { tries: TRIES }.into())
+}
+
+/// The units that are claimed in the visits that the run is in.
+fn claimed(loaded: &Loaded) -> BTreeMap<&str, &StepState> {
+    let state = &loaded.state;
+    let mut claimed = BTreeMap::new();
+    for leaf in &state.leaves {
+        let entered = state.visits.get(leaf).map_or(0, |visit| visit.entered);
+        for (unit, reported) in state.steps.get(leaf).into_iter().flatten() {
+            let is_held = reported.status == StepStatus::Running && reported.seq >= entered;
+            if is_held && !unit.is_empty() {
+                claimed.insert(unit.as_str(), reported);
+            }
+        }
+    }
+    claimed
+}
+
+/// That another has the unit, and who.
+fn taken(
+    call: &Call<'_>,
+    loaded: &Loaded,
+    unit: &str,
+    held: &StepState,
+) -> Result<Problem, Problem> {
+    let store = call.desk.runs().store();
+    let records = store.records(&loaded.run, held.seq.saturating_sub(1), 1)?;
+    let by = records.first().map(|it| format!(" by {}", it.actor));
+    let said = match &held.data {
+        Value::Null => String::new(),
+        data => format!(", who said {data}"),
+    };
+    let message = format!(
+        "`{unit}` is claimed already{}{said}: claim another, or wait until it is released",
+        by.unwrap_or_default()
+    );
+    Ok(Problem::new("claimed", message))
+}
+
+/// That nobody has the unit, and which units somebody has.
+fn unclaimed(unit: &str, claimed: &BTreeMap<&str, &StepState>) -> Problem {
+    let names: Vec<String> = claimed.keys().map(|it| format!("`{it}`")).collect();
+    let which = match names.as_slice() {
+        [] => "none is".to_owned(),
+        all => format!("claimed are {}", all.join(", ")),
+    };
+    let message = format!("`work_unit_id`: no unit `{unit}` is claimed; {which}");
+    Problem::new("invalid_arguments", message)
 }
 
 /// Reports on the active step of the run that is meant.
 fn advance(call: &Call<'_>, run: Option<&str>, advance: &Advance) -> Result<Advanced, Problem> {
     let run = call.run(run)?;
     let order = call.order(run, None, None)?;
-    let advanced = call.desk.runs().advance(&order, advance)?;
+    unrefused(call.desk.runs().advance(&order, advance)?)
+}
+
+/// What was reported, if the report stands.
+fn unrefused(advanced: Advanced) -> Result<Advanced, Problem> {
     match &advanced.refused {
         // The report stands, and what would have come of it is refused.
         Some(_) if advanced.step.is_some() => Ok(advanced),
