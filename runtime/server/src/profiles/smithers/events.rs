@@ -35,6 +35,52 @@ struct Input {
     since_timestamp_ms: u64,
 }
 
+/// The types of events that there are.
+const TYPES: [&str; 42] = [
+    "AgentEvent",
+    "ApprovalDenied",
+    "ApprovalGranted",
+    "ApprovalRequested",
+    "ChildRunFinished",
+    "ChildRunStarted",
+    "EffectRevertFinished",
+    "EventQueued",
+    "EventRefused",
+    "FrameCommitted",
+    "HumanAnswered",
+    "HumanRequestCancelled",
+    "HumanRequestExpired",
+    "HumanRequested",
+    "NodeFailed",
+    "NodeFinished",
+    "NodeOutput",
+    "NodePending",
+    "NodeReported",
+    "NodeSkipped",
+    "NodeStarted",
+    "NodeWaiting",
+    "Noted",
+    "RevertFinished",
+    "RevertStarted",
+    "RunCancelled",
+    "RunFailed",
+    "RunFinished",
+    "RunForked",
+    "RunStarted",
+    "RunStateChanged",
+    "RunStatusChanged",
+    "SideEffectReported",
+    "SnapshotCaptured",
+    "TaskHeartbeat",
+    "TimeTravelJumped",
+    "TokenUsageReported",
+    "ToolCallDenied",
+    "ToolCallFinished",
+    "ToolCallStarted",
+    "Unreadable",
+    "WorkflowReloaded",
+];
+
 pub(super) fn tool() -> Tool {
     Tool::foreign(
         ("get_run_events", Set::Smithers, Hints::READS),
@@ -53,6 +99,14 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
     let limit = input.limit.unwrap_or(200);
     if !(1..=10_000).contains(&limit) {
         return Err(invalid(format!("`limit`: {limit} isn't from 1 to 10000")));
+    }
+    for kind in input.types.iter().flatten() {
+        if !TYPES.contains(&kind.as_str()) {
+            let known = TYPES.join(", ");
+            return Err(invalid(format!(
+                "`types`: there is no type `{kind}`; there are {known}"
+            )));
+        }
     }
     let loaded = load(call, &input.run_id)?;
     let nodes = Nodes::read(call, &loaded)?;
@@ -198,6 +252,7 @@ const fn of_step(status: StepStatus) -> &'static str {
 
 /// A record as one event.
 fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> Told {
+    debug_assert!(TYPES.contains(&kind), "`{kind}` isn't among the types");
     let visit = nodes.at(record.seq);
     let node = node.or_else(|| visit.map(|it| it.node.clone()));
     let said: Value = serde_json::from_str(&record.said()).unwrap_or_default();
@@ -221,6 +276,7 @@ fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> To
 fn moved(step: &StepRecord, record: &Record, nodes: &Nodes) -> Vec<Told> {
     let mut all = Vec::new();
     let mut push = |kind: &str, visit: &Visit, attempt: u64| {
+        debug_assert!(TYPES.contains(&kind), "`{kind}` isn't among the types");
         all.push(Told {
             kind: kind.to_owned(),
             node: Some(visit.node.clone()),

@@ -59,13 +59,14 @@ fn listed(call: &Call<'_>, input: &Listing) -> Outcome {
     if !(1..=200).contains(&limit) {
         return Err(invalid(format!("`limit`: {limit} isn't from 1 to 200")));
     }
+    let statuses = statuses(input.status.as_deref())?;
     let teller = Teller::of(call);
     let runs = call.desk.runs();
     if call.bound().is_none() {
         // So that a list tells where runs are.
         runs.take_due()?;
     }
-    let Some(statuses) = statuses(input.status.as_deref()) else {
+    let Some(statuses) = statuses else {
         return Ok(json!({"runs": []}));
     };
     let mut query = Query {
@@ -98,8 +99,20 @@ fn listed(call: &Call<'_>, input: &Listing) -> Outcome {
     Ok(json!({"runs": found}))
 }
 
+/// The document's statuses.
+const STATUSES: [&str; 8] = [
+    "running",
+    "waiting-approval",
+    "waiting-event",
+    "waiting-timer",
+    "finished",
+    "failed",
+    "cancelled",
+    "continued",
+];
+
 /// Our statuses that one of the document's may be; none for one that no run can have.
-fn statuses(wanted: Option<&str>) -> Option<Vec<String>> {
+fn statuses(wanted: Option<&str>) -> Result<Option<Vec<String>>, Problem> {
     let ours: &[Status] = match wanted {
         Some("running" | "waiting-timer") => &[Status::Running],
         Some("waiting-approval") => &[Status::Waiting],
@@ -108,9 +121,15 @@ fn statuses(wanted: Option<&str>) -> Option<Vec<String>> {
         Some("failed") => &[Status::Failed],
         Some("cancelled") => &[Status::Cancelled],
         None => &[],
-        Some(_) => return None,
+        Some("continued") => return Ok(None),
+        Some(other) => {
+            let known = STATUSES.join(", ");
+            return Err(invalid(format!(
+                "`status`: there is no status `{other}`; there are {known}"
+            )));
+        }
     };
-    Some(ours.iter().map(|it| it.name().to_owned()).collect())
+    Ok(Some(ours.iter().map(|it| it.name().to_owned()).collect()))
 }
 
 fn got(call: &Call<'_>, input: &Getting) -> Outcome {
