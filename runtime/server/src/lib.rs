@@ -49,7 +49,7 @@ pub use desk::Desk;
 pub use docs::{Docs, Found, Hit, Page};
 pub use http::{HttpOptions, Keys, Serving, serve_handler, serve_http};
 pub use mcp::{Server, serve_stdio};
-pub use offer::{Options, StartError};
+pub use offer::{Asks, Options, StartError};
 pub use problem::{Fix, Problem};
 pub use project::Project;
 pub use tool::{Data, Hints, Outcome, Set, Shape, Tool};

@@ -19,6 +19,19 @@ pub struct Options {
     pub read_only: bool,
     /// The run that all callers mean, and the only one that they may touch.
     pub run: Option<RunId>,
+    /// Where Smithers' `ask_human` asks if it isn't told.
+    pub asks: Asks,
+}
+
+/// Where a task of Smithers asks people, in the words of its environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asks {
+    /// The run: `SMITHERS_RUN_ID`.
+    pub run: Option<String>,
+    /// The node: `SMITHERS_NODE_ID`.
+    pub node: Option<String>,
+    /// The iteration of the node: `SMITHERS_ITERATION`.
+    pub iteration: Option<String>,
 }
 
 /// Why a server can't be started.

@@ -4,7 +4,7 @@ mod session;
 
 use std::sync::Arc;
 
-use statemark_server::{Desk, HttpOptions, Options, Server, serve_http, serve_stdio};
+use statemark_server::{Asks, Desk, HttpOptions, Options, Server, serve_http, serve_stdio};
 
 use crate::args::ServeArgs;
 use crate::ending::asked_to_end;
@@ -24,6 +24,12 @@ pub(super) fn run(args: &ServeArgs, printer: &mut Printer) -> Result<ExitStatus,
         allowed: allowed.map(|all| all.into_iter().filter(|it| !it.is_empty()).collect()),
         read_only: args.read_only,
         run,
+        // A server over HTTP is nobody's task.
+        asks: if args.http.is_some() {
+            Asks::default()
+        } else {
+            asks()
+        },
     };
     let desk = Desk::new(store, catalog, clock, options).map_err(FailureKind::Server)?;
     let desk = Arc::new(desk);
@@ -64,4 +70,14 @@ pub(super) fn run(args: &ServeArgs, printer: &mut Printer) -> Result<ExitStatus,
         serving.ended().await.map_err(FailureKind::Serving)?;
         Ok(ExitStatus::Clean)
     })
+}
+
+/// What the environment says of the task that this server is started in.
+fn asks() -> Asks {
+    let named = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
+    Asks {
+        run: named("SMITHERS_RUN_ID"),
+        node: named("SMITHERS_NODE_ID"),
+        iteration: named("SMITHERS_ITERATION"),
+    }
 }

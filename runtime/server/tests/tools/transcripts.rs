@@ -9,7 +9,7 @@
 //! > as person ann                  from here on a caller of this role and name calls; `person`, `agent`, `observer`
 //! > as agent bo run r              one who may touch this run only; `project p`: one who works in this project
 //! > after 10s                      lets time pass; likewise 5m and 2h
-//! > serve {"sets": ["time"]}       another server over the same store: `sets`, `allowed`, `read_only`, `run`
+//! > serve {"sets": ["time"]}       another server over the same store: `sets`, `allowed`, `read_only`, `run`, `smithers`
 //! > rewind_run {"confirm_token": "$confirm_token"}    with that field of the answer before
 //! > project {"branch": "060-x"}   the server is for such a project: `files` by path, `checks`; then `serve`
 //! > tools                          the names of the tools that are offered
@@ -24,7 +24,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
-use statemark_server::{Caller, Options, Set};
+use statemark_server::{Asks, Caller, Options, Set};
 use statemark_store::{Actor, Role};
 
 use crate::bench::Bench;
@@ -363,6 +363,7 @@ fn options(given: &Map<String, Value>) -> Options {
         let given = given.get(key)?.clone();
         Some(serde_json::from_value(given).unwrap())
     };
+    let asks = |key: &str| Some(given.get("smithers")?.get(key)?.as_str()?.to_owned());
     let sets = texts("sets").unwrap_or_default();
     let set = |name: &String| {
         let all = Set::OWN.into_iter().chain(Set::PROFILES);
@@ -377,5 +378,10 @@ fn options(given: &Map<String, Value>) -> Options {
             .get("run")
             .and_then(Value::as_str)
             .map(|it| it.parse().unwrap()),
+        asks: Asks {
+            run: asks("run"),
+            node: asks("node"),
+            iteration: asks("iteration"),
+        },
     }
 }

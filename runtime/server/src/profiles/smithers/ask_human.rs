@@ -26,11 +26,11 @@ struct Input {
     context: Option<String>,
     /// The only answers that there are.
     choices: Option<Vec<String>>,
-    /// The run; else the only active one.
+    /// The run; else that of the environment (`SMITHERS_RUN_ID`), else the only active one.
     run_id: Option<String>,
-    /// The node; else the active one.
+    /// The node; else that of the environment (`SMITHERS_NODE_ID`), else the active one.
     node_id: Option<String>,
-    /// The visit of the node; else the one that goes on.
+    /// The visit of the node; else that of the environment (`SMITHERS_ITERATION`), else the one that goes on.
     iteration: Option<u64>,
     /// Seconds until the question expires; 0 for never.
     timeout_seconds: Option<f64>,
@@ -155,28 +155,24 @@ fn ask(call: &Call<'_>, input: &Input, expires: Duration) -> Result<Asked, Probl
     if prompt.is_empty() {
         return Err(invalid("`prompt`: say what the person should decide"));
     }
-    let run = call.run(input.run_id.as_deref()).map_err(|problem| {
-        let code = match problem.code.as_str() {
-            "no_run" => "ASK_HUMAN_NO_ACTIVE_RUN",
-            "several_runs" => "ASK_HUMAN_AMBIGUOUS_RUN",
-            _ => return problem,
-        };
-        Problem {
-            code: code.to_owned(),
-            ..problem
-        }
-    })?;
+    let asks = &call.desk.options().asks;
+    // Who is bound to a run means that one, whatever the environment says.
+    let given = asks.run.as_deref().filter(|_| call.bound().is_none());
+    let run = call
+        .run(input.run_id.as_deref().or(given))
+        .map_err(|problem| {
+            let code = match problem.code.as_str() {
+                "no_run" => "ASK_HUMAN_NO_ACTIVE_RUN",
+                "several_runs" => "ASK_HUMAN_AMBIGUOUS_RUN",
+                _ => return problem,
+            };
+            Problem {
+                code: code.to_owned(),
+                ..problem
+            }
+        })?;
     let before = call.desk.runs().caught_up(&run)?;
-    let node = match &input.node_id {
-        Some(node) => node.clone(),
-        None => summary::active_node(&before).unwrap_or_default().to_owned(),
-    };
-    nodes::known(&before, &node)?;
-    let iteration = summary::iteration(call, &before, &node)?;
-    if let Some(wanted) = input.iteration.filter(|wanted| *wanted != iteration) {
-        let message = format!("`iteration`: `{node}` is in iteration {iteration}, not {wanted}");
-        return Err(invalid(message));
-    }
+    let (node, iteration) = place(call, input, &before)?;
     let prompt = match &input.context {
         Some(context) => format!("{prompt}\n\n{context}"),
         None => prompt.to_owned(),
@@ -207,6 +203,39 @@ fn ask(call: &Call<'_>, input: &Input, expires: Duration) -> Result<Asked, Probl
         iteration,
         loaded: written.loaded,
     })
+}
+
+/// The node that is meant, and the iteration that it is in. What the environment says of them holds for the run that it
+/// names.
+fn place(call: &Call<'_>, input: &Input, loaded: &Loaded) -> Result<(String, u64), Problem> {
+    let asks = &call.desk.options().asks;
+    let is_of_run = asks
+        .run
+        .as_deref()
+        .is_none_or(|run| run == loaded.run.as_str());
+    let node = input.node_id.as_ref();
+    let node = match node.or(asks.node.as_ref().filter(|_| is_of_run)) {
+        Some(node) => node.clone(),
+        None => summary::active_node(loaded).unwrap_or_default().to_owned(),
+    };
+    nodes::known(loaded, &node)?;
+    let is_of_node = is_of_run && asks.node.as_ref().is_none_or(|it| *it == node);
+    let given = asks.iteration.as_ref().filter(|_| is_of_node);
+    let given = given.map(|text| {
+        let problem = |_| invalid(format!("`SMITHERS_ITERATION`: `{text}` is no number"));
+        text.parse::<u64>().map_err(problem)
+    });
+    let wanted = match input.iteration {
+        Some(wanted) => Some(wanted),
+        None => given.transpose()?,
+    };
+    let iteration = summary::iteration(call, loaded, &node)?;
+    match wanted {
+        Some(wanted) if wanted != iteration => Err(invalid(format!(
+            "`iteration`: `{node}` is in iteration {iteration}, not {wanted}"
+        ))),
+        _ => Ok((node, iteration)),
+    }
 }
 
 /// A question that is over; without a request if nothing is known of it, or no more.
