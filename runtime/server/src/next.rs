@@ -9,6 +9,7 @@ use statemark_store::{Legal, Loaded, RunView};
 use crate::bounds;
 use crate::pages::{PartCursor, Place, page};
 use crate::problem::Problem;
+use crate::tools::artifacts;
 
 /// What a state says to whoever executes it.
 const HINTS: &[&str] = &[
@@ -109,11 +110,7 @@ pub(crate) fn part(loaded: &Loaded, view: &RunView, name: &str) -> Option<Value>
         "steps" => json!(view.steps),
         "visits" => json!(state.visits),
         "context" => json!(view.context),
-        "artifacts" => {
-            let newest = state.artifacts.values().filter_map(|all| all.last());
-            let newest: Vec<_> = newest.map(|it| &it.artifact).collect();
-            json!(newest)
-        }
+        "artifacts" => artifacts::all_told(loaded),
         "requests" => by_id(json!(view.requests)),
         "children" => json!(state.children),
         "config" => loaded.workflow.meta().clone(),

@@ -1,7 +1,7 @@
 //! The tools, one file each, in the folder of their set.
 
 pub(crate) mod agent;
-mod artifacts;
+pub(crate) mod artifacts;
 pub(crate) mod author;
 pub(crate) mod human;
 pub(crate) mod project;

@@ -85,13 +85,6 @@ fn named(loaded: &Loaded, input: &Input) -> Result<Option<String>, Problem> {
 fn list(loaded: &Loaded, input: &Input) -> Data {
     let from = place("artifacts", input.cursor.as_deref())?;
     let state = &loaded.state;
-    let told = state.artifacts.iter().filter_map(|(name, revisions)| {
-        let current = state.current(name).or(revisions.last())?;
-        let mut told = told(&current.artifact);
-        put(&mut told, "revisions", json!(revisions.len()));
-        Some(told)
-    });
-    let told: Vec<Value> = told.collect();
     let known = loaded.known_artifacts().into_iter();
     let missing: Vec<String> = known.filter(|it| state.standing(it).is_none()).collect();
     let mut answer = fields(json!({"run_id": loaded.run}));
@@ -100,8 +93,20 @@ fn list(loaded: &Loaded, input: &Input) -> Data {
         let missing = bounds::fitting(missing, bounds::MOST / 2);
         answer.insert("missing".to_owned(), json!(missing));
     }
-    add(&mut answer, "artifacts", json!(told), from);
+    add(&mut answer, "artifacts", all(loaded), from);
     Ok(answer)
+}
+
+/// All artifacts of a run as they count now: of each the current revision; of one that has none, the last.
+pub(crate) fn all(loaded: &Loaded) -> Value {
+    let state = &loaded.state;
+    let told = state.artifacts.iter().filter_map(|(name, revisions)| {
+        let current = state.current(name).or(revisions.last())?;
+        let mut told = told(&current.artifact);
+        put(&mut told, "revisions", json!(revisions.len()));
+        Some(told)
+    });
+    told.collect()
 }
 
 /// What is known of a revision, without what is in it.
