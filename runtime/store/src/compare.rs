@@ -35,6 +35,47 @@ pub struct RowChanges {
     pub added: Vec<String>,
 }
 
+/// What became of the rows of a kind, by what they are called.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Fates {
+    /// Only the old table has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<String>,
+    /// Only the new table has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub new: Vec<String>,
+    /// Both have them, and not the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+}
+
+impl RowChanges {
+    /// What became of these rows, which are of that kind.
+    #[must_use]
+    pub fn fates(&self, kind: &str) -> Fates {
+        let named =
+            |rows: &[String]| -> Vec<String> { rows.iter().map(|it| name(kind, it)).collect() };
+        let (removed, added) = (named(&self.removed), named(&self.added));
+        let (changed, gone): (Vec<String>, Vec<String>) =
+            removed.into_iter().partition(|it| added.contains(it));
+        let new = added.into_iter().filter(|it| !changed.contains(it));
+        Fates {
+            gone,
+            new: new.collect(),
+            changed,
+        }
+    }
+}
+
+/// What a row is called: a transition by its way, everything else by its first word.
+fn name(kind: &str, row: &str) -> String {
+    let row = row.split(" metadata ").next().unwrap_or(row);
+    if kind == "transitions" {
+        return row.to_owned();
+    }
+    row.split(' ').next().unwrap_or(row).to_owned()
+}
+
 /// Compares two tables.
 #[must_use]
 pub fn compare(old: &Workflow, new: &Workflow) -> Comparison {

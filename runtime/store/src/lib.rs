@@ -58,7 +58,7 @@ pub use actor::{Actor, Role};
 pub use address::{file_of, open};
 pub use body::Body;
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use compare::{Comparison, RowChanges, compare};
+pub use compare::{Comparison, Fates, RowChanges, compare};
 pub use contract::{Contract, builtin, builtins};
 pub use fold::{Live, RunState, Status, WaitingFor};
 pub use git::{FileChange, FileChanges, FileFate, GitError};

@@ -154,15 +154,11 @@ const MOST_NAMED: usize = 8;
 
 /// What of a kind is gone, new and changed, by names.
 fn differences(kind: &str, rows: &RowChanges) -> String {
-    let named = |rows: &[String]| -> Vec<String> { rows.iter().map(|it| name(kind, it)).collect() };
-    let (removed, added) = (named(&rows.removed), named(&rows.added));
-    let (changed, gone): (Vec<String>, Vec<String>) =
-        removed.into_iter().partition(|it| added.contains(it));
-    let new = added.into_iter().filter(|it| !changed.contains(it));
+    let fates = rows.fates(kind);
     let fates = [
-        ("gone", gone),
-        ("new", new.collect()),
-        ("changed", changed.clone()),
+        ("gone", fates.gone),
+        ("new", fates.new),
+        ("changed", fates.changed),
     ];
     let mut text = String::new();
     for (fate, names) in fates.iter().filter(|(_, names)| !names.is_empty()) {
@@ -173,15 +169,6 @@ fn differences(kind: &str, rows: &RowChanges) -> String {
         let _ = writeln!(text, "  {kind} {fate}: {}", shown.join(", "));
     }
     text
-}
-
-/// What a row of the comparison is called: a transition by its way, everything else by its first word.
-fn name(kind: &str, row: &str) -> String {
-    let row = row.split(" metadata ").next().unwrap_or(row);
-    if kind == "transitions" {
-        return row.to_owned();
-    }
-    row.split(' ').next().unwrap_or(row).to_owned()
 }
 
 fn in_the_way(obstacles: &[Obstacle]) -> String {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use statemark_runtime::near::nearest;
 use statemark_store::body::{Opened, Refused};
 use statemark_store::{Loaded, Send, Sent, Written};
 
@@ -108,7 +109,7 @@ fn refusal(before: &Loaded, send: &Send, refused: &Refused) -> Result<Problem, P
             let unmet = legal.iter().filter(|it| it.event == *event);
             let unmet: Vec<String> = unmet.flat_map(|it| &it.unmet).map(|it| it.told()).collect();
             if unmet.is_empty() {
-                unknown(event, &state, refused)
+                unknown(before, event, refused)
             } else {
                 format!(
                     "Transition '{event}' from state '{state}' was blocked by a guard condition. {}",
@@ -116,7 +117,7 @@ fn refusal(before: &Loaded, send: &Send, refused: &Refused) -> Result<Problem, P
                 )
             }
         }
-        "unknown_event" => unknown(event, &state, refused),
+        "unknown_event" => unknown(before, event, refused),
         "paused" => {
             let workflow = &before.state.workflow;
             format!(
@@ -129,10 +130,15 @@ fn refusal(before: &Loaded, send: &Send, refused: &Refused) -> Result<Problem, P
     Ok(Problem::new(refused.code.clone(), message))
 }
 
-fn unknown(event: &str, state: &str, refused: &Refused) -> String {
+fn unknown(before: &Loaded, event: &str, refused: &Refused) -> String {
+    let state = active(before);
     let legal = match refused.legal.as_slice() {
         [] => "none is available now".to_owned(),
         events => format!("available are {}", events.join(", ")),
     };
-    format!("No transition for event '{event}' in state '{state}': {legal}")
+    // An event whose guard doesn't hold may be meant, too.
+    let here = before.legal().unwrap_or_default();
+    let near = nearest(event, here.iter().map(|it| it.event.as_str()));
+    let near = near.map_or_else(String::new, |near| format!(". Did you mean '{near}'?"));
+    format!("No transition for event '{event}' in state '{state}': {legal}{near}")
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use statemark_store::body::Body;
 use statemark_store::runs::{Migrate, MigrationPlan};
 
+use crate::bounds;
 use crate::call::Call;
 use crate::tool::{Data, Hints, Set, Tool};
 use crate::tools::time::told;
@@ -89,12 +90,30 @@ fn obstacles(plan: &MigrationPlan) -> Value {
     json!(some)
 }
 
-/// How many rows of each kind are gone or new.
+/// Most names of what is gone, new or changed of a kind. Why: there are eight kinds, and a reply has 16 KiB.
+const NAMED: usize = 8;
+
+/// Most bytes of such a name.
+const NAME: usize = 60;
+
+/// What of each kind is gone, new or changed, by names; of many the first.
 fn differences(plan: &MigrationPlan) -> Value {
     let rows = plan.comparison.rows.iter();
     let rows = rows.map(|(kind, rows)| {
-        let counts = json!({"gone": rows.removed.len(), "new": rows.added.len()});
-        (json!(kind).as_str().unwrap_or_default().to_owned(), counts)
+        let mut fates = rows.fates(kind);
+        for names in [&mut fates.gone, &mut fates.new, &mut fates.changed] {
+            let more = names.len().saturating_sub(NAMED);
+            names.truncate(NAMED);
+            for name in names.iter_mut() {
+                if let (cut, true) = bounds::cut(name, NAME) {
+                    *name = format!("{cut}…");
+                }
+            }
+            if more > 0 {
+                names.push(format!("and {more} more"));
+            }
+        }
+        (kind.clone(), json!(fates))
     });
     Value::Object(rows.collect())
 }
