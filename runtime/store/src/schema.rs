@@ -11,6 +11,9 @@ const MAX_FINDINGS: usize = 5;
 /// Most characters of a finding. Unit: characters. Why: a finding quotes the data, which may be large.
 const MAX_CHARACTERS: usize = 200;
 
+/// The least number beyond all integers.
+const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+
 /// The schema, if it is one.
 fn compile(schema: &Value) -> Result<Validator, String> {
     let options = jsonschema::options();
@@ -35,6 +38,7 @@ pub(crate) fn is_schema(schema: &Value) -> Result<(), String> {
 ///
 /// What is wrong, each finding with its path in the value.
 pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), String> {
+    let schema_given = schema;
     let schema = compile(schema).map_err(|error| format!("its schema is broken: {error}"))?;
     let mut errors = schema.iter_errors(value);
     let mut findings: Vec<String> = Vec::new();
@@ -48,7 +52,7 @@ pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), String> {
         findings.push(shortened(&format!("{at}{error}")));
     }
     if findings.is_empty() {
-        return Ok(());
+        return inexact(value, schema_given, "").map_or(Ok(()), Err);
     }
     let more = errors.count();
     let mut text = findings.join("; ");
@@ -56,6 +60,35 @@ pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), String> {
         text += &format!("; and {more} more");
     }
     Err(text)
+}
+
+/// The first integer that was too large to be one, and was read as a float that is near it.
+fn inexact(value: &Value, schema: &Value, path: &str) -> Option<String> {
+    let under = |(key, value): (&str, &Value), schema: Option<&Value>| {
+        inexact(value, schema?, &format!("{path}/{key}"))
+    };
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let word = schema.get("type")?;
+            let words = word
+                .as_array()
+                .map_or(std::slice::from_ref(word), Vec::as_slice);
+            let has = |word: &str| words.iter().any(|it| it == word);
+            let is_beyond = number.as_f64().is_some_and(|it| it.abs() >= BEYOND);
+            (is_beyond && has("integer") && !has("number")).then(|| {
+                format!("at `{path}`: {number} is beyond the integers, which have 64 bits")
+            })
+        }
+        Value::Object(fields) => fields.iter().find_map(|(name, value)| {
+            let schema = schema.get("properties").and_then(|all| all.get(name));
+            under((name, value), schema)
+        }),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(index, value)| under((&index.to_string(), value), schema.get("items"))),
+        _ => None,
+    }
 }
 
 /// Calls a function with each error of a value.
@@ -72,7 +105,7 @@ pub(crate) fn each_error(
     Ok(())
 }
 
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(MAX_CHARACTERS) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
         None => text.to_owned(),

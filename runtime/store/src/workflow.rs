@@ -179,21 +179,39 @@ impl Workflow {
         merged
     }
 
-    /// Why a context can't get these fields, by the schema of contexts. What was wrong before isn't theirs.
+    /// Why a context can't get these fields from outside: by the schema of contexts; where there is none, by the types that
+    /// its fields begin with. What was wrong before isn't theirs.
     pub(crate) fn unfit(
         &self,
         context: &Map<String, Value>,
         fields: &Map<String, Value>,
     ) -> Option<String> {
-        let schema = self.machine.get("context_schema")?;
         if fields.is_empty() {
             return None;
         }
+        let Some(schema) = self.machine.get("context_schema") else {
+            return self.mistyped(fields);
+        };
         let mut after = context.clone();
         after.extend(fields.clone());
         let error = schema::check(schema, &Value::Object(after)).err()?;
         let before = Value::Object(context.clone());
-        schema::check(schema, &before).is_ok().then_some(error)
+        let was_fit = schema::check(schema, &before).is_ok();
+        was_fit.then(|| format!("the context wouldn't be as `context_schema` says: {error}"))
+    }
+
+    /// The first of some fields that is of another type than the context begins with. Nothing and compound values say
+    /// nothing of what may stand there later.
+    fn mistyped(&self, fields: &Map<String, Value>) -> Option<String> {
+        let begins = self.machine.get("context")?.as_object()?;
+        fields.iter().find_map(|(name, value)| {
+            let expected = kind(begins.get(name)?)?;
+            let is_of_it = value.is_null() || kind(value) == Some(expected);
+            (!is_of_it).then(|| {
+                let found = schema::shortened(&value.to_string());
+                format!("the context would have `{found}` in `{name}`, which begins as {expected}")
+            })
+        })
     }
 
     /// What it says of an action.
@@ -253,5 +271,15 @@ impl Workflows for BTreeMap<String, Arc<Workflow>> {
 
     fn ids(&self) -> Vec<String> {
         self.keys().cloned().collect()
+    }
+}
+
+/// What a single value is, in words.
+const fn kind(value: &Value) -> Option<&'static str> {
+    match value {
+        Value::Bool(_) => Some("a boolean"),
+        Value::Number(_) => Some("a number"),
+        Value::String(_) => Some("a text"),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }

@@ -160,8 +160,7 @@ fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError
     };
     let before = &loaded.state.context;
     if let Some(error) = loaded.workflow.unfit(before, &force.context) {
-        let reason = format!("the context wouldn't be as `context_schema` says: {error}");
-        return refuse("bad_context", reason);
+        return refuse("bad_context", error);
     }
     match draft.jump_with(&[target], &force.context) {
         Ok(step) => Ok(Body::Forced(Forced {

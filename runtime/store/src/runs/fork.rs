@@ -185,9 +185,7 @@ impl Runs {
             .as_object()
             .and_then(|it| workflow.unfit(&state.context, it))
         {
-            let what = format!(
-                "the fork can't go on with this input: its context wouldn't be as `context_schema` says: {error}"
-            );
+            let what = format!("the fork can't go on with this input: {error}");
             return Err(RunError::Invalid { what });
         }
         let now = now.max(state.updated);

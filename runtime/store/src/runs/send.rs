@@ -159,10 +159,7 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
     let fields = send.data.as_ref().and_then(Value::as_object);
     let merged = fields.map(|fields| workflow.merged(fields));
     if let Some(error) = merged.and_then(|it| workflow.unfit(&draft.loaded().state.context, &it)) {
-        let reason = format!(
-            "with the data of `{}` the context wouldn't be as `context_schema` says: {error}",
-            send.event
-        );
+        let reason = format!("with the data of `{}` {error}", send.event);
         return Ok(Some(("bad_data", reason)));
     }
     let took = draft.take(Taking {

@@ -226,7 +226,17 @@ fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, Run
     let initial = workflow.meta().get("context").and_then(Value::as_object);
     let mut context = initial.cloned().unwrap_or_default();
     match input {
-        Value::Object(fields) => context.extend(fields.clone()),
+        Value::Object(fields) => {
+            // By a schema the whole is checked below, what the spec begins with included.
+            if workflow.meta().get("context_schema").is_none()
+                && let Some(error) = workflow.unfit(&context, fields)
+            {
+                let id = workflow.id();
+                let what = format!("`{id}` can't begin with this input: {error}");
+                return Err(RunError::Invalid { what });
+            }
+            context.extend(fields.clone());
+        }
         Value::Null => {}
         other => {
             let what = format!("the input of a run is an object, not `{other}`");

@@ -65,6 +65,15 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     let order = call.order(before.run.clone(), key, input.expected_seq)?;
     match (&input.event, &input.step) {
         (Some(event), None) => {
+            let of_steps = [
+                ("status", &input.status),
+                ("unit", &input.unit),
+                ("message", &input.message),
+            ];
+            if let Some((name, _)) = of_steps.into_iter().find(|(_, given)| given.is_some()) {
+                let what = "it says something of a `step`; leave it out with an `event`";
+                return Err(Problem::argument(name, what));
+            }
             let send = Send {
                 event: event.clone(),
                 data: input.data.clone(),
