@@ -32,6 +32,11 @@ fn a_run_is_driven_and_decided() {
         .get("/api/runs?status=running,waiting&limit=1", "")
         .json();
     assert_eq!(found["data"]["runs"][0]["run_id"], "r1");
+    let list = server.post("/api/runs", "", &json!([1]));
+    assert_eq!(
+        (list.status, list.code().as_str()),
+        (400, "invalid_arguments")
+    );
     assert_eq!(server.get("/api/runs?limit=many", "").status, 400);
     assert_eq!(server.get("/api/runs?colour=red", "").status, 400);
     let refused = server.post("/api/runs/r1/events", "", &json!({"event": "accept"}));

@@ -188,6 +188,11 @@ async fn write(
 }
 
 fn malformed(rejection: &JsonRejection) -> Response {
+    if let JsonRejection::JsonDataError(_) = rejection {
+        // It is JSON, and no object.
+        let what = "expected an object, as the body of the request";
+        return refused(StatusCode::BAD_REQUEST, Problem::argument("", what));
+    }
     let status = rejection.status();
     let code = match status {
         StatusCode::PAYLOAD_TOO_LARGE => "too_large",

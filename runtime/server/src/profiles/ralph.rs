@@ -41,6 +41,11 @@ pub(super) fn all() -> Vec<Tool> {
 /// Errors in words; where several runs could be meant, with their ids.
 fn shape(outcome: Outcome) -> (Value, bool) {
     words(outcome.map_err(|mut problem| {
+        if problem.code == "no_run" {
+            // None of these tools starts one.
+            let message = "no run is active: name one with `run_id`, or have one started, as by `statemark start`";
+            message.clone_into(&mut problem.message);
+        }
         if let Some(runs) = problem.details.get("runs").and_then(Value::as_array) {
             let ids = runs.iter().filter_map(|it| it.get("run_id")?.as_str());
             let ids: Vec<String> = ids.map(|id| format!("`{id}`")).collect();

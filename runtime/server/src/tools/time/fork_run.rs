@@ -67,7 +67,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         ..Fork::new(from.clone(), input.at_seq)
     };
     if input.dry_run {
-        let plan = runs.plan_fork(&fork)?;
+        let plan = runs.plan_fork(&fork).map_err(no_record)?;
         return Ok(Map::from_iter([(
             "plan".to_owned(),
             json!(told(json!(plan))),
@@ -80,13 +80,23 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
             let message = format!("there is a run `{run}` already: choose another `new_run_id`");
             Problem::new("run_exists", message)
         }
-        error => error.into(),
+        error => no_record(error),
     })?;
     let at = written.records.iter().find_map(|it| match it.read() {
         Ok(Body::Forked(forked)) => Some(forked.at),
         _ => None,
     });
     done(&written, json!({"run_id": run, "from": from, "at_seq": at}))
+}
+
+/// A record that isn't there is a wrong argument, as it is where a run goes back.
+fn no_record(error: RunError) -> Problem {
+    match &error {
+        RunError::Store(StoreError::NotFound { what }) if what.starts_with("record ") => {
+            Problem::new("invalid_request", error.to_string())
+        }
+        _ => error.into(),
+    }
 }
 
 /// The new run's id. With a key it is always the same, so that a call that is made again finds the fork that it has made.
