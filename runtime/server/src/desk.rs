@@ -15,7 +15,7 @@ use crate::news::Teller;
 use crate::offer::{Options, StartError, chosen};
 use crate::problem::{OTHER_RUN, Problem};
 use crate::tool::{Set, Tool};
-use crate::{arguments, bounds};
+use crate::{arguments, bounds, next};
 
 /// Runs, workflows and tools.
 pub struct Desk {
@@ -184,6 +184,11 @@ impl Desk {
         let admitted = arguments::check_size(size)
             .and_then(|()| check_role(call, tool))
             .and_then(|()| self.admit(call, tool, &mut given));
+        let text = |names: [&str; 2]| {
+            let mut named = names.into_iter().filter_map(|it| given.get(it)?.as_str());
+            named.next().map(str::to_owned)
+        };
+        let named = (text(["run_id", "runId"]), text(["request_id", "requestId"]));
         let (place, outcome) = match admitted {
             Ok(place) => (place, tool.call(call, given)),
             Err(problem) => (None, Err(problem)),
@@ -195,8 +200,16 @@ impl Desk {
         }
         let code = outcome.as_ref().err().map(|problem| problem.code.as_str());
         self.metrics.called(tool.name, code, began.elapsed());
-        let (told, is_error) = tool.told(outcome);
         let is_own = Set::OWN.contains(&tool.set);
+        let outcome = outcome.map_err(|problem| {
+            let named = (named.0.as_deref(), named.1.as_deref());
+            if is_own {
+                next::beside(call, tool, named, problem)
+            } else {
+                problem
+            }
+        });
+        let (told, is_error) = tool.told(outcome);
         let told = if is_own { bounds::enforced(told) } else { told };
         if let Some(place) = place {
             self.leave(call, place, (&told, is_error), changed.take());

@@ -4,11 +4,14 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use statemark_store::{Legal, Loaded, RunView};
+use statemark_store::runs::run_of_request;
+use statemark_store::{Legal, Loaded, RunId, RunView};
 
 use crate::bounds;
+use crate::call::Call;
 use crate::pages::{PartCursor, Place, page};
 use crate::problem::Problem;
+use crate::tool::Tool;
 use crate::tools::artifacts;
 
 /// What a state says to whoever executes it.
@@ -89,6 +92,41 @@ pub(crate) fn next_of(loaded: &Loaded, view: &RunView) -> Value {
         next.insert("cursors".to_owned(), json!(cursors));
     }
     Value::Object(next)
+}
+
+/// What says of a run that it isn't as the caller thought, beside where it is and what is next.
+const OUTDATED: [&str; 3] = ["conflict", "key_reused", "invalid_request"];
+
+/// The same problem with what is next, where it is about a run that the arguments name or leave to the connection.
+pub(crate) fn beside(
+    call: &Call<'_>,
+    tool: &Tool,
+    (run, request): (Option<&str>, Option<&str>),
+    mut problem: Problem,
+) -> Problem {
+    if !OUTDATED.contains(&problem.code.as_str()) || !tool.is_about_a_run() {
+        return problem;
+    }
+    let asked = request.and_then(run_of_request);
+    // What begins a run isn't about one that it doesn't name.
+    let is_left_out = run.is_none() && asked.is_none() && tool.name == "start_run";
+    let run = match run.or(asked.as_ref().map(RunId::as_str)) {
+        _ if is_left_out => return problem,
+        named => call.run(named),
+    };
+    let loaded = run.and_then(|run| Ok(call.desk.runs().load(&run)?));
+    let Ok((loaded, next)) = loaded.and_then(|it| next(&it).map(|next| (it, next))) else {
+        return problem;
+    };
+    match &mut problem.details {
+        Value::Object(map) => drop(map.insert("next".to_owned(), next)),
+        Value::Null => problem.details = json!({"next": next}),
+        _ => {}
+    }
+    if problem.code == "conflict" && problem.fix.is_none() {
+        return problem.mended_by("get_run", json!({"run_id": loaded.run}));
+    }
+    problem
 }
 
 /// A part of a run, whole; nothing if there is no such part.

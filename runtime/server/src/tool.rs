@@ -207,6 +207,13 @@ impl Tool {
         self
     }
 
+    /// Whether its arguments may name a run or a request of one.
+    pub(crate) fn is_about_a_run(&self) -> bool {
+        let properties = self.input.get("properties");
+        let takes = |name: &str| properties.is_some_and(|it| it.get(name).is_some());
+        takes("run_id") || takes("request_id")
+    }
+
     /// Calls it. Nothing is asked of policy here.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use super::{Address, Part};
 use crate::bounds;
 use crate::call::Call;
 use crate::problem::Problem;
+use crate::tools::artifacts::no_revision;
 
 /// Most bytes of a part of a journal. Unit: bytes. Why: whoever reads resources has more room than a model's context, yet
 /// not for a journal of 100,000 records.
@@ -76,7 +77,8 @@ pub(crate) fn read(call: &Call<'_>, address: &Address) -> Result<Content, Proble
         Address::Artifacts(run) => artifacts(call, run),
         Address::Artifact(run, name, revision) => {
             let loaded = call.desk.runs().caught_up(run)?;
-            let found = call.desk.runs().read_artifact(&loaded, name, *revision)?;
+            let found = call.desk.runs().read_artifact(&loaded, name, *revision);
+            let found = found.map_err(|error| no_revision(&loaded.run, error))?;
             let media = found.revision.artifact.media.clone();
             let is_text = std::str::from_utf8(&found.content).is_ok();
             let plain = if is_text {

@@ -4,7 +4,7 @@ mod get_artifact;
 mod report_progress;
 mod submit_artifact;
 
-pub(crate) use get_artifact::all as all_told;
+pub(crate) use get_artifact::{all as all_told, no_revision};
 use serde_json::{Value, json};
 use statemark_store::body::Finding;
 

@@ -317,6 +317,9 @@ fn without_next(mut answer: Value) -> Value {
             map.remove("next");
         }
     }
+    if let Some(Value::Object(error)) = answer.get_mut("error") {
+        error.retain(|_, it| *it != json!({}));
+    }
     answer
 }
 

@@ -5,15 +5,16 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_store::body::Artifact;
 use statemark_store::fold::Revision;
-use statemark_store::{Loaded, RunError};
+use statemark_store::{Loaded, RunError, RunId};
 
 use super::diagnostic;
 use crate::bounds;
 use crate::call::Call;
+use crate::next::next;
 use crate::problem::Problem;
 use crate::resource::Address;
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{add, fields, place, put, room};
+use crate::tools::{NEXT, about, add, fields, place, put, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -46,6 +47,7 @@ pub(super) fn tool() -> Tool {
             ("content", "string"),
             ("hash", "string"),
             ("next_offset", "integer"),
+            NEXT,
         ],
         run,
     )
@@ -88,6 +90,9 @@ fn list(loaded: &Loaded, input: &Input) -> Data {
     let known = loaded.known_artifacts().into_iter();
     let missing: Vec<String> = known.filter(|it| state.standing(it).is_none()).collect();
     let mut answer = fields(json!({"run_id": loaded.run}));
+    if input.cursor.is_none() {
+        answer.insert("next".to_owned(), next(loaded)?);
+    }
     if !missing.is_empty() && input.cursor.is_none() {
         let missing = missing.into_iter().map(Value::from).collect();
         let missing = bounds::fitting(missing, bounds::MOST / 2);
@@ -134,6 +139,12 @@ fn told(artifact: &Artifact) -> Value {
     told
 }
 
+fn with_run(loaded: &Loaded, artifact: &Artifact) -> Value {
+    let mut told = told(artifact);
+    put(&mut told, "run_id", json!(loaded.run));
+    told
+}
+
 fn content(call: &Call<'_>, loaded: &Loaded, name: &str, input: &Input) -> Data {
     let known = loaded.state.artifacts.get(name);
     let meant = |it: &&Revision| {
@@ -144,21 +155,18 @@ fn content(call: &Call<'_>, loaded: &Loaded, name: &str, input: &Input) -> Data 
     let file = known.and_then(|all| all.iter().rev().find(meant));
     if let Some(file) = file.filter(|it| it.artifact.content.is_none()) {
         // Its content is where it lies, and not in the store.
-        let mut answer = fields(told(&file.artifact));
-        answer.insert("run_id".to_owned(), json!(loaded.run));
-        return Ok(answer);
+        return about(loaded, with_run(loaded, &file.artifact));
     }
     let runs = call.desk.runs();
     let read = runs
         .read_artifact(loaded, name, input.revision)
-        .map_err(|error| match error {
-            RunError::Invalid { what } => Problem::new("no_revision", what)
-                .mended_by("get_artifact", json!({"run_id": loaded.run})),
-            error => error.into(),
-        })?;
+        .map_err(|error| no_revision(&loaded.run, error))?;
     let artifact = &read.revision.artifact;
-    let mut answer = fields(told(artifact));
-    answer.insert("run_id".to_owned(), json!(loaded.run));
+    let mut answer = fields(with_run(loaded, artifact));
+    if input.offset == 0 {
+        // A piece behind the first one goes on with an answer that has it.
+        answer.insert("next".to_owned(), next(loaded)?);
+    }
     let diagnostics = artifact.verdict.as_ref().filter(|it| !it.holds);
     if let Some(verdict) = diagnostics.filter(|_| input.offset == 0) {
         let found = verdict.findings.iter().map(diagnostic);
@@ -172,6 +180,16 @@ fn content(call: &Call<'_>, loaded: &Loaded, name: &str, input: &Input) -> Data 
     };
     piece(&mut answer, text, input.offset)?;
     Ok(answer)
+}
+
+/// That there is no such revision, and where those are listed that there are.
+pub(crate) fn no_revision(run: &RunId, error: RunError) -> Problem {
+    match error {
+        RunError::Invalid { what } => {
+            Problem::new("no_revision", what).mended_by("get_artifact", json!({"run_id": run}))
+        }
+        error => error.into(),
+    }
 }
 
 /// As much of a text as there is room for.

@@ -7,10 +7,11 @@ use statemark_store::{Body, Record, RunId};
 
 use crate::bounds;
 use crate::call::Call;
+use crate::next::next;
 use crate::problem::Problem;
 use crate::resource::{Address, Part};
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{fields, put, room};
+use crate::tools::{NEXT, fields, put, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -59,6 +60,7 @@ pub(super) fn tool() -> Tool {
             ("records", "array"),
             ("cursor", "integer"),
             ("seq", "integer"),
+            NEXT,
         ],
         run,
     )
@@ -100,6 +102,10 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     }
     let count = records.len();
     let mut answer = fields(json!({"seq": head.seq}));
+    if input.after_seq == 0 {
+        // A page behind the first one goes on with an answer that has it.
+        answer.insert("next".to_owned(), next(&call.desk.runs().load(&run)?)?);
+    }
     let records = bounds::fitting(records, bounds::MOST.saturating_sub(room(&answer)));
     let is_cut = records.len() < count || count == limit;
     let last = seqs.get(records.len().saturating_sub(1)).copied();

@@ -5,9 +5,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::Call;
+use crate::next::next;
 use crate::pages::{PartCursor, Place, no_cursor};
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{add, fields};
+use crate::tools::{NEXT, add, fields};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,6 +35,7 @@ pub(super) fn tool() -> Tool {
             ("forks", "array"),
             ("visits", "array"),
             ("cursor", "string"),
+            NEXT,
         ],
         run,
     )
@@ -50,6 +52,10 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     let begin = begin.ok_or_else(no_cursor)?;
     let timeline = call.desk.runs().timeline(&run)?;
     let mut answer = fields(json!({"run_id": run, "seq": timeline.seq}));
+    if cursor.is_none() {
+        // A page behind the first one goes on with an answer that has it.
+        answer.insert("next".to_owned(), next(&call.desk.runs().load(&run)?)?);
+    }
     let mut parts = fields(json!(timeline));
     for name in PARTS.iter().skip(begin) {
         let items = parts.remove(*name).unwrap_or_default();

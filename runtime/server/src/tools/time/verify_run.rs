@@ -6,9 +6,11 @@ use serde_json::json;
 use statemark_store::keep::{untold, verify};
 
 use crate::call::Call;
+use crate::next::next;
 use crate::pages::Place;
+use crate::problem::Problem;
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{add, fields};
+use crate::tools::{NEXT, add, fields};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +32,7 @@ pub(super) fn tool() -> Tool {
             ("steps", "integer"),
             ("blobs", "integer"),
             ("differences", "array"),
+            NEXT,
         ],
         run,
     )
@@ -57,6 +60,14 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         "steps": steps,
         "blobs": verified.blobs,
     }));
+    // Of a run that isn't as it was written, it can't always be said.
+    if let Ok(next) = runs
+        .load(&run)
+        .map_err(Problem::from)
+        .and_then(|it| next(&it))
+    {
+        answer.insert("next".to_owned(), next);
+    }
     if !differences.is_empty() {
         add(
             &mut answer,
