@@ -230,6 +230,28 @@ impl<'t, H: Host> Machine<'t, H> {
         }
     }
 
+    /// Sends an event that concerns these states alone, watched: the first of them that is active and has an enabled
+    /// transition of its own for it takes that one. What else the event would trigger isn't asked.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Machine::send`].
+    pub fn send_to_observed<O: Observer>(
+        &mut self,
+        event: EventId,
+        states: &[StateId],
+        observer: &mut O,
+    ) -> Result<Outcome, StepError> {
+        let Self {
+            table,
+            configuration,
+            work,
+            host,
+            ..
+        } = self;
+        step::send_to(table, configuration, (event, states), work, host, observer)
+    }
+
     /// The time of a timer is over: takes its event as [`Machine::send`] takes others. Only the host's clock says so; it
     /// forgets a timer that was cancelled, as [`Timers`](crate::Timers) does.
     ///

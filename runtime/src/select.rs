@@ -29,7 +29,7 @@ pub(crate) fn select<H: Host, O: Observer>(
 }
 
 /// The state's own first transition that the event triggers and whose guard holds.
-fn first_enabled<H: Host, O: Observer>(
+pub(crate) fn first_enabled<H: Host, O: Observer>(
     table: &Table,
     state: StateId,
     event: EventId,

@@ -12,7 +12,7 @@ use crate::host::{Host, Observer};
 use crate::id::{EventId, StateId, TimerId, TransitionId};
 use crate::jump::{JUMP, Jumping};
 use crate::record::Outcome;
-use crate::select::select;
+use crate::select::{first_enabled, select};
 use crate::table::Table;
 use crate::table::sections::EventKind;
 use crate::{flat, regions};
@@ -49,6 +49,36 @@ pub(crate) fn send<H: Host, O: Observer>(
 ) -> Result<Outcome, StepError> {
     accepts(table, configuration, event)?;
     external(table, configuration, event, work, host, observer)
+}
+
+/// Sends an event that concerns these states alone: the first of them that has an enabled transition for it takes it, and
+/// nothing else does. On an error the configuration is as it was.
+pub(crate) fn send_to<H: Host, O: Observer>(
+    table: &Table,
+    configuration: &mut Configuration,
+    (event, states): (EventId, &[StateId]),
+    work: &mut Work,
+    host: &mut H,
+    observer: &mut O,
+) -> Result<Outcome, StepError> {
+    accepts(table, configuration, event)?;
+    let mut active = states.iter();
+    let enabled = loop {
+        let Some(&state) = active.next() else {
+            return Ok(Outcome::Ignored);
+        };
+        if !configuration.is_active(table, state) {
+            continue;
+        }
+        let enabled = first_enabled(table, state, event, configuration, host, observer);
+        if let Some(enabled) = enabled {
+            break enabled;
+        }
+    };
+    if table.has_regions() {
+        return macrosteps(table, configuration, &[enabled], work, host, observer);
+    }
+    macrostep(table, configuration, enabled, work, host, observer)
 }
 
 /// Sends a timer's event: one macrostep. On an error the configuration is as it was.

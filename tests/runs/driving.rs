@@ -22,7 +22,12 @@ const GATE: &str = r#"# Gate
   "id": "gate",
   "initial": "shut",
   "states": {
-    "shut": {"on": {"open": {"target": "wide", "requires_approval": true}}},
+    "shut": {
+      "on": {
+        "open": {"target": "wide", "requires_approval": true},
+        "request.expired": {"internal": true, "actions": ["note"]}
+      }
+    },
     "wide": {"after": {"10s": "shut"}, "on": {"shut": "shut"}}
   }
 }

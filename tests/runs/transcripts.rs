@@ -404,7 +404,11 @@ fn state(bench: &Bench, run: &str) -> Result<String, RunError> {
         let _ = writeln!(text, "context {}", Value::Object(state.context.clone()));
     }
     for it in loaded.legal()? {
-        let holds = if it.enabled { "" } else { " (not now)" };
+        let holds = match &it.held_by {
+            Some(held) => format!(" (not now: {})", held.reason),
+            None if it.enabled => String::new(),
+            None => " (not now)".to_owned(),
+        };
         let _ = writeln!(text, "{} -> {}{holds}", it.event, it.to.join(", "));
     }
     for timer in &state.timers {

@@ -13,7 +13,8 @@
 //! > keyed k go                      an event under the key `k`
 //! > replay                          the journal is made again; `replay under w`: with the table of the workflow `w`
 //! > forge plan                      an event is written that no machine has made
-//! > forge plan by force             a forced state; `by force STATE`: another one; `by interrupt NAME`: a detour
+//! > forge plan by force             a forced state; `by force STATE`: another one; `by interrupt NAME`: a detour;
+//!                                 `by request ID`: that it has expired
 //! > moving w {"plan": "idea"}       what a migration to the workflow `w` would do, with other names of states
 //! > migrate w {"plan": "idea"}      does it
 //! > timeline                        everything that has become of the run
@@ -232,6 +233,16 @@ fn forged(line: &str) -> Body {
             to: if to.is_empty() { state } else { to.trim() }.to_owned(),
             context: Map::new(),
             reason: None,
+            step,
+        });
+    }
+    if let Some(request) = how.strip_prefix("request ") {
+        return Body::Event(Event {
+            event: "request.expired".to_owned(),
+            data: None,
+            cause: Some(Cause::Request {
+                request: request.to_owned(),
+            }),
             step,
         });
     }

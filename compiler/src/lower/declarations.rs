@@ -16,10 +16,17 @@ pub(super) fn add_declarations<'c>(
     draft: &mut Draft,
     context: &mut Context<'c>,
 ) {
-    // What an action raises has no actions of its own, so those in the draft are all that anything uses.
+    // What an action raises has no actions of its own, so those in the draft are all that anything uses, but for those that
+    // take others back.
+    let used = definition.actions.iter();
+    let used = used.filter(|it| draft.names_action(&it.name.value));
+    let compensating: BTreeSet<&str> = used.filter_map(compensated_by).collect();
     for action in &definition.actions {
         let name = &action.name;
         if !draft.names_action(&name.value) {
+            if compensating.contains(name.value.as_str()) {
+                continue;
+            }
             context
                 .diags
                 .push(report::unused_declaration::unused_declaration(
@@ -63,6 +70,16 @@ pub(super) fn add_declarations<'c>(
             .as_ref()
             .map(|text| text.value.clone());
         known.data = event.value.data.as_ref().map(|data| data.value.clone());
+    }
+}
+
+/// What takes the action back: its `compensate`.
+fn compensated_by(action: &Named<ActionDeclaration>) -> Option<&str> {
+    match &action.value {
+        ActionDeclaration::Raise(_) => None,
+        ActionDeclaration::Assign { meta, .. } | ActionDeclaration::Host(meta) => {
+            meta.get("compensate")?.as_str()
+        }
     }
 }
 

@@ -1,8 +1,6 @@
 //! What every answer about a run carries: where it is, and what is next. With it, the parts of a run that any answer can
 //! have a page of.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 use statemark_store::runs::run_of_request;
 use statemark_store::{Legal, Loaded, RunId, RunView};
@@ -158,17 +156,15 @@ pub(crate) fn part(loaded: &Loaded, view: &RunView, name: &str) -> Option<Value>
 
 /// What events could do, those first that can be taken; of long values, the beginning.
 fn legal(loaded: &Loaded, view: &RunView) -> Value {
-    // An event that a transition would take may have to wait all the same: for a request, or until the run goes on.
-    let taken: BTreeSet<String> = loaded.legal_events().into_iter().collect();
-    let held = loaded.state.held_by().map(|it| &it.opened.request);
-    let is_taken = |it: &Legal| it.enabled && taken.contains(&it.event);
+    let request = loaded.state.held_by().map(|it| &it.opened.request);
     let mut all: Vec<&Legal> = view.next.iter().collect();
-    all.sort_by_key(|it| !is_taken(it));
+    all.sort_by_key(|it| !it.enabled);
     let all = all.into_iter().map(|it| {
         let mut told = json!(it);
         if let Value::Object(map) = &mut told {
-            map.insert("enabled".to_owned(), json!(is_taken(it)));
-            if let (true, false, Some(request)) = (it.enabled, is_taken(it), held) {
+            let waits = it.held_by.as_ref();
+            let waits = waits.is_some_and(|it| it.code == "waiting_for_request");
+            if let Some(request) = request.filter(|_| waits) {
                 map.insert("waits_for".to_owned(), json!(request));
             }
             // A number in the table is nothing to a caller.

@@ -274,6 +274,12 @@ pub struct Child {
 }
 
 impl Request {
+    /// Whether its time is over.
+    #[must_use]
+    pub fn is_late(&self, now: u64) -> bool {
+        self.opened.expires.is_some_and(|due| due <= now)
+    }
+
     /// Who may settle it, in words: whoever has asked may not.
     #[must_use]
     pub fn who(&self) -> String {

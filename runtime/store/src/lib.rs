@@ -71,7 +71,7 @@ pub use postgres::PostgresStore;
 pub use record::{NewRecord, Record, chain};
 pub use redact::Redactor;
 pub use runs::{
-    Advance, Advanced, Answer, Ask, Change, Checked, Fired, Force, Legal, Loaded, Order,
+    Advance, Advanced, Answer, Ask, Change, Checked, Fired, Force, Held, Legal, Loaded, Order,
     Registered, Reply, Report, Reserve, Reserved, RunCheck, RunError, Runs, Send, Sent, Start,
     Used, Withdraw, Written, raised_when,
 };

@@ -8,7 +8,8 @@ use std::fmt;
 use serde_json::{Map, Value};
 use statemark_runtime::{
     ActionId, Candidate, Configuration, Data, Datum, EventId, FieldId, Host, JsonError, Machine,
-    Merge, Outcome, Record, Recorder, RestoreError, StateId, StepError, Table, TimerId, Verdict,
+    Merge, Outcome, Record, Recorder, RestoreError, StateId, StateKind, StepError, Table, TimerId,
+    Verdict,
     evaluate,
 };
 
@@ -24,6 +25,8 @@ pub enum Move<'m> {
     Start,
     /// An event.
     Event(EventId),
+    /// An event that concerns this state: what the run that it invoked has come to.
+    Outcome(EventId, StateId),
     /// A timer was due.
     Timer(TimerId),
     /// These states are entered, by no transition.
@@ -202,6 +205,12 @@ impl<'w> Stepper<'w> {
                 let sent = machine.send_observed(event, &mut recorder);
                 sent.map_err(CannotStep::Step)?
             }
+            (Move::Outcome(event, state), Place::Running(machine)) => {
+                machine.host_mut().data.receive(data.unwrap_or_default());
+                let states = concerned(self.workflow.table(), event, state);
+                let sent = machine.send_to_observed(event, &states, &mut recorder);
+                sent.map_err(CannotStep::Step)?
+            }
             (Move::Timer(timer), Place::Running(machine)) => {
                 let sent = machine.elapse_observed(timer, &mut recorder);
                 sent.map_err(CannotStep::Step)?
@@ -294,6 +303,20 @@ impl<'w> Stepper<'w> {
             ended: ending(table, configuration),
         }
     }
+}
+
+/// The states that the outcome of an invoked run concerns, in the order in which they are asked: the one that invoked it,
+/// then those around it. Success ends at the region that it stands in, so that one run never completes two regions; a
+/// failure is a matter of whatever is around, too.
+fn concerned(table: &Table, event: EventId, state: StateId) -> Vec<StateId> {
+    let within_region = table.event_name(event) == "done";
+    let is_parallel = |state: &StateId| {
+        let row = table.state(*state);
+        row.is_some_and(|row| row.kind == StateKind::Parallel)
+    };
+    let around = table.chain(state).skip(1);
+    let around = around.take_while(|it| !(within_region && is_parallel(it)));
+    std::iter::once(state).chain(around).collect()
 }
 
 /// If the machine has ended: whether that is a success.

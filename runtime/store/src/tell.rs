@@ -21,6 +21,9 @@ fn told(body: Body) -> String {
         Body::Forked(it) => format!("forked from `{}` at record {}", it.from, it.at),
         Body::Event(it) => {
             let cause = it.cause.map(|cause| because(&cause)).unwrap_or_default();
+            if it.step.steps.is_empty() {
+                return format!("`{}`{cause} came, and nothing took it", it.event);
+            }
             let mut text = format!("`{}`{cause} → {}", it.event, list(&it.step.leaves));
             if let Some(success) = it.step.ended {
                 text += if success {
@@ -162,7 +165,7 @@ fn because(cause: &Cause) -> String {
         Cause::Interrupt {
             interrupt, path, ..
         } => format!(" by interrupt `{interrupt}` ({path})"),
-        Cause::Child { run } => format!(" by child `{run}`"),
+        Cause::Child { run, .. } => format!(" by child `{run}`"),
         Cause::SafeNext { sent } => format!(" for `{sent}`, which the machine doesn't have"),
     }
 }

@@ -137,6 +137,10 @@ pub enum Cause {
     Child {
         /// The child.
         run: RunId,
+        /// The state that invoked it, which alone is concerned. Journals from before this was said have none: the event
+        /// was everybody's then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        step: Option<String>,
     },
     /// The event's name isn't the machine's: `safe_next` caught it.
     SafeNext {

@@ -72,6 +72,10 @@ pub struct Waiting {
     /// The transitions that need the approval, by their numbers in the table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transitions: Vec<u16>,
+    /// All transitions that it would take, microstep by microstep: what is looked at when it is decided. Journals from
+    /// before this was said have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub takes: Vec<u16>,
 }
 
 /// How a request ended.

@@ -183,6 +183,7 @@ fn stepped(state: &mut RunState, record: &Record, step: StepRecord) {
             visit.calls.clear();
             visit.files.clear();
             visit.bytes = owes.bytes;
+            begin_anew(state, record, entered);
         }
     }
     state.context.extend(step.changed);
@@ -230,6 +231,21 @@ fn leave(state: &mut RunState, record: &Record, left: &str) {
         step.status = StepStatus::Completed;
         step.seq = record.seq;
         step.time = record.time;
+    }
+}
+
+/// A state was entered: what was reported of it belongs to the visit before.
+fn begin_anew(state: &mut RunState, record: &Record, entered: &str) {
+    let units = state.steps.get_mut(entered);
+    if let Some(step) = units.and_then(|units| units.get_mut("")) {
+        *step = StepState {
+            status: StepStatus::NotStarted,
+            message: None,
+            data: serde_json::Value::Null,
+            seq: record.seq,
+            time: record.time,
+            unchecked: step.unchecked,
+        };
     }
 }
 
@@ -487,6 +503,14 @@ fn migrate(state: &mut RunState, record: &Record, migrated: Migrated) {
     for request in state.requests.values_mut() {
         let states = &mut request.opened.states;
         states.iter_mut().for_each(|state| *state = named(state));
+        if let Some(waiting) = &mut request.opened.event {
+            waiting.takes.clear();
+            let cause = waiting.cause.iter_mut();
+            cause.for_each(|it| invoked_by(it, &named));
+        }
+    }
+    for queued in &mut state.queue {
+        invoked_by(&mut queued.cause, &named);
     }
     for (request, transitions) in migrated.approvals {
         let request = state.requests.get_mut(&request);
@@ -514,6 +538,13 @@ fn migrate(state: &mut RunState, record: &Record, migrated: Migrated) {
             visit.since = record.time;
             visit.left = None;
         }
+    }
+}
+
+/// A state that waits for a run has another name.
+fn invoked_by(cause: &mut Cause, named: &impl Fn(&String) -> String) {
+    if let Cause::Child { step: Some(step), .. } = cause {
+        *step = named(step);
     }
 }
 

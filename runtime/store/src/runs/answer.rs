@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::draft::{Draft, Taking, Took};
+use super::moves::moves_by;
 use super::own::{DENIED, SENT_BACK};
 use super::{Change, Loaded, Order, RunError, Runs, Written, list};
 use crate::actor::{Actor, Role};
@@ -11,7 +12,6 @@ use crate::body::{Body, Cause, Refused, RequestKind, Resolution, Resolved, Subje
 use crate::fold::Request;
 use crate::id::RunId;
 use crate::schema;
-use crate::step::Move;
 
 /// An answer.
 #[derive(Clone, Debug, Serialize)]
@@ -90,7 +90,7 @@ impl Runs {
         let answer = &self.cleaned(answer);
         let mut written = self.change(order, &("answer", answer), |loaded, now| {
             let mut draft = Draft::new(loaded, &order.actor, now);
-            match resolved(loaded, answer, &order.actor) {
+            match resolved(loaded, answer, &order.actor, now) {
                 Ok(Some(resolved)) => draft.resolve(answer, resolved)?,
                 Ok(None) => return Ok(Change::default()),
                 Err((code, reason)) => {
@@ -148,24 +148,14 @@ impl Draft {
     /// The event that waited for an approval is taken, if it still can be.
     fn approved(&mut self, waiting: &Waiting, cause: Cause) -> Result<(), RunError> {
         let workflow = std::sync::Arc::clone(&self.loaded().workflow);
-        let table = workflow.table();
-        let timer = match &waiting.cause {
-            Some(Cause::Timer { timer }) => {
-                let mut timers = table.timers();
-                timers.find(|(id, _)| table.timer_name(*id) == timer)
-            }
-            _ => None,
-        };
-        let moves = timer
-            .map(|(id, _)| Move::Timer(id))
-            .or_else(|| table.event_named(&waiting.event).map(Move::Event));
+        let moves = moves_by(&workflow, self.state(), &waiting.event, Some(&cause));
         let took = match moves {
             Some(moves) => self.take(Taking {
                 moves,
                 event: &waiting.event,
                 data: waiting.data.as_ref(),
                 cause: Some(cause),
-                approved: Some(&waiting.transitions),
+                approved: Some(waiting),
             })?,
             None => Took::Unapproved,
         };
@@ -180,7 +170,7 @@ impl Draft {
             Took::Unapproved => {
                 let event = &waiting.event;
                 let reason = format!(
-                    "`{event}` would take another transition now than the one that was approved: send it again, to ask for that"
+                    "it was approved, but `{event}` would do something else now than what was looked at then, so nothing was taken: send it again, if that is meant"
                 );
                 ("approval_outdated", reason)
             }
@@ -191,7 +181,10 @@ impl Draft {
                     format!("it was approved, but {why}; then send it again"),
                 )
             }
-            Took::Spent { state, most } => ("max_visits", super::send::too_often(&state, most)),
+            Took::Spent { state, most } => {
+                let why = self.loaded().too_often(&(state, most));
+                ("max_visits", format!("it was approved, but {why}"))
+            }
         };
         let legal = self.loaded().legal_events();
         self.push(Body::Refused(Refused {
@@ -211,6 +204,7 @@ fn resolved(
     loaded: &Loaded,
     answer: &Answer,
     actor: &Actor,
+    now: u64,
 ) -> Result<Option<Resolved>, (&'static str, String)> {
     let Some(request) = loaded.state.requests.get(&answer.request) else {
         return Err(("unknown_request", loaded.no_request(&answer.request)));
@@ -227,6 +221,13 @@ fn resolved(
     };
     match &request.resolved {
         None if loaded.state.status().is_over() => Err(("ended", "the run is over".to_owned())),
+        None if loaded.state.paused.is_some() && request.is_late(now) => Err((
+            "paused",
+            format!(
+                "the time of `{}` is over, and nobody has answered it: it is closed as soon as a person continues the run, which is paused",
+                answer.request
+            ),
+        )),
         None if loaded.state.paused.is_some() => Err((
             "paused",
             "the run is paused: a person continues it, then it can be answered".to_owned(),

@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::draft::Draft;
 use super::{Change, Loaded, Order, RunError, Runs, Start, Written};
 use crate::actor::{Actor, Role};
@@ -14,6 +16,7 @@ use crate::body::{Body, Cause, ChildEnded, ChildStarted, Parent};
 use crate::fold::Child;
 use crate::hash::Hash;
 use crate::id::{MAX_NAME, RunId};
+use crate::step::Stepper;
 use crate::store::{Head, StoreError};
 
 /// Most runs around one. Why: a workflow that invokes itself would never come to rest.
@@ -31,8 +34,8 @@ enum Found {
 
 impl Runs {
     /// Does what is missing between a run and the children that its states have invoked: starts those that aren't, takes
-    /// the outcomes of those that are over, cancels those whose state was left, and with a cancelled run those of its
-    /// agents. Nothing is done twice.
+    /// the outcomes of those that are over, cancels those whose state was left, and so with those of its agents. Nothing
+    /// is done twice.
     ///
     /// # Errors
     ///
@@ -65,17 +68,16 @@ impl Runs {
                 _ => {}
             }
         }
-        let cancelled = loaded.state.cancelled.is_some();
         for id in loaded.agents() {
             let found = self.come_to(run, &id)?;
             // What another run of that id has come to is nothing to this one.
             let is_own =
                 || Ok::<_, RunError>(self.store.head(&id)?.summary.parent.as_ref() == Some(run));
-            match found {
-                Found::Over(success, _) if is_own()? => self.agent_over(run, &id, success)?,
-                Found::Open if cancelled && is_own()? => {
+            match (found, loaded.let_down(&id)) {
+                (Found::Over(success, _), _) if is_own()? => self.agent_over(run, &id, success)?,
+                (Found::Open, Some(why)) if is_own()? => {
                     let order = Order::new(id.clone(), Actor::new(Role::System));
-                    self.cancel(&order, Some(&format!("run `{run}` was cancelled")))?;
+                    self.cancel(&order, Some(&why))?;
                 }
                 _ => {}
             }
@@ -288,7 +290,10 @@ impl Runs {
             }))?;
             if loaded.state.is_of_visit(child) && !loaded.state.status().is_over() {
                 let event = if success { "done" } else { "error" };
-                let cause = Cause::Child { run: id.clone() };
+                let cause = Cause::Child {
+                    run: id.clone(),
+                    step: child.step.clone(),
+                };
                 draft.deliver(event, None, cause)?;
             }
             Ok(draft.finish())
@@ -320,7 +325,7 @@ impl Loaded {
     }
 
     /// The children that haven't ended yet, as far as the journal knows.
-    pub(super) fn open_children(&self) -> Vec<RunId> {
+    pub(crate) fn open_children(&self) -> Vec<RunId> {
         let open = self.invoked().filter(|(_, child)| child.ended.is_none());
         open.map(|(id, _)| id).collect()
     }
@@ -339,9 +344,27 @@ impl Loaded {
         children.filter_map(|(id, child)| Some((id.parse().ok()?, child.clone())))
     }
 
-    /// Whether runs of agents go on under a run that was cancelled.
+    /// Whether runs of agents go on that nobody waits for any more.
     fn agents_left(&self) -> bool {
-        self.state.cancelled.is_some() && !self.agents().is_empty()
+        let agents = self.agents();
+        agents.iter().any(|id| self.let_down(id).is_some())
+    }
+
+    /// Why nobody waits for the run of an agent any more, if that is so: its parent is over, or the step that it stands
+    /// under was left.
+    fn let_down(&self, agent: &RunId) -> Option<String> {
+        let (state, run) = (&self.state, &self.run);
+        if state.cancelled.is_some() {
+            return Some(format!("run `{run}` was cancelled"));
+        }
+        if state.status().is_over() {
+            return Some(format!("run `{run}` has ended"));
+        }
+        let child = state.children.get(agent.as_str())?;
+        let step = child.step.as_ref()?;
+        let visit = state.visits.get(step)?;
+        let left = visit.left.is_some() || child.seq < visit.entered;
+        left.then(|| format!("`{step}` of run `{run}` was left"))
     }
 
     /// The runs of agents under this one that aren't over, as far as its journal says.
@@ -359,12 +382,13 @@ impl Loaded {
         let visits = self.state.visits.iter().filter(|(_, it)| it.left.is_none());
         visits.filter_map(|(state, visit)| {
             let workflow = self.invokes(state)?;
-            let mut children = self.invoked();
-            let child = children.find(|(_, child)| {
+            let children = self.invoked().filter(|(_, child)| {
                 child.workflow == workflow
                     && child.step.as_ref() == Some(state)
                     && self.state.is_of_visit(child)
             });
+            // A migration there and back leaves one behind in the same visit.
+            let child = children.max_by_key(|(_, child)| (child.ended.is_none(), child.seq));
             Some(Invoking {
                 workflow: workflow.to_owned(),
                 step: state.clone(),
@@ -381,26 +405,31 @@ impl Loaded {
             .filter(move |it| wants && it.child.is_none())
     }
 
-    /// The child that an event is the outcome of, if nothing else takes the event: nobody else sends it.
-    pub(crate) fn outcome_of(&self, event: &str) -> Result<Option<Invoking>, RunError> {
+    /// The child that an event is the outcome of: the state that invoked it would take the event. Nobody else sends it then.
+    /// Of several children, the one that this state has invoked.
+    pub(crate) fn outcome_of(
+        &self,
+        event: &str,
+        data: Option<&Value>,
+        from: Option<&str>,
+    ) -> Result<Option<Invoking>, RunError> {
         if event != "done" && event != "error" {
             return Ok(None);
         }
-        let open = |it: &Invoking| {
-            let child = it.child.as_ref();
-            child.is_none_or(|(_, child)| child.ended.is_none())
-        };
-        let invoking: Vec<Invoking> = self.invoking().filter(open).collect();
-        let legal = self.legal()?;
-        let mut takers = legal
-            .iter()
-            .filter(|it| it.event == event && it.enabled)
-            .peekable();
-        let first = takers.peek().map(|it| it.from.clone());
-        let all = takers.all(|taker| invoking.iter().any(|it| it.step == taker.from));
-        let mut invoking = invoking.into_iter();
-        let child = invoking.find(|it| Some(&it.step) == first.as_ref());
-        Ok(child.filter(|_| all))
+        let mut invoking = self.invoking().filter(Invoking::is_open).peekable();
+        if invoking.peek().is_none() {
+            return Ok(None);
+        }
+        let table = self.workflow.table();
+        let mut stepper = Stepper::restored(&self.workflow, &self.state)?;
+        let candidates = stepper.candidates(data)?;
+        let takers = candidates.iter().filter(|it| it.enabled);
+        let takers = takers.filter(|it| table.event_name(it.event) == event);
+        let takers = takers.filter_map(|it| table.transition(it.transition));
+        let states: Vec<_> = takers.map(|row| table.state_name(row.source)).collect();
+        let awaited = invoking.filter(|it| states.contains(&it.step.as_str()));
+        // The first of the largest: of several that aren't the state's own, any says why.
+        Ok(awaited.max_by_key(|it| from == Some(it.step.as_str())))
     }
 
     /// The id of a child that begins now. One whose beginning was taken back keeps its id, so that nothing of it is taken
@@ -438,6 +467,12 @@ pub(crate) struct Invoking {
 }
 
 impl Invoking {
+    /// Whether its outcome is still to come.
+    fn is_open(&self) -> bool {
+        let child = self.child.as_ref();
+        child.is_none_or(|(_, child)| child.ended.is_none())
+    }
+
     /// That an event is the outcome of a run that isn't there yet.
     pub(crate) fn unbegun(&self, event: &str) -> String {
         let (step, workflow) = (&self.step, &self.workflow);
@@ -462,11 +497,16 @@ impl Draft {
         let over = self.state().status().is_over();
         let left = self.loaded().invoked();
         let left = left.filter(|(id, it)| it.ended.is_none() && (over || !current.contains(id)));
+        let why = match (over, self.state().cancelled.is_some()) {
+            (_, true) => "the run was cancelled",
+            (true, false) => "the run has ended",
+            (false, false) => "its state was left",
+        };
         for (run, _) in left.collect::<Vec<_>>() {
             self.push(Body::ChildEnded(ChildEnded {
                 run,
                 success: false,
-                reason: Some("its state was left".to_owned()),
+                reason: Some(why.to_owned()),
             }))?;
         }
         for invoking in self.loaded().uninvoked().collect::<Vec<_>>() {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use statemark_runtime::{Outcome, StateId, TransitionId};
 
+use super::moves::moves_by;
 use super::start::Behind;
 use super::{Change, Loaded, RunError};
 use crate::actor::Actor;
@@ -40,8 +41,8 @@ pub(super) struct Taking<'t> {
     pub(super) data: Option<&'t Value>,
     /// Why it was sent, if nobody asked for it by name.
     pub(super) cause: Option<Cause>,
-    /// The transitions that somebody has approved.
-    pub(super) approved: Option<&'t [u16]>,
+    /// What somebody has approved.
+    pub(super) approved: Option<&'t Waiting>,
 }
 
 impl Taking<'_> {
@@ -187,6 +188,10 @@ impl Draft {
         if outcome == Outcome::Ignored {
             return Ok(Took::Ignored);
         }
+        let guarded = self.guarded(&step);
+        if taking.approved.is_some_and(|it| !is_same(it, &guarded, &step)) {
+            return Ok(Took::Unapproved);
+        }
         if taking.is_sent() {
             let lacks = self.loaded.lacks(taking.event, taking.data, &step);
             if !lacks.is_empty() {
@@ -196,16 +201,9 @@ impl Draft {
         if let Some((state, most)) = self.loaded.spent(&step) {
             return Ok(Took::Spent { state, most });
         }
-        let guarded = self.guarded(&step);
-        match taking.approved {
-            None if !guarded.is_empty() => {
-                self.ask_leave(&taking, &guarded, &step)?;
-                return Ok(Took::Asked);
-            }
-            Some(approved) if !guarded.iter().all(|it| approved.contains(it)) => {
-                return Ok(Took::Unapproved);
-            }
-            _ => {}
+        if taking.approved.is_none() && !guarded.is_empty() {
+            self.ask_leave(&taking, &guarded, &step)?;
+            return Ok(Took::Asked);
         }
         self.push(Body::Event(Event {
             event: taking.event.to_owned(),
@@ -223,16 +221,17 @@ impl Draft {
         data: Option<Value>,
         cause: Cause,
     ) -> Result<bool, RunError> {
+        let workflow = Arc::clone(&self.loaded.workflow);
+        let Some(moves) = moves_by(&workflow, self.state(), event, Some(&cause)) else {
+            return Ok(false);
+        };
         if self.state().is_held() {
             let event = event.to_owned();
             self.push(Body::Queued(Queued { event, data, cause }))?;
             return Ok(true);
         }
-        let Some(id) = self.loaded.workflow.table().event_named(event) else {
-            return Ok(false);
-        };
         let taking = Taking {
-            moves: Move::Event(id),
+            moves,
             event,
             data: data.as_ref(),
             cause: Some(cause.clone()),
@@ -298,9 +297,7 @@ impl Draft {
     /// The transitions of a step that somebody has to approve. One deep in the macrostep counts as the first does: a
     /// macrostep is taken whole or not at all.
     fn guarded(&self, step: &StepRecord) -> Vec<u16> {
-        let taken = step.steps.iter().flat_map(|it: &Microstep| &it.transitions);
-        taken
-            .copied()
+        taken(step)
             .filter(|it| {
                 self.loaded
                     .workflow
@@ -352,6 +349,7 @@ impl Draft {
                 data: taking.data.cloned(),
                 cause: taking.cause.clone(),
                 transitions: guarded.to_vec(),
+                takes: taken(step).collect(),
             }),
             states,
             approvers: self.loaded.approvers(),
@@ -409,6 +407,24 @@ impl Loaded {
         let named = named.into_iter().flatten().filter_map(Value::as_str);
         named.map(str::to_owned).collect()
     }
+}
+
+/// All transitions of a step, in the order in which they are taken.
+fn taken(step: &StepRecord) -> impl Iterator<Item = u16> {
+    let taken = step.steps.iter().flat_map(|it: &Microstep| &it.transitions);
+    taken.copied()
+}
+
+/// Whether a step is what was approved: it takes what was looked at, all of it and nothing else. Where the journal doesn't
+/// say that, the transitions that needed the approval.
+fn is_same(approved: &Waiting, guarded: &[u16], step: &StepRecord) -> bool {
+    let looked_at = approved.takes.is_empty() || taken(step).eq(approved.takes.iter().copied());
+    let sorted = |transitions: &[u16]| {
+        let mut sorted = transitions.to_vec();
+        sorted.sort_unstable();
+        sorted
+    };
+    looked_at && sorted(guarded) == sorted(&approved.transitions)
 }
 
 /// The state that a step would enter too often, and how often it may be.

@@ -6,6 +6,7 @@
 //!   that are due.
 
 use super::draft::{Draft, Taking, Took};
+use super::moves::moves_by;
 use super::own::EXPIRED;
 use super::{Loaded, Order, RunError, Runs};
 use crate::actor::{Actor, Role};
@@ -113,11 +114,19 @@ impl Draft {
     /// Takes what has waited, until something is in the way again.
     fn drain(&mut self) -> Result<(), RunError> {
         for _ in 0..MOST {
-            if self.state().is_held() || self.state().status().is_over() {
+            let state = self.state();
+            if state.paused.is_some() || state.restoring.is_some() || state.status().is_over() {
                 return Ok(());
             }
             let due = |it: &&PendingTimer| it.due <= self.now();
-            if let Some(queued) = self.state().queue.first().cloned() {
+            if state.is_held() {
+                // What holds everything up may itself be late.
+                let expired = |it: &&PendingTimer| due(it) && it.name.starts_with("request:");
+                let Some(timer) = state.timers.iter().find(expired).cloned() else {
+                    return Ok(());
+                };
+                self.elapse(&timer)?;
+            } else if let Some(queued) = self.state().queue.first().cloned() {
                 self.unqueue(queued)?;
             } else if let Some(timer) = self.state().timers.iter().find(due).cloned() {
                 self.elapse(&timer)?;
@@ -138,9 +147,11 @@ impl Draft {
         {
             return self.interrupt(interrupt, path);
         }
-        let took = match self.loaded().workflow.table().event_named(&queued.event) {
-            Some(id) => self.take(Taking {
-                moves: Move::Event(id),
+        let workflow = std::sync::Arc::clone(&self.loaded().workflow);
+        let cause = Some(&queued.cause);
+        let took = match moves_by(&workflow, self.state(), &queued.event, cause) {
+            Some(moves) => self.take(Taking {
+                moves,
                 event: &queued.event,
                 data: queued.data.as_ref(),
                 cause: Some(queued.cause.clone()),

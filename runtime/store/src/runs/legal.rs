@@ -1,8 +1,10 @@
 //! What a run could do next, and what is in the way.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
-use statemark_runtime::{Candidate, TransitionId};
+use statemark_runtime::{Candidate, EventId, TransitionId};
 
 use super::{Loaded, RunError};
 use crate::guard::{self, Fact, Question, Unmet};
@@ -22,6 +24,9 @@ pub struct Legal {
     pub to: Vec<String>,
     /// Whether sending the event now would take it.
     pub enabled: bool,
+    /// What keeps it from being taken although the machine would take it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<Held>,
     /// Whether its guard holds.
     pub holds: bool,
     /// What its guard reads, and what that is now.
@@ -38,6 +43,24 @@ pub struct Legal {
     pub lacks: Vec<String>,
     /// The number of the transition in the table.
     pub transition: u16,
+}
+
+/// What has a say besides the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Held {
+    /// For programs: the code of the refusal that sending it gets.
+    pub code: &'static str,
+    /// For people.
+    pub reason: String,
+}
+
+impl Held {
+    fn new(code: &'static str, reason: impl Into<String>) -> Self {
+        Self {
+            code,
+            reason: reason.into(),
+        }
+    }
 }
 
 impl Loaded {
@@ -62,6 +85,8 @@ impl Loaded {
         let is_sent = |it: &&Candidate| !super::own::is_own(table.event_name(it.event));
         let candidates = candidates.iter().filter(is_sent);
         let requiring = self.requiring();
+        let still = self.held_still();
+        let mut held: BTreeMap<EventId, Option<Held>> = BTreeMap::new();
         let mut told: Vec<Legal> = Vec::new();
         for candidate in candidates {
             let mut legal = self.told(candidate, &mut stepper);
@@ -70,6 +95,20 @@ impl Loaded {
                 let lacks = self.lacks_for(candidate.event, data, &requiring);
                 legal.lacks = lacks.unwrap_or_default();
                 legal.enabled = legal.lacks.is_empty();
+            }
+            if legal.enabled {
+                let event = candidate.event;
+                let by = match (&still, held.get(&event)) {
+                    (Some(still), _) => Some(still.clone()),
+                    (None, Some(known)) => known.clone(),
+                    (None, None) => self.held_back_by(event, data, &legal.from)?,
+                };
+                // What a run ends with is about each state that waits for one.
+                if by.as_ref().is_none_or(|it| it.code != "child_runs") {
+                    held.insert(event, by.clone());
+                }
+                legal.enabled = by.is_none();
+                legal.held_by = by;
             }
             told.push(legal);
         }
@@ -80,6 +119,48 @@ impl Loaded {
     #[must_use]
     pub fn questions(&self, transition: u16) -> Vec<Question> {
         guard::questions(self.workflow.table(), TransitionId::new(transition))
+    }
+
+    /// What keeps every event from being taken.
+    fn held_still(&self) -> Option<Held> {
+        let (code, _) = self.standstill()?;
+        let reason = match code {
+            "paused" => "the run is paused",
+            "restoring" => "its files are being put back",
+            _ => "the run is over",
+        };
+        Some(Held::new(code, reason))
+    }
+
+    /// What keeps an event from being taken that the machine would take: the same as sending it is refused for.
+    fn held_back_by(
+        &self,
+        event: EventId,
+        data: Option<&Value>,
+        from: &str,
+    ) -> Result<Option<Held>, RunError> {
+        let name = self.workflow.table().event_name(event);
+        if let Some((code, _)) = self.in_the_way(name) {
+            let request = self.state.held_by().map(|it| it.opened.request.as_str());
+            let request = request.unwrap_or_default();
+            let reason = format!("request `{request}` has to be settled first");
+            return Ok(Some(Held::new(code, reason)));
+        }
+        if let Some(invoking) = self.outcome_of(name, data, Some(from))? {
+            return Ok(Some(match &invoking.child {
+                Some((child, _)) => {
+                    let reason = format!("the child run `{child}` ends with it");
+                    Held::new("child_runs", reason)
+                }
+                None => {
+                    let workflow = &invoking.workflow;
+                    let reason = format!("the run of `{workflow}`, which hasn't begun, ends with it");
+                    Held::new("child_unknown", reason)
+                }
+            }));
+        }
+        let spent = self.spends_with(event, data);
+        Ok(spent.map(|it| Held::new("max_visits", self.too_often(&it))))
     }
 
     fn told(&self, candidate: &Candidate, stepper: &mut Stepper<'_>) -> Legal {
@@ -97,6 +178,7 @@ impl Loaded {
                 .map(|id| table.state_name(*id).to_owned())
                 .collect(),
             enabled: candidate.enabled,
+            held_by: None,
             holds: candidate.holds,
             facts: guard::facts(table, candidate.transition, stepper),
             unmet: if candidate.holds {

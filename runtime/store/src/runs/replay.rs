@@ -11,10 +11,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use statemark_runtime::{EventId, StateId, TimerId, TransitionId};
+use statemark_runtime::{StateId, TransitionId};
 
 use super::draft::spent;
 use super::follow::unmoved;
+use super::moves::moves_by;
 use super::{RunError, Runs, interrupt};
 use crate::body::{Body, Cause, Event, Forced, Started, StepRecord};
 use crate::fold::{self, Live, RunState};
@@ -188,12 +189,18 @@ impl Player<'_> {
         let made = match body {
             Body::Started(started) => self.start(record, &workflow, started),
             Body::Event(event) => {
-                let Some(moves) = self.moves(&workflow, event) else {
-                    let what = format!("the table has no `{}`", event.event);
-                    return Ok(Some(Difference::new(seq, what)));
-                };
-                let made = self.again(record, &workflow, &moves, event.data.as_ref());
-                made.map(|step| self.let_go(&workflow, event, step))
+                match self.moves(&workflow, event) {
+                    Some(moves) => {
+                        let made = self.again(record, &workflow, &moves, event.data.as_ref());
+                        made.map(|step| self.let_go(&workflow, event, step))
+                    }
+                    // It came, and there is nothing that could have taken it.
+                    None if came_for_nothing(event) => Ok(unmoved(&self.state)),
+                    None => {
+                        let what = format!("the table has no `{}`", event.event);
+                        return Ok(Some(Difference::new(seq, what)));
+                    }
+                }
             }
             Body::Forced(forced) => {
                 let Some(to) = workflow.table().state_named(&forced.to) else {
@@ -224,9 +231,7 @@ impl Player<'_> {
 
     /// What moves the machine by an event, if the table has it.
     fn moves(&self, workflow: &Workflow, event: &Event) -> Option<Moves> {
-        let table = workflow.table();
         match &event.cause {
-            Some(Cause::Timer { timer }) => table.timer_named(timer).map(Moves::Timer),
             Some(Cause::Interrupt {
                 interrupt, returns, ..
             }) => {
@@ -240,7 +245,10 @@ impl Player<'_> {
                 let names = interrupt::leads(workflow, &self.state, interrupt, *returns);
                 Some(Moves::Jump(interrupt::states(workflow, &names)))
             }
-            _ => table.event_named(&event.event).map(Moves::Event),
+            cause => {
+                let moves = moves_by(workflow, &self.state, &event.event, cause.as_ref());
+                moves.map(Moves::Event)
+            }
         }
     }
 
@@ -292,8 +300,7 @@ impl Player<'_> {
             // Where nothing is left to lead to, nothing moves.
             Moves::Jump(targets) if targets.is_empty() => return Ok(unmoved(&self.state)),
             Moves::Jump(targets) => Move::Jump(targets),
-            Moves::Event(event) => Move::Event(*event),
-            Moves::Timer(timer) => Move::Timer(*timer),
+            Moves::Event(moves) => *moves,
         };
         let made = stepper.step(moves, data, self.moment(record));
         made.map(|(_, step)| step)
@@ -312,9 +319,14 @@ impl Player<'_> {
 
 /// What moved the machine.
 enum Moves {
-    Event(EventId),
-    Timer(TimerId),
+    Event(Move<'static>),
     Jump(Vec<StateId>),
+}
+
+/// Whether an event that came by itself was taken note of and nothing more.
+fn came_for_nothing(event: &Event) -> bool {
+    let by_itself = !matches!(event.cause, None | Some(Cause::Interrupt { .. }));
+    by_itself && event.step.steps.is_empty()
 }
 
 /// A record's body with another step.

@@ -126,7 +126,7 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
             )));
         }
     };
-    if let Some(invoking) = draft.loaded().outcome_of(&send.event)? {
+    if let Some(invoking) = draft.loaded().outcome_of(&send.event, send.data.as_ref(), None)? {
         let event = &send.event;
         return Ok(Some(match &invoking.child {
             Some((child, _)) => {
@@ -176,7 +176,10 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
             Ok(Some(("not_taken", reason)))
         }
         Ok(Took::Lacks(artifacts)) => Ok(Some(draft.loaded().held_back(&send.event, &artifacts))),
-        Ok(Took::Spent { state, most }) => Ok(Some(("max_visits", too_often(&state, most)))),
+        Ok(Took::Spent { state, most }) => {
+            let reason = draft.loaded().too_often(&(state, most));
+            Ok(Some(("max_visits", reason)))
+        }
         Err(RunError::Step(CannotStep::Data(error))) => Ok(Some((
             "bad_data",
             format!("the data can't be kept: {error}"),
@@ -185,15 +188,25 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
     }
 }
 
-/// That a state can't be entered once more.
-pub(crate) fn too_often(state: &str, most: u64) -> String {
-    match most {
-        1 => format!("`{state}` was entered already, and its `max_visits` is 1"),
-        _ => format!("`{state}` was entered {most} times already, which is its `max_visits`"),
-    }
-}
-
 impl Loaded {
+    /// That a state can't be entered once more: the state, and how often it may be.
+    pub(super) fn too_often(&self, (state, most): &(String, u64)) -> String {
+        let visits = self.state.visits.get(state).map_or(0, |it| it.count);
+        match (visits, most) {
+            (1, 1) => format!("`{state}` was entered already, and its `max_visits` is 1"),
+            _ if visits == *most => {
+                format!("`{state}` was entered {most} times already, which is its `max_visits`")
+            }
+            (0, _) => format!("it would enter `{state}` more often than its `max_visits` ({most})"),
+            (1, _) => format!(
+                "`{state}` was entered once already, and would be more often than its `max_visits` ({most})"
+            ),
+            _ => format!(
+                "`{state}` was entered {visits} times already, and its `max_visits` is {most}"
+            ),
+        }
+    }
+
     /// Why a run takes no event at all.
     pub(super) fn standstill(&self) -> Option<(&'static str, String)> {
         if let Some(restoring) = &self.state.restoring {
@@ -324,35 +337,18 @@ impl Loaded {
         if self.standstill().is_some() {
             return Vec::new();
         }
-        let held = self.state.held_by();
-        let held = held.map(|_| self.meanwhile().into_iter().collect::<BTreeSet<String>>());
         let mut seen = BTreeSet::new();
-        let mut events: Vec<String> = Vec::new();
-        for it in self.legal().unwrap_or_default() {
-            let event = it.event;
-            if !it.enabled || !seen.insert(event.clone()) {
-                continue;
-            }
-            let waits = held.as_ref().is_some_and(|free| !free.contains(&event));
-            let is_outcome = || matches!(self.outcome_of(&event), Ok(Some(_)));
-            let id = self.trigger(it.transition, &event);
-            if !waits && !is_outcome() && id.is_none_or(|id| self.spends(id).is_none()) {
-                events.push(event);
-            }
-        }
-        events
+        let legal = self.legal().unwrap_or_default().into_iter();
+        let events = legal.filter(|it| it.enabled).map(|it| it.event);
+        events.filter(|it| seen.insert(it.clone())).collect()
     }
 
-    /// The event of a transition that has that name.
-    pub(crate) fn trigger(&self, transition: u16, event: &str) -> Option<EventId> {
-        let table = self.workflow.table();
-        let triggers = table.triggers(TransitionId::new(transition)).iter();
-        let mut of_name = triggers.filter(|id| table.event_name(**id) == event);
-        of_name.next().copied()
-    }
-
-    /// The state that an event would enter too often, and how often it may be.
-    pub(crate) fn spends(&self, event: EventId) -> Option<(String, u64)> {
+    /// The state that an event would enter too often with this data, and how often it may be.
+    pub(super) fn spends_with(
+        &self,
+        event: EventId,
+        data: Option<&Value>,
+    ) -> Option<(String, u64)> {
         if self.workflow.max_visits().is_empty() {
             return None;
         }
@@ -363,7 +359,7 @@ impl Loaded {
             now: self.state.updated,
         };
         let moves = Move::Event(event);
-        let (_, step) = stepper.step(moves, None, moment).ok()?;
+        let (_, step) = stepper.step(moves, data, moment).ok()?;
         self.spent(&step)
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Call, Reason};
-use crate::runs::{Legal, Loaded, Required, RunError, list};
+use crate::runs::{Held, Legal, Loaded, Required, RunError, list};
 use crate::step::Stepper;
 
 impl Loaded {
@@ -56,10 +56,8 @@ impl Loaded {
             let to = list(&legal.to);
             (format!("leads to {to}"), format!("would lead to {to}"))
         };
-        if legal.enabled
-            && let Some(reason) = self.limited(legal)?
-        {
-            return Ok(reason);
+        if let Some(held) = &legal.held_by {
+            return self.limited(legal, held);
         }
         if let Some(first) = legal.lacks.first() {
             return Ok(self.without(legal, first, &would));
@@ -181,33 +179,31 @@ impl Loaded {
     }
 
     /// What has a say besides the machine in an event that it would take.
-    fn limited(&self, legal: &Legal) -> Result<Option<Reason>, RunError> {
+    fn limited(&self, legal: &Legal, held: &Held) -> Result<Reason, RunError> {
         let event = &legal.event;
-        if let Some(invoking) = self.outcome_of(event)? {
-            let Some((run, _)) = &invoking.child else {
-                return Ok(Some(Reason {
-                    code: "child_unknown",
-                    text: invoking.unbegun(event),
-                    next: None,
-                }));
-            };
-            let run = run.to_string();
-            return Ok(Some(Reason {
-                code: "child_runs",
-                text: format!("`{event}` is what its child run `{run}` ends with"),
-                next: Some(Call::Look { run }),
-            }));
-        }
-        let id = self.trigger(legal.transition, event);
-        let spent = id.and_then(|id| self.spends(id));
-        Ok(spent.map(|(state, most)| Reason {
-            code: "visits_spent",
-            text: format!(
-                "`{event}` isn't taken: {}",
-                crate::runs::too_often(&state, most)
-            ),
-            next: self.other_than(event),
-        }))
+        let (code, text, next) = match held.code {
+            "child_runs" | "child_unknown" => match self.outcome_of(event, None, Some(&legal.from))? {
+                Some(invoking) => match &invoking.child {
+                    Some((run, _)) => {
+                        let text = format!("`{event}` is what its child run `{run}` ends with");
+                        let run = run.to_string();
+                        ("child_runs", text, Some(Call::Look { run }))
+                    }
+                    None => ("child_unknown", invoking.unbegun(event), None),
+                },
+                None => (held.code, format!("`{event}` isn't taken: {}", held.reason), None),
+            },
+            "waiting_for_request" => {
+                let text = format!("`{event}` isn't taken: {}", held.reason);
+                ("held", text, self.out_of_the_way())
+            }
+            "max_visits" => {
+                let text = format!("`{event}` isn't taken: {}", held.reason);
+                ("visits_spent", text, self.other_than(event))
+            }
+            code => (code, format!("`{event}` isn't taken: {}", held.reason), self.out_of_the_way()),
+        };
+        Ok(Reason { code, text, next })
     }
 
     /// The states that have had all their tool calls.

@@ -69,6 +69,11 @@ impl Loaded {
             [to] if table.state_named(to).is_some() => Some(to.clone()),
             _ => None,
         });
+        // Where a step waits for another run, that one goes on first.
+        if let Some(run) = self.open_children().first() {
+            let run = run.to_string();
+            return Ok(Some(Call::Look { run }));
+        }
         let active = self.state.leaves.iter().filter(is_visible).cloned();
         let mut steps = active.chain(single.collect::<Vec<_>>());
         Ok(steps.next().map(|step| Call::Report { step }))

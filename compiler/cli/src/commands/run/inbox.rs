@@ -113,8 +113,7 @@ fn listed(open: &[Asked], now: u64, palette: Palette) -> String {
             let _ = writeln!(text, "  for {}", request.approvers.join(", "));
         }
         if let Some(expires) = request.expires {
-            let left = runs::length(expires.saturating_sub(now));
-            let _ = writeln!(text, "  for {left} more");
+            let _ = writeln!(text, "  {}", shown::left(expires, now));
         }
         for line in ways(request) {
             let _ = writeln!(text, "  {}", palette.dim(&line));

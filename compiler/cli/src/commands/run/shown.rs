@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::Value;
+use statemark_store::fold::WaitingFor;
 use statemark_store::{Fact, Legal, PendingTimer, RunView, Status};
 
 use crate::lines::{WIDTH, cut, first_line};
@@ -68,10 +69,21 @@ pub(super) fn view(view: &RunView, now: u64, palette: Palette) -> String {
     for request in &view.requests {
         let id = palette.event(&request.request);
         let left = request.expires.map_or_else(String::new, |expires| {
-            let left = length(expires.saturating_sub(now));
-            palette.dim(&format!("  (for {left} more)"))
+            palette.dim(&format!("  ({})", left(expires, now)))
         });
         let _ = writeln!(text, "asks {id}: {}{left}", request.prompt);
+    }
+    for waits in &view.waiting_for {
+        let _ = match waits {
+            WaitingFor::Child { run } => writeln!(text, "waits for child run {run}"),
+            WaitingFor::Workflow { workflow, step } => writeln!(
+                text,
+                "waits for a run of {workflow}, which {step} invokes and which no spec has had yet"
+            ),
+            WaitingFor::Approval { .. }
+            | WaitingFor::Question { .. }
+            | WaitingFor::Step { .. } => Ok(()),
+        };
     }
     let expiry = |it: &&PendingTimer| it.name.starts_with("request:");
     for timer in view.timers.iter().filter(|it| !expiry(it)) {
@@ -83,6 +95,14 @@ pub(super) fn view(view: &RunView, now: u64, palette: Palette) -> String {
         let _ = writeln!(text, "timer {name} {left}");
     }
     text + &next(&view.next, palette)
+}
+
+/// How long a request can still be answered.
+pub(super) fn left(expires: u64, now: u64) -> String {
+    match expires.checked_sub(now) {
+        Some(0) | None => "its time is over".to_owned(),
+        Some(left) => format!("for {} more", length(left)),
+    }
 }
 
 /// What could come next.
@@ -100,6 +120,10 @@ pub(super) fn next(legal: &[Legal], palette: Palette) -> String {
             targets => format!("→ {}", targets.join(", ")),
         };
         let why = match (it.enabled, it.holds) {
+            _ if it.held_by.is_some() => {
+                let held = it.held_by.iter().map(|it| it.reason.as_str());
+                format!("  not now: {}", held.collect::<String>())
+            }
             (true, _) if it.requires_approval => "  needs approval".to_owned(),
             (true, _) => String::new(),
             (false, true) if !it.lacks.is_empty() => {

@@ -96,7 +96,8 @@ fn transition(legal: &Legal) -> Value {
         }
         let unmet = legal.unmet.iter().map(statemark_store::Unmet::told);
         let lacks = legal.lacks.iter().map(|it| format!("`{it}` is missing"));
-        let blocked: Vec<String> = unmet.chain(lacks).collect();
+        let held = legal.held_by.iter().map(|it| it.reason.clone());
+        let blocked: Vec<String> = unmet.chain(lacks).chain(held).collect();
         if !blocked.is_empty() {
             map.insert("blocked_by".to_owned(), json!(blocked));
         }

@@ -8,7 +8,7 @@ use super::wording;
 use crate::body::{Body, Cause, Event, Refused, StepRecord};
 use crate::runs::draft::Draft;
 use crate::runs::send::sent;
-use crate::runs::{Loaded, RunError, Send};
+use crate::runs::{Loaded, RunError, Send, is_own};
 use crate::step::{CannotStep, Moment, Move, Stepper};
 use crate::workflow::Workflow;
 
@@ -135,7 +135,9 @@ fn ways(loaded: &Loaded, step: &str, data: Option<&Value>, now: u64) -> Result<V
     let Some(state) = table.state_named(step) else {
         return Ok(Vec::new());
     };
-    let candidates = Stepper::restored(workflow, &loaded.state)?.candidates(data)?;
+    let mut candidates = Stepper::restored(workflow, &loaded.state)?.candidates(data)?;
+    // What nobody sends, a report doesn't either.
+    candidates.retain(|it| !is_own(table.event_name(it.event)));
     let mut ways: Vec<Way> = Vec::new();
     for candidate in candidates.iter().filter(|it| it.enabled) {
         if ways.iter().any(|way| way.event == candidate.event) {
