@@ -9,8 +9,7 @@ use serde_json::{Map, Value};
 use statemark_runtime::{
     ActionId, Candidate, Configuration, Data, Datum, EventId, FieldId, Host, JsonError, Machine,
     Merge, Outcome, Record, Recorder, RestoreError, StateId, StateKind, StepError, Table, TimerId,
-    Verdict,
-    evaluate,
+    Verdict, evaluate,
 };
 
 use crate::body::{Arming, EffectKey, Microstep, StepRecord};

@@ -111,6 +111,22 @@ fn a_fold_that_is_damaged_or_anothers_is_not_taken() {
     assert_eq!(fold::read(&*store, &one, None).unwrap(), state);
 }
 
+/// They say less than today's: what a child's outcome and an approval were about is known by the event alone.
+#[test]
+fn journals_from_before_are_made_again_as_they_were() {
+    let lines = fs::read(root().join("tests/runs/keep/before.jsonl")).unwrap();
+    let (store, clock) = in_memory();
+    let imported = import(&*store, &mut &lines[..]).unwrap();
+    assert!(!imported.new.is_empty());
+    let bench = Bench::over(&[], clock, Arc::clone(&store));
+    for run in &imported.new {
+        let replay = bench.runs.replay(run, None).unwrap();
+        assert_eq!(replay.difference, None, "{run}");
+    }
+    let verified = verify(&*store, None, &mut untold).unwrap();
+    assert!(verified.differences.is_empty(), "{verified}");
+}
+
 /// A fold that was kept by an older program is read by its version alone.
 #[test]
 fn another_fold_has_another_version() {

@@ -543,7 +543,10 @@ fn migrate(state: &mut RunState, record: &Record, migrated: Migrated) {
 
 /// A state that waits for a run has another name.
 fn invoked_by(cause: &mut Cause, named: &impl Fn(&String) -> String) {
-    if let Cause::Child { step: Some(step), .. } = cause {
+    if let Cause::Child {
+        step: Some(step), ..
+    } = cause
+    {
         *step = named(step);
     }
 }

@@ -189,7 +189,10 @@ impl Draft {
             return Ok(Took::Ignored);
         }
         let guarded = self.guarded(&step);
-        if taking.approved.is_some_and(|it| !is_same(it, &guarded, &step)) {
+        if taking
+            .approved
+            .is_some_and(|it| !is_same(it, &guarded, &step))
+        {
             return Ok(Took::Unapproved);
         }
         if taking.is_sent() {

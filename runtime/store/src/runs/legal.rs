@@ -1,6 +1,6 @@
 //! What a run could do next, and what is in the way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -86,6 +86,7 @@ impl Loaded {
         let candidates = candidates.iter().filter(is_sent);
         let requiring = self.requiring();
         let still = self.held_still();
+        let waits = self.held_by_request();
         let mut held: BTreeMap<EventId, Option<Held>> = BTreeMap::new();
         let mut told: Vec<Legal> = Vec::new();
         for candidate in candidates {
@@ -98,8 +99,12 @@ impl Loaded {
             }
             if legal.enabled {
                 let event = candidate.event;
-                let by = match (&still, held.get(&event)) {
-                    (Some(still), _) => Some(still.clone()),
+                let waits = waits
+                    .as_ref()
+                    .filter(|(free, _)| !free.contains(&legal.event));
+                let all = still.as_ref().or(waits.map(|(_, held)| held));
+                let by = match (all, held.get(&event)) {
+                    (Some(all), _) => Some(all.clone()),
                     (None, Some(known)) => known.clone(),
                     (None, None) => self.held_back_by(event, data, &legal.from)?,
                 };
@@ -132,7 +137,15 @@ impl Loaded {
         Some(Held::new(code, reason))
     }
 
-    /// What keeps an event from being taken that the machine would take: the same as sending it is refused for.
+    /// What keeps every event from being taken but those that are free meanwhile.
+    fn held_by_request(&self) -> Option<(BTreeSet<String>, Held)> {
+        let request = &self.state.held_by()?.opened.request;
+        let reason = format!("request `{request}` has to be settled first");
+        let held = Held::new("waiting_for_request", reason);
+        Some((self.meanwhile().into_iter().collect(), held))
+    }
+
+    /// What keeps one event from being taken that the machine would take.
     fn held_back_by(
         &self,
         event: EventId,
@@ -140,12 +153,6 @@ impl Loaded {
         from: &str,
     ) -> Result<Option<Held>, RunError> {
         let name = self.workflow.table().event_name(event);
-        if let Some((code, _)) = self.in_the_way(name) {
-            let request = self.state.held_by().map(|it| it.opened.request.as_str());
-            let request = request.unwrap_or_default();
-            let reason = format!("request `{request}` has to be settled first");
-            return Ok(Some(Held::new(code, reason)));
-        }
         if let Some(invoking) = self.outcome_of(name, data, Some(from))? {
             return Ok(Some(match &invoking.child {
                 Some((child, _)) => {
@@ -154,7 +161,8 @@ impl Loaded {
                 }
                 None => {
                     let workflow = &invoking.workflow;
-                    let reason = format!("the run of `{workflow}`, which hasn't begun, ends with it");
+                    let reason =
+                        format!("the run of `{workflow}`, which hasn't begun, ends with it");
                     Held::new("child_unknown", reason)
                 }
             }));

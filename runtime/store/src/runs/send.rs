@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use statemark_runtime::near::nearest;
-use statemark_runtime::{EventId, EventKind, TransitionId};
+use statemark_runtime::{EventId, EventKind};
 
 use super::draft::{Draft, Taking, Took};
 use super::own::{UNKNOWN, is_own, sends_itself};
@@ -126,7 +126,10 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
             )));
         }
     };
-    if let Some(invoking) = draft.loaded().outcome_of(&send.event, send.data.as_ref(), None)? {
+    if let Some(invoking) = draft
+        .loaded()
+        .outcome_of(&send.event, send.data.as_ref(), None)?
+    {
         let event = &send.event;
         return Ok(Some(match &invoking.child {
             Some((child, _)) => {
@@ -263,7 +266,7 @@ impl Loaded {
     }
 
     /// The events that are taken although a request is open: `while_waiting` of the active states.
-    fn meanwhile(&self) -> Vec<String> {
+    pub(super) fn meanwhile(&self) -> Vec<String> {
         let table = self.workflow.table();
         let states = table
             .states()

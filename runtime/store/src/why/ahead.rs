@@ -182,17 +182,23 @@ impl Loaded {
     fn limited(&self, legal: &Legal, held: &Held) -> Result<Reason, RunError> {
         let event = &legal.event;
         let (code, text, next) = match held.code {
-            "child_runs" | "child_unknown" => match self.outcome_of(event, None, Some(&legal.from))? {
-                Some(invoking) => match &invoking.child {
-                    Some((run, _)) => {
-                        let text = format!("`{event}` is what its child run `{run}` ends with");
-                        let run = run.to_string();
-                        ("child_runs", text, Some(Call::Look { run }))
-                    }
-                    None => ("child_unknown", invoking.unbegun(event), None),
-                },
-                None => (held.code, format!("`{event}` isn't taken: {}", held.reason), None),
-            },
+            "child_runs" | "child_unknown" => {
+                match self.outcome_of(event, None, Some(&legal.from))? {
+                    Some(invoking) => match &invoking.child {
+                        Some((run, _)) => {
+                            let text = format!("`{event}` is what its child run `{run}` ends with");
+                            let run = run.to_string();
+                            ("child_runs", text, Some(Call::Look { run }))
+                        }
+                        None => ("child_unknown", invoking.unbegun(event), None),
+                    },
+                    None => (
+                        held.code,
+                        format!("`{event}` isn't taken: {}", held.reason),
+                        None,
+                    ),
+                }
+            }
             "waiting_for_request" => {
                 let text = format!("`{event}` isn't taken: {}", held.reason);
                 ("held", text, self.out_of_the_way())
@@ -201,7 +207,11 @@ impl Loaded {
                 let text = format!("`{event}` isn't taken: {}", held.reason);
                 ("visits_spent", text, self.other_than(event))
             }
-            code => (code, format!("`{event}` isn't taken: {}", held.reason), self.out_of_the_way()),
+            code => (
+                code,
+                format!("`{event}` isn't taken: {}", held.reason),
+                self.out_of_the_way(),
+            ),
         };
         Ok(Reason { code, text, next })
     }

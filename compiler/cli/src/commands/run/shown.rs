@@ -80,9 +80,9 @@ pub(super) fn view(view: &RunView, now: u64, palette: Palette) -> String {
                 text,
                 "waits for a run of {workflow}, which {step} invokes and which no spec has had yet"
             ),
-            WaitingFor::Approval { .. }
-            | WaitingFor::Question { .. }
-            | WaitingFor::Step { .. } => Ok(()),
+            WaitingFor::Approval { .. } | WaitingFor::Question { .. } | WaitingFor::Step { .. } => {
+                Ok(())
+            }
         };
     }
     let expiry = |it: &&PendingTimer| it.name.starts_with("request:");
