@@ -23,7 +23,7 @@ use crate::args::{SpecsArgs, StoreArgs};
 use crate::failure::{Failure, FailureKind};
 
 pub(crate) use caller::{
-    change as change_tokens, check_unsaved, keep_private, own_token, read as tokens,
+    change as change_tokens, check_unsaved, keep_private, kept_private, own_token, read as tokens,
     save as save_token,
 };
 pub(crate) use checks::{Whose, bad as bad_check, find as find_check};

@@ -8,48 +8,58 @@ use crate::problem::Problem;
 /// Most bytes of one call's arguments. Why: an artifact has 16 MiB at most, and JSON escapes make it longer.
 const MOST: usize = 32 << 20;
 
-/// Reads the arguments of a tool. Names may be written in camelCase.
-pub(crate) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Problem> {
+/// The arguments under the names that a schema has for them: they may be written in camelCase and in snake_case. An optional
+/// one that is null isn't given. Whoever looks at arguments before they are read, such as the gate, sees what the tool sees.
+pub(crate) fn normal(
+    schema: &Map<String, Value>,
+    given: Map<String, Value>,
+) -> Result<Map<String, Value>, Problem> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
+    let properties = schema.get("properties").and_then(Value::as_object);
     let mut own = Map::new();
-    for (name, value) in arguments {
-        let snake = snake(&name);
-        if own.contains_key(&snake) {
-            return Err(bad(&snake, "is given twice, in two spellings"));
+    for (spelled, value) in given {
+        let mut known = properties.into_iter().flat_map(Map::keys);
+        let name = known.find(|name| snake(name) == snake(&spelled));
+        let is_optional = name.is_some_and(|name| !is_required(name));
+        let name = name.cloned().unwrap_or(spelled);
+        if own.contains_key(&name) {
+            return Err(bad(&name, "is given twice, in two spellings"));
         }
-        own.insert(snake, value);
+        if !(is_optional && value.is_null()) {
+            own.insert(name, value);
+        }
     }
-    typed(own)
+    Ok(own)
 }
 
-fn typed<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Problem> {
-    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+/// An argument by its name in snake_case, whatever its schema calls it; of arguments that have the names of a schema.
+pub(crate) fn by_name<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    let mut all = arguments.iter();
+    all.find_map(|(it, value)| (snake(it) == name).then_some(value))
+}
+
+/// The same, to change it.
+pub(crate) fn by_name_mut<'a>(
+    arguments: &'a mut Map<String, Value>,
+    name: &str,
+) -> Option<&'a mut Value> {
+    let mut all = arguments.iter_mut();
+    all.find_map(|(it, value)| (snake(it) == name).then_some(value))
+}
+
+/// Reads the arguments of a tool, which have the names of its schema.
+pub(crate) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Problem> {
+    typed(Value::Object(arguments))
+}
+
+/// Reads a value; what is wrong with it is said in the words of JSON.
+pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let path = if path == "." { String::new() } else { path };
         bad(&path, &error.into_inner().to_string())
     })
-}
-
-/// The names of the arguments that a schema has.
-pub(crate) fn names(schema: &Map<String, Value>) -> Vec<String> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    properties.map_or_else(Vec::new, |it| it.keys().cloned().collect())
-}
-
-/// Reads the arguments of a tool whose names are another system's. They may be written in either case.
-pub(crate) fn read_as<T: DeserializeOwned>(
-    names: &[String],
-    arguments: Map<String, Value>,
-) -> Result<T, Problem> {
-    let mut own = Map::new();
-    for (given, value) in arguments {
-        let known = names.iter().find(|name| snake(name) == snake(&given));
-        let name = known.cloned().unwrap_or(given);
-        if own.contains_key(&name) {
-            return Err(bad(&name, "is given twice, in two spellings"));
-        }
-        own.insert(name, value);
-    }
-    typed(own)
 }
 
 /// What serde says, in the words of JSON.
@@ -105,13 +115,17 @@ mod tests {
         run_id: Option<String>,
         #[serde(default)]
         data: Map<String, Value>,
+        #[serde(default)]
+        n: u64,
     }
 
     fn given(value: &Value) -> Result<Wanted, String> {
         let Value::Object(map) = value.clone() else {
             return Err("no object".to_owned());
         };
-        read(map).map_err(|problem| problem.message)
+        let schema = json!({"properties": {"run_id": {}, "data": {}, "n": {}}, "required": ["n"]});
+        let map = normal(schema.as_object().unwrap(), map);
+        map.and_then(read).map_err(|problem| problem.message)
     }
 
     #[test]
@@ -119,6 +133,9 @@ mod tests {
         let told = given(&json!({"runId": "r", "data": {"camelCase": 1}})).unwrap();
         assert_eq!(told.run_id.as_deref(), Some("r"));
         assert!(told.data.contains_key("camelCase"));
+        let told = given(&json!({"RunId": "r", "data": null})).unwrap();
+        assert_eq!(told.run_id.as_deref(), Some("r"));
+        assert!(told.data.is_empty());
         for (arguments, message) in [
             (
                 json!({"runId": "r", "run_id": "r"}),
@@ -130,7 +147,11 @@ mod tests {
             ),
             (
                 json!({"rum_id": "r"}),
-                "`rum_id`: unknown argument `rum_id`, expected `run_id` or `data`",
+                "`rum_id`: unknown argument `rum_id`, expected one of `run_id`, `data`, `n`",
+            ),
+            (
+                json!({"n": null}),
+                "`n`: invalid type: null, expected a whole number from 0 on",
             ),
         ] {
             assert_eq!(given(&arguments), Err(message.to_owned()));

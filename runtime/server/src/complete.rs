@@ -6,7 +6,7 @@ use serde_json::Value;
 use statemark_store::{Query, RunId};
 
 use crate::call::Call;
-use crate::prompt;
+use crate::{prompt, resource};
 
 /// Most that are given at once, by the protocol.
 pub(crate) const MOST: usize = 100;
@@ -26,6 +26,14 @@ pub(crate) fn complete(
     (argument, begun): (&str, &str),
     others: &BTreeMap<String, String>,
 ) -> (Vec<String>, bool) {
+    let desk = call.desk;
+    let is_offered = match of {
+        Of::Prompt(_) => argument != "run_id" || desk.own("list_runs").is_some(),
+        Of::Template(template) => resource::has_template(desk, template),
+    };
+    if !is_offered {
+        return (Vec::new(), false);
+    }
     let other = |name: &str| others.get(name).map(String::as_str);
     let found = match (of, argument) {
         (Of::Prompt(name), "run_id") => match name.strip_prefix(prompt::DRIVE) {

@@ -15,7 +15,7 @@ use crate::news::Teller;
 use crate::offer::{Options, StartError, chosen};
 use crate::problem::{OTHER_RUN, Problem};
 use crate::tool::{Set, Tool};
-use crate::{arguments, bounds, next};
+use crate::{arguments, bounds, gate, next};
 
 /// Runs, workflows and tools.
 pub struct Desk {
@@ -140,13 +140,15 @@ impl Desk {
         self.own(name).map(|tool| self.use_tool(call, tool, given))
     }
 
-    /// The tools that a caller is told of: an observer of those that change nothing; whoever is bound to a run of those
-    /// that its state may grant.
+    /// The tools that a caller is told of: an observer of those that change nothing; an agent that is bound to a run of
+    /// those that its state may grant.
     #[must_use]
     pub fn offered(&self, caller: &Caller) -> Vec<&Tool> {
         let call = Call::quiet(self, caller);
-        let loaded = call.bound().and_then(|run| self.runs.load(run).ok());
         let only_reads = caller.actor.role < Role::Agent;
+        // Grants are for agents.
+        let bound = call.bound().filter(|_| caller.actor.role == Role::Agent);
+        let loaded = bound.and_then(|run| self.runs.load(run).ok());
         let offered = self.tools.iter().filter(|tool| {
             (tool.hints.read_only || !only_reads)
                 && loaded.as_ref().is_none_or(|it| {
@@ -168,12 +170,7 @@ impl Desk {
         Some(self.use_tool(call, tool, given))
     }
 
-    fn use_tool(
-        &self,
-        call: &Call<'_>,
-        tool: &Tool,
-        mut given: Map<String, Value>,
-    ) -> (Value, bool) {
+    fn use_tool(&self, call: &Call<'_>, tool: &Tool, given: Map<String, Value>) -> (Value, bool) {
         let began = Instant::now();
         let changed = Changed::default();
         let call = &Call {
@@ -181,16 +178,19 @@ impl Desk {
             ..*call
         };
         let size = serde_json::to_string(&given).map_or(usize::MAX, |text| text.len());
-        let admitted = arguments::check_size(size)
-            .and_then(|()| check_role(call, tool))
-            .and_then(|()| self.admit(call, tool, &mut given));
-        let text = |names: [&str; 2]| {
-            let mut named = names.into_iter().filter_map(|it| given.get(it)?.as_str());
-            named.next().map(str::to_owned)
+        let admitted = arguments::check_size(size).and_then(|()| tool.normal(given));
+        let text = |name: &str| {
+            let named = admitted.as_ref().ok();
+            let named = named.and_then(|given| arguments::by_name(given, name));
+            named.and_then(Value::as_str).map(str::to_owned)
         };
-        let named = (text(["run_id", "runId"]), text(["request_id", "requestId"]));
+        let named = (text("run_id"), text("request_id"));
+        let admitted = admitted.and_then(|mut given| {
+            self.check_role(call, tool, &given)?;
+            Ok((self.admit(call, tool, &mut given)?, given))
+        });
         let (place, outcome) = match admitted {
-            Ok(place) => (place, tool.call(call, given)),
+            Ok((place, given)) => (place, tool.call(call, given)),
             Err(problem) => (None, Err(problem)),
         };
         if let Err(problem) = &outcome
@@ -222,19 +222,28 @@ impl Desk {
         let Some(bound) = call.bound().cloned() else {
             return;
         };
-        if let Ok(order) = call.order(bound, None, None) {
-            // Refused it is, whether that can be recorded or not: an observer writes nothing, and the run may not be there.
-            drop(self.runs.deny_tool(&order, tool.name, &problem.message));
-        }
+        self.refused(call, tool, bound, &problem.message);
     }
-}
 
-/// Whether the caller's role lets the tool be called at all.
-fn check_role(call: &Call<'_>, tool: &Tool) -> Result<(), Problem> {
-    let actor = &call.caller.actor;
-    if tool.hints.read_only || actor.role >= Role::Agent {
-        return Ok(());
+    /// Whether the caller's role lets the tool be called at all. A refusal is recorded if it is known which run was meant.
+    fn check_role(
+        &self,
+        call: &Call<'_>,
+        tool: &Tool,
+        given: &Map<String, Value>,
+    ) -> Result<(), Problem> {
+        let actor = &call.caller.actor;
+        if tool.hints.read_only || actor.role >= Role::Agent {
+            return Ok(());
+        }
+        let actor = actor.clone();
+        let problem = Problem::from(RunError::ReadOnly { actor });
+        let named = gate::named_run(given).and_then(Value::as_str);
+        // One that is merely the only run may not be meant.
+        let is_known = named.is_some() || call.bound().is_some();
+        if is_known && let Ok(run) = call.run(named) {
+            self.refused(call, tool, run, &problem.message);
+        }
+        Err(problem)
     }
-    let actor = actor.clone();
-    Err(RunError::ReadOnly { actor }.into())
 }

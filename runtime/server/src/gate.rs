@@ -3,11 +3,14 @@
 //! Policy is asked, a place is reserved before a tool runs, and what it did is recorded behind it. Tools that drive a run
 //! are neither restricted nor counted. One that a state can restrict needs to know which run is meant: where several could
 //! be, it isn't called.
+//!
+//! All of this is for agents. What people and observers may do, their role says.
 
 use serde_json::{Map, Value, json};
 use statemark_store::policy::{UNGATED, Verdict, is_counted};
 use statemark_store::{Hash, Loaded, Reserve, Reserved, Role, RunId, Used};
 
+use crate::arguments::{by_name, by_name_mut};
 use crate::call::Call;
 use crate::desk::Desk;
 use crate::problem::Problem;
@@ -23,19 +26,22 @@ pub(crate) struct Counted {
 }
 
 impl Desk {
-    /// Lets a tool be called, or says why not; a call that counts gets its place. A refused call is recorded.
+    /// Lets a tool be called, or says why not; a call that counts gets its place. A refused call is recorded. The arguments
+    /// are those that the tool is going to read.
     pub(crate) fn admit(
         &self,
         call: &Call<'_>,
         tool: &Tool,
         given: &mut Map<String, Value>,
     ) -> Result<Option<Counted>, Problem> {
+        if call.caller.actor.role != Role::Agent {
+            return Ok(None);
+        }
         if tool.kin.is_none() && UNGATED.contains(&tool.name) {
             return Ok(None);
         }
         let counts = is_counted(tool.name) && tool.kin.is_none_or(is_counted);
-        let names = ["parent_run_id", "parentRunId", "run_id", "runId"];
-        let named = names.iter().find_map(|name| given.get(*name));
+        let named = named_run(given);
         let run = match call.run(named.and_then(Value::as_str)) {
             Ok(run) => run,
             Err(problem) if counts && problem.code != "no_run" => return Err(problem),
@@ -53,8 +59,7 @@ impl Desk {
         };
         let arguments = Value::Object(given.clone());
         if let Verdict::Deny(denial) = verdict(&loaded, tool, &arguments) {
-            let order = call.order(run, None, None)?;
-            self.runs().deny_tool(&order, tool.name, &denial.reason)?;
+            self.refused(call, tool, run, &denial.reason);
             let details = json!({
                 "states": denial.states,
                 "granted": denial.granted,
@@ -62,19 +67,22 @@ impl Desk {
             });
             return Err(Problem::new(denial.code, denial.reason).with(details));
         }
-        // Who only reads leaves nothing in journals.
-        if !counts || call.actor().role == Role::Observer {
+        if !counts {
             return Ok(None);
         }
         self.reserved(call, tool, run, given).map(Some)
     }
 
+    /// Records a refusal. It stands whether or not that can be done: the run may not be there.
+    pub(crate) fn refused(&self, call: &Call<'_>, tool: &Tool, run: RunId, reason: &str) {
+        if let Ok(order) = call.order(run, None, None) {
+            drop(self.runs().deny_tool(&order, tool.name, reason));
+        }
+    }
+
     /// Refuses an agent's call where an agent gave up the run that changed last, unless its workflow lets go of the agent's
     /// tools then: else giving a run up would switch policy off. Another run that is live ends that.
     fn let_go(&self, call: &Call<'_>, tool: &Tool) -> Result<(), Problem> {
-        if call.actor().role != Role::Agent {
-            return Ok(());
-        }
         let Some(last) = session::last(call)? else {
             return Ok(());
         };
@@ -86,8 +94,7 @@ impl Desk {
             "`{}` isn't granted: an agent gave up run `{run}`, whose workflow doesn't let go of tools; start a run, or ask a person",
             tool.name
         );
-        let order = call.order(run.clone(), None, None)?;
-        self.runs().deny_tool(&order, tool.name, &reason)?;
+        self.refused(call, tool, run.clone(), &reason);
         Err(Problem::new("given_up", reason).with(json!({"run_id": run})))
     }
 
@@ -99,11 +106,10 @@ impl Desk {
         run: RunId,
         given: &mut Map<String, Value>,
     ) -> Result<Counted, Problem> {
-        let key = given.get("idempotency_key");
-        let key = key.or_else(|| given.get("idempotencyKey"));
+        let key = by_name(given, "idempotency_key");
         // A repeated call is one, of tools that do the same thing once; else any call could be said to be repeated.
-        let has_keys = tool.input.get("properties");
-        let has_keys = has_keys.is_some_and(|it| it.get("idempotency_key").is_some());
+        let names = tool.input.get("properties").and_then(Value::as_object);
+        let has_keys = names.is_some_and(|it| by_name(it, "idempotency_key").is_some());
         let id = match key.and_then(Value::as_str).filter(|_| has_keys) {
             Some(key) => format!("{}:{key}", tool.name),
             None => RunId::random().to_string(),
@@ -130,12 +136,10 @@ impl Desk {
         // The place is a record of its own: who expected the run to end just before it expects it to end with it.
         let records = u64::try_from(written.records.len()).unwrap_or(u64::MAX);
         let before = loaded.head.seq.saturating_sub(records);
-        for name in ["expected_seq", "expectedSeq"] {
-            if let Some(expected) = given.get_mut(name)
-                && expected.as_u64() == Some(before)
-            {
-                *expected = json!(loaded.head.seq);
-            }
+        if let Some(expected) = by_name_mut(given, "expected_seq")
+            && expected.as_u64() == Some(before)
+        {
+            *expected = json!(loaded.head.seq);
         }
         Ok(Counted {
             run,
@@ -168,6 +172,12 @@ impl Desk {
         // The call has been counted by its place; what it has done is done, whether or not that can be told.
         drop(self.runs().tool_used(&order, &used));
     }
+}
+
+/// The run that arguments name. Of what forks, the other one is the new run.
+pub(crate) fn named_run(given: &Map<String, Value>) -> Option<&Value> {
+    let names = ["parent_run_id", "run_id"];
+    names.iter().find_map(|name| by_name(given, name))
 }
 
 /// Whether the active states let a tool be used. One with kin may be granted by either name; what disallows either wins,

@@ -11,6 +11,7 @@
 //! next request and ends the streams that it has open; and a session is there for the caller alone who began it.
 
 mod api;
+mod body;
 mod count;
 mod door;
 mod owners;
@@ -34,14 +35,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
 use crate::desk::Desk;
-use crate::mcp::Server;
+use crate::mcp::{Server, wire};
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
 
 pub use door::Keys;
 
-/// Largest body of a request. Unit: bytes. Why: an artifact of 16 MiB, escaped as JSON.
-const BODY: usize = 32 << 20;
+/// Largest body of a request. Unit: bytes.
+const BODY: usize = wire::MOST;
 
 /// How long a session of the older era may be silent. Why: a person goes to lunch; a session costs a few kilobytes.
 const SILENCE: Duration = Duration::from_secs(8 * 60 * 60);
@@ -155,6 +156,7 @@ fn mounted<H: ServerHandler>(
     let service = StreamableHttpService::new(move || Ok(make()), sessions, config);
     let mcp = Router::new()
         .nest_service("/mcp", service)
+        .layer(middleware::from_fn(body::check))
         .layer(middleware::from_fn_with_state(owners, owners::keep_apart));
     let door = door::Door::new(options, count);
     let behind = beside

@@ -7,17 +7,20 @@
 mod calls;
 mod complete;
 mod follow;
+mod lines;
 mod pages;
 mod prompts;
 mod resources;
 mod stdio;
 mod tools;
+pub(crate) mod wire;
+mod wrong;
 
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
     SubscribeRequestParams, SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
@@ -153,7 +156,7 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        resources::templates(page)
+        resources::templates(self, page)
     }
 
     async fn read_resource(
@@ -186,6 +189,14 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         complete::complete(self, request, &context).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(wrong::refusal(&request))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use statemark_store::runs::run_of_request;
-use statemark_store::{Legal, Loaded, RunId, RunView};
+use statemark_store::{Legal, Loaded, RunId, RunView, Status};
 
 use crate::bounds;
 use crate::call::Call;
@@ -78,13 +78,12 @@ pub(crate) fn next_of(loaded: &Loaded, view: &RunView) -> Value {
         if is_empty && !["configuration", "legal"].contains(&name) {
             continue;
         }
-        let (part, rest) = page(part, Place::default(), most.min(room));
-        room = room.saturating_sub(part.to_string().len());
+        let (told, rest) = page(part.clone(), Place::default(), most.min(room));
+        room = room.saturating_sub(told.to_string().len());
         if let Some(place) = rest {
-            let part = name.to_owned();
-            cursors.push(PartCursor { part, place }.to_string());
+            cursors.push(PartCursor::of(name, &part, place).to_string());
         }
-        next.insert(name.to_owned(), part);
+        next.insert(name.to_owned(), told);
     }
     if !cursors.is_empty() {
         next.insert("cursors".to_owned(), json!(cursors));
@@ -206,8 +205,12 @@ fn shorten(value: &mut Value) {
     }
 }
 
-/// What the active states grant; `all` where they don't restrict it.
+/// What the active states grant; `all` where they don't restrict it. Nothing is where no call has a place.
 fn tools(loaded: &Loaded) -> Value {
+    let status = loaded.state.status();
+    if status.is_over() || status == Status::Paused {
+        return json!({"allowed": []});
+    }
     let granted = loaded.granted();
     let mut told = match granted.allowed {
         Some(allowed) => json!({"allowed": allowed}),

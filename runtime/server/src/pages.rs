@@ -1,7 +1,8 @@
 //! Pages of what may be of any size: lists and objects, of which a reply has as many items as fit.
 //!
 //! A cursor says which part goes on where: `context:12` is its item 12, `context:12:4000` the same from that byte of its
-//! JSON on. So everything can be had, an item that is larger than a reply included.
+//! JSON on. So everything can be had, an item that is larger than a reply included. Where items have names, the cursor has
+//! the item's, too (`context:12=words`): what comes and goes meanwhile shifts the numbers, and not what is next.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,15 +28,74 @@ pub(crate) struct Place {
 pub(crate) struct PartCursor {
     pub(crate) part: String,
     pub(crate) place: Place,
+    /// What the item is called, if it has a name.
+    pub(crate) name: Option<String>,
+}
+
+impl PartCursor {
+    /// Where a part goes on that has these items now.
+    pub(crate) fn of(part: &str, items: &Value, place: Place) -> Self {
+        let name = names(items).into_iter().nth(place.item);
+        Self {
+            part: part.to_owned(),
+            place,
+            name: name.map(|(_, name)| name),
+        }
+    }
+
+    /// Where it goes on in the items that there are by now: at the same one, or at the next if that is gone.
+    pub(crate) fn place_in(&self, items: &Value) -> Place {
+        let names = names(items);
+        let Some(name) = &self.name else {
+            return self.place;
+        };
+        if let Some(item) = names.iter().position(|(_, it)| it == name) {
+            let byte = self.place.byte;
+            return Place { item, byte };
+        }
+        let is_numbered = names.iter().any(|(number, _)| *number > 0);
+        let order = number(name).filter(|_| is_numbered);
+        let gone = (order.unwrap_or_default(), name.clone());
+        let item = names.iter().position(|it| *it > gone);
+        Place {
+            item: item.unwrap_or(names.len()),
+            byte: 0,
+        }
+    }
+}
+
+/// The names of the items, with what they are sorted by before it: requests by their numbers. Empty where they have none.
+fn names(items: &Value) -> Vec<(u64, String)> {
+    match items {
+        Value::Object(all) => all.keys().map(|key| (0, key.clone())).collect(),
+        Value::Array(all) => {
+            let named = all.iter().map(|item| {
+                let text = |key| item.get(key).and_then(Value::as_str).map(str::to_owned);
+                let request = text("request_id");
+                let request = request.map(|id| (number(&id).unwrap_or_default(), id));
+                request.or_else(|| text("name").map(|name| (0, name)))
+            });
+            named.collect::<Option<Vec<_>>>().unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The number of a request, by its id.
+fn number(id: &str) -> Option<u64> {
+    id.rsplit_once(':')?.1.parse().ok()
 }
 
 impl fmt::Display for PartCursor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Place { item, byte } = self.place;
         write!(out, "{}:{item}", self.part)?;
-        match byte {
-            0 => Ok(()),
-            byte => write!(out, ":{byte}"),
+        if byte > 0 {
+            write!(out, ":{byte}")?;
+        }
+        match &self.name {
+            Some(name) => write!(out, "={name}"),
+            None => Ok(()),
         }
     }
 }
@@ -44,6 +104,10 @@ impl FromStr for PartCursor {
     type Err = Problem;
 
     fn from_str(text: &str) -> Result<Self, Problem> {
+        let (text, name) = match text.split_once('=') {
+            Some((text, name)) => (text, Some(name.to_owned())),
+            None => (text, None),
+        };
         let mut parts = text.split(':');
         let part = parts.next().unwrap_or_default().to_owned();
         let mut number = || parts.next().map(str::parse::<usize>);
@@ -52,6 +116,7 @@ impl FromStr for PartCursor {
             (Some(Ok(item)), Ok(byte), None) => Ok(Self {
                 part,
                 place: Place { item, byte },
+                name,
             }),
             _ => Err(no_cursor()),
         }
@@ -176,8 +241,37 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_and_goes_hides_nothing() {
+        let open = |numbers: &[u64]| {
+            let all = numbers
+                .iter()
+                .map(|it| json!({"request_id": format!("r:{it}")}));
+            Value::Array(all.collect())
+        };
+        let place = Place { item: 2, byte: 9 };
+        let cursor = PartCursor::of("requests", &open(&[2, 9, 10, 11]), place).to_string();
+        assert_eq!(cursor, "requests:2:9=r:10");
+        let cursor: PartCursor = cursor.parse().unwrap();
+        let at = |item, byte| Place { item, byte };
+        assert_eq!(cursor.place_in(&open(&[2, 9, 10, 11])), at(2, 9));
+        assert_eq!(cursor.place_in(&open(&[10, 11])), at(0, 9));
+        assert_eq!(cursor.place_in(&open(&[9, 11])), at(1, 0));
+        assert_eq!(cursor.place_in(&open(&[9])), at(1, 0));
+        let cursor = PartCursor::of("context", &json!({"a": 1, "c": 2}), at(1, 0));
+        assert_eq!(cursor.place_in(&json!({"a": 1, "b": 0, "c": 2})), at(2, 0));
+        assert_eq!(cursor.place_in(&json!({"a": 1, "d": 2})), at(1, 0));
+        let cursor = PartCursor::of("steps", &json!([1, 2, 3]), at(1, 0));
+        assert_eq!(cursor.place_in(&json!([1, 2, 3])), at(1, 0));
+    }
+
+    #[test]
     fn a_cursor_reads_back_as_it_was_written() {
-        for text in ["context:12", "context:12:4000", "legal:0"] {
+        for text in [
+            "context:12",
+            "context:12:4000",
+            "legal:0",
+            "context:12:4000=a:b=c",
+        ] {
             assert_eq!(text.parse::<PartCursor>().unwrap().to_string(), text);
         }
         for text in ["", "context", "context:", "context:x", "a:1:2:3", "a:-1"] {

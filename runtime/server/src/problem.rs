@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Value, json};
 use statemark_store::body::Refused;
-use statemark_store::{RunError, StoreError};
+use statemark_store::{CannotStep, RunError, StoreError};
 
 /// The code of a reach for a run that isn't the caller's.
 pub(crate) const OTHER_RUN: &str = "other_run";
@@ -89,6 +89,7 @@ impl From<RunError> for Problem {
             RunError::ReadOnly { .. } => Self::new("read_only", message),
             RunError::Invalid { .. } => Self::new("invalid_request", message),
             RunError::Crowded { .. } => Self::new("busy", message),
+            RunError::Step(CannotStep::Data(_)) => Self::new("bad_data", message),
             RunError::Step(_) => Self::new("step_failed", message),
             RunError::Table(_) => Self::new("bad_table", message),
             RunError::Git(_) => Self::new("git_failed", message),
@@ -110,6 +111,7 @@ impl From<StoreError> for Problem {
                 format!("the run has gone on: it ends with record {actual} now. Look at it again, then decide"),
             )
             .with(json!({"seq": actual})),
+            StoreError::TooLarge { .. } => Self::new("too_large", message),
             StoreError::KeyReused { .. } => Self::new("key_reused", message),
             StoreError::Fenced { .. } => Self::new("fenced", message),
             StoreError::Busy { .. } => Self::new("busy", message),

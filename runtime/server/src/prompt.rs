@@ -43,7 +43,10 @@ pub(crate) fn listed(call: &Call<'_>) -> Vec<Listed> {
             ("workflow", "An existing workflow to begin with."),
         ],
     }];
-    all.extend(call.desk.catalog().specs().into_iter().map(drive));
+    // They tell what the tool does.
+    if call.desk.own("describe_workflow").is_some() {
+        all.extend(call.desk.catalog().specs().into_iter().map(drive));
+    }
     all.sort_by(|one, other| one.name.cmp(&other.name));
     all
 }
@@ -104,6 +107,15 @@ fn unknown(call: &Call<'_>, name: &str) -> Problem {
         .with(json!({"known": known}))
 }
 
+/// What an argument tells is told where the tool is offered that tells the same.
+fn needs(call: &Call<'_>, tool: &str, argument: &str) -> Result<(), Problem> {
+    if call.desk.own(tool).is_some() {
+        return Ok(());
+    }
+    let message = format!("this server doesn't offer `{tool}`: leave out `{argument}`");
+    Err(Problem::new("not_offered", message))
+}
+
 fn authoring(
     call: &Call<'_>,
     goal: Option<&str>,
@@ -111,6 +123,7 @@ fn authoring(
 ) -> Result<String, Problem> {
     let mut text = GUIDE.to_owned();
     if let Some(id) = workflow {
+        needs(call, "describe_workflow", "workflow")?;
         let source = call.desk.catalog().source(id);
         let source = source.ok_or_else(|| {
             Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
@@ -142,6 +155,9 @@ fn driving(
         Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
             .with(json!({"known": catalog.ids()}))
     })?;
+    if run.is_some() {
+        needs(call, "get_run", "run_id")?;
+    }
     let loaded = run.map(|run| call.load(Some(run))).transpose()?;
     if let Some(other) = loaded.as_ref().filter(|it| it.state.workflow != id) {
         let message = format!(

@@ -14,7 +14,8 @@
 //! ```
 //!
 //! What to rely on: an address that is written reads back the same, whatever letters its parts have. Authority isn't in an
-//! address: reading one asks the caller's, as a tool does.
+//! address: reading one asks the caller's, as a tool does. What a server is told not to offer is offered under no address
+//! either: each tells what some tool tells, and is there if that tool is.
 
 mod list;
 mod read;
@@ -24,9 +25,10 @@ use std::fmt;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use statemark_store::RunId;
 
+use crate::desk::Desk;
 use crate::problem::Problem;
 
-pub(crate) use list::{TEMPLATES, listed, rank};
+pub(crate) use list::{Template, has_template, listed, rank, templates};
 pub(crate) use read::read;
 
 /// How all of them begin.
@@ -112,6 +114,38 @@ impl Address {
         } else {
             Err(none())
         }
+    }
+
+    /// The tools that tell what is here. One that is offered is enough.
+    const fn tools(&self) -> &'static [&'static str] {
+        match self {
+            Self::Spec(_) | Self::Diagram(_) | Self::Table(_) | Self::State(..) => {
+                &["describe_workflow"]
+            }
+            // Whoever hands something in is told where it says what it has to be like.
+            Self::Contract(..) => &["describe_workflow", "submit_artifact"],
+            Self::Journal(..) | Self::Transcript(..) => &["get_events"],
+            Self::Artifacts(_) | Self::Artifact(..) => &["get_artifact"],
+            Self::Page(_) => &["search_docs"],
+        }
+    }
+
+    /// Whether the server offers what is here.
+    ///
+    /// # Errors
+    ///
+    /// It doesn't.
+    pub(crate) fn check(&self, desk: &Desk) -> Result<(), Problem> {
+        // The documentation is no set's: answers of all of them lead to its pages. Those of workflows are no part of it.
+        let is_docs = matches!(self, Self::Page(page) if !page.starts_with("workflow/"));
+        let is_docs = is_docs && desk.options().allowed.is_none();
+        let tools = self.tools();
+        if is_docs || tools.iter().any(|tool| desk.own(tool).is_some()) {
+            return Ok(());
+        }
+        let tools = tools.join("` or `");
+        let message = format!("this server offers neither `{self}` nor `{tools}`");
+        Err(Problem::new("not_offered", message))
     }
 
     /// The run that it is about.

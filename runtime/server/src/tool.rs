@@ -175,21 +175,17 @@ impl Tool {
         shape: Shape,
         run: fn(&Call<'_>, &I) -> Outcome,
     ) -> Self {
-        let input = schema::of::<I>();
-        let names = arguments::names(&input);
         Self {
             name,
             set,
             title,
             description,
             hints,
-            input,
+            input: schema::of::<I>(),
             output: None,
             kin: None,
             shape,
-            run: Box::new(move |call, arguments| {
-                run(call, &arguments::read_as(&names, arguments)?)
-            }),
+            run: Box::new(move |call, arguments| run(call, &arguments::read(arguments)?)),
         }
     }
 
@@ -214,12 +210,21 @@ impl Tool {
         takes("run_id") || takes("request_id")
     }
 
+    /// The arguments of a call under its own names for them, as [`Tool::call`] wants them.
+    ///
+    /// # Errors
+    ///
+    /// One is given twice.
+    pub(crate) fn normal(&self, given: Map<String, Value>) -> Result<Map<String, Value>, Problem> {
+        arguments::normal(&self.input, given)
+    }
+
     /// Calls it. Nothing is asked of policy here.
     ///
     /// # Errors
     ///
     /// The arguments are wrong, or what it does can't be done.
-    pub fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Outcome {
+    pub(crate) fn call(&self, call: &Call<'_>, arguments: Map<String, Value>) -> Outcome {
         (self.run)(call, arguments)
     }
 

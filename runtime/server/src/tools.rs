@@ -49,6 +49,33 @@ pub(crate) fn unknown_workflow(catalog: &dyn Catalog, id: &str) -> Problem {
     RunError::UnknownWorkflow { id, known }.into()
 }
 
+/// How far a name may be from another to be a slip of it.
+const SLIP: usize = 3;
+
+/// That there is such a state in a run's workflow, or was: of one that is misspelt nothing ever comes.
+pub(crate) fn known_state(loaded: &Loaded, argument: &str, state: &str) -> Result<(), Problem> {
+    let table = loaded.workflow.table();
+    if table.state_named(state).is_some() || loaded.state.visits.contains_key(state) {
+        return Ok(());
+    }
+    let known: Vec<&str> = loaded.workflow.visible_states().map(|it| it.1).collect();
+    let near = known
+        .iter()
+        .map(|name| (strsim::osa_distance(name, state), name));
+    let near = near.filter(|(distance, _)| *distance <= SLIP).min();
+    let workflow = &loaded.state.workflow;
+    let message = match near {
+        Some((_, near)) => {
+            format!("`{argument}`: `{workflow}` has no state `{state}`; did you mean `{near}`?")
+        }
+        None => {
+            let known = known.join(", ");
+            format!("`{argument}`: `{workflow}` has no state `{state}`; there are {known}")
+        }
+    };
+    Err(Problem::new("unknown_state", message).with(json!({"known": known})))
+}
+
 /// What every tool gives that is about one run.
 const NEXT: (&str, &str) = ("next", "object");
 
@@ -92,11 +119,15 @@ pub(crate) fn room(answer: &Map<String, Value>) -> usize {
 
 /// Adds as much of a list or an object as there is room for, and a cursor where it goes on.
 pub(crate) fn add(answer: &mut Map<String, Value>, name: &str, items: Value, from: Place) {
-    let (items, rest) = page(items, from, room(answer));
-    answer.insert(name.to_owned(), items);
+    let (told, rest) = page(items, from, room(answer));
+    answer.insert(name.to_owned(), told);
     if let Some(place) = rest {
-        let part = name.to_owned();
-        let cursor = PartCursor { part, place }.to_string();
+        let cursor = PartCursor {
+            part: name.to_owned(),
+            place,
+            name: None,
+        };
+        let cursor = cursor.to_string();
         answer.insert("cursor".to_owned(), json!(cursor));
     }
 }

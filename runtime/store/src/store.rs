@@ -234,6 +234,13 @@ pub enum StoreError {
         /// What.
         what: String,
     },
+    /// A record is too large.
+    TooLarge {
+        /// Its size. Unit: bytes.
+        bytes: usize,
+        /// Its kind.
+        kind: String,
+    },
     /// The key was used for another request.
     KeyReused {
         /// The key.
@@ -297,6 +304,10 @@ impl fmt::Display for StoreError {
                 )
             }
             Self::NotFound { what } => write!(out, "there is no {what}"),
+            Self::TooLarge { bytes, kind } => write!(
+                out,
+                "a record of {bytes} bytes (`{kind}`) is too large; most are {MAX_BODY}"
+            ),
             Self::KeyReused { key } => write!(out, "the key `{key}` was used for another request"),
             Self::Busy { by } => write!(out, "the store is busy: {by} holds it"),
             Self::Unknown { cause } => write!(
@@ -332,7 +343,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     ///
     /// [`StoreError::Conflict`] if the journal isn't as expected, [`StoreError::Fenced`], [`StoreError::KeyReused`],
-    /// [`StoreError::Invalid`] for no record or one that is too large.
+    /// [`StoreError::TooLarge`], or [`StoreError::Invalid`] for no record.
     fn append(&self, append: &Append) -> Result<Appended, StoreError>;
 
     /// The end of a run.
@@ -559,7 +570,7 @@ impl Append {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Invalid`]: it has no record, or one that is too large or too late.
+    /// [`StoreError::TooLarge`]; [`StoreError::Invalid`]: it has no record, or one that is too late.
     pub fn check(&self) -> Result<(), StoreError> {
         if self.records.is_empty() {
             let what = "an append without a record".to_owned();
@@ -567,10 +578,10 @@ impl Append {
         }
         for record in &self.records {
             if record.body.len() > MAX_BODY {
-                let bytes = record.body.len();
-                let kind = &record.kind;
-                let what = format!("a record of {bytes} bytes (`{kind}`); most are {MAX_BODY}");
-                return Err(StoreError::Invalid { what });
+                return Err(StoreError::TooLarge {
+                    bytes: record.body.len(),
+                    kind: record.kind.clone(),
+                });
             }
             if record.time > MAX_TIME {
                 let time = record.time;

@@ -25,6 +25,13 @@ const MAX_NAME: usize = 64;
 #[serde(deny_unknown_fields)]
 pub struct Tokens {
     tokens: Vec<Token>,
+    /// Whether there ever were any: there is a list, and be it empty.
+    #[serde(skip, default = "is_list")]
+    is_list: bool,
+}
+
+const fn is_list() -> bool {
+    true
 }
 
 /// What a token gives.
@@ -104,6 +111,12 @@ impl Tokens {
         self.tokens.iter()
     }
 
+    /// Whether there never was a token. Once there was one, callers need one, even when all are revoked.
+    #[must_use]
+    pub const fn were_never(&self) -> bool {
+        !self.is_list && self.tokens.is_empty()
+    }
+
     /// Whose token a text is, if it is good. What is compared are hashes, so that the time that it takes tells nothing.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<&Token> {
@@ -144,6 +157,7 @@ impl Tokens {
         }
         let (first, second) = (uuid::Uuid::new_v4(), uuid::Uuid::new_v4());
         let text = format!("{TOKEN_PREFIX}{}{}", first.simple(), second.simple());
+        self.is_list = true;
         self.tokens.push(Token {
             name: name.to_owned(),
             role,

@@ -99,14 +99,18 @@ fn list(json: bool, printer: &mut Printer) -> Result<ExitStatus, Failure> {
 }
 
 fn revoke(name: &str, printer: &mut Printer) -> Result<ExitStatus, Failure> {
-    runs::change_tokens(|tokens| {
+    let is_last = runs::change_tokens(|tokens| {
         let known = tokens.iter().map(|it| it.name.clone()).collect();
         if tokens.revoke(name) {
-            return Ok(());
+            return Ok(tokens.iter().next().is_none());
         }
         let name = name.to_owned();
         Err(FailureKind::NoToken { name, known }.into())
     })?;
     printer.talk(&format!("the token of `{name}` is worthless now\n"));
+    if is_last {
+        printer
+            .talk("it was the last one: servers over HTTP let nobody in until there is another\n");
+    }
     Ok(ExitStatus::Clean)
 }

@@ -92,6 +92,12 @@ pub(crate) fn keep_private(name: &str, text: &str) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
+/// What is kept so, if anything is.
+pub(crate) fn kept_private(name: &str) -> Result<Option<String>, Failure> {
+    let path = place::make_folder()?.join(name);
+    Ok(fs::read_to_string(path).ok())
+}
+
 /// Changes the project's tokens, one process at a time.
 pub(crate) fn change<T>(
     change: impl FnOnce(&mut Tokens) -> Result<T, Failure>,

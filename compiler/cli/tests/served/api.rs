@@ -78,6 +78,9 @@ fn a_run_is_driven_and_decided() {
         .collect();
     assert_eq!(by, ["agent", "ann (person)"]);
     assert_eq!(server.get("/api/nothing", &ann).status, 404);
+    let large = json!({"workflow": "desk", "input": {"large": "x".repeat(700_000)}});
+    let large = server.post("/api/runs", &ann, &large);
+    assert_eq!((large.status, large.code().as_str()), (413, "too_large"));
     let wrong = server.raw(
         &format!("POST /api/runs HTTP/1.1\r\nHost: {}\r\n{ann}", server.at),
         b"workflow=desk",

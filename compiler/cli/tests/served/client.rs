@@ -88,6 +88,14 @@ impl Client {
         let _ = writeln!(self.input.as_mut().unwrap(), "{message}");
     }
 
+    /// Says a text as it is, and gives the next thing that the server says.
+    pub(crate) fn say_text(&mut self, text: &str) -> Value {
+        let _ = writeln!(self.input.as_mut().unwrap(), "{text}");
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {text} {line}"))
+    }
+
     /// The answer with that number; none if the server ends first.
     pub(crate) fn answer(&mut self, asked: u64) -> Option<Value> {
         loop {

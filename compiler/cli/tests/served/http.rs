@@ -144,6 +144,21 @@ fn tokens_say_who_calls_and_are_worth_nothing_once_revoked() {
 }
 
 #[test]
+fn revoking_the_last_token_opens_nothing() {
+    let scratch = desk("http-last-token");
+    said(&scratch, "statemark start desk --run-id r1", 0);
+    let server = Listening::start(&scratch.path, &[]);
+    assert_eq!(server.get("/api/runs/r1", "").status, 200, "never a token");
+    let bot = token(&scratch.path, "bot --role agent");
+    assert_eq!(server.get("/api/runs/r1", "").status, 401);
+    said(&scratch, "statemark token revoke bot", 0);
+    assert_eq!(server.get("/api/runs/r1", "").status, 401);
+    assert_eq!(server.get("/api/runs/r1", &bearer(&bot)).status, 401);
+    let later = Listening::start(&scratch.path, &[]);
+    assert_eq!(later.get("/api/runs/r1", "").status, 401);
+}
+
+#[test]
 fn a_stream_ends_with_its_token() {
     let scratch = desk("http-streams");
     said(&scratch, "statemark start desk --run-id r1", 0);
@@ -311,7 +326,16 @@ fn the_session_file_is_there_as_long_as_the_server() {
         fs::metadata(&file).unwrap().permissions().mode() & 0o777,
         0o600
     );
+    // Another one comes and goes: the first one is found again.
+    let other = Listening::start(&scratch.path, &[]);
+    assert!(fs::read_to_string(&file).unwrap().contains(&other.at));
+    assert!(other.end());
+    assert!(fs::read_to_string(&file).unwrap().contains(&server.at));
+    // One that ends first leaves the other's file alone, and doesn't come back with it.
+    let other = Listening::start(&scratch.path, &[]);
     assert!(server.end());
+    assert!(fs::read_to_string(&file).unwrap().contains(&other.at));
+    assert!(other.end());
     assert!(!file.exists());
     let bot = token(&scratch.path, "bot --role agent");
     let server = Listening::with(&scratch.path, &[], |it| it.env("STATEMARK_TOKEN", &bot));

@@ -1,12 +1,12 @@
 //! Lists: sorted, in pages, fresh for as long as they say, and fit for who asks; in both eras.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::client::{Client, token};
 use super::resources::desk;
 use crate::keeping::said;
 
-fn names(listed: &serde_json::Value) -> Vec<String> {
+fn names(listed: &Value) -> Vec<String> {
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names = tools
         .iter()
@@ -118,5 +118,15 @@ fn an_observer_reads_and_does_nothing_else() {
     }
     let journal = client.ask("resources/read", &json!({"uri": "statemark://run/r1"}));
     let journal = journal["result"]["contents"][0]["text"].as_str().unwrap();
-    assert_eq!(journal.lines().count(), 1);
+    // That it wanted to is recorded where a run was named, and nothing else.
+    let records = journal.lines().skip(1);
+    let records: Vec<Value> = records
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(records.len(), 3, "{journal}");
+    for record in records {
+        assert_eq!(record["kind"], "tool", "{record}");
+        assert_eq!(record["body"]["verdict"], "denied", "{record}");
+        assert_eq!(record["actor"]["name"], "eve", "{record}");
+    }
 }

@@ -17,3 +17,4 @@ mod sessions;
 mod story;
 mod stream;
 mod told;
+mod unread;

@@ -394,3 +394,63 @@ fn a_caller_bound_to_a_run_reads_no_other() {
         "{journal}"
     );
 }
+
+#[test]
+fn what_scopes_tools_scopes_what_can_be_read() {
+    let scratch = desk("served-scope");
+    crate::keeping::said(&scratch, "statemark start desk --run-id r1", 0);
+    let listed = |client: &mut Client, method: &str, key: &str, name: &str| -> Vec<String> {
+        let answer = client.ask(method, &json!({}));
+        let all = answer["result"][key].as_array().unwrap().clone();
+        let names = all.iter().map(|it| it[name].as_str().unwrap().to_owned());
+        names.filter(|it| !it.contains("://docs/")).collect()
+    };
+    // What is offered, what can be read by it, and what can't.
+    let journal = ["statemark://run/r1", "statemark://run/r1/transcript"];
+    let spec = [
+        "statemark://workflow/desk",
+        "statemark://workflow/desk/diagram",
+        "statemark://workflow/desk/table",
+        "statemark://workflow/desk/state/writing",
+        "statemark://workflow/desk/artifact/text",
+    ];
+    let artifacts = ["statemark://run/r1/artifacts"];
+    let all = [&journal[..], &spec, &artifacts].concat();
+    for (flags, good, templates) in [
+        (["--allowed-tools", "list_runs"], vec![], 0),
+        (["--allowed-tools", "get_events"], journal.to_vec(), 2),
+        (["--allowed-tools", "describe_workflow"], spec.to_vec(), 5),
+        (["--allowed-tools", "get_artifact"], artifacts.to_vec(), 3),
+        (["--toolsets", "artifacts"], vec![spec[4], artifacts[0]], 4),
+        (["--toolsets", "runs"], [&journal[..], &spec].concat(), 7),
+        (["--toolsets", "runs,artifacts"], all.clone(), 10),
+    ] {
+        let mut client = Client::start(&scratch.path, &flags);
+        for uri in &all {
+            let content = read(&mut client, uri);
+            let is_read = content.get("code").is_none();
+            assert_eq!(is_read, good.contains(uri), "{flags:?} {uri}: {content}");
+            if !is_read {
+                assert_eq!(content["data"]["code"], "not_offered", "{content}");
+            }
+            let told = client.ask("resources/subscribe", &json!({"uri": uri}));
+            assert_eq!(told.get("error").is_none(), is_read, "{flags:?} {uri}");
+        }
+        for uri in listed(&mut client, "resources/list", "resources", "uri") {
+            assert!(good.contains(&&*uri), "{flags:?} {uri}");
+        }
+        let shown = listed(
+            &mut client,
+            "resources/templates/list",
+            "resourceTemplates",
+            "uriTemplate",
+        );
+        assert_eq!(shown.len(), templates, "{flags:?} {shown:?}");
+    }
+    let mut client = Client::start(&scratch.path, &["--allowed-tools", "list_workflows"]);
+    let prompts = listed(&mut client, "prompts/list", "prompts", "name");
+    assert_eq!(prompts, ["author-workflow"]);
+    let author = json!({"name": "author-workflow", "arguments": {"workflow": "desk"}});
+    let told = client.ask("prompts/get", &author);
+    assert_eq!(told["error"]["data"]["code"], "not_offered", "{told}");
+}

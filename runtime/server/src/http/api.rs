@@ -240,7 +240,7 @@ pub(super) fn not_offered(tool: &str) -> Problem {
 /// The status of a problem; what a run refuses is a conflict with where it is.
 pub(super) fn status_of(code: &str) -> StatusCode {
     match code {
-        "invalid_arguments" | "invalid_request" => StatusCode::BAD_REQUEST,
+        "invalid_arguments" | "invalid_request" | "bad_data" => StatusCode::BAD_REQUEST,
         "read_only" | "other_run" | "needs_person" | "not_a_person" | "not_granted"
         | "disallowed" => StatusCode::FORBIDDEN,
         "too_large" => StatusCode::PAYLOAD_TOO_LARGE,

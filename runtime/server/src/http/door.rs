@@ -146,7 +146,8 @@ fn is_among(authority: &str, names: &[String]) -> bool {
     names.iter().any(|it| it == name || *it == authority)
 }
 
-/// Lets a request in as its token says. Without tokens, who is on the same machine is an agent.
+/// Lets a request in as its token says. Who is on the same machine is an agent where there never were tokens: whoever
+/// revokes the last one doesn't mean to let everybody in.
 pub(super) async fn let_in(State(door): State<Door>, mut request: Request, next: Next) -> Response {
     let given = request.headers().get(header::AUTHORIZATION);
     let tokens = match door.tokens() {
@@ -170,9 +171,7 @@ pub(super) async fn let_in(State(door): State<Door>, mut request: Request, next:
             };
             (caller, Some(token.hash))
         }
-        None if door.0.is_loopback && tokens.iter().next().is_none() => {
-            (door.0.caller.clone(), None)
-        }
+        None if door.0.is_loopback && tokens.were_never() => (door.0.caller.clone(), None),
         None => return door.unknown("a token is needed: `Authorization: Bearer …`"),
     };
     request.extensions_mut().insert(caller);

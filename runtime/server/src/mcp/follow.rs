@@ -111,7 +111,9 @@ impl Outlet {
 
 /// Whether a caller may hear of an address.
 pub(super) fn check(call: &Call<'_>, uri: &str) -> Result<(), Problem> {
-    match Address::parse(uri)?.run() {
+    let address = Address::parse(uri)?;
+    address.check(call.desk)?;
+    match address.run() {
         Some(run) => call.run(Some(run.as_str())).map(drop),
         None => Ok(()),
     }

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::Server;
 use super::pages::{page, ranked};
-use crate::resource::{self, Address, TEMPLATES};
+use crate::resource::{self, Address, Template};
 
 /// How long what a spec says stays good. Unit: milliseconds. Why: specs are read again when their files change.
 const SPECS: u64 = 5_000;
@@ -50,9 +50,11 @@ pub(super) async fn list(
 
 /// What addresses look like.
 pub(super) fn templates(
+    server: &Server,
     asked: Option<PaginatedRequestParams>,
 ) -> Result<ListResourceTemplatesResult, ErrorData> {
-    let (shown, next) = page(TEMPLATES.to_vec(), |it| it.0, asked)?;
+    let all = resource::templates(&server.desk);
+    let (shown, next) = page(all, |it: &Template| it.0, asked)?;
     let templates = shown.into_iter().map(|(uri, name, description, media)| {
         let template = ResourceTemplate::new(uri, name).with_description(description);
         if media.is_empty() {

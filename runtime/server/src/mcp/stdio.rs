@@ -6,6 +6,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 
 use super::Server;
+use super::lines::Lines;
 
 /// How long calls may take to end once nobody waits for them. Why: what they have begun is stopped and recorded by then.
 const GRACE: Duration = Duration::from_secs(5);
@@ -27,7 +28,8 @@ pub async fn serve_stdio(server: Server, stop: impl Future<Output = ()>) -> std:
 }
 
 async fn served(server: Server) -> std::io::Result<()> {
-    let running = match server.serve(rmcp::transport::stdio()).await {
+    let (input, output) = rmcp::transport::stdio();
+    let running = match server.serve(Lines::new(input, output)).await {
         // A client may leave without a word.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         running => running.map_err(std::io::Error::other)?,

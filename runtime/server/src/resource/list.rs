@@ -9,6 +9,7 @@ use statemark_store::{Query, Status};
 
 use super::{Address, Part};
 use crate::call::Call;
+use crate::desk::Desk;
 use crate::docs;
 use crate::problem::Problem;
 
@@ -25,7 +26,9 @@ pub(crate) struct Entry {
 }
 
 /// What an address looks like: the template, its name, what is there, and what kind of text that is.
-pub(crate) const TEMPLATES: &[(&str, &str, &str, &str)] = &[
+pub(crate) type Template = (&'static str, &'static str, &'static str, &'static str);
+
+const TEMPLATES: &[Template] = &[
     (
         "statemark://docs/{page}",
         "documentation",
@@ -94,6 +97,28 @@ pub(crate) const TEMPLATES: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
+/// What the addresses look like that the server offers.
+pub(crate) fn templates(desk: &Desk) -> Vec<Template> {
+    let all = TEMPLATES.iter().copied();
+    all.filter(|it| has_template(desk, it.0)).collect()
+}
+
+/// Whether the server offers what has such addresses.
+pub(crate) fn has_template(desk: &Desk, template: &str) -> bool {
+    // One address that looks like it: with a number wherever something goes.
+    let mut address = String::new();
+    for part in template.split('{') {
+        match part.split_once('}') {
+            None => address += part,
+            Some((name, rest)) => {
+                address += if name.starts_with('?') { "" } else { "1" };
+                address += rest;
+            }
+        }
+    }
+    Address::parse(&address).is_ok_and(|it| it.check(desk).is_ok())
+}
+
 /// In which part of the list an address stands.
 pub(crate) fn rank(address: &str) -> u8 {
     u8::from(address.starts_with(docs::SCHEME))
@@ -109,6 +134,9 @@ pub(crate) fn listed(call: &Call<'_>) -> Result<Vec<Entry>, Problem> {
     let catalog = call.desk.catalog();
     let mut all = Vec::new();
     let mut add = |address: Address, title: String, description: &str, media| {
+        if address.check(call.desk).is_err() {
+            return;
+        }
         all.push(Entry {
             address: address.to_string(),
             title,

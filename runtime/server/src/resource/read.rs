@@ -41,8 +41,9 @@ impl Content {
 ///
 /// # Errors
 ///
-/// There is nothing, or it is of a run that the caller may not touch.
+/// There is nothing, the server doesn't offer it, or it is of a run that the caller may not touch.
 pub(crate) fn read(call: &Call<'_>, address: &Address) -> Result<Content, Problem> {
+    address.check(call.desk)?;
     if let Some(run) = address.run() {
         call.run(Some(run.as_str()))?;
     }

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use statemark_store::body::RequestKind;
 use statemark_store::fold::Request;
+use statemark_store::runs::run_of_request;
 use statemark_store::{Loaded, Query, RunId, Status};
 
 use crate::call::Call;
@@ -59,6 +60,8 @@ pub(crate) struct Filter<'f> {
     pub(crate) workflow: Option<&'f str>,
     pub(crate) kind: Option<Kind>,
     pub(crate) state: Option<&'f str>,
+    /// From this one on, by [`place`].
+    pub(crate) from: Option<&'f (RunId, u64)>,
 }
 
 /// An open request, and the run that asks.
@@ -67,7 +70,22 @@ pub(crate) struct Asked {
     pub(crate) request: Request,
 }
 
-/// The open requests that are meant, of runs that the caller may touch; as many as are wanted, or a few more.
+impl Asked {
+    /// Where it stands among all.
+    pub(crate) fn place(&self) -> (RunId, u64) {
+        let number = place(&self.request.opened.request).map_or(u64::MAX, |it| it.1);
+        (self.loaded.run.clone(), number)
+    }
+}
+
+/// Where a request stands among all, by its id: by runs, and in a run as they were asked.
+pub(crate) fn place(request: &str) -> Option<(RunId, u64)> {
+    let (_, number) = request.rsplit_once(':')?;
+    Some((run_of_request(request)?, number.parse().ok()?))
+}
+
+/// The open requests that are meant, of runs that the caller may touch, by their places; as many as are wanted, or a few
+/// more.
 pub(crate) fn asked(
     call: &Call<'_>,
     filter: &Filter<'_>,
@@ -86,23 +104,28 @@ pub(crate) fn asked(
         limit: PAGE,
         ..Query::default()
     };
+    // Runs come as they have changed last. That may be another order before the next page is asked for.
+    let mut asking = Vec::new();
     loop {
         let page = call.desk.runs().store().list(&query)?;
-        let asking = page
-            .heads
-            .iter()
-            .filter(|it| !it.summary.requests.is_empty());
-        for head in asking {
-            open(call, &head.run, filter, &mut found)?;
-            if found.len() >= wanted {
-                return Ok(found);
-            }
-        }
+        let heads = page.heads.into_iter();
+        let heads = heads.filter(|it| !it.summary.requests.is_empty());
+        asking.extend(heads.map(|it| it.run));
         query.after = page.next;
         if query.after.is_none() {
-            return Ok(found);
+            break;
         }
     }
+    asking.sort();
+    asking.dedup();
+    let is_next = |run: &RunId| filter.from.is_none_or(|(from, _)| run >= from);
+    for run in asking.iter().filter(|run| is_next(run)) {
+        open(call, run, filter, &mut found)?;
+        if found.len() >= wanted {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 /// Adds the open requests of a run that are meant.
@@ -126,9 +149,14 @@ fn open(
                 .state
                 .is_none_or(|state| states.iter().any(|it| it == state))
     });
-    found.extend(meant.map(|request| Asked {
-        loaded: Arc::clone(&loaded),
-        request: request.clone(),
-    }));
+    let mut meant: Vec<Asked> = meant
+        .map(|request| Asked {
+            loaded: Arc::clone(&loaded),
+            request: request.clone(),
+        })
+        .collect();
+    meant.retain(|it| filter.from.is_none_or(|from| it.place() >= *from));
+    meant.sort_by_key(Asked::place);
+    found.extend(meant);
     Ok(())
 }

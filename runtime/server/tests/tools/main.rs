@@ -8,5 +8,7 @@ mod bounds;
 mod files;
 mod hostile;
 mod profiles;
+mod requests;
 mod smithers;
+mod spelling;
 mod transcripts;

@@ -92,9 +92,19 @@ impl Runs {
         &self,
         order: &Order,
         request: &impl Serialize,
-        mut decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
+        decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
     ) -> Result<Written, RunError> {
         Self::may_write(&order.actor)?;
+        self.change_by(order, request, decide)
+    }
+
+    /// The same, whoever orders it.
+    pub(super) fn change_by(
+        &self,
+        order: &Order,
+        request: &impl Serialize,
+        mut decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
+    ) -> Result<Written, RunError> {
         let digest = self.digest(order, request)?;
         if let Some(written) = self.replayed(order, digest)? {
             return Ok(written);

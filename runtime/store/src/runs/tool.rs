@@ -101,13 +101,14 @@ impl Runs {
         })
     }
 
-    /// Records that a call isn't granted; it doesn't count.
+    /// Records that a call isn't granted; it doesn't count. Whose call it was is recorded even of an observer, who writes
+    /// nothing else.
     ///
     /// # Errors
     ///
     /// As for [`Runs::change`].
     pub fn deny_tool(&self, order: &Order, tool: &str, reason: &str) -> Result<Written, RunError> {
-        self.change(order, &("deny", tool, reason), |_, _| {
+        self.change_by(order, &("deny", tool, reason), |_, _| {
             let body = Body::Tool(Tool {
                 name: tool.to_owned(),
                 verdict: ToolVerdict::Denied,

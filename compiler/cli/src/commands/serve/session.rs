@@ -2,8 +2,9 @@
 //!
 //! It has the token that the server was started with, if there is one, so only its owner can read it.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -13,27 +14,51 @@ use crate::runs;
 /// Its name, in the project's own folder.
 const FILE: &str = "mcp-session.json";
 
+/// How long another server may take to be there. Why: it is on this machine.
+const PATIENCE: Duration = Duration::from_millis(200);
+
 /// The file, which is there as long as this is.
 pub(super) struct SessionFile {
     path: PathBuf,
     text: String,
+    /// The file of another server, which was there before.
+    before: Option<String>,
 }
 
 /// Writes where a server listens.
 pub(super) fn write(address: SocketAddr) -> Result<SessionFile, Failure> {
     let token = runs::own_token()?;
     let text = format!("{:#}\n", entry(address, token.as_deref()));
+    let before = runs::kept_private(FILE)?;
     let path = runs::keep_private(FILE, &text)?;
-    Ok(SessionFile { path, text })
+    Ok(SessionFile { path, text, before })
 }
 
 impl Drop for SessionFile {
     fn drop(&mut self) {
         // Another server may have written its own since.
-        if std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
-            drop(std::fs::remove_file(&self.path));
+        if !std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
+            return;
+        }
+        match self.before.as_ref().filter(|text| listens(text)) {
+            // One that this one came beside goes on.
+            Some(text) => drop(runs::keep_private(FILE, text)),
+            None => drop(std::fs::remove_file(&self.path)),
         }
     }
+}
+
+/// Whether the server that a file is of still listens.
+fn listens(text: &str) -> bool {
+    let read = serde_json::from_str::<Value>(text).ok();
+    let url = read
+        .as_ref()
+        .and_then(|it| it.pointer("/mcpServers/statemark/url"));
+    let address = url.and_then(Value::as_str).and_then(|url| {
+        let rest = url.strip_prefix("http://")?.strip_suffix("/mcp")?;
+        rest.parse::<SocketAddr>().ok()
+    });
+    address.is_some_and(|it| TcpStream::connect_timeout(&it, PATIENCE).is_ok())
 }
 
 /// What clients are given.

@@ -1,14 +1,19 @@
 //! `list_requests`: what people are asked and haven't answered.
+//!
+//! A cursor names the request that is next, so that it stays good when others are settled or opened meanwhile.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use statemark_store::RunId;
 
-use super::{Filter, Kind, asked};
+use super::{Filter, Kind, asked, place};
 use crate::call::Call;
 use crate::next::by_id;
+use crate::pages::{Place, no_cursor, page};
+use crate::problem::Problem;
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{add, fields, place};
+use crate::tools::{fields, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -41,15 +46,24 @@ pub(super) fn tool() -> Tool {
 }
 
 fn run(call: &Call<'_>, input: &Input) -> Data {
-    let from = place("requests", input.cursor.as_deref())?;
+    let from = input.cursor.as_deref().map(Cursor::read).transpose()?;
     let filter = Filter {
         run: input.run_id.as_deref(),
         workflow: input.workflow.as_deref(),
         kind: input.kind,
         state: input.state.as_deref(),
+        from: from.as_ref().map(|it| &it.next),
     };
-    let found = asked(call, &filter, from.item.saturating_add(PAGE))?;
-    let told = found.into_iter().map(|asked| {
+    let found = asked(call, &filter, PAGE)?;
+    let place = Place {
+        item: 0,
+        // Of a request that is gone, no piece is left.
+        byte: match (&from, found.first()) {
+            (Some(from), Some(first)) if first.place() == from.next => from.byte,
+            _ => 0,
+        },
+    };
+    let told = found.iter().map(|asked| {
         let mut told = fields(json!(asked.request.opened));
         told.extend(fields(json!({
             "run_id": asked.loaded.run,
@@ -60,6 +74,33 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         Value::Object(told)
     });
     let mut answer = fields(json!({}));
-    add(&mut answer, "requests", by_id(told.collect()), from);
+    let (told, rest) = page(by_id(told.collect()), place, room(&answer));
+    answer.insert("requests".to_owned(), told);
+    if let Some(rest) = rest
+        && let Some(next) = found.get(rest.item)
+    {
+        let cursor = format!("{}@{}", next.request.opened.request, rest.byte);
+        answer.insert("cursor".to_owned(), json!(cursor));
+    }
     Ok(answer)
+}
+
+/// Where a list goes on: at the request, or the next one behind it; and at which byte of that request, if it is told in
+/// pieces.
+struct Cursor {
+    next: (RunId, u64),
+    byte: usize,
+}
+
+impl Cursor {
+    fn read(text: &str) -> Result<Self, Problem> {
+        let read = || {
+            let (request, byte) = text.rsplit_once('@')?;
+            Some(Self {
+                next: place(request)?,
+                byte: byte.parse().ok()?,
+            })
+        };
+        read().ok_or_else(no_cursor)
+    }
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use statemark_store::body::RequestKind;
 use statemark_store::runs::run_of_request;
 use statemark_store::{Answer, Reply, RunId, Withdraw, Written};
 
@@ -16,7 +17,7 @@ use crate::tools::{NEXT, done, put};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The request; or what follows, where only one open request is so.
+    /// The request; or what follows, where only one open request is so. What is given has to agree.
     request_id: Option<String>,
     /// Of this run.
     run_id: Option<String>,
@@ -115,6 +116,40 @@ fn resolved(written: &Written, request: &str) -> Data {
     done(written, told)
 }
 
+/// Whether a request is as the rest says, too: who means another one decides nothing.
+fn check(call: &Call<'_>, input: &Input, run: &RunId, request: &str) -> Result<(), Problem> {
+    if let Some(named) = &input.run_id
+        && named != run.as_str()
+    {
+        let what = format!("request `{request}` is of run `{run}`");
+        return Err(Problem::argument("run_id", what));
+    }
+    if input.workflow.is_none() && input.kind.is_none() && input.state.is_none() {
+        return Ok(());
+    }
+    let loaded = call.desk.runs().load(run)?;
+    // Of one that there isn't, it is said later.
+    let Some(known) = loaded.state.requests.get(request) else {
+        return Ok(());
+    };
+    let workflow = &loaded.state.workflow;
+    if input.workflow.as_ref().is_some_and(|it| it != workflow) {
+        let what = format!("request `{request}` is of a run of `{workflow}`");
+        return Err(Problem::argument("workflow", what));
+    }
+    let kind = known.opened.kind;
+    if input.kind.is_some_and(|it| RequestKind::from(it) != kind) {
+        let what = format!("request `{request}` is of another kind: {}", json!(kind));
+        return Err(Problem::argument("kind", what));
+    }
+    let states = &known.opened.states;
+    if input.state.as_ref().is_some_and(|it| !states.contains(it)) {
+        let what = format!("request `{request}` isn't about this state");
+        return Err(Problem::argument("state", what));
+    }
+    Ok(())
+}
+
 /// The request by its id, or the only open one that the rest means.
 fn meant(call: &Call<'_>, input: &Input) -> Result<(RunId, String), Problem> {
     if let Some(request) = &input.request_id {
@@ -124,13 +159,16 @@ fn meant(call: &Call<'_>, input: &Input) -> Result<(RunId, String), Problem> {
                 Problem::new("unknown_request", message).mended_by("list_requests", json!({}))
             );
         };
-        return Ok((call.run(Some(run.as_str()))?, request.clone()));
+        let run = call.run(Some(run.as_str()))?;
+        check(call, input, &run, request)?;
+        return Ok((run, request.clone()));
     }
     let filter = Filter {
         run: input.run_id.as_deref(),
         workflow: input.workflow.as_deref(),
         kind: input.kind,
         state: input.state.as_deref(),
+        ..Filter::default()
     };
     let found = asked(call, &filter, CANDIDATES)?;
     match found.as_slice() {

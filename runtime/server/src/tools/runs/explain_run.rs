@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::{Call as Proposed, Legal, Loaded, Reason};
+use statemark_store::{Call as Proposed, Legal, Loaded, Reason, Role};
 
 use crate::bounds;
 use crate::call::Call;
@@ -137,10 +137,18 @@ fn unblock(next: &Proposed, loaded: &Loaded) -> Value {
         Proposed::Start { workflow } => {
             json!({"tool": "start_run", "arguments": {"workflow": workflow}})
         }
-        Proposed::Continue => json!({
-            "tool": "control_run",
-            "arguments": {"run_id": run, "action": "continue"},
-        }),
+        Proposed::Continue => {
+            let mut call = json!({
+                "tool": "control_run",
+                "arguments": {"run_id": run, "action": "continue"},
+            });
+            // What an agent has paused, an agent may continue.
+            let by = loaded.state.paused_by.as_ref();
+            if by.is_none_or(|by| by.role >= Role::Person) {
+                put(&mut call, "by", json!("person"));
+            }
+            call
+        }
         Proposed::SubmitArtifact { artifact } => json!({
             "tool": "submit_artifact",
             "arguments": {"run_id": run, "name": artifact, "mode": "final"},

@@ -11,7 +11,7 @@ use crate::next::next;
 use crate::problem::Problem;
 use crate::resource::{Address, Part};
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, fields, put, room};
+use crate::tools::{NEXT, fields, known_state, put, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -76,7 +76,10 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     let store = call.desk.runs().store();
     let head = store.head(&run)?;
     let visits = match &input.state {
-        Some(state) => Some(visits(call, &run, state)?),
+        Some(state) => {
+            known_state(&call.desk.runs().load(&run)?, "state", state)?;
+            Some(visits(call, &run, state)?)
+        }
         None => None,
     };
     let is_wanted = |record: &Record| {

@@ -10,7 +10,7 @@ use crate::next::part;
 use crate::pages::{PartCursor, Place, no_cursor, page};
 use crate::problem::Problem;
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about_view, room};
+use crate::tools::{NEXT, about_view, known_state, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -65,6 +65,9 @@ impl Part {
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let loaded = call.load(input.run_id.as_deref())?;
     let view = loaded.view()?;
+    if let Some(state) = &input.visit {
+        known_state(&loaded, "visit", state)?;
+    }
     if let Some(cursor) = &input.cursor {
         let cursor: PartCursor = cursor.parse()?;
         let mut answer = Map::new();
@@ -72,7 +75,8 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
             "visit" => visits(call, &loaded.run, input.visit.as_deref())?,
             name => part(&loaded, &view, name).ok_or_else(no_cursor)?,
         };
-        let rest = told(&mut answer, &cursor.part, items, cursor.place);
+        let place = cursor.place_in(&items);
+        let rest = told(&mut answer, &cursor.part, &items, place);
         answer.insert("cursors".to_owned(), json!(Vec::from_iter(rest)));
         return Ok(answer);
     }
@@ -85,11 +89,11 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     names.dedup();
     for name in names {
         let items = part(&loaded, &view, name).unwrap_or_default();
-        cursors.extend(told(&mut answer, name, items, Place::default()));
+        cursors.extend(told(&mut answer, name, &items, Place::default()));
     }
     if let Some(state) = &input.visit {
         let items = visits(call, &loaded.run, Some(state))?;
-        cursors.extend(told(&mut answer, "visit", items, Place::default()));
+        cursors.extend(told(&mut answer, "visit", &items, Place::default()));
     }
     if !cursors.is_empty() {
         answer.insert("cursors".to_owned(), json!(cursors));
@@ -98,11 +102,10 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
 }
 
 /// Adds what there is room for of a part; the cursor where it goes on.
-fn told(answer: &mut Map<String, Value>, name: &str, items: Value, from: Place) -> Option<String> {
-    let (items, rest) = page(items, from, room(answer));
-    answer.insert(name.to_owned(), items);
-    let part = name.to_owned();
-    rest.map(|place| PartCursor { part, place }.to_string())
+fn told(answer: &mut Map<String, Value>, name: &str, items: &Value, from: Place) -> Option<String> {
+    let (told, rest) = page(items.clone(), from, room(answer));
+    answer.insert(name.to_owned(), told);
+    rest.map(|place| PartCursor::of(name, items, place).to_string())
 }
 
 /// The visits of a state, in the order of entering it.

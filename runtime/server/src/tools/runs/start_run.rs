@@ -1,9 +1,9 @@
-//! `start_run`: begins a run, or goes on with the latest paused one.
+//! `start_run`: begins a run, or goes on with a paused one.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::{RunError, RunId, Start, StoreError};
+use statemark_store::{Head, MAX_PAGE, Query, RunError, RunId, Start, StoreError, Written};
 
 use crate::call::Call;
 use crate::problem::Problem;
@@ -26,10 +26,12 @@ struct Input {
     project: Option<String>,
     /// The client's session.
     session: Option<String>,
-    /// Go on with the latest paused run of the workflow, if there is one.
+    /// Go on with the run if there is one and it is paused; without `run_id`, with the latest paused one of the workflow. A
+    /// run that goes on takes neither `input` nor `title` nor `session`.
     #[serde(default)]
     resume: bool,
-    /// The same key with the same call gives the first answer again.
+    /// The same key with the same call gives the first answer again. A key is one run's: with another `workflow`, `project`
+    /// or `run_id` it starts another.
     idempotency_key: Option<String>,
 }
 
@@ -53,12 +55,9 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         .or_else(|| call.caller.project.clone());
     let key = input.idempotency_key.as_deref();
     if input.resume
-        && let Some(found) = runs.latest_paused(&input.workflow, project.as_deref())?
+        && let Some((run, written)) = resumed(call, input, project.as_deref())?
     {
-        let run = call.run(Some(found.as_str()))?;
-        let order = call.order(run, key, None)?;
-        let written = runs.resume(&order, None)?;
-        return done(&written, json!({"run_id": found, "resumed": true}));
+        return done(&written, json!({"run_id": run, "resumed": true}));
     }
     let run = id(call, input, project.as_deref())?;
     let order = call.order(run.clone(), key, None)?;
@@ -80,6 +79,100 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         answer.insert("replayed".to_owned(), json!(true));
     }
     Ok(answer)
+}
+
+/// The run that goes on, if one does: that of the same call made before, the named one, else the latest paused one.
+fn resumed(
+    call: &Call<'_>,
+    input: &Input,
+    project: Option<&str>,
+) -> Result<Option<(RunId, Written)>, Problem> {
+    let store = call.desk.runs().store();
+    if let Some(key) = &input.idempotency_key {
+        let order = call.order(id(call, input, project)?, Some(key), None)?;
+        let is_begun = match &order.key {
+            Some(key) => store.seen(&order.run, key)?.is_some(),
+            None => false,
+        };
+        let of = Query {
+            workflow: Some(input.workflow.clone()),
+            project: project.map(str::to_owned),
+            limit: MAX_PAGE,
+            ..Query::default()
+        };
+        let mut known = vec![order.run];
+        if !is_begun && input.run_id.is_none() {
+            known = store
+                .list(&of)?
+                .heads
+                .into_iter()
+                .map(|it| it.run)
+                .collect();
+        }
+        for run in known {
+            if let Some(written) = again(call, &run, key)? {
+                return Ok(Some((run, written)));
+            }
+        }
+        if is_begun {
+            return Ok(None);
+        }
+    }
+    let head = if input.run_id.is_some() || call.bound().is_some() {
+        match store.head(&call.run(input.run_id.as_deref())?) {
+            Err(StoreError::NotFound { .. }) => return Ok(None),
+            head => head?,
+        }
+    } else {
+        let latest = call.desk.runs().latest_paused(&input.workflow, project)?;
+        let Some(run) = latest else {
+            return Ok(None);
+        };
+        store.head(&call.run(Some(run.as_str()))?)?
+    };
+    check(input, &head)?;
+    let order = call.order(head.run.clone(), input.idempotency_key.as_deref(), None)?;
+    let written = call.desk.runs().resume(&order, None)?;
+    Ok(Some((head.run, written)))
+}
+
+/// What a run was told under this key, if that was to go on.
+fn again(call: &Call<'_>, run: &RunId, key: &str) -> Result<Option<Written>, Problem> {
+    let order = call.order(run.clone(), Some(key), None)?;
+    let runs = call.desk.runs();
+    let seen = order.key.as_ref().map(|key| runs.store().seen(run, key));
+    if seen.transpose()?.flatten().is_none() {
+        return Ok(None);
+    }
+    match runs.resume(&order, None) {
+        // Something else was said under it: of this run, which goes on or not for its own reasons.
+        Err(RunError::Store(StoreError::KeyReused { .. })) => Ok(None),
+        written => Ok(Some(written?)),
+    }
+}
+
+/// Whether a run is the one that is asked for, and nothing is given that would be dropped.
+fn check(input: &Input, head: &Head) -> Result<(), Problem> {
+    let workflow = &head.summary.workflow;
+    if *workflow != input.workflow {
+        let what = format!("run `{}` is one of `{workflow}`", head.run);
+        return Err(Problem::argument("workflow", what));
+    }
+    let given = [
+        ("input", !input.input.is_empty()),
+        ("title", input.title.is_some()),
+        ("session", input.session.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let what = format!(
+                "run `{}` goes on as it is: leave this out, or start another run without `resume`",
+                head.run
+            );
+            Err(Problem::argument(name, what))
+        }
+    }
 }
 
 /// The id of the run: the given one, or the only one that the caller may touch; else a new one. With a key it is always

@@ -12,7 +12,7 @@ use crate::bounds;
 use crate::call::Call;
 use crate::problem::Problem;
 use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about, room};
+use crate::tools::{NEXT, about, known_state, room};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -57,10 +57,11 @@ pub(super) fn tool() -> Tool {
         ("wait_run", Set::Runs, Hints::READS),
         (
             "Wait for a run",
-            "Waits until a run changes, ends, or is answered; `reached` says whether it did in time. Call again to go on.",
+            "Waits until a run changes, ends, or is answered; `reached` says whether it did in time, `ended` that nothing more comes. Call again to go on.",
         ),
         &[
             ("reached", "boolean"),
+            ("ended", "boolean"),
             ("records", "array"),
             ("cursor", "integer"),
             NEXT,
@@ -78,11 +79,18 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     let began = Instant::now();
     let longest = Duration::from_millis(input.timeout_ms.unwrap_or(LONGEST).min(LONGEST));
     let mut loaded = runs.caught_up(&run)?;
+    if let Some(state) = &input.state {
+        known_state(&loaded, "state", state)?;
+    }
     let after = input.after_seq.unwrap_or(loaded.head.seq);
     let mut talked = Instant::now();
     let reached = loop {
         if met(&loaded, input, after) {
             break true;
+        }
+        // What hasn't come by the end never does.
+        if loaded.state.status().is_over() {
+            break false;
         }
         if began.elapsed() >= longest || (call.cancelled)() {
             break false;
@@ -98,6 +106,9 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     let records = runs.store().records(&run, after, MOST)?;
     let records: Vec<Value> = records.iter().map(|it| whole(&run, it)).collect();
     let mut answer = about(&loaded, json!({"reached": reached, "cursor": after}))?;
+    if loaded.state.status().is_over() {
+        answer.insert("ended".to_owned(), json!(true));
+    }
     let records = bounds::fitting(records, bounds::MOST.saturating_sub(room(&answer)));
     let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
     answer.insert("cursor".to_owned(), json!(after.saturating_add(count)));
@@ -107,12 +118,9 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
 
 fn met(loaded: &Loaded, input: &Input, after: u64) -> bool {
     let state = &loaded.state;
-    if state.status().is_over() {
-        return true;
-    }
     match input.until {
         Until::Change => loaded.head.seq > after,
-        Until::Terminal => false,
+        Until::Terminal => state.status().is_over(),
         Until::Request => {
             // Who asks for nothing has nothing to wait for.
             let settled = state
@@ -122,6 +130,7 @@ fn met(loaded: &Loaded, input: &Input, after: u64) -> bool {
             let mut settled = settled.map(|(_, _, seq)| *seq);
             settled.any(|seq| seq > after) || state.open_requests().is_empty()
         }
+        // The last one of a run that has ended is where it is.
         Until::State => state.is_active(input.state.as_deref().unwrap_or_default()),
     }
 }

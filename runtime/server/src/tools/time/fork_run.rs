@@ -39,7 +39,8 @@ struct Input {
     /// Only say what the new run would begin with.
     #[serde(default)]
     dry_run: bool,
-    /// The same key with the same call gives the first answer again.
+    /// The same key with the same call gives the first answer again. A key is one run's: with another `new_run_id` it forks
+    /// another.
     idempotency_key: Option<String>,
 }
 

@@ -1,0 +1,183 @@
+//! Messages that can't be read: what is answered, and to whom.
+//!
+//! A client waits for the answer to whatever it has asked. So what rmcp can't read is looked at once more, leniently: if a
+//! request's id can be seen, its error goes to that request. What nobody waits for gets no answer: notifications, answers.
+
+use rmcp::ErrorData;
+use rmcp::model::RequestId;
+
+/// Most bytes of a message. Why: an artifact of 16 MiB, escaped as JSON.
+pub(crate) const MOST: usize = 32 << 20;
+
+/// How deep serde reads.
+const DEPTH: usize = 127;
+
+/// An error of the protocol, and the request that it answers, if it can be seen.
+pub(crate) struct Unread {
+    pub(crate) id: Option<RequestId>,
+    pub(crate) error: ErrorData,
+}
+
+/// What is answered to a message that can't be read, if somebody may wait.
+pub(crate) fn unread(text: &[u8], error: &serde_json::Error) -> Option<Unread> {
+    let seen = Seen::of(text);
+    let is_json = error.is_data();
+    if !seen.is_request && (seen.is_answer || (is_json && seen.has_method)) {
+        return None;
+    }
+    let what = if is_json {
+        "it is JSON, and no message of JSON-RPC 2.0".to_owned()
+    } else if error.to_string().starts_with("recursion limit") {
+        format!("it is nested deeper than {DEPTH} levels")
+    } else {
+        error.to_string()
+    };
+    let what = format!("the message can't be read: {what}");
+    let error = if is_json || seen.id.is_some() {
+        ErrorData::invalid_request(what, None)
+    } else {
+        ErrorData::parse_error(what, None)
+    };
+    Some(Unread { id: seen.id, error })
+}
+
+/// What is answered to a message that is too long, by its beginning.
+pub(crate) fn too_long(begin: &[u8]) -> Unread {
+    let what = format!("the message has more than {MOST} bytes");
+    Unread {
+        id: Seen::of(begin).id,
+        error: ErrorData::invalid_request(what, None),
+    }
+}
+
+/// What a lenient look at a message finds.
+#[derive(Debug, Default, PartialEq)]
+struct Seen {
+    id: Option<RequestId>,
+    has_method: bool,
+    /// It has an id, and isn't an answer.
+    is_request: bool,
+    is_answer: bool,
+}
+
+impl Seen {
+    fn of(text: &[u8]) -> Self {
+        let mut seen = Self::default();
+        for member in members(text) {
+            let member = member.trim_ascii();
+            let value = |name: &str| {
+                let rest = member.strip_prefix(format!("\"{name}\"").as_bytes())?;
+                Some(rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii())
+            };
+            if let Some(id) = value("id") {
+                seen.id = seen.id.or_else(|| serde_json::from_slice(id).ok());
+            }
+            seen.has_method |= value("method").is_some();
+            seen.is_answer |= value("result").is_some() || value("error").is_some();
+        }
+        seen.is_answer &= !seen.has_method;
+        seen.is_request = seen.id.is_some() && !seen.is_answer;
+        seen
+    }
+}
+
+/// The members of the outermost object, as they are written, as far as it goes; however deep it is.
+fn members(text: &[u8]) -> Vec<&[u8]> {
+    let mut found = Vec::new();
+    let (mut depth, mut begin) = (0_usize, 0_usize);
+    let (mut is_string, mut is_escaped) = (false, false);
+    for (at, byte) in text.iter().enumerate() {
+        if is_string {
+            is_string = is_escaped || *byte != b'"';
+            is_escaped = !is_escaped && *byte == b'\\';
+            continue;
+        }
+        match byte {
+            b'"' => is_string = true,
+            b'{' | b'[' => {
+                if depth == 0 && *byte == b'[' {
+                    return found;
+                }
+                depth = depth.saturating_add(1);
+                if depth == 1 {
+                    begin = at.saturating_add(1);
+                }
+            }
+            b'}' | b']' | b',' => {
+                if depth == 1 {
+                    found.extend(text.get(begin..at));
+                    begin = at.saturating_add(1);
+                }
+                if *byte != b',' {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return found;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::RoleServer;
+    use rmcp::service::RxJsonRpcMessage;
+    use serde_json::json;
+
+    use super::*;
+
+    /// The code and the id of what is answered.
+    fn answered(text: &str) -> Option<(i32, serde_json::Value)> {
+        let read = serde_json::from_str::<RxJsonRpcMessage<RoleServer>>(text);
+        let unread = unread(text.as_bytes(), &read.err()?)?;
+        Some((unread.error.code.0, json!(unread.id)))
+    }
+
+    #[test]
+    fn whoever_waits_gets_an_answer() {
+        let deep = |levels: usize| {
+            let data = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+            format!(
+                r#"{{"jsonrpc": "2.0", "params": {{"name": "x", "arguments": {{"data": {data}}}}}, "method": "tools/call", "id": 7}}"#
+            )
+        };
+        assert_eq!(answered(&deep(124)), None, "it can be read");
+        for (text, code, id) in [
+            (&*deep(125), -32600, json!(7)),
+            (&deep(100_000), -32600, json!(7)),
+            (
+                r#"{"jsonrpc": "2.0", "id": "a\"b", "method": "ping", "params": {"x": "\ud83d b"}}"#,
+                -32600,
+                json!("a\"b"),
+            ),
+            (r#"{"id": 5, "method": "tools/call", bad"#, -32600, json!(5)),
+            (r#"{"id": 5, "method": "ping"}"#, -32600, json!(5)),
+            ("{bad", -32700, json!(null)),
+            (r#"{"id": {"id": 6}, bad"#, -32700, json!(null)),
+            (
+                r#"[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]"#,
+                -32600,
+                json!(null),
+            ),
+            ("[]", -32600, json!(null)),
+            ("null", -32600, json!(null)),
+        ] {
+            let begin = text.get(..80).unwrap_or(text);
+            assert_eq!(answered(text), Some((code, id)), "{begin}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_waits_for_gets_none() {
+        for text in [
+            r#"{"jsonrpc": "1.0", "method": "notifications/initialized"}"#,
+            r#"{"jsonrpc": "2.0", "id": 1, "result": "\ud83d"}"#,
+            r#"{"jsonrpc": "2.0", "id": 1, "error": bad}"#,
+        ] {
+            assert_eq!(answered(text), None, "{text}");
+        }
+    }
+}
