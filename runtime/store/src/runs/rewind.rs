@@ -6,6 +6,7 @@
 //! recorded. Keys that were used keep their answers, and what was spent is spent: after an agent's rewind limits go on
 //! counting what was taken back. What a person has decided, a person takes back.
 
+mod beneath;
 mod plan;
 
 use serde::Serialize;
@@ -180,7 +181,7 @@ impl Runs {
             Ok(())
         })?;
         if since.is_empty() {
-            let reason = "the token is of another run, journal or checkpoint";
+            let reason = "the token is of another run, journal or checkpoint, or a run beneath this one has gone on since";
             return Ok(reason.to_owned());
         }
         let more = if more == 0 {

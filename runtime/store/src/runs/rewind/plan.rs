@@ -150,12 +150,18 @@ impl Runs {
             },
         )?;
         plan.spent = spending.finish();
+        let own = (
+            plan.effects.len(),
+            plan.unreported.len(),
+            plan.persons.len(),
+        );
+        self.beneath(loaded, &mut plan)?;
         if plan.at == to && rewind.scope != Scope::Workspace {
             let reason =
                 format!("nothing has happened since record {to}: there is nothing to take back");
             return Ok(Err(("nothing", reason)));
         }
-        plan.token = token(run.as_str(), &plan);
+        plan.token = token(run.as_str(), &plan, own);
         Ok(Ok(plan))
     }
 }
@@ -180,10 +186,12 @@ impl RewindPlan {
 }
 
 /// Whether only a person takes it back: what a person has decided, and what has stopped a run until a person comes.
-fn is_a_persons(record: &Record) -> bool {
+pub(super) fn is_a_persons(record: &Record) -> bool {
     let by_person = record.actor.role >= Role::Person;
     match record.read() {
-        Ok(Body::Paused(_) | Body::Cancelled(_) | Body::Closed(_) | Body::Forced(_)) => by_person,
+        Ok(Body::Paused(_) | Body::Closed(_) | Body::Forced(_)) => by_person,
+        // The store cancels what nobody waits for any more.
+        Ok(Body::Cancelled(_)) => record.actor.role == Role::Person,
         Ok(Body::Resolved(it)) => record.actor.role == Role::Person || it.relayed || it.elicited,
         _ => false,
     }
@@ -356,28 +364,30 @@ fn compared(loaded: &Loaded, then: &RunState, rewind: &Rewind) -> RewindPlan {
     let awaited = then.children.iter().filter(|(_, child)| is_open(child));
     let ended = awaited.filter(|(id, _)| !now.children.get(*id).is_some_and(is_open));
     plan.children_again.extend(ended.map(|(id, _)| id.clone()));
-    effects(loaded, &mut plan);
+    (plan.effects, plan.unreported) = effects_since(loaded, to);
     plan
 }
 
-/// The effects of steps behind the record, those of the latest step first: so they would be taken back.
-fn effects(loaded: &Loaded, plan: &mut RewindPlan) {
+/// The effects of steps behind the record, those of the latest step first: so they would be taken back; and those that
+/// nobody has reported on.
+pub(super) fn effects_since(loaded: &Loaded, to: u64) -> (Vec<EffectLeft>, Vec<String>) {
+    let (mut left, mut unreported) = (Vec::new(), Vec::new());
     let mut all: Vec<_> = loaded.state.effects.iter().collect();
     all.sort_by_key(|(key, effect)| std::cmp::Reverse((effect.seq, key.len(), (*key).clone())));
     for (key, effect) in all {
-        if effect.seq <= plan.to || effect.taken_back || effect.compensates.is_some() {
+        if effect.seq <= to || effect.taken_back || effect.compensates.is_some() {
             continue;
         }
         let status = match effect.status {
             None => {
-                plan.unreported.push(key.clone());
+                unreported.push(key.clone());
                 continue;
             }
             Some(EffectStatus::Failed | EffectStatus::Compensated) => continue,
             Some(status) => status,
         };
         let compensation = loaded.compensation(&effect.name).map(str::to_owned);
-        plan.effects.push(EffectLeft {
+        left.push(EffectLeft {
             key: key.clone(),
             name: effect.name.clone(),
             status,
@@ -386,14 +396,25 @@ fn effects(loaded: &Loaded, plan: &mut RewindPlan) {
             compensation,
         });
     }
+    (left, unreported)
 }
 
-/// `<at>-<to>-<scope>-<digits>`: readable, so that a refusal can say what has changed.
-fn token(run: &str, plan: &RewindPlan) -> String {
+/// `<at>-<to>-<scope>-<digits>`: readable, so that a refusal can say what has changed. Of the lists, what is behind the
+/// run's own entries is of the runs beneath it, which go on without a record here.
+fn token(
+    run: &str,
+    plan: &RewindPlan,
+    (effects, unreported, persons): (usize, usize, usize),
+) -> String {
     let (at, to) = (plan.at, plan.to);
     let scope = scope_name(plan.scope);
     let said = (run, at, plan.last, to, scope, &plan.checkpoint);
-    let hash = Hash::of(&serde_json::to_vec(&said).unwrap_or_default()).to_string();
+    let beneath = (
+        plan.effects.get(effects..).unwrap_or_default(),
+        plan.unreported.get(unreported..).unwrap_or_default(),
+        plan.persons.get(persons..).unwrap_or_default(),
+    );
+    let hash = Hash::of(&serde_json::to_vec(&(said, beneath)).unwrap_or_default()).to_string();
     let digits: String = hash.chars().take(16).collect();
     format!("{at}-{to}-{scope}-{digits}")
 }

@@ -1,0 +1,52 @@
+//! What a rewind gives up beneath the run: the runs that work for it and that it cancels, or whose outcomes it forgets.
+//!
+//! What they have done in the world stays done: their effects were theirs to take back, and nobody goes on with them. What a
+//! person has decided in them, a person gives up.
+
+use std::collections::BTreeSet;
+
+use super::plan::{RewindPlan, effects_since, is_a_persons};
+use crate::fold;
+use crate::id::RunId;
+use crate::runs::{Loaded, RunError, Runs};
+use crate::store::StoreError;
+
+impl Runs {
+    /// Puts what is given up beneath the run into its plan.
+    pub(super) fn beneath(&self, loaded: &Loaded, plan: &mut RewindPlan) -> Result<(), RunError> {
+        let gone = plan.children.iter().chain(&plan.children_again);
+        let mut open: Vec<String> = gone.cloned().collect();
+        // A journal that nobody of ours wrote may have runs that are each other's children.
+        let mut seen = BTreeSet::from([loaded.run.to_string()]);
+        while let Some(id) = open.pop() {
+            let Ok(run) = id.parse::<RunId>() else {
+                continue;
+            };
+            if !seen.insert(id) {
+                continue;
+            }
+            let child = match self.load(&run) {
+                // It didn't come to be, or was removed.
+                Err(RunError::Store(StoreError::NotFound { .. })) => continue,
+                child => child?,
+            };
+            open.extend(child.state.children.keys().cloned());
+            let (left, unreported) = effects_since(&child, 0);
+            plan.unreported.extend(unreported);
+            plan.effects.extend(left.into_iter().map(|mut effect| {
+                // Its own run would take it back, and that isn't gone on with.
+                effect.blocks = true;
+                effect
+            }));
+            let live = fold::live(&*self.store, &run, Some(child.head.seq), &[])?;
+            fold::each(&*self.store, &run, 0, Some(child.head.seq), |record| {
+                if live.counts(record.seq) && is_a_persons(record) {
+                    let told = format!("{} in `{run}`", record.told());
+                    plan.persons.push((record.seq, told));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
