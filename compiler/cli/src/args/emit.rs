@@ -43,7 +43,7 @@ pub(crate) struct EmitArgs {
     /// A title for a new run
     #[arg(long, value_name = "TEXT")]
     pub(crate) name: Option<String>,
-    /// Close the run with it, as what it has come to
+    /// Close the run with it: failed if the report says so, completed if nothing leads on, else cancelled
     #[arg(long)]
     pub(crate) close_run: bool,
     /// The program that the agent runs in

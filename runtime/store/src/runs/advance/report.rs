@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::enter::{Entered, enter, finish};
 use super::{Advance, Registered, Report, is_step, wording};
-use crate::body::{Artifact, Body, Closed, Refused, Stage, Step, StepStatus};
+use crate::body::{Artifact, Body, Cancelled, Closed, Refused, Stage, Step, StepStatus};
 use crate::fold::Status;
 use crate::runs::draft::Draft;
-use crate::runs::{Loaded, RunError};
+use crate::runs::{Loaded, RunError, list};
 
 /// The draft with the report, or why it is refused. A step that nobody can check is recorded, and moves nothing.
 pub(super) fn reported(
@@ -150,17 +150,24 @@ fn register(
     Ok(None)
 }
 
-/// Closes the run if that is asked for and it hasn't ended.
+/// Closes the run if that is asked for and it hasn't ended: as what it has come to. Where something still leads on, that is
+/// no end, and whoever closes the run gives it up; so nothing that has to be approved or checked is got round.
 fn close(draft: &mut Draft, advance: &Advance) -> Result<(), RunError> {
-    if !advance.close || draft.loaded().state.status().is_over() {
+    let loaded = draft.loaded();
+    if !advance.close || loaded.state.status().is_over() {
         return Ok(());
     }
     let failed = StepStatus::Failed;
     let failed = matches!(&advance.report, Report::Status { status, .. } if *status == failed);
-    draft.push(Body::Closed(Closed {
-        success: !failed,
-        reason: None,
-    }))
+    if failed || loaded.legal()?.is_empty() {
+        return draft.push(Body::Closed(Closed {
+            success: !failed,
+            reason: None,
+        }));
+    }
+    let reason = format!("closed in {}, which is no end", list(&loaded.state.leaves));
+    let reason = Some(reason);
+    draft.push(Body::Cancelled(Cancelled { reason }))
 }
 
 /// Whether a step was entered, by what counts.
