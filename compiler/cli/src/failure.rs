@@ -9,7 +9,7 @@ use statemark_compiler::Format;
 use statemark_runtime::{DecodeError, VerifyError};
 use statemark_store::check::CheckError;
 use statemark_store::keep::ImportError;
-use statemark_store::{NameError, RunError, StoreError, TokenError};
+use statemark_store::{NameError, RunError, StoreError, TokenError, shell_word};
 
 /// A command that couldn't do its work; the exit code is 2.
 #[derive(Debug)]
@@ -301,7 +301,8 @@ impl Failure {
                 Some(format!("write more of it: {}", meant.join(", ")))
             }
             FailureKind::RunExists { run } => Some(format!(
-                "`statemark state {run}` shows it; without `--run-id` the new one gets a name"
+                "`statemark state {}` shows it; without `--run-id` the new one gets a name",
+                shell_word(run)
             )),
             FailureKind::UnknownWorkflow {
                 known,

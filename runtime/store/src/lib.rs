@@ -45,6 +45,7 @@ mod postgres;
 mod record;
 mod redact;
 mod schema;
+mod shell;
 mod sqlite;
 mod step;
 mod store;
@@ -75,6 +76,7 @@ pub use runs::{
     Registered, Reply, Report, Reserve, Reserved, RunCheck, RunError, Runs, Send, Sent, Start,
     Used, Withdraw, Written, raised_when,
 };
+pub use shell::shell_word;
 pub use sqlite::SqliteStore;
 pub use step::{CannotStep, Moment, Move, RunHost, Stepper};
 pub use store::{

@@ -10,6 +10,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::files;
 use crate::printer::Printer;
 use crate::status::ExitStatus;
+use statemark_store::shell_word;
 
 /// Longest name. Unit: characters. Why: the most that the specification of agent skills allows.
 const MAX_NAME: usize = 64;
@@ -152,8 +153,11 @@ pub(super) fn run(args: &NewArgs, printer: &mut Printer) -> Result<ExitStatus, F
 /// What to do with what was made.
 fn next(args: &NewArgs, spec: &Path, printer: &Printer) -> String {
     let palette = printer.talk_palette();
-    let spec = files::shown(spec);
-    let folder = files::shown(&args.output.join(&args.name));
+    let (spec, folder) = (
+        files::shown(spec),
+        files::shown(&args.output.join(&args.name)),
+    );
+    let (spec, folder) = (shell_word(&spec), shell_word(&folder));
     let mut steps = Vec::new();
     if args.rust {
         steps.push((

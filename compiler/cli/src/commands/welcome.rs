@@ -8,6 +8,7 @@ use crate::lines::counted;
 use crate::printer::Printer;
 use crate::report::Checked;
 use crate::status::ExitStatus;
+use statemark_store::shell_word;
 
 /// Most specs that are listed. Unit: specs. Why: half a terminal; `lint` lists all that have findings.
 const MOST_LISTED: usize = 12;
@@ -51,7 +52,7 @@ pub(super) fn run(printer: &mut Printer) -> Result<ExitStatus, Failure> {
         .iter()
         .find(|spec| !spec.has_errors())
         .unwrap_or(first);
-    let quoted = quoted(&example.name);
+    let quoted = shell_word(&example.name);
     text.push_str("\nNext:\n\n");
     text.push_str(&steps(
         printer,
@@ -104,14 +105,4 @@ fn steps(printer: &Printer, steps: &[(&str, &str)]) -> String {
             )
         })
         .collect()
-}
-
-/// The path as a shell takes it as one word.
-fn quoted(path: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@".contains(letter);
-    if path.chars().all(is_plain) {
-        path.to_owned()
-    } else {
-        format!("'{}'", path.replace('\'', "'\\''"))
-    }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use statemark_store::body::{Opened, RequestKind};
-use statemark_store::{Head, Query, RunId, Runs, Status};
+use statemark_store::{Head, Query, RunId, Runs, Status, shell_word};
 
 use super::shown;
 use crate::args::{InboxArgs, TextFormat};
@@ -124,7 +124,7 @@ fn listed(open: &[Asked], now: u64, palette: Palette) -> String {
 
 /// What can be said to it, as one would type it.
 fn ways(request: &Opened) -> Vec<String> {
-    let id = &request.request;
+    let id = shell_word(&request.request);
     match request.kind {
         RequestKind::Approval | RequestKind::Confirm => {
             vec![
@@ -137,8 +137,9 @@ fn ways(request: &Opened) -> Vec<String> {
             format!("statemark deny {id} --comment '…'"),
         ],
         RequestKind::Select => {
-            let choices = request.choices.join("|");
-            vec![format!("statemark answer {id} {choices}")]
+            let choices = request.choices.iter();
+            let ways = choices.map(|it| format!("statemark answer {id} {}", shell_word(it)));
+            ways.collect()
         }
         RequestKind::Text => vec![format!("statemark answer {id} '…'")],
         RequestKind::Json => vec![format!("statemark answer {id} '{{…}}'")],

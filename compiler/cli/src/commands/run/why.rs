@@ -1,6 +1,6 @@
 //! `why`: why a run stands where it does, and what would move it.
 
-use statemark_store::{Call, Loaded, Reason};
+use statemark_store::{Call, Loaded, Reason, shell_word};
 
 use super::shown;
 use crate::args::{TextFormat, WhyArgs};
@@ -42,42 +42,52 @@ fn told(reason: &Reason, loaded: &Loaded, now: u64, palette: Palette) -> String 
 
 /// What to do, as one would type it.
 pub(super) fn words(call: &Call, loaded: &Loaded, now: u64) -> String {
-    let run = &loaded.run;
+    let run = shell_word(loaded.run.as_str());
     match call {
         Call::Send { event, fields } if fields.is_empty() => {
-            format!("statemark send {run} {event}")
+            format!("statemark send {run} {}", shell_word(event))
         }
         Call::Send { event, fields } => {
             let fields: Vec<String> = fields.iter().map(|it| format!("\"{it}\": …")).collect();
-            let fields = fields.join(", ");
-            format!("statemark send {run} {event} --data '{{{fields}}}'")
+            let data = format!("{{{}}}", fields.join(", "));
+            let (event, data) = (shell_word(event), shell_word(&data));
+            format!("statemark send {run} {event} --data {data}")
         }
-        Call::Approve { request } => format!("statemark approve {request}"),
-        Call::Answer { request } => format!("statemark answer {request} …"),
-        Call::Deny { request } => format!("statemark deny {request}"),
-        Call::SendBack { request } => format!("statemark deny {request} --comment …"),
+        Call::Approve { request } => format!("statemark approve {}", shell_word(request)),
+        Call::Answer { request } => format!("statemark answer {} …", shell_word(request)),
+        Call::Deny { request } => format!("statemark deny {}", shell_word(request)),
+        Call::SendBack { request } => {
+            format!("statemark deny {} --comment …", shell_word(request))
+        }
         Call::AskReview => format!("statemark ask {run} 'Is it good?' --kind review"),
         Call::Continue => format!("statemark continue {run}"),
         Call::Report { step } => {
-            let workflow = loaded.workflow.id();
+            let (workflow, step) = (shell_word(loaded.workflow.id()), shell_word(step));
             format!(
                 "statemark emit --type status_change --workflow {workflow} --run-id {run} --step {step} …"
             )
         }
-        Call::Look { run } => format!("statemark state {run}"),
+        Call::Look { run } => format!("statemark state {}", shell_word(run.as_str())),
         Call::Wait { until } => match until.checked_sub(now) {
             None | Some(0) => "now".to_owned(),
             Some(left) => format!("in {}", runs::length(left)),
         },
         Call::SubmitArtifact { artifact } => {
+            let artifact = shell_word(artifact);
             format!("statemark artifacts put {run} {artifact} FILE --final")
         }
-        Call::RunCheck { check } => format!("statemark run-check {check} --run {run}"),
+        Call::RunCheck { check } => {
+            format!("statemark run-check {} --run {run}", shell_word(check))
+        }
         Call::FinalizeArtifact { artifact, revision } => {
+            let artifact = shell_word(artifact);
             format!("statemark artifacts final {run} {artifact} --revision {revision}")
         }
-        Call::Start { workflow } => format!("statemark start {workflow}"),
-        Call::Effect { key } => format!("statemark effect report {run} {key} succeeded|failed"),
+        Call::Start { workflow } => format!("statemark start {}", shell_word(workflow)),
+        Call::Effect { key } => {
+            let key = shell_word(key);
+            format!("statemark effect report {run} {key} succeeded (or failed)")
+        }
         Call::Rewind { to, force: false } => format!("statemark rewind {run} --to {to}"),
         Call::Rewind { to, force: true } => format!("statemark rewind {run} --to {to} --force"),
         Call::Restore => format!("statemark checkpoint restore {run} --finish"),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::{Call as Proposed, Loaded, Reason, WaitingFor};
+use statemark_store::{Call as Proposed, Loaded, Reason, WaitingFor, shell_word};
 
 use super::summary::{self, own_timers};
 use super::{load, shape};
@@ -146,26 +146,36 @@ fn request_of<'l>(reason: &'l Reason, loaded: &'l Loaded) -> Option<&'l str> {
 
 /// What to do, in words: a tool of the document where it has one, else the command.
 fn unblocker(next: &Proposed, loaded: &Loaded) -> String {
-    let run = &loaded.run;
+    let run = shell_word(loaded.run.as_str());
     match next {
         Proposed::Approve { .. } | Proposed::Deny { .. } => {
             "Call resolve_approval with action=approve or action=deny.".to_owned()
         }
         Proposed::Answer { request } => {
-            format!("A person answers: `statemark answer {request}`.")
+            format!(
+                "A person answers: `statemark answer {}`.",
+                shell_word(request)
+            )
         }
         Proposed::SendBack { request } => {
-            format!("A person sends it back: `statemark deny {request} --comment TEXT`.")
+            format!(
+                "A person sends it back: `statemark deny {} --comment TEXT`.",
+                shell_word(request)
+            )
         }
         Proposed::AskReview => format!(
             "Ask for a review, which a person may send back: `statemark ask {run} QUESTION --kind review`."
         ),
         Proposed::Send { event, fields } if fields.is_empty() => {
-            format!("Send the event: `statemark send {run} {event}`.")
+            format!(
+                "Send the event: `statemark send {run} {}`.",
+                shell_word(event)
+            )
         }
         Proposed::Send { event, fields } => format!(
-            "Send the event with {}: `statemark send {run} {event} --data JSON`.",
-            fields.join(", ")
+            "Send the event with {}: `statemark send {run} {} --data JSON`.",
+            fields.join(", "),
+            shell_word(event)
         ),
         Proposed::Report { step } => {
             format!("Report on the step `{step}` when it goes on.")
@@ -176,8 +186,8 @@ fn unblocker(next: &Proposed, loaded: &Loaded) -> String {
             format!("Call run_workflow with workflowId={workflow}.")
         }
         Proposed::Continue => format!(
-            "Call run_workflow with workflowId={} runId={run} resume=true.",
-            loaded.state.workflow
+            "Call run_workflow with workflowId={} runId={} resume=true.",
+            loaded.state.workflow, loaded.run
         ),
         Proposed::Rewind { to, .. } => {
             format!("Call rewind_run with frameNo={to} confirm=true.")
@@ -188,6 +198,7 @@ fn unblocker(next: &Proposed, loaded: &Loaded) -> String {
         }
         Proposed::Effect { key } => format!("Say what became of the effect `{key}`."),
         Proposed::RunCheck { check } => {
+            let check = shell_word(check);
             format!("Run the check: `statemark run-check {check} --run {run}`.")
         }
         Proposed::Restore => "Finish putting the files back, or give it up.".to_owned(),
