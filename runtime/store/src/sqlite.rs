@@ -216,6 +216,10 @@ impl Store for SqliteStore {
         })
     }
 
+    fn is_asleep(&self) -> Result<bool, StoreError> {
+        self.read(|transaction| read::is_asleep(transaction))
+    }
+
     fn next_due(&self) -> Result<Option<u64>, StoreError> {
         let clock = self.clock.now();
         self.read(|transaction| read::next_due(transaction, clock))

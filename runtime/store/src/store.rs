@@ -256,6 +256,8 @@ pub enum StoreError {
         /// What happened.
         cause: String,
     },
+    /// It is a copy that nobody has woken.
+    Asleep,
     /// What is stored isn't what was written.
     Corrupt {
         /// Where.
@@ -313,6 +315,9 @@ impl fmt::Display for StoreError {
             Self::Unknown { cause } => write!(
                 out,
                 "it isn't known whether this was written ({cause}); ask again with the same key"
+            ),
+            Self::Asleep => out.write_str(
+                "the store is a copy that sleeps, so that no two stores act on one run; `statemark store wake` makes it the one that does",
             ),
             Self::Corrupt { run, seq, what } => {
                 out.write_str("the store is damaged")?;
@@ -420,6 +425,15 @@ pub trait Store: Send + Sync {
     ///
     /// As the store's.
     fn due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<Due>, StoreError>;
+
+    /// Whether it is a copy that nobody has woken: it is read, and nothing is written to its runs.
+    ///
+    /// # Errors
+    ///
+    /// As the store's.
+    fn is_asleep(&self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
 
     /// When the next timer of any run is due that nobody has claimed.
     ///

@@ -52,9 +52,10 @@ pub(crate) struct VerifyArgs {
 #[command(after_help = "Examples:\n  \
                         statemark store backup copy.db\n  \
                         statemark store backup copy.db --overwrite\n\n\
-                        The copy is the store at one moment. Its timers sleep, so that two stores never act on one run:\n\
-                        `statemark store wake --store copy.db` makes it the store. It is for stores in a file; a server\n\
-                        has backups of its own, and `statemark store export` writes the runs of any store.")]
+                        The copy is the store at one moment. It sleeps, so that two stores never act on one run: it is\n\
+                        read, and nothing is sent or comes due in it before `statemark store wake --store copy.db`\n\
+                        makes it the store. It is for stores in a file; a server has backups of its own, and\n\
+                        `statemark store export` writes the runs of any store.")]
 pub(crate) struct BackupArgs {
     /// The new file
     #[arg(value_name = "FILE")]

@@ -1,7 +1,7 @@
 //! A copy of a store in a file, while others write to it.
 //!
 //! Two stores must never act on one run, so the copy sleeps: nobody holds a lease in it, tokens of leases that were held
-//! are worthless, and its timers are claimed for ever. [`SqliteStore::wake`] makes it a store that acts; or its runs are
+//! are worthless, its timers are claimed for ever, and nothing is written to its runs. [`SqliteStore::wake`] makes it a store that acts; or its runs are
 //! [moved](super::migrate()) to another store, where their timers are armed anew.
 
 use std::fmt;

@@ -94,6 +94,10 @@ impl Runs {
     ) -> Result<Loaded, RunError> {
         seen.insert(run.clone());
         let mut loaded = self.load(run)?;
+        // What is due there is the other store's to take.
+        if self.store.is_asleep()? {
+            return Ok(loaded);
+        }
         if loaded.has_children() {
             for child in loaded.open_children() {
                 if depth < MAX_DEPTH && !seen.contains(&child) {

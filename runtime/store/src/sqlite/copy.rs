@@ -18,10 +18,11 @@ const PAGES: std::ffi::c_int = 1_024;
 /// How long is waited for somebody who holds the file. Why: a checkpoint takes milliseconds.
 const BUSY: Duration = Duration::from_millis(5);
 
-/// Nobody has a lease any more, and no token that was given out is the newest; nobody gets a timer.
+/// Nobody has a lease any more, and no token that was given out is the newest; nobody gets a timer; nothing is written.
 const SLEEP: &str = "
     UPDATE runs SET fence = fence + 1, lease_owner = NULL, lease_until = 0;
     UPDATE timers SET claimed = 9223372036854775807;
+    INSERT OR REPLACE INTO counts (name, value) VALUES ('asleep', 1);
 ";
 
 impl SqliteStore {
@@ -65,7 +66,7 @@ impl SqliteStore {
         Ok(counts)
     }
 
-    /// Lets the timers of a copy go off: from now on this is the store, and the one that it was copied from must not act
+    /// Lets a copy be written to, and its timers go off: from now on this is the store, and the one that it was copied from must not act
     /// any more. How many timers were woken.
     ///
     /// # Errors
@@ -73,6 +74,8 @@ impl SqliteStore {
     /// As the store's.
     pub fn wake(&self) -> Result<usize, StoreError> {
         self.write(|transaction| {
+            let sql = "DELETE FROM counts WHERE name = 'asleep'";
+            transaction.execute(sql, []).doing("waking the store")?;
             let sql = "UPDATE timers SET claimed = 0 WHERE claimed = 9223372036854775807";
             transaction.execute(sql, []).doing("waking the store")
         })

@@ -257,6 +257,12 @@ pub(super) fn file_version(connection: &Connection) -> Result<i64, StoreError> {
         .ok_or_else(|| damaged("no data version"))
 }
 
+/// Whether the file is a copy that nobody has woken.
+pub(super) fn is_asleep(connection: &Connection) -> Result<bool, StoreError> {
+    let sql = "SELECT value FROM counts WHERE name = 'asleep'";
+    Ok(one(connection, sql, [], |row| number(row, 0))?.is_some())
+}
+
 /// The count of changes; and which runs have changed since, with the count up to which that is all.
 pub(super) fn changes(
     connection: &Connection,

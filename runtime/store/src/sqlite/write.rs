@@ -48,6 +48,9 @@ pub(super) fn append(
     if let Some(done) = replayed(connection, append)? {
         return Ok(done);
     }
+    if read::is_asleep(connection)? {
+        return Err(StoreError::Asleep);
+    }
     let end = end(connection, &append.run)?;
     let (after, last) = append.behind(end.as_ref(), start, fork.is_some())?;
     let key = append.key.as_ref();
