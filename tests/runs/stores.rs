@@ -167,3 +167,7 @@ fn is_lost<T>(answer: &Result<T, StoreError>) -> bool {
 fn is_invalid<T>(answer: &Result<T, StoreError>) -> bool {
     matches!(answer, Err(StoreError::Invalid { .. }))
 }
+
+fn is_too_large<T>(answer: &Result<T, StoreError>) -> bool {
+    matches!(answer, Err(StoreError::TooLarge { .. }))
+}

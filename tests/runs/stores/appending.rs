@@ -8,7 +8,8 @@ use statemark_store::{
 };
 
 use super::{
-    Promise, all, begun, conflict, is_invalid, is_lost, key, note, notes, run, text, texts, under,
+    Promise, all, begun, conflict, is_invalid, is_lost, is_too_large, key, note, notes, run, text,
+    texts, under,
 };
 use crate::harness::BEGIN;
 
@@ -153,7 +154,7 @@ fn limits(store: &dyn Store, _: &ManualClock) {
     assert!(is_invalid(&store.append(&notes("a", Expect::Any, &[]))));
     let mut large = notes("a", Expect::Any, &["fits", ""]);
     large.records[1].body = format!("\"{}\"", "x".repeat(MAX_BODY - 1));
-    assert!(is_invalid(&store.append(&large)));
+    assert!(is_too_large(&store.append(&large)));
     let mut late = notes("a", Expect::Any, &["x"]);
     late.records[0].time = MAX_TIME + 1;
     assert!(is_invalid(&store.append(&late)));

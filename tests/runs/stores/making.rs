@@ -3,7 +3,8 @@
 use statemark_store::{Expect, MAX_BODY, ManualClock, Seen, Store, StoreError};
 
 use super::{
-    Promise, all, begun, conflict, is_invalid, is_lost, key, note, notes, run, texts, timer, under,
+    Promise, all, begun, conflict, is_lost, is_too_large, key, note, notes, run, texts, timer,
+    under,
 };
 use crate::harness::BEGIN;
 
@@ -67,7 +68,7 @@ fn whole(store: &dyn Store, _: &ManualClock) {
     let good = || notes("a", Expect::Any, &["1"]);
     let mut large = good();
     large.records = vec![note(BEGIN, &"x".repeat(MAX_BODY))];
-    assert!(is_invalid(&store.make(None, &[good(), large])));
+    assert!(is_too_large(&store.make(None, &[good(), large])));
     let one = || under(good(), "k", "r");
     for other in [one(), under(good(), "k", "another")] {
         let reused = store.make(None, &[one(), good(), other]);
