@@ -42,12 +42,13 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         }
     }
 
-    /// Reads on to the end of a line; nothing if there is none before the end. What has come is kept if this is dropped.
+    /// Reads on to the end of a line; nothing if there is none any more. What has come is kept if this is dropped.
     async fn read(&mut self) -> Option<Result<(), Unread>> {
         loop {
             let come = self.input.fill_buf().await.ok()?;
             if come.is_empty() {
-                return None;
+                // The last line may end without saying so.
+                return (!self.line.is_empty()).then_some(Ok(()));
             }
             let end = come.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(come.len(), |at| at.saturating_add(1));
@@ -153,5 +154,15 @@ mod tests {
             "{answer}"
         );
         assert_eq!(answer.lines().count(), 1, "{answer}");
+    }
+
+    #[tokio::test]
+    async fn the_last_line_counts_without_its_end() {
+        let input = "{\"jsonrpc\": \"2.0\", \"id\": 4, \"method\": \"ping\"}";
+        let (near, _far) = tokio::io::duplex(1 << 10);
+        let mut lines = Lines::new(input.as_bytes(), near);
+        let message = lines.receive().await.unwrap();
+        assert!(serde_json::to_string(&message).unwrap().contains("ping"));
+        assert!(lines.receive().await.is_none());
     }
 }
