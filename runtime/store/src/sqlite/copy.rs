@@ -26,7 +26,7 @@ const SLEEP: &str = "
 ";
 
 impl SqliteStore {
-    /// Copies the store to a new file, in which timers sleep: how many runs and timers it has.
+    /// Copies the store to a new file, which sleeps: how many runs and timers it has.
     pub(crate) fn copy_to(
         &self,
         path: &Path,

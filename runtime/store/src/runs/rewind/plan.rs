@@ -150,18 +150,13 @@ impl Runs {
             },
         )?;
         plan.spent = spending.finish();
-        let own = (
-            plan.effects.len(),
-            plan.unreported.len(),
-            plan.persons.len(),
-        );
         self.beneath(loaded, &mut plan)?;
         if plan.at == to && rewind.scope != Scope::Workspace {
             let reason =
                 format!("nothing has happened since record {to}: there is nothing to take back");
             return Ok(Err(("nothing", reason)));
         }
-        plan.token = token(run.as_str(), &plan, own);
+        plan.token = token(run.as_str(), &plan);
         Ok(Ok(plan))
     }
 }
@@ -399,22 +394,14 @@ pub(super) fn effects_since(loaded: &Loaded, to: u64) -> (Vec<EffectLeft>, Vec<S
     (left, unreported)
 }
 
-/// `<at>-<to>-<scope>-<digits>`: readable, so that a refusal can say what has changed. Of the lists, what is behind the
-/// run's own entries is of the runs beneath it, which go on without a record here.
-fn token(
-    run: &str,
-    plan: &RewindPlan,
-    (effects, unreported, persons): (usize, usize, usize),
-) -> String {
+/// `<at>-<to>-<scope>-<digits>`: readable, so that a refusal can say what has changed. What has left and what people have
+/// decided is in it, because the runs beneath go on without a record here.
+fn token(run: &str, plan: &RewindPlan) -> String {
     let (at, to) = (plan.at, plan.to);
     let scope = scope_name(plan.scope);
     let said = (run, at, plan.last, to, scope, &plan.checkpoint);
-    let beneath = (
-        plan.effects.get(effects..).unwrap_or_default(),
-        plan.unreported.get(unreported..).unwrap_or_default(),
-        plan.persons.get(persons..).unwrap_or_default(),
-    );
-    let hash = Hash::of(&serde_json::to_vec(&(said, beneath)).unwrap_or_default()).to_string();
+    let left = (&plan.effects, &plan.unreported, &plan.persons);
+    let hash = Hash::of(&serde_json::to_vec(&(said, left)).unwrap_or_default()).to_string();
     let digits: String = hash.chars().take(16).collect();
     format!("{at}-{to}-{scope}-{digits}")
 }
