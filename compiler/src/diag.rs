@@ -10,8 +10,8 @@ pub mod render;
 use std::collections::BTreeSet;
 
 pub use codes::{Code, Severity};
-pub(crate) use statemark_runtime::near::distance;
-pub use statemark_runtime::near::nearest;
+pub(crate) use statemark_text::suggest::distance;
+pub use statemark_text::suggest::nearest;
 
 use crate::source::Span;
 

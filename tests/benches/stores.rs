@@ -18,9 +18,10 @@ mod long;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use statemark_store::{
-    Actor, Append, Expect, Hash, NewRecord, Role, SqliteStore, Store as _, Summary, SystemClock,
+use statemark_runs::{
+    Actor, Append, Expect, Hash, NewRecord, Role, Store as _, Summary, SystemClock,
 };
+use statemark_stores::SqliteStore;
 
 use bare::Bare;
 

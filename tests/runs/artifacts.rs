@@ -15,10 +15,10 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use statemark_store::runs::{
+use statemark_runs::runs::{
     DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact, Submitted,
 };
-use statemark_store::{Order, RunError, Written};
+use statemark_runs::{Order, RunError, Written};
 
 use crate::harness::Bench;
 
@@ -151,7 +151,7 @@ fn submitted(written: &Written) -> String {
     text
 }
 
-pub(crate) fn findings(verdict: &statemark_store::body::Verdict) -> String {
+pub(crate) fn findings(verdict: &statemark_runs::body::Verdict) -> String {
     let mut text = String::new();
     if verdict.holds {
         text += "holds\n";

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use statemark_store::{SqliteStore, SystemClock};
+use statemark_runs::SystemClock;
+use statemark_stores::SqliteStore;
 
 use crate::stores::sqlite::folder;
 

@@ -12,8 +12,8 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use statemark_store::check::{Declared, Ran};
-use statemark_store::{Checked, Key, Order, RunCheck, RunError, Start};
+use statemark_runs::check::{Declared, Ran};
+use statemark_runs::{Checked, Key, Order, RunCheck, RunError, Start};
 
 use crate::harness::Bench;
 use crate::transcripts::shown;

@@ -8,7 +8,7 @@ use std::fs;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use statemark_store::Contract;
+use statemark_runs::Contract;
 
 use crate::artifacts::findings;
 use crate::golden::root;

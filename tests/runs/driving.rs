@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use statemark_store::body::{Cause, RequestKind, Resolution};
-use statemark_store::runs::Rewind;
-use statemark_store::{
+use statemark_runs::body::{Cause, RequestKind, Resolution};
+use statemark_runs::runs::Rewind;
+use statemark_runs::{
     Actor, Answer, Ask, Body, Key, Order, Record, Reply, Role, RunError, Send, Start, StoreError,
     fold,
 };

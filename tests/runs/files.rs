@@ -5,11 +5,9 @@ mod repository;
 
 use std::path::Path;
 
-use statemark_store::body::{CheckpointRestored, Scope};
-use statemark_store::runs::{Checkpoint, Fork, Restore, Rewind};
-use statemark_store::{
-    Body, Change, FileChanges, Loaded, Order, Role, RunError, Runs, Send, Start,
-};
+use statemark_runs::body::{CheckpointRestored, Scope};
+use statemark_runs::runs::{Checkpoint, Fork, Restore, Rewind};
+use statemark_runs::{Body, Change, FileChanges, Loaded, Order, Role, RunError, Runs, Send, Start};
 
 use crate::harness::Bench;
 use repository::{Snapshot, Work};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options, back, compile};
-use statemark_store::{Actor, ManualClock, MemoryStore, Order, Role, RunId, Runs, Store, Workflow};
+use statemark_runs::{Actor, ManualClock, Order, Role, RunId, Runs, Store, Workflow};
+use statemark_stores::MemoryStore;
 
 /// When all tests begin. Unit: milliseconds since 1970.
 pub(crate) const BEGIN: u64 = 1_800_000_000_000;

@@ -16,7 +16,7 @@ pub(crate) use client::{Client, On, read_log};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use statemark_store::{Key, Record, RunId, Store};
+use statemark_runs::{Key, Record, RunId, Store};
 
 /// What one client asked, and what it was answered.
 #[derive(Clone, Debug, Serialize, Deserialize)]

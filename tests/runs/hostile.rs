@@ -6,8 +6,8 @@ mod exercise;
 
 use std::fs;
 
-use statemark_store::NewRecord;
-use statemark_store::keep::{export, untold};
+use statemark_runs::NewRecord;
+use statemark_runs::maintenance::{export, untold};
 
 use self::exercise::Seed;
 use crate::chaos::Dice;

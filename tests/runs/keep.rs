@@ -8,8 +8,8 @@ mod pruning;
 
 use std::sync::Arc;
 
-use statemark_store::runs::Fork;
-use statemark_store::{Actor, ManualClock, Role, Send, Start, Store};
+use statemark_runs::runs::Fork;
+use statemark_runs::{Actor, ManualClock, Role, Send, Start, Store};
 
 use crate::harness::{BEGIN, Bench};
 use crate::stores::Made;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use statemark_store::runs::{Fork, Rewind, Timeline};
-use statemark_store::{Actor, Order, Role, RunState, Send, Start, fold};
+use statemark_runs::runs::{Fork, Rewind, Timeline};
+use statemark_runs::{Actor, Order, Role, RunState, Send, Start, fold};
 
 use crate::harness::Bench;
 

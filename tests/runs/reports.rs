@@ -5,10 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
-use statemark_store::body::{ChildStarted, Parent, StepStatus};
-use statemark_store::{
-    Advance, Advanced, Body, Change, ManualClock, MemoryStore, Report, RunError, RunState, Start,
+use statemark_runs::body::{ChildStarted, Parent, StepStatus};
+use statemark_runs::{
+    Advance, Advanced, Body, Change, ManualClock, Report, RunError, RunState, Start,
 };
+use statemark_stores::MemoryStore;
 
 use crate::harness::{BEGIN, Bench};
 
@@ -50,11 +51,11 @@ pub(crate) fn report(bench: &Bench, run: &str, line: &str) -> Result<String, Run
 /// What became of it.
 pub(crate) fn shown(advanced: &Advanced) -> String {
     let mut text = String::new();
-    let mut event = |word: &str, event: &Option<statemark_store::body::Event>| {
+    let mut event = |word: &str, event: &Option<statemark_runs::body::Event>| {
         let Some(event) = event else { return };
         let leaves = event.step.leaves.join(", ");
         let _ = write!(text, "{word} by {} -> {leaves}", event.event);
-        if let Some(statemark_store::body::Cause::Advance { others, .. }) = &event.cause
+        if let Some(statemark_runs::body::Cause::Advance { others, .. }) = &event.cause
             && !others.is_empty()
         {
             let _ = write!(text, " (as well as by {})", others.join(", "));

@@ -1,11 +1,11 @@
 //! Random work on an artifact, and a model that says what each revision has come to.
 
 use proptest::prelude::*;
-use statemark_store::body::Stage;
-use statemark_store::runs::{
+use statemark_runs::body::Stage;
+use statemark_runs::runs::{
     DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact, Submitted,
 };
-use statemark_store::{Call, Order, RunState, Runs, Send, Sent, Start, fold};
+use statemark_runs::{Call, Order, RunState, Runs, Send, Sent, Start, fold};
 
 use crate::harness::Bench;
 
@@ -242,7 +242,7 @@ fn ready(runs: &Runs, order: &Order) {
                     .unwrap(),
                 ..order.clone()
             };
-            let fork = statemark_store::runs::Fork::new(order.run.clone(), loaded.head.seq);
+            let fork = statemark_runs::runs::Fork::new(order.run.clone(), loaded.head.seq);
             runs.fork(&copy, &fork).unwrap();
             let written = match next {
                 Call::SubmitArtifact { artifact } => {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use proptest::prelude::*;
 use serde_json::json;
-use statemark_store::Redactor;
+use statemark_runs::Redactor;
 
 /// A secret that has nothing in common with any other text, by its variable.
 const KNOWN: [(&str, &str); 3] = [

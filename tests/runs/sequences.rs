@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use statemark_store::{Hash, ManualClock, SqliteStore, Store, fold};
+use statemark_runs::{Hash, ManualClock, Store, fold};
+use statemark_stores::SqliteStore;
 
 use crate::harness::{BEGIN, Bench};
 use crate::stores::sqlite::folder;
@@ -263,7 +264,7 @@ fn sqlite_and_memory_give_the_same_answers_and_replay_to_the_same() {
                 Arc::new(ManualClock::new(BEGIN)),
                 Arc::new(ManualClock::new(BEGIN)),
             );
-            let memory = Arc::new(statemark_store::MemoryStore::new(Arc::clone(&one)));
+            let memory = Arc::new(statemark_stores::MemoryStore::new(Arc::clone(&one)));
             let memory = over(memory, one);
             let place = folder();
             std::fs::create_dir_all(&place).unwrap();

@@ -16,10 +16,11 @@ mod timing;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use statemark_store::{
-    Actor, Append, Appended, Expect, Hash, Key, ManualClock, MemoryStore, NewRecord, PendingTimer,
-    Record, Role, RunId, Store, StoreError, Summary,
+use statemark_runs::{
+    Actor, Append, Appended, Expect, Hash, Key, ManualClock, NewRecord, PendingTimer, Record, Role,
+    RunId, Store, StoreError, Summary,
 };
+use statemark_stores::MemoryStore;
 
 use crate::harness::BEGIN;
 

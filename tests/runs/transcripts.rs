@@ -36,8 +36,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use statemark_store::policy::Verdict;
-use statemark_store::{
+use statemark_runs::policy::Verdict;
+use statemark_runs::{
     Actor, Answer, Ask, Body, Call, Force, Order, Query, Reply, Reserve, Reserved, Role, RunError,
     Send, Start, Used, Withdraw, Written, fold,
 };

@@ -25,11 +25,11 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
-use statemark_store::body::{
+use statemark_runs::body::{
     Cause, Event, Forced, Opened, RequestKind, Resolution, Resolved, StepRecord, Usage,
 };
-use statemark_store::runs::{Fork, Marked, Migrate, ReportEffect, Rewind, Timeline};
-use statemark_store::{Body, Change, Order, RunError, Send, Written};
+use statemark_runs::runs::{Fork, Marked, Migrate, ReportEffect, Rewind, Timeline};
+use statemark_runs::{Body, Change, Order, RunError, Send, Written};
 
 use crate::harness::{BEGIN, Bench};
 

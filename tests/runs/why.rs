@@ -13,9 +13,9 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
-use statemark_store::body::{EffectStatus, RequestKind, StepStatus};
-use statemark_store::runs::{ReportEffect, Rewind};
-use statemark_store::{
+use statemark_runs::body::{EffectStatus, RequestKind, StepStatus};
+use statemark_runs::runs::{ReportEffect, Rewind};
+use statemark_runs::{
     Actor, Advance, Answer, Ask, Call, Loaded, Order, Reason, Reply, Role, RunError, Send, Start,
 };
 

@@ -1,7 +1,7 @@
 //! Tables that are broken on purpose, and tables that are broken at random.
 //!
 //! `broken/` holds one table for each fault, with the message that it must be refused with: `V07-….table` breaks
-//! exactly invariant V07 of `runtime/src/table/verify.rs`, `D01-….table` doesn't decode. The list below makes them;
+//! exactly invariant V07 of `runtime/engine/src/table/verify.rs`, `D01-….table` doesn't decode. The list below makes them;
 //! `UPDATE=1` writes them.
 
 use std::collections::BTreeMap;
@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use statemark_runtime as rt;
 use statemark_runtime::{decode, encode, verify};
 
-#[path = "../../runtime/src/tests/exercise.rs"]
+#[path = "../../runtime/engine/src/tests/exercise.rs"]
 mod exercise;
-#[path = "../../runtime/src/tests/machines.rs"]
+#[path = "../../runtime/engine/src/tests/machines.rs"]
 mod machines;
 
 mod bytes;
@@ -122,7 +122,8 @@ fn every_broken_table_is_refused_with_its_message() {
 
 #[test]
 fn every_invariant_has_a_broken_table() {
-    let rules = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../runtime/src/table/verify.rs");
+    let rules =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../runtime/engine/src/table/verify.rs");
     let rules = fs::read_to_string(rules).unwrap();
     let numbers: Vec<&str> = rules
         .lines()

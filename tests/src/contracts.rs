@@ -26,7 +26,7 @@ fn found(contract: &str) -> String {
 
 #[test]
 fn the_compiler_names_the_contracts_that_the_store_has() {
-    let has: BTreeSet<String> = statemark_store::builtins().into_iter().collect();
+    let has: BTreeSet<String> = statemark_runs::builtins().into_iter().collect();
     for name in &has {
         assert_eq!(found(name), "");
     }

@@ -9,9 +9,11 @@ use statemark_compiler::diag::Code;
 use crate::golden::{files, root, shown};
 
 /// A crate may use only what stands left of it.
-const ORDER: [&str; 9] = [
+const ORDER: [&str; 11] = [
     "statemark-runtime",
-    "statemark-store",
+    "statemark-text",
+    "statemark-runs",
+    "statemark-stores",
     "statemark-server",
     "statemark-compiler",
     "statemark-cli",

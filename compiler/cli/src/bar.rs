@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-use statemark_store::keep::Progress;
+use statemark_runs::maintenance::Progress;
 
 use crate::printer::Printer;
 

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use statemark_store::check::Declared;
+use statemark_runs::check::Declared;
 
 use crate::failure::{Failure, FailureKind};
 use crate::files;

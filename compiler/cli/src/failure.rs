@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use crate::files::shown;
 use statemark_compiler::Format;
+use statemark_runs::check::CheckError;
+use statemark_runs::maintenance::ImportError;
+use statemark_runs::{NameError, RunError, StoreError, TokenError, shell_word};
 use statemark_runtime::{DecodeError, VerifyError};
-use statemark_store::check::CheckError;
-use statemark_store::keep::ImportError;
-use statemark_store::{NameError, RunError, StoreError, TokenError, shell_word};
 
 /// A command that couldn't do its work; the exit code is 2.
 #[derive(Debug)]

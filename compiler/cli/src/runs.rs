@@ -14,10 +14,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use statemark_compiler::diag::nearest;
-use statemark_store::{
+use statemark_runs::{
     Clock, Head, Key, Loaded, MAX_PAGE, NameError, Order, Query, Role, RunError, RunId, Runs,
-    SqliteStore, Store, StoreError, Workflow, Workflows, Written, file_of,
+    Store, StoreError, Workflow, Workflows, Written,
 };
+use statemark_stores::{SqliteStore, file_of};
 
 use crate::args::{SpecsArgs, StoreArgs};
 use crate::failure::{Failure, FailureKind};
@@ -59,7 +60,7 @@ pub(crate) fn open_if_there(store: &StoreArgs) -> Result<Option<Runs>, Failure> 
 pub(crate) fn served(store: Option<&str>, specs: &[PathBuf]) -> Result<Handed, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(clock::clock()?);
     let address = place::find(store)?;
-    let opened = statemark_store::open(&address, Arc::clone(&clock));
+    let opened = statemark_stores::open(&address, Arc::clone(&clock));
     let opened = opened.map_err(FailureKind::Store)?;
     Ok((opened, clock, Arc::new(served::Served::new(specs)?)))
 }
@@ -130,7 +131,7 @@ pub(crate) fn store_at(address: &str, exists: bool) -> Result<Arc<dyn Store>, Fa
     if exists {
         place::check_exists(address)?;
     }
-    let opened = statemark_store::open(address, Arc::new(clock::clock()?));
+    let opened = statemark_stores::open(address, Arc::new(clock::clock()?));
     Ok(opened.map_err(FailureKind::Store)?)
 }
 
@@ -150,7 +151,7 @@ pub(crate) fn towards(
 ) -> Result<Towards, Failure> {
     let clock: Arc<dyn Clock> = Arc::new(clock::clock()?);
     let address = place::find(store.store.as_deref())?;
-    let opened = statemark_store::open(&address, Arc::clone(&clock));
+    let opened = statemark_stores::open(&address, Arc::clone(&clock));
     let opened = opened.map_err(FailureKind::Store)?;
     let none = Arc::new(catalog::Catalog::default());
     let all = Runs::new(Arc::clone(&opened), none, Arc::clone(&clock));
@@ -182,7 +183,7 @@ fn over(store: &StoreArgs, catalog: catalog::Catalog) -> Result<Runs, Failure> {
 
 fn at(address: &str, catalog: catalog::Catalog) -> Result<Runs, Failure> {
     let clock = Arc::new(clock::clock()?);
-    let opened = statemark_store::open(address, Arc::clone(&clock) as Arc<_>);
+    let opened = statemark_stores::open(address, Arc::clone(&clock) as Arc<_>);
     let opened = opened.map_err(FailureKind::Store)?;
     Ok(Runs::new(opened, Arc::new(catalog), clock))
 }

@@ -7,11 +7,11 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use statemark_compiler::pass::delay::duration;
+use statemark_runs::{expression, raised_when};
 use statemark_runtime::{
     ActionId, ActionKind, EventId, EventKind, StateId, StateKind, Table, TimerId, TransitionId,
     Verdict,
 };
-use statemark_store::{expression, raised_when};
 
 /// The event that a name which the machine doesn't have stands for (`safe_next`).
 pub(crate) const UNKNOWN_EVENT: &str = "error.unknown_event";

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use statemark_store::{Actor, Key, Loaded, Order, Query, RunId, Status};
+use statemark_runs::{Actor, Key, Loaded, Order, Query, RunId, Status};
 
 use crate::bounds;
 use crate::caller::Caller;

@@ -1,6 +1,6 @@
 //! Who calls.
 
-use statemark_store::{Actor, Role, RunId};
+use statemark_runs::{Actor, Role, RunId};
 
 /// Who calls, as far as the connection tells.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use statemark_store::{Hash, Workflow, Workflows};
+use statemark_runs::{Hash, Workflow, Workflows};
 
 use crate::docs::Page;
 use crate::problem::Problem;

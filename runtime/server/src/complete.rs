@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use statemark_store::{Query, RunId};
+use statemark_runs::{Query, RunId};
 
 use crate::call::Call;
 use crate::{prompt, resource};
@@ -114,7 +114,7 @@ fn contracts(call: &Call<'_>, workflow: Option<&str>) -> Vec<String> {
     names.collect()
 }
 
-fn loaded(call: &Call<'_>, run: Option<&str>) -> Option<statemark_store::Loaded> {
+fn loaded(call: &Call<'_>, run: Option<&str>) -> Option<statemark_runs::Loaded> {
     let run: RunId = call.run(Some(run?)).ok()?;
     call.desk.runs().load(&run).ok()
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use serde_json::{Map, Value};
-use statemark_store::{Clock, Hash, Role, RunError, Runs, Store, Workflows};
+use statemark_runs::{Clock, Hash, Role, RunError, Runs, Store, Workflows};
 
 use crate::call::{Call, Changed};
 use crate::caller::Caller;

@@ -7,8 +7,8 @@
 //! All of this is for agents. What people and observers may do, their role says.
 
 use serde_json::{Map, Value, json};
-use statemark_store::policy::{UNGATED, Verdict, is_counted};
-use statemark_store::{Hash, Loaded, Reserve, Reserved, Role, RunId, Used};
+use statemark_runs::policy::{UNGATED, Verdict, is_counted};
+use statemark_runs::{Hash, Loaded, Reserve, Reserved, Role, RunId, Used};
 
 use crate::arguments::{by_name, by_name_mut};
 use crate::call::Call;

@@ -16,7 +16,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use statemark_store::Status;
+use statemark_runs::Status;
 
 /// The kind of text that [`Metrics::text`] gives.
 pub(crate) const MEDIA: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

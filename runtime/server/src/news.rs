@@ -9,7 +9,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use statemark_store::{Hash, RunId, Watermark};
+use statemark_runs::{Hash, RunId, Watermark};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
 use crate::desk::Desk;

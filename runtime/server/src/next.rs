@@ -2,8 +2,8 @@
 //! have a page of.
 
 use serde_json::{Map, Value, json};
-use statemark_store::runs::run_of_request;
-use statemark_store::{Legal, Loaded, RunId, RunView, Status};
+use statemark_runs::runs::run_of_request;
+use statemark_runs::{Legal, Loaded, RunId, RunView, Status};
 
 use crate::bounds;
 use crate::call::Call;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use statemark_store::RunId;
+use statemark_runs::RunId;
 
 use crate::tool::{Set, Tool};
 use crate::tools;

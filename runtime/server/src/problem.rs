@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use statemark_store::body::Refused;
-use statemark_store::{CannotStep, RunError, StoreError};
+use statemark_runs::body::Refused;
+use statemark_runs::{CannotStep, RunError, StoreError};
 
 /// The code of a reach for a run that isn't the caller's.
 pub(crate) const OTHER_RUN: &str = "other_run";

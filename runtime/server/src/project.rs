@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use serde_json::json;
-use statemark_store::check::Declared;
+use statemark_runs::check::Declared;
 
 pub(crate) use feature::{DOCUMENTS, Feature};
 pub(crate) use tasks::{Completed, Tasks, complete};

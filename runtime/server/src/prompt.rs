@@ -1,8 +1,8 @@
 //! Texts that a person puts before a model: one for each workflow, which says how to drive it, and one for writing them.
 
 use serde_json::{Map, Value, json};
+use statemark_runs::{Loaded, Workflow};
 use statemark_runtime::EventKind;
-use statemark_store::{Loaded, Workflow};
 
 use crate::bounds;
 use crate::call::Call;

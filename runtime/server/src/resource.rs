@@ -23,7 +23,7 @@ mod read;
 use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use statemark_store::RunId;
+use statemark_runs::RunId;
 
 use crate::desk::Desk;
 use crate::problem::Problem;

@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use statemark_store::{
+use statemark_runs::{
     Head, Loaded, MAX_PAGE, Query, RunError, RunId, RunState, Status, StoreError, WaitingFor,
 };
 

@@ -9,8 +9,8 @@ mod runs;
 mod time;
 
 use serde_json::{Map, Value, json};
-use statemark_store::body::{Body, Refused};
-use statemark_store::{Loaded, RunError, RunView, Written};
+use statemark_runs::body::{Body, Refused};
+use statemark_runs::{Loaded, RunError, RunView, Written};
 
 use crate::bounds;
 use crate::catalog::Catalog;

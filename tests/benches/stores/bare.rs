@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, params};
-use statemark_store::Append;
+use statemark_runs::Append;
 
 pub(crate) struct Bare {
     connection: Connection,

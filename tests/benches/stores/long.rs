@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options, back, compile};
-use statemark_store::{
-    Actor, Append, Expect, Hash, ManualClock, MemoryStore, NewRecord, Order, Record, Role, RunId,
-    Runs, Send, SqliteStore, Start, Store, SystemClock, Workflow, fold,
+use statemark_runs::{
+    Actor, Append, Expect, Hash, ManualClock, NewRecord, Order, Record, Role, RunId, Runs, Send,
+    Start, Store, SystemClock, Workflow, fold,
 };
+use statemark_stores::{MemoryStore, SqliteStore};
 
 const SPEC: &str = "\
 ## STATE-MACHINE

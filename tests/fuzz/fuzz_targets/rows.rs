@@ -4,9 +4,9 @@
 use libfuzzer_sys::fuzz_target;
 use statemark_runtime as rt;
 
-#[path = "../../../runtime/src/tests/exercise.rs"]
+#[path = "../../../runtime/engine/src/tests/exercise.rs"]
 mod exercise;
-#[path = "../../../runtime/src/tests/machines.rs"]
+#[path = "../../../runtime/engine/src/tests/machines.rs"]
 mod machines;
 
 fuzz_target!(|input: &[u8]| {

@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use statemark_runtime as rt;
 
 mod checksum;
-#[path = "../../../runtime/src/tests/exercise.rs"]
+#[path = "../../../runtime/engine/src/tests/exercise.rs"]
 mod exercise;
 
 fuzz_target!(|input: &[u8]| {

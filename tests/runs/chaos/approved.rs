@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use statemark_store::runs::Probe;
-use statemark_store::{
+use statemark_runs::runs::Probe;
+use statemark_runs::{
     Actor, Answer, Order, Reply, Role, Runs, Send, Start, SystemClock, Used, fold,
 };
 

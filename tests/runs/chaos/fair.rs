@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use statemark_store::{Expect, RunId, Store as _};
+use statemark_runs::{Expect, RunId, Store as _};
 
 use super::{Told, begin, hear, is_long, new_folder, open, process, tell};
 use crate::stores::notes;

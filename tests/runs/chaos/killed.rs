@@ -6,7 +6,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use rusqlite::Connection;
-use statemark_store::{RunId, Store as _};
+use statemark_runs::{RunId, Store as _};
 
 use super::{BEFORE, Dice, Told, begin, is_long, new_folder, open, process, tell};
 use crate::history::{Answer, Ask, Call, Client, History, On, check, read_log};

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use statemark_store::{Expect, Record, Store as _};
+use statemark_runs::{Expect, Record, Store as _};
 
 use super::{Dice, Told, new_folder, open, process};
 use crate::history::{Client, On};

@@ -4,7 +4,7 @@
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use statemark_store::{RunId, Store as _, StoreError};
+use statemark_runs::{RunId, Store as _, StoreError};
 
 use super::{Told, begin, hear, new_folder, open, process, tell};
 use crate::history::{Answer, Client, History, On, check, read_log};

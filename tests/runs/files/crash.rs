@@ -5,11 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use statemark_store::body::Scope;
-use statemark_store::runs::{Fork, Probe, Restore, Rewind};
-use statemark_store::{
-    Body, Call, ManualClock, MemoryStore, Reason, RunError, Runs, Send, Start, Store, Written, fold,
+use statemark_runs::body::Scope;
+use statemark_runs::runs::{Fork, Probe, Restore, Rewind};
+use statemark_runs::{
+    Body, Call, ManualClock, Reason, RunError, Runs, Send, Start, Store, Written, fold,
 };
+use statemark_stores::MemoryStore;
 
 use super::SPEC;
 use super::repository::Work;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use statemark_store::{Hash, Key, Record, RunId};
+use statemark_runs::{Hash, Key, Record, RunId};
 
 use super::{Answer, Ask, Call, History};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use statemark_store::{
+use statemark_runs::{
     Actor, Append, Appended, Expect, Fence, Hash, Key, NewRecord, Role, RunId, Store, StoreError,
     Summary,
 };

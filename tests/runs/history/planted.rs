@@ -1,6 +1,6 @@
 //! Faults that are planted into a history without any: each is found, and called what it is.
 
-use statemark_store::{Hash, Record, RunId};
+use statemark_runs::{Hash, Record, RunId};
 
 use super::check::Rule;
 

@@ -3,20 +3,21 @@
 //!
 //! `tests/fuzz/` includes this file, too.
 
-#[path = "../../../runtime/src/tests/entropy.rs"]
+#[path = "../../../runtime/engine/src/tests/entropy.rs"]
 mod entropy;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use statemark_store::body::{RequestKind, StepStatus};
-use statemark_store::keep::{export, import, untold, verify};
-use statemark_store::runs::{Fork, Migrate, PutArtifact, Rewind};
-use statemark_store::{
-    Actor, Advance, Answer, Append, Ask, Body, Expect, Force, ManualClock, MemoryStore, NewRecord,
-    Order, Reply, Reserve, Role, RunId, Runs, Send, Store, Summary, Used, Workflow, fold,
+use statemark_runs::body::{RequestKind, StepStatus};
+use statemark_runs::maintenance::{export, import, untold, verify};
+use statemark_runs::runs::{Fork, Migrate, PutArtifact, Rewind};
+use statemark_runs::{
+    Actor, Advance, Answer, Append, Ask, Body, Expect, Force, ManualClock, NewRecord, Order, Reply,
+    Reserve, Role, RunId, Runs, Send, Store, Summary, Used, Workflow, fold,
 };
+use statemark_stores::MemoryStore;
 
 use entropy::Entropy;
 

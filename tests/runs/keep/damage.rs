@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
-use statemark_store::keep::{untold, verify};
-use statemark_store::{Expect, ManualClock, SqliteStore, Store};
+use statemark_runs::maintenance::{untold, verify};
+use statemark_runs::{Expect, ManualClock, Store};
+use statemark_stores::SqliteStore;
 
 use super::filled;
 use crate::harness::BEGIN;
@@ -44,7 +45,7 @@ fn a_large_body_that_is_lost_is_found_with_its_run_and_seq() {
             row.get(0)
         })
         .unwrap();
-    let hash = statemark_store::Hash::of(format!("{{\"text\":\"{large}\"}}").as_bytes());
+    let hash = statemark_runs::Hash::of(format!("{{\"text\":\"{large}\"}}").as_bytes());
     assert_eq!(row, format!("@blob {hash} 300011"));
     let found = || {
         let verified = verify(&store, None, &mut untold).unwrap();
@@ -80,7 +81,7 @@ fn a_flipped_byte_is_found_with_its_run_and_seq() {
         let run = run.parse().unwrap();
         for seq in 1..=last {
             for column in COLUMNS {
-                let place = params![statemark_store::RunId::as_str(&run), seq];
+                let place = params![statemark_runs::RunId::as_str(&run), seq];
                 let sql = format!("SELECT {column} FROM records WHERE run = ?1 AND seq = ?2");
                 let whole: Value = file.query_row(&sql, place, |row| row.get(0)).unwrap();
                 for (number, damaged) in flips(&whole).into_iter().enumerate() {
@@ -92,7 +93,7 @@ fn a_flipped_byte_is_found_with_its_run_and_seq() {
                     let sql = format!(
                         "UPDATE records SET {column} = {as_text} WHERE run = ?1 AND seq = ?2"
                     );
-                    let run_text = statemark_store::RunId::as_str(&run);
+                    let run_text = statemark_runs::RunId::as_str(&run);
                     file.execute(&sql, params![run_text, seq, damaged]).unwrap();
                     let verified = verify(&*store, Some(&run), &mut untold).unwrap();
                     let first = verified.differences.first();

@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use statemark_store::keep::{import, migrate, untold, verify};
-use statemark_store::runs::Rewind;
-use statemark_store::{Hash, Send, Start, Store, fold};
+use statemark_runs::maintenance::{import, migrate, untold, verify};
+use statemark_runs::runs::Rewind;
+use statemark_runs::{Hash, Send, Start, Store, fold};
 
 use super::{SPEC, fork};
 use crate::golden::root;
@@ -20,6 +20,41 @@ const LONG: u64 = 300;
 fn kept(store: &dyn Store, run: &str) -> Option<u64> {
     let fold = store.fold(&run.parse().unwrap()).unwrap();
     fold.map(|(seq, _)| seq)
+}
+
+/// A run may be removed, and another one be started under its id while a process remembers the first.
+#[test]
+fn a_run_that_was_replaced_is_read_anew() {
+    let (store, clock) = in_memory();
+    let bench = Bench::over(&[("ship.md", SPEC)], Arc::clone(&clock), Arc::clone(&store));
+    let other = Bench::over(&[("ship.md", SPEC)], clock, Arc::clone(&store));
+    let order = bench.order("again");
+    let start = |bench: &Bench, title: &str| {
+        let start = Start {
+            workflow: "ship".to_owned(),
+            title: Some(title.to_owned()),
+            ..Start::default()
+        };
+        bench.runs.start(&order, &start).unwrap();
+    };
+    start(&bench, "first");
+    assert_eq!(
+        bench.runs.load(&order.run).unwrap().state.title.as_deref(),
+        Some("first")
+    );
+    store.remove(&order.run).unwrap();
+    start(&other, "second");
+    let send = Send {
+        event: "go".to_owned(),
+        data: None,
+    };
+    other.runs.send(&order, &send).unwrap();
+    let loaded = bench.runs.load(&order.run).unwrap();
+    assert_eq!(loaded.state.title.as_deref(), Some("second"));
+    assert_eq!(
+        loaded.state,
+        fold::read_anew(&*store, &order.run, None).unwrap()
+    );
 }
 
 #[test]

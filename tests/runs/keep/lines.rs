@@ -1,8 +1,8 @@
 //! Runs as lines: what is read is what was written, or it is refused.
 
 use proptest::prelude::*;
-use statemark_store::keep::{export, import, untold, verify};
-use statemark_store::{Expect, Store, StoreError};
+use statemark_runs::maintenance::{export, import, untold, verify};
+use statemark_runs::{Expect, Store, StoreError};
 
 use super::{filled, fork};
 use crate::stores::sqlite::in_a_file;

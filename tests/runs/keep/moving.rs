@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use statemark_store::keep::{backup, migrate, untold, verify};
-use statemark_store::{Append, Expect, ManualClock, SqliteStore, Store, StoreError};
+use statemark_runs::maintenance::{migrate, untold, verify};
+use statemark_runs::{Append, Expect, ManualClock, Store, StoreError};
+use statemark_stores::SqliteStore;
+use statemark_stores::backup;
 
 use super::filled;
 use crate::harness::BEGIN;
@@ -66,15 +68,15 @@ fn a_backup_sleeps_until_it_is_woken() {
     assert_eq!(copy.next_due().unwrap(), None);
     assert!(copy.due(u64::MAX, 9, 1).unwrap().is_empty());
     let append = Append {
-        run: statemark_store::RunId::clone(&run),
+        run: statemark_runs::RunId::clone(&run),
         expect: Expect::Any,
         key: None,
         fence: Some(lease.fence),
-        records: vec![statemark_store::NewRecord {
+        records: vec![statemark_runs::NewRecord {
             time: BEGIN,
             kind: "note".to_owned(),
             v: 1,
-            actor: statemark_store::Actor::new(statemark_store::Role::Agent),
+            actor: statemark_runs::Actor::new(statemark_runs::Role::Agent),
             body: "{\"text\":\"x\"}".to_owned(),
         }],
         summary: copy.head(&run).unwrap().summary,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use statemark_store::body::Note;
-use statemark_store::keep::{Prune, prune, untold, verify};
-use statemark_store::runs::PutArtifact;
-use statemark_store::{Body, Change, Hash, Query, Store};
+use statemark_runs::body::Note;
+use statemark_runs::maintenance::{Prune, prune, untold, verify};
+use statemark_runs::runs::PutArtifact;
+use statemark_runs::{Body, Change, Hash, Query, Store};
 
 use super::{SPEC, filled, fork};
 use crate::harness::{BEGIN, Bench};

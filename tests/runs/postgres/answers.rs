@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use statemark_store::{Appended, Expect, PostgresStore, Store, StoreError};
+use statemark_runs::{Appended, Expect, Store, StoreError};
+use statemark_stores::PostgresStore;
 
 use super::checks::note;
 use super::server;

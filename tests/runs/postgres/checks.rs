@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use statemark_store::{
-    Actor, Append, Appended, Expect, Hash, NewRecord, PostgresStore, Role, Store, StoreError,
-    Summary, SystemClock, Watermark,
+use statemark_runs::{
+    Actor, Append, Appended, Expect, Hash, NewRecord, Role, Store, StoreError, Summary,
+    SystemClock, Watermark,
 };
+use statemark_stores::PostgresStore;
 
 use super::server;
 use super::server::PASSWORD;
@@ -81,7 +82,7 @@ fn many_that_open_a_new_database_at_once_all_can() {
         thread.join().unwrap();
     }
     let store = PostgresStore::open(&address).unwrap();
-    let all = store.list(&statemark_store::Query {
+    let all = store.list(&statemark_runs::Query {
         limit: 100,
         ..Default::default()
     });
@@ -123,7 +124,7 @@ fn no_error_shows_a_password() {
     ] {
         let clock = Arc::new(SystemClock);
         errors.push(
-            statemark_store::open(&address, clock)
+            statemark_stores::open(&address, clock)
                 .err()
                 .unwrap()
                 .to_string(),

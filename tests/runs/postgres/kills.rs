@@ -10,9 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use statemark_store::{
-    Appended, Expect, Hash, MAX_PAGE, PostgresStore, Record, RunId, Store, StoreError,
-};
+use statemark_runs::{Appended, Expect, Hash, MAX_PAGE, Record, RunId, Store, StoreError};
+use statemark_stores::PostgresStore;
 
 use super::checks::note;
 use super::server;

@@ -6,7 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use statemark_store::{Expect, PostgresStore, Store};
+use statemark_runs::{Expect, Store};
+use statemark_stores::PostgresStore;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Statement};
 

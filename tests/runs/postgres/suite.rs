@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use statemark_store::{ManualClock, PostgresStore};
+use statemark_runs::ManualClock;
+use statemark_stores::PostgresStore;
 
 use super::server;
 use crate::harness::BEGIN;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use statemark_store::{ManualClock, PostgresStore};
+use statemark_runs::ManualClock;
+use statemark_stores::PostgresStore;
 
 use super::server;
 use crate::harness::{BEGIN, Bench};

@@ -8,11 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
-use statemark_store::keep::{export, import_without, untold};
-use statemark_store::runs::PutArtifact;
-use statemark_store::{
-    Actor, ManualClock, MemoryStore, Order, Redactor, Role, Runs, SqliteStore, Start,
-};
+use statemark_runs::maintenance::{export, import_without, untold};
+use statemark_runs::runs::PutArtifact;
+use statemark_runs::{Actor, ManualClock, Order, Redactor, Role, Runs, Start};
+use statemark_stores::{MemoryStore, SqliteStore};
 
 use super::{GITHUB, JWT, KNOWN, PEM, redactor};
 use crate::golden::root;
@@ -114,7 +113,7 @@ fn no_canary_reaches_a_file_of_the_store() {
 #[test]
 fn every_operation_has_its_canary() {
     let mut names = BTreeSet::new();
-    let mut folders = vec![root().join("runtime/store/src/runs")];
+    let mut folders = vec![root().join("runtime/runs/src/runs")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

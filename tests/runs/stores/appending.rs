@@ -2,7 +2,7 @@
 
 use std::sync::Barrier;
 
-use statemark_store::{
+use statemark_runs::{
     Actor, Append, Appended, Expect, Key, MAX_BODY, MAX_PAGE, MAX_TIME, ManualClock, Record, Role,
     Store, StoreError,
 };

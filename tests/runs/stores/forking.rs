@@ -1,6 +1,6 @@
 //! What forking promises.
 
-use statemark_store::{Append, Appended, Expect, MAX_PAGE, ManualClock, Store};
+use statemark_runs::{Append, Appended, Expect, MAX_PAGE, ManualClock, Store};
 
 use super::{
     Promise, all, begun, conflict, is_invalid, is_lost, key, note, notes, run, texts, under,

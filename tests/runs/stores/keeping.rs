@@ -1,6 +1,6 @@
 //! What keeping blobs and folds, and removing runs, promise.
 
-use statemark_store::{Expect, Hash, ManualClock, Store};
+use statemark_runs::{Expect, Hash, ManualClock, Store};
 
 use super::{Promise, begun, is_lost, key, notes, run, texts, timer, under};
 use crate::harness::BEGIN;

@@ -1,6 +1,6 @@
 //! What leases promise.
 
-use statemark_store::{Append, Appended, Expect, Fence, Lease, ManualClock, Store, StoreError};
+use statemark_runs::{Append, Appended, Expect, Fence, Lease, ManualClock, Store, StoreError};
 
 use super::{Promise, begun, is_lost, notes, run, texts};
 use crate::harness::BEGIN;

@@ -1,6 +1,6 @@
 //! What lists and watchers are promised.
 
-use statemark_store::{Cursor, Expect, Hint, MAX_PAGE, ManualClock, Query, Store, Watermark};
+use statemark_runs::{Cursor, Expect, Hint, MAX_PAGE, ManualClock, Query, Store, Watermark};
 
 use super::{Promise, begun, note, notes, run};
 use crate::harness::BEGIN;

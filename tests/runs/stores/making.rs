@@ -1,6 +1,6 @@
 //! What making a run of several appends promises.
 
-use statemark_store::{Expect, MAX_BODY, ManualClock, Seen, Store, StoreError};
+use statemark_runs::{Expect, MAX_BODY, ManualClock, Seen, Store, StoreError};
 
 use super::{
     Promise, all, begun, conflict, is_lost, is_too_large, key, note, notes, run, texts, timer,
@@ -40,7 +40,7 @@ fn made(store: &dyn Store, _: &ManualClock) {
 }
 
 /// Under the key and with the request of the first: a run that is there is there, whatever made it.
-fn first_again() -> statemark_store::Append {
+fn first_again() -> statemark_runs::Append {
     under(notes("a", Expect::Any, &["1", "2"]), "k", "r")
 }
 
@@ -78,7 +78,7 @@ fn whole(store: &dyn Store, _: &ManualClock) {
         );
     }
     let mut fenced = good();
-    fenced.fence = Some(statemark_store::Fence(7));
+    fenced.fence = Some(statemark_runs::Fence(7));
     let refused = store.make(None, &[good(), fenced]);
     assert!(
         matches!(refused, Err(StoreError::Fenced { .. })),

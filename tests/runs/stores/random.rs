@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use statemark_store::{
+use statemark_runs::{
     Append, Cursor, Expect, Fence, Hash, Lease, ManualClock, Query, Store, StoreError, Summary,
     Watermark,
 };

@@ -8,7 +8,8 @@ use std::sync::{Arc, Barrier, Once};
 use std::time::Duration;
 
 use rusqlite::Connection;
-use statemark_store::{Appended, Expect, Hash, ManualClock, SqliteStore, Store, StoreError};
+use statemark_runs::{Appended, Expect, Hash, ManualClock, Store, StoreError};
+use statemark_stores::SqliteStore;
 
 use super::random::behaves_like_memory;
 use super::{Made, all, begun, keeps_its_promises, notes, run, texts};

@@ -1,6 +1,6 @@
 //! What timers promise.
 
-use statemark_store::{Append, Expect, ManualClock, PendingTimer, Store};
+use statemark_runs::{Append, Expect, ManualClock, PendingTimer, Store};
 
 use super::{Promise, begun, notes, run, timer};
 use crate::harness::BEGIN;

@@ -17,8 +17,8 @@ mod rounds;
 
 use std::sync::Arc;
 
+use statemark_runs::Tokens;
 use statemark_server::{Caller, HttpOptions, serve_handler};
-use statemark_store::Tokens;
 
 use fixture::{Fixture, Shared};
 

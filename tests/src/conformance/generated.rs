@@ -53,7 +53,7 @@ fn folder() -> PathBuf {
 }
 
 fn write_crate(folder: &Path, cases: &[(&Valid, &Script)]) {
-    let runtime = root().join("runtime");
+    let runtime = root().join("runtime/engine");
     let target = folder.join("target");
     let manifest = format!(
         "[package]\nname = \"generated\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\

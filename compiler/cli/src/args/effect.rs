@@ -1,7 +1,7 @@
 //! The arguments of `effect`.
 
 use clap::{Subcommand, ValueEnum};
-use statemark_store::body::EffectStatus;
+use statemark_runs::body::EffectStatus;
 
 use super::StoreArgs;
 

@@ -10,7 +10,7 @@ use crate::failure::{Failure, FailureKind};
 use crate::files;
 use crate::printer::Printer;
 use crate::status::ExitStatus;
-use statemark_store::shell_word;
+use statemark_runs::shell_word;
 
 /// Longest name. Unit: characters. Why: the most that the specification of agent skills allows.
 const MAX_NAME: usize = 64;

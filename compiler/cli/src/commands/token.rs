@@ -1,7 +1,7 @@
 //! `token`: by what callers show who they are.
 
 use serde::Serialize;
-use statemark_store::{Role, RunId, Token};
+use statemark_runs::{Role, RunId, Token};
 
 use crate::args::{RoleArg, TokenArgs, TokenCommand};
 use crate::failure::{Failure, FailureKind};

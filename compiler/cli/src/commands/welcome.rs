@@ -8,7 +8,7 @@ use crate::lines::counted;
 use crate::printer::Printer;
 use crate::report::Checked;
 use crate::status::ExitStatus;
-use statemark_store::shell_word;
+use statemark_runs::shell_word;
 
 /// Most specs that are listed. Unit: specs. Why: half a terminal; `lint` lists all that have findings.
 const MOST_LISTED: usize = 12;

@@ -11,7 +11,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use statemark_store::{Actor, Role, RunId, Token, Tokens};
+use statemark_runs::{Actor, Role, RunId, Token, Tokens};
 
 use super::place;
 use crate::failure::{Failure, FailureKind};

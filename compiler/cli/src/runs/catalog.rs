@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 use statemark_compiler::{Format, back};
+use statemark_runs::{RunError, Workflow, WorkflowError, Workflows};
 use statemark_runtime::MAX_TABLE_BYTES;
-use statemark_store::{RunError, Workflow, WorkflowError, Workflows};
 
 use super::unknown_workflow;
 use crate::commands::check_all;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use statemark_compiler::diag::nearest;
+use statemark_runs::check::Declared;
+use statemark_runs::{Loaded, Workflow, Workflows as _};
 use statemark_server::Project;
-use statemark_store::check::Declared;
-use statemark_store::{Loaded, Workflow, Workflows as _};
 
 use super::{catalog::Catalog, place, unknown_workflow};
 use crate::config;
@@ -128,7 +128,7 @@ fn of_any(
 }
 
 /// That a check can't be used as it is declared.
-pub(crate) fn bad(name: &str, cause: statemark_store::check::CheckError) -> Failure {
+pub(crate) fn bad(name: &str, cause: statemark_runs::check::CheckError) -> Failure {
     let name = name.to_owned();
     FailureKind::BadCheck { name, cause }.into()
 }

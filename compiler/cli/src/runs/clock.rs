@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use statemark_store::{Clock, ManualClock, SystemClock};
+use statemark_runs::{Clock, ManualClock, SystemClock};
 
 use crate::failure::{Failure, FailureKind};
 

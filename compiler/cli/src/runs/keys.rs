@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use statemark_runs::Tokens;
 use statemark_server::Keys;
-use statemark_store::Tokens;
 
 use super::caller;
 use crate::failure::Failure;

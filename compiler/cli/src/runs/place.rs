@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use statemark_store::{Hash, file_of};
+use statemark_runs::Hash;
+use statemark_stores::file_of;
 
 use crate::failure::{Failure, FailureKind};
 use crate::{config, files};

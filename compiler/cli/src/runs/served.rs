@@ -14,10 +14,10 @@ use statemark_compiler::back;
 use statemark_compiler::diag::render::json as rendered;
 use statemark_compiler::source::MAX_SOURCE_BYTES;
 use statemark_compiler::valid::{self, Valid};
+use statemark_runs::{Workflow, Workflows};
 use statemark_server::{
     Catalog, Created, NewSpec, Page, Problem, Project, Simulated, Simulation, Spec,
 };
-use statemark_store::{Workflow, Workflows};
 
 use crate::commands::{check_all, story};
 use crate::docs;

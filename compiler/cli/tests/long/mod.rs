@@ -16,13 +16,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options, back, compile};
-use statemark_store::body::{Body, EffectStatus, Message};
-use statemark_store::keep::{migrate, untold};
-use statemark_store::runs::ReportEffect;
-use statemark_store::{
-    Actor, Change, MemoryStore, Order, Role, RunId, Runs, Send, SqliteStore, Start, SystemClock,
-    Workflow,
-};
+use statemark_runs::body::{Body, EffectStatus, Message};
+use statemark_runs::maintenance::{migrate, untold};
+use statemark_runs::runs::ReportEffect;
+use statemark_runs::{Actor, Change, Order, Role, RunId, Runs, Send, Start, SystemClock, Workflow};
+use statemark_stores::{MemoryStore, SqliteStore};
 
 use crate::shell::{BINARY, statemark, untouched};
 

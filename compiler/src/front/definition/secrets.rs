@@ -1,7 +1,7 @@
 //! Texts in a definition that look like secrets.
 
 use jsonc_parser::ast::Value;
-use statemark_runtime::secret;
+use statemark_text::secret;
 
 use super::report;
 use super::text::Place;

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use serde_json::json;
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options as Compile, back, compile};
+use statemark_runs::{Actor, Order, Role, Runs, Send, Start, SystemClock, Tokens, Workflow};
 use statemark_server::{Caller, Desk, HttpOptions, Options, Server, serve_http, serve_stdio};
-use statemark_store::{
-    Actor, Order, Role, Runs, Send, SqliteStore, Start, SystemClock, Tokens, Workflow,
-};
+use statemark_stores::SqliteStore;
 
 const SPEC: &str = "# Door\n\n## STATE-MACHINE: door\n\n```mermaid\nstateDiagram-v2\n    [*] --> shut\n    \
                     shut --> open : push [force >= 1]\n    open --> shut : pull\n    open --> gone : blow\n    gone --> [*]\n```\n\n\

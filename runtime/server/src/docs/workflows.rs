@@ -1,7 +1,7 @@
 //! A workflow as a page: what it is for, and what is done in its states.
 
 use serde_json::Value;
-use statemark_store::Workflow;
+use statemark_runs::Workflow;
 
 use super::Page;
 

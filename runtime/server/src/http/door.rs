@@ -15,7 +15,7 @@ use axum::http::{StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
-use statemark_store::{Hash, Tokens};
+use statemark_runs::{Hash, Tokens};
 
 use super::HttpOptions;
 use super::count::Count;

@@ -20,7 +20,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
-use statemark_store::Hash;
+use statemark_runs::Hash;
 
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";

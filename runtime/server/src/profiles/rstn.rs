@@ -29,7 +29,7 @@ mod run_hook;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use statemark_store::Loaded;
+use statemark_runs::Loaded;
 
 use crate::call::Call;
 use crate::problem::Problem;

@@ -54,7 +54,7 @@ mod transcript;
 mod watch_run;
 
 use serde_json::{Map, Value, json};
-use statemark_store::Loaded;
+use statemark_runs::Loaded;
 
 use crate::call::Call;
 use crate::problem::Problem;

@@ -47,7 +47,7 @@ mod transition;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use statemark_store::{Loaded, Status};
+use statemark_runs::{Loaded, Status};
 
 use crate::call::Call;
 use crate::problem::Problem;

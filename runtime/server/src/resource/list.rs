@@ -5,7 +5,7 @@
 //! what somebody looks for. What isn't listed can be read all the same.
 
 use serde_json::Value;
-use statemark_store::{Query, Status};
+use statemark_runs::{Query, Status};
 
 use super::{Address, Part};
 use crate::call::Call;
@@ -190,7 +190,7 @@ pub(crate) fn listed(call: &Call<'_>) -> Result<Vec<Entry>, Problem> {
 }
 
 /// The active runs that the caller may touch, of its project if it has one.
-fn runs(call: &Call<'_>) -> Result<Vec<(statemark_store::RunId, String)>, Problem> {
+fn runs(call: &Call<'_>) -> Result<Vec<(statemark_runs::RunId, String)>, Problem> {
     let store = call.desk.runs().store();
     let heads = match call.bound() {
         Some(run) => store.head(run).into_iter().collect(),

@@ -1,7 +1,7 @@
 //! What is at an address.
 
 use serde_json::{Value, json};
-use statemark_store::{RunId, Workflow, builtin};
+use statemark_runs::{RunId, Workflow, builtin};
 
 use super::{Address, Part};
 use crate::bounds;
@@ -202,7 +202,7 @@ fn lines(
     call: &Call<'_>,
     run: &RunId,
     part: Part,
-    mut line: impl FnMut(&statemark_store::Record) -> String,
+    mut line: impl FnMut(&statemark_runs::Record) -> String,
 ) -> Result<(String, Option<Part>), Problem> {
     let store = call.desk.runs().store();
     let head = store.head(run)?;

@@ -6,7 +6,7 @@ mod submit_artifact;
 
 pub(crate) use get_artifact::{all as all_told, no_revision};
 use serde_json::{Value, json};
-use statemark_store::body::Finding;
+use statemark_runs::body::Finding;
 
 use crate::tool::Tool;
 use crate::tools::put;

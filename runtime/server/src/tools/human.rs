@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use statemark_store::body::RequestKind;
-use statemark_store::fold::Request;
-use statemark_store::runs::run_of_request;
-use statemark_store::{Loaded, Query, RunId, Status};
+use statemark_runs::body::RequestKind;
+use statemark_runs::fold::Request;
+use statemark_runs::runs::run_of_request;
+use statemark_runs::{Loaded, Query, RunId, Status};
 
 use crate::call::Call;
 use crate::problem::Problem;

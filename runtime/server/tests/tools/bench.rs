@@ -11,10 +11,11 @@ use statemark_compiler::diag::render::{Style, concise, json};
 use statemark_compiler::source::Sources;
 use statemark_compiler::valid::proofs;
 use statemark_compiler::{Options as Compiling, back, compile};
+use statemark_runs::{ManualClock, Store, Workflow, Workflows};
 use statemark_server::{
     Call, Caller, Catalog, Created, Desk, NewSpec, Options, Problem, Project, Spec,
 };
-use statemark_store::{ManualClock, MemoryStore, Store, Workflow, Workflows};
+use statemark_stores::MemoryStore;
 
 /// When all tests begin. Unit: milliseconds since 1970.
 pub(crate) const BEGIN: u64 = 1_800_000_000_000;

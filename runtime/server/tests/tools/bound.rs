@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use statemark_runs::{Query, RunId};
 use statemark_server::{Caller, Options, Set};
-use statemark_store::{Query, RunId};
 
 use crate::bench::Bench;
 use crate::profiles::{caller, object, prepared};

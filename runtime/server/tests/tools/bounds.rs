@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
+use statemark_runs::body::RequestKind;
+use statemark_runs::runs::PutArtifact;
+use statemark_runs::{Actor, Ask, Body, Change, Order, Role, Runs, Send, Start};
 use statemark_server::{Caller, Options, Set};
-use statemark_store::body::RequestKind;
-use statemark_store::runs::PutArtifact;
-use statemark_store::{Actor, Ask, Body, Change, Order, Role, Runs, Send, Start};
 
 use crate::bench::Bench;
 

@@ -1,8 +1,8 @@
 //! Files that tools change count in their runs.
 
 use serde_json::{Map, Value, json};
+use statemark_runs::{Actor, Order, Reserve, Reserved, Role, Start};
 use statemark_server::{Caller, Options, Set};
-use statemark_store::{Actor, Order, Reserve, Reserved, Role, Start};
 
 use crate::bench::Bench;
 
@@ -70,6 +70,6 @@ fn a_task_that_is_completed_changes_a_file_by_whatever_name_it_is_called() {
     }
 }
 
-fn body(record: &statemark_store::Record) -> Value {
+fn body(record: &statemark_runs::Record) -> Value {
     serde_json::from_str(&record.body).unwrap()
 }

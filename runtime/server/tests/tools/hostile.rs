@@ -3,14 +3,14 @@
 //! Arguments are made of the tools' own schemas, and of texts that answers have given (ids, tokens, cursors), so that calls
 //! get far. `STATEMARK_FUZZ_INPUTS` sets how many.
 
-#[path = "../../../src/tests/entropy.rs"]
+#[path = "../../../engine/src/tests/entropy.rs"]
 mod entropy;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
+use statemark_runs::{Actor, Hash, Head, Order, Query, Role, Start, fold};
 use statemark_server::{Call, Caller, Options, Set, Tool};
-use statemark_store::{Actor, Hash, Head, Order, Query, Role, Start, fold};
 
 use crate::bench::Bench;
 use entropy::Entropy;

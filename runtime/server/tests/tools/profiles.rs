@@ -23,8 +23,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
+use statemark_runs::{Actor, Role};
 use statemark_server::{Caller, Options, Set};
-use statemark_store::{Actor, Role};
 
 use crate::bench::Bench;
 

@@ -1,8 +1,8 @@
 //! Pages of requests: what is settled between two of them hides no other.
 
 use serde_json::{Map, Value, json};
+use statemark_runs::{Actor, Role};
 use statemark_server::Caller;
-use statemark_store::{Actor, Role};
 
 use crate::bench::Bench;
 

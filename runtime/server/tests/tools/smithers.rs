@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
+use statemark_runs::body::EffectStatus;
+use statemark_runs::runs::{Checkpoint, PutArtifact, ReportEffect};
+use statemark_runs::{Actor, Order, Role, Send, Start, Used};
 use statemark_server::{Caller, Options, Set};
-use statemark_store::body::EffectStatus;
-use statemark_store::runs::{Checkpoint, PutArtifact, ReportEffect};
-use statemark_store::{Actor, Order, Role, Send, Start, Used};
 
 use crate::bench::Bench;
 

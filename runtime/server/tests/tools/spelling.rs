@@ -1,10 +1,10 @@
 //! Whatever way an argument is spelled, policy and the tool see the same run.
 
 use serde_json::{Map, Value, json};
+use statemark_runs::body::Body;
+use statemark_runs::policy::UNGATED;
+use statemark_runs::{Actor, MAX_PAGE, Order, Role, RunId, Start};
 use statemark_server::{Caller, Options, Set};
-use statemark_store::body::Body;
-use statemark_store::policy::UNGATED;
-use statemark_store::{Actor, MAX_PAGE, Order, Role, RunId, Start};
 
 use crate::bench::Bench;
 

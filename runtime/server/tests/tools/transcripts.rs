@@ -24,8 +24,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
+use statemark_runs::{Actor, Role};
 use statemark_server::{Asks, Caller, Options, Set};
-use statemark_store::{Actor, Role};
 
 use crate::bench::Bench;
 

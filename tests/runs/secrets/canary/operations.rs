@@ -6,15 +6,15 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use statemark_store::body::{
+use statemark_runs::body::{
     Annotation, EffectStatus, Note, Progress, RequestKind, Scope, StepStatus, Subflow,
 };
-use statemark_store::check::{Declared, Ran};
-use statemark_store::runs::{
+use statemark_runs::check::{Declared, Ran};
+use statemark_runs::runs::{
     Checkpoint, DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, Fork, Migrate, PutArtifact,
     ReportEffect, ReportProgress, Restore, Rewind,
 };
-use statemark_store::{
+use statemark_runs::{
     Actor, Advance, Answer, Ask, Body, Change, Checked, Force, Hash, Order, Registered, Reply,
     Report, Reserve, Role, RunCheck, RunError, Runs, Send, Start, Used, Withdraw,
 };

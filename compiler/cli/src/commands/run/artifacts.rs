@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
-use statemark_store::body::{Artifact, Finding, Refused, Stage, Verdict};
-use statemark_store::fold::Revision;
-use statemark_store::runs::{
+use statemark_runs::body::{Artifact, Finding, Refused, Stage, Verdict};
+use statemark_runs::fold::Revision;
+use statemark_runs::runs::{
     DiscardArtifact, FinalizeArtifact, MAX_ARTIFACT, PutArtifact, Submitted,
 };
-use statemark_store::{Loaded, Runs, Written};
+use statemark_runs::{Loaded, Runs, Written};
 
 use super::shown;
 use crate::args::{

@@ -1,7 +1,7 @@
 //! `ask`: a person is asked something about a run.
 
-use statemark_store::Ask;
-use statemark_store::body::RequestKind;
+use statemark_runs::Ask;
+use statemark_runs::body::RequestKind;
 
 use super::outcome;
 use crate::args::{AskArgs, KindArg};

@@ -1,9 +1,9 @@
 //! `run-check`: a check that the workflow or the project declares, for a run or by itself.
 
 use serde::Serialize;
-use statemark_store::body::Refused;
-use statemark_store::check::{self, Ran};
-use statemark_store::{Checked, RunCheck, RunId};
+use statemark_runs::body::Refused;
+use statemark_runs::check::{self, Ran};
+use statemark_runs::{Checked, RunCheck, RunId};
 
 use super::shown;
 use crate::args::{RunCheckArgs, TextFormat};

@@ -1,10 +1,10 @@
 //! `checkpoint`: working copies that are saved with a run, and put back.
 
 use serde::Serialize;
-use statemark_store::Written;
-use statemark_store::body::{Body, CheckpointRestored, CheckpointTaken, Refused};
-use statemark_store::fold::Checkpoint as Kept;
-use statemark_store::runs::{Checkpoint, Restore};
+use statemark_runs::Written;
+use statemark_runs::body::{Body, CheckpointRestored, CheckpointTaken, Refused};
+use statemark_runs::fold::Checkpoint as Kept;
+use statemark_runs::runs::{Checkpoint, Restore};
 
 use super::shown;
 use crate::args::{

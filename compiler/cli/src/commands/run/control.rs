@@ -1,6 +1,6 @@
 //! `pause`, `continue`, `cancel` and `force`.
 
-use statemark_store::{Force, Order, RunError, RunId, Runs, Written};
+use statemark_runs::{Force, Order, RunError, RunId, Runs, Written};
 
 use super::outcome;
 use crate::args::{CancelArgs, ContinueArgs, ForceArgs, OnRunArgs, PauseArgs};

@@ -1,8 +1,8 @@
 //! `approve`, `deny`, `answer` and `withdraw`: what becomes of a request.
 
 use serde_json::Value;
-use statemark_store::body::{Opened, RequestKind};
-use statemark_store::{Answer, Loaded, Reply, RunId, Runs, Withdraw, runs::run_of_request};
+use statemark_runs::body::{Opened, RequestKind};
+use statemark_runs::{Answer, Loaded, Reply, RunId, Runs, Withdraw, runs::run_of_request};
 
 use super::outcome;
 use crate::args::{AnswerArgs, ApproveArgs, DenyArgs, OnRequestArgs, WithdrawArgs};

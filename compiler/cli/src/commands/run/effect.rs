@@ -1,9 +1,9 @@
 //! `effect`: what a run has to do in the world, and what became of it.
 
 use serde::Serialize;
-use statemark_store::body::{Body, Effect, EffectStatus, Refused};
-use statemark_store::fold::EffectState;
-use statemark_store::runs::ReportEffect;
+use statemark_runs::body::{Body, Effect, EffectStatus, Refused};
+use statemark_runs::fold::EffectState;
+use statemark_runs::runs::ReportEffect;
 
 use super::shown;
 use crate::args::{EffectArgs, EffectWhat, EffectsArgs, ReportArgs, TextFormat};

@@ -5,8 +5,8 @@ mod read;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use statemark_store::body::{Cause, Event, Refused, Step};
-use statemark_store::{Advance, Advanced, RunError, RunId, RunView, Start};
+use statemark_runs::body::{Cause, Event, Refused, Step};
+use statemark_runs::{Advance, Advanced, RunError, RunId, RunView, Start};
 
 use super::shown;
 use crate::args::{EmitArgs, TextFormat};

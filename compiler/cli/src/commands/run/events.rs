@@ -1,7 +1,7 @@
 //! `events`: the journal of a run.
 
 use serde_json::Value;
-use statemark_store::{Body, Record, RunId, Runs, StoreError, fold};
+use statemark_runs::{Body, Record, RunId, Runs, StoreError, fold};
 
 use super::shown;
 use crate::args::{EventsArgs, TextFormat};

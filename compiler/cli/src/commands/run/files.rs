@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use statemark_store::FileChanges;
+use statemark_runs::FileChanges;
 
 /// The checkpoint that files would be put back to, and what that would change.
 pub(super) fn told(checkpoint: Option<&str>, files: Option<&FileChanges>) -> String {

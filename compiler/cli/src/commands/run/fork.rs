@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use statemark_store::RunId;
-use statemark_store::runs::{Fork, ForkPlan};
+use statemark_runs::RunId;
+use statemark_runs::runs::{Fork, ForkPlan};
 
 use super::{files, shown};
 use crate::args::{ForkArgs, TextFormat};

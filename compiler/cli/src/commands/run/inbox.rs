@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use statemark_store::body::{Opened, RequestKind};
-use statemark_store::{Head, Query, RunId, Runs, Status, shell_word};
+use statemark_runs::body::{Opened, RequestKind};
+use statemark_runs::{Head, Query, RunId, Runs, Status, shell_word};
 
 use super::shown;
 use crate::args::{InboxArgs, TextFormat};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use statemark_store::body::{Body, Migrated, Refused};
-use statemark_store::runs::{Migrate, MigrationPlan, Obstacle};
-use statemark_store::{Loaded, RowChanges, RunView};
+use statemark_runs::body::{Body, Migrated, Refused};
+use statemark_runs::runs::{Migrate, MigrationPlan, Obstacle};
+use statemark_runs::{Loaded, RowChanges, RunView};
 
 use super::shown;
 use crate::args::{MigrateArgs, TextFormat};

@@ -1,8 +1,8 @@
 //! What came of an order: the same for all commands that change a run.
 
 use serde::Serialize;
-use statemark_store::body::{Event, Opened, Refused, Subject};
-use statemark_store::{Body, Call, Loaded, RunView, Runs, Written, raised_when};
+use statemark_runs::body::{Event, Opened, Refused, Subject};
+use statemark_runs::{Body, Call, Loaded, RunView, Runs, Written, raised_when};
 
 use super::{shown, why};
 use crate::args::{StoreArgs, TextFormat};

@@ -1,6 +1,6 @@
 //! `replay`: the machine runs again over a journal.
 
-use statemark_store::runs::{Difference, Replay};
+use statemark_runs::runs::{Difference, Replay};
 
 use super::shown;
 use crate::args::{ReplayArgs, TextFormat};

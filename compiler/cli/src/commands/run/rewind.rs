@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use statemark_store::body::{EffectStatus, Scope};
-use statemark_store::runs::{Rewind, RewindPlan};
+use statemark_runs::body::{EffectStatus, Scope};
+use statemark_runs::runs::{Rewind, RewindPlan};
 
 use super::{files, outcome, shown};
 use crate::args::{RewindArgs, ScopeArg, TextFormat};

@@ -1,6 +1,6 @@
 //! `runs`: which runs there are.
 
-use statemark_store::{Head, Query, Status};
+use statemark_runs::{Head, Query, Status};
 
 use super::shown;
 use crate::args::{RunsArgs, TextFormat};

@@ -1,6 +1,6 @@
 //! `send`: an event for a run.
 
-use statemark_store::{Order, Send};
+use statemark_runs::{Order, Send};
 
 use super::outcome;
 use crate::args::SendArgs;

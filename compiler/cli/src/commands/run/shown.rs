@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_store::fold::WaitingFor;
-use statemark_store::{Fact, Legal, PendingTimer, RunView, Status};
+use statemark_runs::fold::WaitingFor;
+use statemark_runs::{Fact, Legal, PendingTimer, RunView, Status};
 
 use crate::lines::{WIDTH, cut, first_line};
 use crate::palette::Palette;

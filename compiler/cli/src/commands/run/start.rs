@@ -1,6 +1,6 @@
 //! `start`: a run of a workflow begins.
 
-use statemark_store::Start;
+use statemark_runs::Start;
 
 use super::shown;
 use crate::args::{StartArgs, TextFormat};

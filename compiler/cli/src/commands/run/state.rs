@@ -1,6 +1,6 @@
 //! `state`: where a run is.
 
-use statemark_store::{Loaded, Runs, fold};
+use statemark_runs::{Loaded, Runs, fold};
 
 use super::shown;
 use crate::args::{StateArgs, TextFormat};

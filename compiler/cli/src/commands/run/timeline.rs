@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use statemark_store::runs::{Marked, Timeline};
+use statemark_runs::runs::{Marked, Timeline};
 
 use super::shown;
 use crate::args::{TextFormat, TimelineArgs};

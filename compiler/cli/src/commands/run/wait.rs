@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use statemark_store::{RunState, Status, WaitingFor};
+use statemark_runs::{RunState, Status, WaitingFor};
 
 use super::{runs as listing, shown};
 use crate::args::{TextFormat, WaitArgs};

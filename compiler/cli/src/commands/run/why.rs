@@ -1,6 +1,6 @@
 //! `why`: why a run stands where it does, and what would move it.
 
-use statemark_store::{Call, Loaded, Reason, shell_word};
+use statemark_runs::{Call, Loaded, Reason, shell_word};
 
 use super::shown;
 use crate::args::{TextFormat, WhyArgs};

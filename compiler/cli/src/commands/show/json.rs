@@ -73,11 +73,11 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::Value;
 use statemark_compiler::valid::Proof;
+use statemark_runs::raised_when;
 use statemark_runtime::{
     ActionId, ActionKind, ActionRow, EventId, EventKind, EventRow, StateId, StateKind, StateRow,
     Table, TransitionId, TransitionRow,
 };
-use statemark_store::raised_when;
 
 use crate::loading::Loaded;
 use crate::wording::{self, Meta};

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use statemark_store::keep;
-
 use super::report;
 use crate::args::BackupArgs;
 use crate::bar::{Bar, Unit};
@@ -19,7 +17,7 @@ pub(super) fn run(args: &BackupArgs, printer: &mut Printer) -> Result<ExitStatus
     not_in_use(&args.file, store.path())?;
     let copied = {
         let mut bar = Bar::new(printer, "copying", Unit::Pages);
-        keep::backup(&store, fresh.temporary(), &mut |it| bar.tell(it))
+        statemark_stores::backup(&store, fresh.temporary(), &mut |it| bar.tell(it))
     };
     let mut copied = copied.map_err(FailureKind::Store)?;
     fresh.settle()?;

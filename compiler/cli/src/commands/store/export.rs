@@ -3,8 +3,8 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use statemark_store::keep::{self, Exported};
-use statemark_store::{RunId, Runs};
+use statemark_runs::maintenance::{self, Exported};
+use statemark_runs::{RunId, Runs};
 
 use super::report;
 use crate::args::ExportArgs;
@@ -45,7 +45,7 @@ fn write(
     printer: &mut Printer,
 ) -> Result<Exported, Failure> {
     let mut bar = Bar::new(printer, "writing", Unit::Records);
-    let exported = keep::export(all.store(), only, out, &mut |it| bar.tell(it));
+    let exported = maintenance::export(all.store(), only, out, &mut |it| bar.tell(it));
     Ok(exported.map_err(FailureKind::Store)?)
 }
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use statemark_store::keep::{self, Progress};
+use statemark_runs::maintenance::{self, Progress};
 
 use super::report;
 use crate::args::ImportArgs;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &ImportArgs, printer: &mut Printer) -> Result<ExitStatus
             progress: Progress { done: 0, all },
             bar: Bar::new(printer, "reading", Unit::Bytes),
         };
-        keep::import(into.store(), &mut BufReader::new(counted))
+        maintenance::import(into.store(), &mut BufReader::new(counted))
     };
     let imported = imported.map_err(FailureKind::Import)?;
     printer.result(&report(&imported, args.store.format()));

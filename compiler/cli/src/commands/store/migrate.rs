@@ -1,6 +1,6 @@
 //! `store migrate`: all runs of a store, into another.
 
-use statemark_store::keep;
+use statemark_runs::maintenance;
 
 use super::report;
 use crate::args::{MoveArgs, TextFormat};
@@ -15,7 +15,7 @@ pub(super) fn run(args: &MoveArgs, printer: &mut Printer) -> Result<ExitStatus, 
     let to = runs::store_at(&args.to, false)?;
     let moved = {
         let mut bar = Bar::new(printer, "moving", Unit::Records);
-        keep::migrate(&*from, &*to, &mut |it| bar.tell(it))
+        maintenance::migrate(&*from, &*to, &mut |it| bar.tell(it))
     };
     let moved = moved.map_err(FailureKind::Store)?;
     let format = if args.json {

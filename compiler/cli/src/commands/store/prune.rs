@@ -1,6 +1,6 @@
 //! `store prune`: runs that are over go.
 
-use statemark_store::keep::{self, Prune};
+use statemark_runs::maintenance::{self, Prune};
 
 use super::report;
 use crate::args::{PruneArgs, TextFormat};
@@ -24,7 +24,7 @@ pub(super) fn run(args: &PruneArgs, printer: &mut Printer) -> Result<ExitStatus,
     };
     let pruned = {
         let mut bar = Bar::new(printer, "looking", Unit::Runs);
-        keep::prune(all.store(), &wanted, &mut |it| bar.tell(it))
+        maintenance::prune(all.store(), &wanted, &mut |it| bar.tell(it))
     };
     let pruned = pruned.map_err(FailureKind::Store)?;
     let format = args.store.format();

@@ -1,7 +1,7 @@
 //! `store verify`: whether everything is as it was written.
 
 use serde::Serialize;
-use statemark_store::{StoreError, keep};
+use statemark_runs::{StoreError, maintenance};
 
 use super::report;
 use crate::args::{TextFormat, VerifyArgs};
@@ -26,12 +26,12 @@ pub(super) fn run(args: &VerifyArgs, printer: &mut Printer) -> Result<ExitStatus
     })
 }
 
-fn look(args: &VerifyArgs, printer: &mut Printer) -> Result<keep::Verified, Failure> {
+fn look(args: &VerifyArgs, printer: &mut Printer) -> Result<maintenance::Verified, Failure> {
     let all = runs::open(&args.store)?;
     let only = args.run.as_deref().map(|run| runs::find(&all, run));
     let only = only.transpose()?;
     let mut bar = Bar::new(printer, "verifying", Unit::Records);
-    let verified = keep::verify(all.store(), only.as_ref(), &mut |it| bar.tell(it));
+    let verified = maintenance::verify(all.store(), only.as_ref(), &mut |it| bar.tell(it));
     Ok(verified.map_err(FailureKind::Store)?)
 }
 

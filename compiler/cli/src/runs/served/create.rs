@@ -10,8 +10,8 @@ use std::sync::PoisonError;
 
 use serde_json::json;
 use statemark_compiler::back;
+use statemark_runs::Hash;
 use statemark_server::{Catalog, Created, NewSpec, Problem};
-use statemark_store::Hash;
 
 use super::{Served, checked, findings};
 use crate::failure::{Failure, FailureKind};

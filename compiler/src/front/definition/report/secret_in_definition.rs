@@ -3,7 +3,7 @@
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 
-/// What the shapes are called that [`statemark_runtime::secret`] knows.
+/// What the shapes are called that [`statemark_text::secret`] knows.
 const SHAPES: [(&str, &str); 8] = [
     ("aws_key", "an AWS key"),
     ("github_token", "a token of GitHub's"),

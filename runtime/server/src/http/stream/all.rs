@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use axum::response::sse::Event;
 use serde_json::{Value, json};
-use statemark_store::{Hash, Head, RunId, Watermark};
+use statemark_runs::{Hash, Head, RunId, Watermark};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::response::sse::Event;
 use serde_json::{Value, json};
-use statemark_store::{Record, RunId};
+use statemark_runs::{Record, RunId};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 

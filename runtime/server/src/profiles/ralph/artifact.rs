@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::Finding;
-use statemark_store::runs::{PutArtifact, Submitted};
-use statemark_store::{Loaded, RunId, Written, builtins};
+use statemark_runs::body::Finding;
+use statemark_runs::runs::{PutArtifact, Submitted};
+use statemark_runs::{Loaded, RunId, Written, builtins};
 
 use super::shape;
 use crate::call::Call;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::body::{Note, StepStatus};
-use statemark_store::fold::StepState;
-use statemark_store::runs::ReportProgress;
-use statemark_store::{Advance, Advanced, Loaded, Order, Report, RunError, StoreError};
+use statemark_runs::body::{Note, StepStatus};
+use statemark_runs::fold::StepState;
+use statemark_runs::runs::ReportProgress;
+use statemark_runs::{Advance, Advanced, Loaded, Order, Report, RunError, StoreError};
 
 use super::shape;
 use crate::call::Call;

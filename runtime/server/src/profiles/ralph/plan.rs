@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::body::Stage;
-use statemark_store::runs::{DiscardArtifact, FinalizeArtifact};
-use statemark_store::{Contract, Loaded, builtin};
+use statemark_runs::body::Stage;
+use statemark_runs::runs::{DiscardArtifact, FinalizeArtifact};
+use statemark_runs::{Contract, Loaded, builtin};
 
 use super::artifact::{broken, check, submit};
 use super::shape;

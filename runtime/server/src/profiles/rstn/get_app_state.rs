@@ -1,7 +1,7 @@
 //! `rstn_get_app_state`: what there is, what goes on, and what was answered.
 
 use serde_json::{Map, Value, json};
-use statemark_store::{Loaded, Status};
+use statemark_runs::{Loaded, Status};
 
 use super::{Nothing, shape};
 use crate::call::Call;

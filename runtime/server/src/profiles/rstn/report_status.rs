@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::{RequestKind, StepStatus};
-use statemark_store::{Advance, Ask, Report};
+use statemark_runs::body::{RequestKind, StepStatus};
+use statemark_runs::{Advance, Ask, Report};
 
 use super::{driven, shape};
 use crate::call::Call;

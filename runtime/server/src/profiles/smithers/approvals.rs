@@ -5,9 +5,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::{RequestKind, Resolution};
-use statemark_store::fold::Request;
-use statemark_store::{Answer, Loaded, Reply};
+use statemark_runs::body::{RequestKind, Resolution};
+use statemark_runs::fold::Request;
+use statemark_runs::{Answer, Loaded, Reply};
 
 use super::summary::{self, Teller};
 use super::{ENDS, invalid, shape};

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::Loaded;
-use statemark_store::body::{Artifact, Stage};
-use statemark_store::fold::Revision;
+use statemark_runs::Loaded;
+use statemark_runs::body::{Artifact, Stage};
+use statemark_runs::fold::Revision;
 
 use super::nodes::{self, Nodes, Visit};
 use super::{load, shape, summary};

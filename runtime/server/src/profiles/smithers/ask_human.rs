@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::{RequestKind, Resolution};
-use statemark_store::fold::Request;
-use statemark_store::runs::run_of_request;
-use statemark_store::{Ask, Loaded};
+use statemark_runs::body::{RequestKind, Resolution};
+use statemark_runs::fold::Request;
+use statemark_runs::runs::run_of_request;
+use statemark_runs::{Ask, Loaded};
 
 use super::affirmative::is_affirmative;
 use super::{invalid, nodes, shape, summary};

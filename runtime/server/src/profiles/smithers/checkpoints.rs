@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::Loaded;
-use statemark_store::fold::Checkpoint;
-use statemark_store::runs::Restore;
+use statemark_runs::Loaded;
+use statemark_runs::fold::Checkpoint;
+use statemark_runs::runs::Restore;
 
 use super::nodes::{self, Nodes};
 use super::{ENDS, load, shape};

@@ -6,10 +6,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::{
+use statemark_runs::body::{
     Body, EffectStatus, RequestKind, Resolution, StepRecord, StepStatus, ToolVerdict,
 };
-use statemark_store::{MAX_PAGE, Record};
+use statemark_runs::{MAX_PAGE, Record};
 
 use super::nodes::{Nodes, Visit};
 use super::{count, invalid, load, shape};

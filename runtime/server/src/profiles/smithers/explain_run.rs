@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::{Call as Proposed, Loaded, Reason, WaitingFor, shell_word};
+use statemark_runs::{Call as Proposed, Loaded, Reason, WaitingFor, shell_word};
 
 use super::summary::{self, own_timers};
 use super::{load, shape};

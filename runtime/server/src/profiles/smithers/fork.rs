@@ -5,8 +5,8 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::runs::{Fork, Restore, Rewind};
-use statemark_store::{Loaded, NameError, RunError, RunId, StoreError, fold};
+use statemark_runs::runs::{Fork, Restore, Rewind};
+use statemark_runs::{Loaded, NameError, RunError, RunId, StoreError, fold};
 
 use super::nodes;
 use super::rewind::check_effects;

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::{Body, Usage};
-use statemark_store::{Loaded, fold};
+use statemark_runs::body::{Body, Usage};
+use statemark_runs::{Loaded, fold};
 
 use super::nodes::{Nodes, Visit};
 use super::{approvals, artifacts, count, load, shape, summary};

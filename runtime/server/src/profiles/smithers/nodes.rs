@@ -1,8 +1,8 @@
 //! Nodes as the journal has them: each visit of a state that a person sees, with its attempts.
 
 use serde_json::{Value, json};
-use statemark_store::body::{Body, StepStatus};
-use statemark_store::{Loaded, fold};
+use statemark_runs::body::{Body, StepStatus};
+use statemark_runs::{Loaded, fold};
 
 use super::summary;
 use crate::call::Call;

@@ -5,9 +5,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::Scope;
-use statemark_store::runs::{Rewind, RewindPlan};
-use statemark_store::{Loaded, RunError, RunId, Written, fold};
+use statemark_runs::body::Scope;
+use statemark_runs::runs::{Rewind, RewindPlan};
+use statemark_runs::{Loaded, RunError, RunId, Written, fold};
 
 use super::nodes::Nodes;
 use super::summary::{self, Teller};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::{Loaded, Start, Status, StoreError};
+use statemark_runs::{Loaded, Start, Status, StoreError};
 
 use super::rewind::{self, Back};
 use super::summary::{self, Teller};

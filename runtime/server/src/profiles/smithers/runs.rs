@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::{Loaded, MAX_PAGE, Query, Status};
+use statemark_runs::{Loaded, MAX_PAGE, Query, Status};
 
 use super::nodes::Nodes;
 use super::summary::{self, Teller};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use statemark_store::body::{RequestKind, StepStatus};
-use statemark_store::fold::Request;
-use statemark_store::{Loaded, PendingTimer, Status, WaitingFor};
+use statemark_runs::body::{RequestKind, StepStatus};
+use statemark_runs::fold::Request;
+use statemark_runs::{Loaded, PendingTimer, Status, WaitingFor};
 
 use super::nodes::Nodes;
 use crate::call::Call;

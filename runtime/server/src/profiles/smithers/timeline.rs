@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::runs::{Mark, Marked};
-use statemark_store::{Loaded, Record, StoreError, fold};
+use statemark_runs::runs::{Mark, Marked};
+use statemark_runs::{Loaded, Record, StoreError, fold};
 
 use super::{load, shape};
 use crate::call::Call;

@@ -5,8 +5,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::Body;
-use statemark_store::fold;
+use statemark_runs::body::Body;
+use statemark_runs::fold;
 
 use super::nodes::Nodes;
 use super::{invalid, load, shape};

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::body::Refused;
-use statemark_store::{Force, Role, Status};
+use statemark_runs::body::Refused;
+use statemark_runs::{Force, Role, Status};
 
 use super::{OfSession, active, driven, loaded, state, status};
 use crate::call::Call;

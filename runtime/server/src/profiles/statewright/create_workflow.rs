@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::{Role, RunError};
+use statemark_runs::{Role, RunError};
 
 use crate::call::Call;
 use crate::catalog::NewSpec;

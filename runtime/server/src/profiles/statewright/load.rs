@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::{Head, Loaded, Role, RunError, RunId, Start, Status, StoreError};
+use statemark_runs::{Head, Loaded, Role, RunError, RunId, Start, Status, StoreError};
 
 use super::state;
 use crate::call::Call;
@@ -164,7 +164,7 @@ fn resumed(call: &Call<'_>, run: &RunId) -> Outcome {
 
 /// Ends the run that another of the same workflow takes the place of.
 fn give_up(call: &Call<'_>, before: &Loaded) -> Result<(), Problem> {
-    let by_person = |it: &statemark_store::Actor| it.role >= Role::Person;
+    let by_person = |it: &statemark_runs::Actor| it.role >= Role::Person;
     if before.state.paused_by.as_ref().is_some_and(by_person)
         && call.caller.actor.role < Role::Person
     {

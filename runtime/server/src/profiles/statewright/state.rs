@@ -1,7 +1,7 @@
 //! `statewright_get_state`: where the run is, what is granted, what leads on.
 
 use serde_json::{Map, Value, json};
-use statemark_store::{Legal, Loaded, Question};
+use statemark_runs::{Legal, Loaded, Question};
 
 use super::{OfSession, active, driven, status};
 use crate::call::Call;
@@ -94,7 +94,7 @@ fn transition(legal: &Legal) -> Value {
         if legal.requires_approval {
             map.insert("requires_approval".to_owned(), json!(true));
         }
-        let unmet = legal.unmet.iter().map(statemark_store::Unmet::told);
+        let unmet = legal.unmet.iter().map(statemark_runs::Unmet::told);
         let lacks = legal.lacks.iter().map(|it| format!("`{it}` is missing"));
         let held = legal.held_by.iter().map(|it| it.reason.clone());
         let blocked: Vec<String> = unmet.chain(lacks).chain(held).collect();

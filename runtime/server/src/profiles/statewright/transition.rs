@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_runtime::near::nearest;
-use statemark_store::body::{Opened, Refused};
-use statemark_store::{Loaded, Send, Sent, Written};
+use statemark_runs::body::{Opened, Refused};
+use statemark_runs::{Loaded, Send, Sent, Written};
+use statemark_text::suggest::nearest;
 
 use super::{active, driven};
 use crate::call::Call;

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use statemark_store::{Role, RunError, Workflow};
+use statemark_runs::{Role, RunError, Workflow};
 
 use crate::call::Call;
 use crate::problem::Problem;

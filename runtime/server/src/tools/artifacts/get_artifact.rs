@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::body::Artifact;
-use statemark_store::fold::Revision;
-use statemark_store::{Loaded, RunError, RunId};
+use statemark_runs::body::Artifact;
+use statemark_runs::fold::Revision;
+use statemark_runs::{Loaded, RunError, RunId};
 
 use super::diagnostic;
 use crate::bounds;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use statemark_store::runs::ReportProgress;
+use statemark_runs::runs::ReportProgress;
 
 use crate::call::Call;
 use crate::tool::{Data, Hints, Set, Tool};

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use statemark_store::body::Verdict;
-use statemark_store::runs::{
+use statemark_runs::body::Verdict;
+use statemark_runs::runs::{
     DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact, Submitted,
 };
-use statemark_store::{Loaded, Order, Written};
+use statemark_runs::{Loaded, Order, Written};
 
 use super::diagnostic;
 use crate::call::Call;

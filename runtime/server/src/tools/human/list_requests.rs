@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::RunId;
+use statemark_runs::RunId;
 
 use super::{Filter, Kind, asked, place};
 use crate::call::Call;

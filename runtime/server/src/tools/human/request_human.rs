@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::Ask;
+use statemark_runs::Ask;
 
 use super::Kind;
 use crate::call::Call;

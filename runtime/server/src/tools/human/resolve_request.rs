@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::RequestKind;
-use statemark_store::runs::run_of_request;
-use statemark_store::{Answer, Reply, RunId, Withdraw, Written};
+use statemark_runs::body::RequestKind;
+use statemark_runs::runs::run_of_request;
+use statemark_runs::{Answer, Reply, RunId, Withdraw, Written};
 
 use super::{Filter, Kind, asked};
 use crate::bounds;

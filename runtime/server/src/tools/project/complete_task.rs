@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::{Role, RunError};
+use statemark_runs::{Role, RunError};
 
 use crate::call::Call;
 use crate::problem::Problem;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use statemark_store::Hash;
+use statemark_runs::Hash;
 
 use crate::bounds;
 use crate::call::Call;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::check::{self, Declared, Ran};
-use statemark_store::{Checked, Loaded, Role, RunCheck, RunError, Written};
+use statemark_runs::check::{self, Declared, Ran};
+use statemark_runs::{Checked, Loaded, Role, RunCheck, RunError, Written};
 
 use crate::call::Call;
 use crate::problem::Problem;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::{Force, fold};
+use statemark_runs::{Force, fold};
 
 use crate::call::Call;
 use crate::problem::Problem;

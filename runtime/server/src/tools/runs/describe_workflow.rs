@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use statemark_runs::{Workflow, expression, raised_when};
 use statemark_runtime::{
     ActionKind, EventId, EventKind, StateId, Table, TransitionId, TransitionRow,
 };
-use statemark_store::{Workflow, expression, raised_when};
 
 use crate::call::Call;
 use crate::pages::{PartCursor, Place, no_cursor};

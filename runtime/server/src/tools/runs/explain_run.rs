@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::{Call as Proposed, Legal, Loaded, Reason, Role};
+use statemark_runs::{Call as Proposed, Legal, Loaded, Reason, Role};
 
 use crate::bounds;
 use crate::call::Call;

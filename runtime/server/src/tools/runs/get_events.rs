@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::{Body, Record, RunId};
+use statemark_runs::{Body, Record, RunId};
 
 use crate::bounds;
 use crate::call::Call;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::RunId;
+use statemark_runs::RunId;
 
 use crate::call::Call;
 use crate::next::part;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::{Cursor, Head, Query, Status};
+use statemark_runs::{Cursor, Head, Query, Status};
 
 use crate::bounds;
 use crate::call::Call;

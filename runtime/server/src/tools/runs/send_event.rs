@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::StepStatus;
-use statemark_store::runs::Sent;
-use statemark_store::{
+use statemark_runs::body::StepStatus;
+use statemark_runs::runs::Sent;
+use statemark_runs::{
     Advance, Advanced, Call as Proposed, Loaded, Reason, Report, Send, Written, fold, raised_when,
 };
 

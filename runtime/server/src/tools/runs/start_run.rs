@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::{Head, MAX_PAGE, Query, RunError, RunId, Start, StoreError, Written};
+use statemark_runs::{Head, MAX_PAGE, Query, RunError, RunId, Start, StoreError, Written};
 
 use crate::call::Call;
 use crate::problem::Problem;

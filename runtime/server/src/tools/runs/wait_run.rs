@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::Loaded;
+use statemark_runs::Loaded;
 
 use super::get_events::whole;
 use crate::bounds;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::fold::Checkpoint as Kept;
-use statemark_store::runs::{Checkpoint, Restore};
-use statemark_store::{Loaded, Written};
+use statemark_runs::fold::Checkpoint as Kept;
+use statemark_runs::runs::{Checkpoint, Restore};
+use statemark_runs::{Loaded, Written};
 
 use crate::call::Call;
 use crate::pages::Place;

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_store::body::Body;
-use statemark_store::runs::Fork;
-use statemark_store::{RunError, RunId, StoreError};
+use statemark_runs::body::Body;
+use statemark_runs::runs::Fork;
+use statemark_runs::{RunError, RunId, StoreError};
 
 use crate::call::Call;
 use crate::problem::Problem;

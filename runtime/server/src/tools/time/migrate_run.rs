@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_store::body::Body;
-use statemark_store::runs::{Migrate, MigrationPlan};
+use statemark_runs::body::Body;
+use statemark_runs::runs::{Migrate, MigrationPlan};
 
 use crate::bounds;
 use crate::call::Call;

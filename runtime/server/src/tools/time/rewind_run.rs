@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use statemark_store::body::Scope;
-use statemark_store::runs::Rewind;
+use statemark_runs::body::Scope;
+use statemark_runs::runs::Rewind;
 
 use crate::call::Call;
 use crate::problem::Problem;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use statemark_store::keep::{untold, verify};
+use statemark_runs::maintenance::{untold, verify};
 
 use crate::call::Call;
 use crate::next::next;

@@ -1,8 +1,8 @@
 //! What the arguments of `emit` report: each type has its own fields in `--data`.
 
 use serde_json::{Map, Value};
-use statemark_store::body::{Annotation, Note, StepStatus, Subflow};
-use statemark_store::{Registered, Report};
+use statemark_runs::body::{Annotation, Note, StepStatus, Subflow};
+use statemark_runs::{Registered, Report};
 
 use crate::args::EmitArgs;
 use crate::failure::{Failure, FailureKind};

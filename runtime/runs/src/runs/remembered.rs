@@ -1,0 +1,75 @@
+//! What runs were when they were last looked at, so that only the records since then are read.
+//!
+//! Nothing depends on it: a state is taken from here only if the journal still has the record that it ended with, which
+//! the chain of hashes says. A process that has just begun remembers nothing and gives the same answers.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use crate::fold::{self, RunState};
+use crate::hash::Hash;
+use crate::id::RunId;
+use crate::store::{Head, Store, StoreError};
+
+/// Most runs that are remembered. Why: an agent drives one or a few, and a state may hold a context of a megabyte.
+const MOST: usize = 32;
+
+/// Most records behind a remembered state that are read one by one. Why: beyond, the fold that the store keeps is nearer.
+const NEAR: u64 = super::change::FOLD_EVERY;
+
+/// What a run was.
+struct Entry {
+    run: RunId,
+    /// The hash of the last record in it.
+    hash: Hash,
+    state: RunState,
+}
+
+/// What runs were, the last one that was looked at first.
+#[derive(Default)]
+pub(super) struct Remembered {
+    entries: Mutex<VecDeque<Entry>>,
+}
+
+impl Remembered {
+    /// The state of a run that ends so.
+    ///
+    /// # Errors
+    ///
+    /// As for [`fold::read`].
+    pub(super) fn state(&self, store: &dyn Store, head: &Head) -> Result<RunState, StoreError> {
+        let state = match self.at(&head.run) {
+            Some((hash, state)) if state.seq == head.seq && hash == head.hash => return Ok(state),
+            Some((hash, state)) if state.seq < head.seq && head.seq - state.seq <= NEAR => {
+                fold::continued(store, &head.run, (state, hash), Some(head.seq))?
+            }
+            _ => None,
+        };
+        let state = match state {
+            Some(state) => state,
+            None => fold::read(store, &head.run, Some(head.seq))?,
+        };
+        self.put(head, &state);
+        Ok(state)
+    }
+
+    /// What a run was, and the hash of the last record in it.
+    fn at(&self, run: &RunId) -> Option<(Hash, RunState)> {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.iter().find(|it| it.run == *run)?;
+        Some((entry.hash, entry.state.clone()))
+    }
+
+    /// Remembers the state of a run that ends so.
+    pub(super) fn put(&self, head: &Head, state: &RunState) {
+        let entry = Entry {
+            run: head.run.clone(),
+            hash: head.hash,
+            state: state.clone(),
+        };
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.retain(|it| it.run != head.run);
+        entries.truncate(MOST.saturating_sub(1));
+        entries.push_front(entry);
+    }
+}

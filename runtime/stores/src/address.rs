@@ -1,0 +1,78 @@
+//! Stores by address.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::memory::MemoryStore;
+use crate::sqlite::SqliteStore;
+use statemark_runs::Clock;
+use statemark_runs::store::{Store, StoreError};
+
+/// Opens the store at an address: `memory:`, `sqlite:PATH`, a path, which is SQLite's, or `postgres://…`. Leases and claims
+/// go by the clock, but in PostgreSQL by the time of the server, because the clocks of many machines differ.
+///
+/// # Errors
+///
+/// The address isn't one; what it leads to can't be opened.
+pub fn open(address: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, StoreError> {
+    if address == "memory:" {
+        return Ok(Arc::new(MemoryStore::new(clock)));
+    }
+    if ["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| address.starts_with(scheme))
+    {
+        return postgres(address);
+    }
+    if address.is_empty() || address == "sqlite:" {
+        let what = "the address of the store is empty: write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory:`".to_owned();
+        return Err(StoreError::Invalid { what });
+    }
+    let Some(path) = file_of(address) else {
+        // It isn't quoted: an address with `://` may hold a password.
+        let scheme = address.split("://").next().unwrap_or_default();
+        let what = format!(
+            "there are no stores of the kind `{scheme}`; write `sqlite:PATH`, `postgres://USER@HOST/DATABASE` or `memory:`"
+        );
+        return Err(StoreError::Invalid { what });
+    };
+    Ok(Arc::new(SqliteStore::open(path, clock)?))
+}
+
+/// The file that an address leads to, if it leads to one.
+#[must_use]
+pub fn file_of(address: &str) -> Option<&Path> {
+    let path = address.strip_prefix("sqlite:").unwrap_or(address);
+    let is_file = !path.is_empty() && !path.contains("://") && address != "memory:";
+    is_file.then(|| Path::new(path))
+}
+
+#[cfg(feature = "postgres")]
+fn postgres(address: &str) -> Result<Arc<dyn Store>, StoreError> {
+    Ok(Arc::new(crate::postgres::PostgresStore::open(address)?))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn postgres(_: &str) -> Result<Arc<dyn Store>, StoreError> {
+    let what =
+        "this build can't reach PostgreSQL; build `statemark-stores` with the feature `postgres`"
+            .to_owned();
+    Err(StoreError::Invalid { what })
+}
+
+#[cfg(all(test, not(feature = "postgres")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_without_postgres_says_how_to_get_it() {
+        let address = "postgres://someone:canary@host/runs";
+        let error = open(address, Arc::new(statemark_runs::SystemClock))
+            .err()
+            .unwrap();
+        assert_eq!(
+            error.to_string(),
+            "this build can't reach PostgreSQL; build `statemark-stores` with the feature `postgres`"
+        );
+    }
+}

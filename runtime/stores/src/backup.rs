@@ -1,0 +1,53 @@
+//! A copy of a store in a file, while others write to it.
+//!
+//! Two stores must never act on one run, so the copy sleeps: nobody holds a lease in it, tokens of leases that were held
+//! are worthless, its timers are claimed for ever, and nothing is written to its runs. [`SqliteStore::wake`] makes it a store that acts; or its runs are
+//! [moved](statemark_runs::maintenance::migrate()) to another store, where their timers are armed anew.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use statemark_runs::maintenance::Tell;
+use statemark_runs::store::StoreError;
+
+use crate::sqlite::SqliteStore;
+
+/// What was copied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BackedUp {
+    /// The new file.
+    pub path: PathBuf,
+    /// How many runs are in it.
+    pub runs: usize,
+    /// How many of its timers sleep.
+    pub timers: usize,
+}
+
+impl fmt::Display for BackedUp {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, timers) = (self.path.display(), self.timers);
+        let ending = if self.runs == 1 { "" } else { "s" };
+        write!(out, "copied {} run{ending} to `{path}`", self.runs)?;
+        match timers {
+            0 => Ok(()),
+            1 => out.write_str("; 1 timer sleeps there until the copy is woken"),
+            timers => write!(out, "; {timers} timers sleep there until the copy is woken"),
+        }
+    }
+}
+
+/// Copies a store to a new file, as it is at one moment. `tell` is told in pages of the file.
+///
+/// # Errors
+///
+/// There is such a file; it can't be written; the store can't be read.
+pub fn backup(store: &SqliteStore, to: &Path, tell: Tell<'_>) -> Result<BackedUp, StoreError> {
+    let (runs, timers) = store.copy_to(to, tell)?;
+    Ok(BackedUp {
+        path: to.to_owned(),
+        runs,
+        timers,
+    })
+}

@@ -1,0 +1,408 @@
+//! A store in memory: for tests and examples, and what the others are compared with.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use statemark_runs::Clock;
+use statemark_runs::Hash;
+use statemark_runs::store::{
+    Append, Appended, Cursor, Due, End, Expect, Fence, Head, Hint, Lease, MAX_PAGE, Page,
+    PendingTimer, Query, Seen, Store, StoreError, Watermark, no_record, no_run,
+};
+use statemark_runs::{Key, RunId};
+use statemark_runs::{Record, chain};
+
+/// A store in memory.
+pub struct MemoryStore {
+    clock: Box<dyn Clock>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    runs: BTreeMap<RunId, Run>,
+    /// With the time at which somebody has kept them last.
+    blobs: BTreeMap<Hash, (Vec<u8>, u64)>,
+    /// Counts appends, for watchers.
+    version: u64,
+}
+
+struct Run {
+    head: Head,
+    /// Its own records; those of a fork's parent stay there.
+    records: Vec<Record>,
+    keys: BTreeMap<Key, Seen>,
+    fence: u64,
+    lease: Option<Lease>,
+    timers: BTreeMap<PendingTimer, Option<u64>>,
+    fold: Option<(u64, Vec<u8>)>,
+    version: u64,
+}
+
+impl MemoryStore {
+    /// An empty store, whose leases and claims go by that clock.
+    #[must_use]
+    pub fn new(clock: impl Clock + 'static) -> Self {
+        Self {
+            clock: Box::new(clock),
+            inner: Mutex::default(),
+        }
+    }
+
+    /// A panic of another thread leaves nothing half-changed: each change is prepared before it is made.
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn run(&self, run: &RunId) -> Result<&Run, StoreError> {
+        self.runs.get(run).ok_or_else(|| no_run(run))
+    }
+
+    fn run_mut(&mut self, run: &RunId) -> Result<&mut Run, StoreError> {
+        self.runs.get_mut(run).ok_or_else(|| no_run(run))
+    }
+
+    fn record(&self, run: &RunId, seq: u64) -> Option<&Record> {
+        let found = self.runs.get(run)?;
+        match &found.head.forked {
+            Some((parent, at)) if seq <= *at => self.record(parent, seq),
+            forked => {
+                let before = forked.as_ref().map_or(0, |(_, at)| *at);
+                let index = seq.checked_sub(before)?.checked_sub(1)?;
+                found.records.get(usize::try_from(index).ok()?)
+            }
+        }
+    }
+
+    fn append(
+        &mut self,
+        append: &Append,
+        start: (u64, Hash),
+        forked: Option<(RunId, u64)>,
+    ) -> Result<Appended, StoreError> {
+        if let Some(done) = self.replayed(append)? {
+            return Ok(done);
+        }
+        let end = self.runs.get(&append.run).map(|run| End {
+            seq: run.head.seq,
+            hash: run.head.hash,
+            fence: run.fence,
+        });
+        let (after, last) = append.behind(end.as_ref(), start, forked.is_some())?;
+        let key = append.key.as_ref();
+        let (records, hash) = chain(&append.records, key.map(|key| &key.0), after, last);
+        let (first, seq) = (after + 1, after + records.len() as u64);
+        let time = |record: Option<&Record>| record.map_or(0, |record| record.time);
+        let (created, updated) = (time(records.first()), time(records.last()));
+        self.version += 1;
+        let version = self.version;
+        let run = self.runs.entry(append.run.clone()).or_insert_with(|| Run {
+            head: Head {
+                run: append.run.clone(),
+                seq,
+                hash,
+                created,
+                updated,
+                forked,
+                summary: append.summary.clone(),
+            },
+            records: Vec::new(),
+            keys: BTreeMap::new(),
+            fence: 0,
+            lease: None,
+            timers: BTreeMap::new(),
+            fold: None,
+            version,
+        });
+        run.version = version;
+        run.head.seq = seq;
+        run.head.hash = hash;
+        run.head.updated = updated;
+        run.head.summary = append.summary.clone();
+        run.records.extend(records);
+        if let Some(timers) = &append.timers {
+            let claimed = std::mem::take(&mut run.timers);
+            let keep = |timer: &PendingTimer| claimed.get(timer).copied().flatten();
+            run.timers = timers.iter().map(|it| (it.clone(), keep(it))).collect();
+        }
+        if let Some((key, request)) = &append.key {
+            let (request, last) = (*request, seq);
+            let seen = Seen {
+                request,
+                first,
+                last,
+            };
+            run.keys.insert(key.clone(), seen);
+        }
+        Ok(Appended::Done { first, last: seq })
+    }
+
+    /// What the same request has done before.
+    fn replayed(&self, append: &Append) -> Result<Option<Appended>, StoreError> {
+        let Some((key, _)) = &append.key else {
+            return Ok(None);
+        };
+        let run = self.runs.get(&append.run);
+        let seen = run.and_then(|run| run.keys.get(key));
+        seen.map(|seen| append.replayed(seen)).transpose()
+    }
+}
+
+impl Store for MemoryStore {
+    fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+        append.check()?;
+        self.lock().append(append, (0, Hash::ZERO), None)
+    }
+
+    fn head(&self, run: &RunId) -> Result<Head, StoreError> {
+        Ok(self.lock().run(run)?.head.clone())
+    }
+
+    fn records(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+        let inner = self.lock();
+        let last = inner.run(run)?.head.seq;
+        let first = after.saturating_add(1);
+        let seqs = (first..=last).take(limit.min(MAX_PAGE));
+        Ok(seqs
+            .filter_map(|seq| inner.record(run, seq).cloned())
+            .collect())
+    }
+
+    fn seen(&self, run: &RunId, key: &Key) -> Result<Option<Seen>, StoreError> {
+        let inner = self.lock();
+        Ok(inner
+            .runs
+            .get(run)
+            .and_then(|run| run.keys.get(key))
+            .copied())
+    }
+
+    fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        let inner = self.lock();
+        let place = |head: &Head| Cursor {
+            updated: head.updated,
+            run: head.run.clone(),
+        };
+        let heads = inner.runs.values().map(|run| &run.head);
+        let mut found: Vec<&Head> = heads
+            .filter(|head| query.matches(head))
+            .filter(|head| {
+                query
+                    .after
+                    .as_ref()
+                    .is_none_or(|after| place(head) < *after)
+            })
+            .collect();
+        found.sort_by_key(|head| std::cmp::Reverse(place(head)));
+        let limit = query.limit.clamp(1, MAX_PAGE);
+        let more = found.len() > limit;
+        found.truncate(limit);
+        Ok(Page {
+            next: found.last().filter(|_| more).map(|head| place(head)),
+            heads: found.into_iter().cloned().collect(),
+        })
+    }
+
+    fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        let mut counts = BTreeMap::new();
+        for run in self.lock().runs.values() {
+            let status = run.head.summary.status.clone();
+            *counts.entry(status).or_default() += 1;
+        }
+        Ok(counts)
+    }
+
+    fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError> {
+        append.check()?;
+        let mut inner = self.lock();
+        inner.run(from)?;
+        let last = inner.record(from, at).map(Record::hash);
+        let last = last.ok_or_else(|| no_record(from, at))?;
+        let forked = Some((from.clone(), at));
+        inner.append(append, (at, last), forked)
+    }
+
+    fn make(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
+        for append in appends {
+            append.check()?;
+        }
+        let Some(run) = appends.first().map(|append| &append.run) else {
+            return Ok(());
+        };
+        let mut inner = self.lock();
+        if let Some(found) = inner.runs.get(run) {
+            let actual = found.head.seq;
+            return Err(StoreError::Conflict { actual });
+        }
+        let (mut start, mut forked) = ((0, Hash::ZERO), None);
+        if let Some((from, at)) = from {
+            inner.run(from)?;
+            let last = inner.record(from, at).map(Record::hash);
+            let last = last.ok_or_else(|| no_record(from, at))?;
+            (start, forked) = ((at, last), Some((from.clone(), at)));
+        }
+        let done = appends.iter().zip(0..).try_for_each(|(append, number)| {
+            let expect = if number == 0 {
+                Expect::NoRun
+            } else {
+                Expect::Any
+            };
+            let append = Append {
+                expect,
+                ..append.clone()
+            };
+            let done = inner.append(&append, start, forked.take())?;
+            append.made(done)
+        });
+        if done.is_err() {
+            inner.runs.remove(run);
+        }
+        done
+    }
+
+    fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, StoreError> {
+        let now = self.clock.now();
+        let mut inner = self.lock();
+        let found = inner.run_mut(run)?;
+        match &found.lease {
+            Some(lease) if lease.owner != owner && lease.until > now => {
+                let by = lease.owner.clone();
+                return Err(StoreError::Busy { by });
+            }
+            Some(lease) if lease.owner == owner && lease.until > now => {}
+            _ => found.fence += 1,
+        }
+        let lease = Lease {
+            run: run.clone(),
+            owner: owner.to_owned(),
+            fence: Fence(found.fence),
+            until: now.saturating_add(milliseconds),
+        };
+        found.lease = Some(lease.clone());
+        Ok(lease)
+    }
+
+    fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        let mut inner = self.lock();
+        let found = inner.run_mut(&lease.run)?;
+        let is_held = |held: &Lease| held.fence == lease.fence && held.owner == lease.owner;
+        if found.lease.as_ref().is_some_and(is_held) {
+            found.lease = None;
+        }
+        Ok(())
+    }
+
+    fn due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<Due>, StoreError> {
+        let clock = self.clock.now();
+        let mut inner = self.lock();
+        let mut due: Vec<Due> = Vec::new();
+        for (id, run) in &inner.runs {
+            let timers = run.timers.iter().filter(|(timer, claimed)| {
+                timer.due <= now && claimed.is_none_or(|until| until <= clock)
+            });
+            due.extend(timers.map(|(timer, _)| Due {
+                run: id.clone(),
+                timer: timer.clone(),
+            }));
+        }
+        due.sort_by(|one, other| (&one.timer, &one.run).cmp(&(&other.timer, &other.run)));
+        due.truncate(limit);
+        for claimed in &due {
+            let run = inner.run_mut(&claimed.run)?;
+            let until = Some(clock.saturating_add(claim));
+            run.timers.insert(claimed.timer.clone(), until);
+        }
+        Ok(due)
+    }
+
+    fn next_due(&self) -> Result<Option<u64>, StoreError> {
+        let clock = self.clock.now();
+        let inner = self.lock();
+        let timers = inner.runs.values().flat_map(|run| &run.timers);
+        let free = timers.filter(|(_, claimed)| claimed.is_none_or(|until| until <= clock));
+        Ok(free.map(|(timer, _)| timer.due).min())
+    }
+
+    fn changes(&self, since: &Watermark) -> Result<(Watermark, Vec<Hint>), StoreError> {
+        let inner = self.lock();
+        let changed: BTreeSet<(u64, &RunId, u64)> = inner
+            .runs
+            .iter()
+            .filter(|(_, run)| run.version > since.0)
+            .map(|(id, run)| (run.version, id, run.head.seq))
+            .collect();
+        let hints = changed.into_iter().map(|(_, run, seq)| Hint {
+            run: run.clone(),
+            seq,
+        });
+        Ok((Watermark(inner.version), hints.collect()))
+    }
+
+    fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {
+        let hash = Hash::of(bytes);
+        let now = self.clock.now();
+        let mut inner = self.lock();
+        let kept = inner.blobs.entry(hash);
+        kept.or_insert_with(|| (bytes.to_vec(), now)).1 = now;
+        Ok(hash)
+    }
+
+    fn blob(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {
+        let inner = self.lock();
+        inner
+            .blobs
+            .get(hash)
+            .map(|(bytes, _)| bytes.clone())
+            .ok_or_else(|| StoreError::NotFound {
+                what: format!("blob {hash}"),
+            })
+    }
+
+    fn sweep(
+        &self,
+        named: &BTreeSet<Hash>,
+        idle: u64,
+        really: bool,
+    ) -> Result<Vec<Hash>, StoreError> {
+        let before = self.clock.now().saturating_sub(idle);
+        let mut inner = self.lock();
+        let old = inner.blobs.iter().filter(|(_, (_, kept))| *kept < before);
+        let old = old.map(|(hash, _)| *hash);
+        let gone: Vec<Hash> = old.filter(|hash| !named.contains(hash)).collect();
+        if really {
+            for hash in &gone {
+                inner.blobs.remove(hash);
+            }
+        }
+        Ok(gone)
+    }
+
+    fn put_fold(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
+        self.lock().run_mut(run)?.fold = Some((seq, fold.to_vec()));
+        Ok(())
+    }
+
+    fn fold(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+        Ok(self.lock().run(run)?.fold.clone())
+    }
+
+    fn remove(&self, run: &RunId) -> Result<(), StoreError> {
+        let mut inner = self.lock();
+        inner.run(run)?;
+        let is_child = |head: &Head| {
+            head.forked
+                .as_ref()
+                .is_some_and(|(parent, _)| parent == run)
+        };
+        let mut runs = inner.runs.values();
+        if let Some(child) = runs.find(|other| is_child(&other.head)) {
+            let what = format!("run `{}` is a fork of `{run}`", child.head.run);
+            return Err(StoreError::Invalid { what });
+        }
+        inner.runs.remove(run);
+        inner.version += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! A store in PostgreSQL: for many machines.
+//!
+//! It keeps to what databases have in common that speak PostgreSQL's protocol: columns of `text`, `bytea` and `int8`, keys
+//! that the client makes, primary keys that begin with the run, and no foreign keys, triggers, sequences, advisory locks
+//! or savepoints. What a database aborts because of others (40001, 40P01, 23505) is tried again.
+//!
+//! What to rely on:
+//!
+//! - An append is one transaction that holds its run's row from the first statement on (`FOR UPDATE`). Measured against
+//!   comparing and setting `seq`: equal where writers write to runs of their own, and twice as quick where eight write to
+//!   one, because they wait instead of losing.
+//! - If the connection is lost between a commit and its answer, an append with a key is asked again under that key, and
+//!   only one without is [`StoreError::Unknown`] at once.
+//! - Leases and claims go by the server's time, because the clocks of many machines differ; [`PostgresStore::with_clock`]
+//!   is for those who turn the clock themselves. Safety rests on fences and `seq` alone, never on time.
+//! - Watchers ask again and again; nothing is sent with `NOTIFY`, which makes commits wait for each other.
+//! - Every method may be called from any thread, one that runs asynchronous tasks included: it waits there without a
+//!   runtime of its own on that thread, so it can't panic; but it holds the thread up, so better use one for blocking work.
+//!
+//! Deliberately not here: TLS. An address that asks for it (`sslmode=require`) is refused, not quietly met without.
+
+mod append;
+mod blob;
+mod connect;
+mod fault;
+mod lease;
+mod list;
+mod record;
+mod remove;
+mod row;
+mod schema;
+mod session;
+mod timer;
+mod told;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use deadpool_postgres::Pool;
+use tokio::runtime::Runtime;
+
+use row::stored;
+use statemark_runs::Clock;
+use statemark_runs::Hash;
+use statemark_runs::Record;
+use statemark_runs::store::{
+    Append, Appended, Due, Head, Hint, Lease, Page, Query, Seen, Store, StoreError, Watermark,
+};
+use statemark_runs::{Key, RunId};
+use told::Told;
+
+/// A store in PostgreSQL.
+pub struct PostgresStore {
+    pool: Pool,
+    /// What leases and claims go by; the server's time if there is none.
+    clock: Option<Arc<dyn Clock>>,
+    told: Told,
+    /// Always there until the store is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl PostgresStore {
+    /// Connects to a database, and makes or brings up to date the tables in it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Invalid`] for an address that is none, [`StoreError::Failed`] if the server can't be reached,
+    /// [`StoreError::SchemaTooNew`]. A password is in none of their texts.
+    pub fn open(address: &str) -> Result<Self, StoreError> {
+        let config = connect::config(address)?;
+        let runtime = connect::runtime()?;
+        let store = Self {
+            pool: connect::pool(config)?,
+            clock: None,
+            told: Told::default(),
+            runtime: Some(runtime),
+        };
+        store.wait("opening the store", &schema::prepare)?;
+        Ok(store)
+    }
+
+    /// The same with leases and claims by that clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// The time that leases and claims go by, if it isn't the server's.
+    fn now(&self) -> Result<Option<i64>, StoreError> {
+        let now = self.clock.as_ref().map(|clock| clock.now());
+        now.map(|now| stored("a time", now)).transpose()
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.pool.close();
+        if let Some(runtime) = self.runtime.take() {
+            // Waiting for its threads would panic on a thread that runs asynchronous tasks.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Store for PostgresStore {
+    fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+        self.append_to(append, None)
+    }
+
+    fn head(&self, run: &RunId) -> Result<Head, StoreError> {
+        self.wait("reading a run", &async |session| {
+            record::head(session, run).await
+        })
+    }
+
+    fn records(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+        self.wait("reading records", &async |session| {
+            record::page(session, run, after, limit).await
+        })
+    }
+
+    fn seen(&self, run: &RunId, key: &Key) -> Result<Option<Seen>, StoreError> {
+        self.wait("looking for a key", &async |session| {
+            record::seen(session, run, key).await
+        })
+    }
+
+    fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.wait("listing runs", &async |session| {
+            list::page(session, query).await
+        })
+    }
+
+    fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        self.wait("counting runs", &async |session| {
+            list::counts(session).await
+        })
+    }
+
+    fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError> {
+        self.append_to(append, Some((from, at)))
+    }
+
+    fn make(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
+        self.make_of(from, appends)
+    }
+
+    fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, StoreError> {
+        let now = self.now()?;
+        self.wait("leasing a run", &async |session| {
+            lease::take(session, run, owner, milliseconds, now).await
+        })
+    }
+
+    fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.wait("giving a lease back", &async |session| {
+            lease::release(session, lease).await
+        })
+    }
+
+    fn due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<Due>, StoreError> {
+        let clock = self.now()?;
+        self.wait("claiming timers", &async |session| {
+            timer::claim(session, now, limit, claim, clock).await
+        })
+    }
+
+    fn next_due(&self) -> Result<Option<u64>, StoreError> {
+        let clock = self.now()?;
+        self.wait("looking for timers", &async |session| {
+            timer::next(session, clock).await
+        })
+    }
+
+    fn changes(&self, since: &Watermark) -> Result<(Watermark, Vec<Hint>), StoreError> {
+        self.wait("looking for changes", &async |session| {
+            list::changes(session, since, &self.told).await
+        })
+    }
+
+    fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {
+        let now = self.now()?;
+        self.wait("keeping a blob", &async |session| {
+            blob::put(session, bytes, now).await
+        })
+    }
+
+    fn sweep(
+        &self,
+        named: &BTreeSet<Hash>,
+        idle: u64,
+        really: bool,
+    ) -> Result<Vec<Hash>, StoreError> {
+        let times = (stored("a time", idle)?, self.now()?);
+        self.wait("sweeping blobs", &async |session| {
+            blob::sweep(session, named, times, really).await
+        })
+    }
+
+    fn blob(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {
+        self.wait("reading a blob", &async |session| {
+            blob::get(session, hash).await
+        })
+    }
+
+    fn put_fold(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
+        self.wait("keeping a fold", &async |session| {
+            blob::put_fold(session, run, seq, fold).await
+        })
+    }
+
+    fn fold(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+        self.wait("reading a fold", &async |session| {
+            blob::fold(session, run).await
+        })
+    }
+
+    fn remove(&self, run: &RunId) -> Result<(), StoreError> {
+        self.wait("removing a run", &async |session| {
+            remove::remove(session, run).await
+        })
+    }
+}

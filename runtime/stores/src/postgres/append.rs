@@ -1,0 +1,411 @@
+//! The one door: records at the end of a run, in one transaction.
+//!
+//! Two rounds to the server: one locks the run's row and looks for the key; one writes and commits. The statements of a
+//! round are sent together and answered together.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use tokio::join;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use super::PostgresStore;
+use super::blob;
+use super::fault::Fault;
+use super::record::{SEEN, one, read_seen};
+use super::row;
+use super::session::{Params, Session};
+use statemark_runs::Hash;
+use statemark_runs::RunId;
+use statemark_runs::overflow;
+use statemark_runs::store::{Append, Appended, End, Expect, PendingTimer, StoreError, no_record};
+use statemark_runs::{Record, chain};
+
+/// Most records that one statement writes. Why: nine parameters each, and no statement may have more than 65,535.
+const ROWS: usize = 256;
+
+const LOCK: &str = "SELECT seq, hash, fence FROM statemark_runs WHERE run = $1 FOR UPDATE";
+
+const TIMERS: &str = "SELECT due, name, seq FROM statemark_timers WHERE run = $1";
+
+const KEY: &str = "INSERT INTO statemark_keys (run, key, request, first_seq, last_seq)
+    VALUES ($1, $2, $3, $4, $5)";
+
+/// The server's time of a change, for watchers. Unit: microseconds.
+const CHANGED: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000000)::int8";
+
+/// Where the records go.
+struct Place<'a> {
+    /// The last record before them, and its hash.
+    after: u64,
+    last: Hash,
+    /// Whether the run has to be made, and from which it is forked.
+    is_new: bool,
+    forked: Option<(&'a RunId, u64)>,
+}
+
+impl PostgresStore {
+    /// Puts records at the end of a run, or at the end of a new one that begins with another's.
+    pub(super) fn append_to(
+        &self,
+        append: &Append,
+        from: Option<(&RunId, u64)>,
+    ) -> Result<Appended, StoreError> {
+        append.check()?;
+        // Asked again, an append without a key would be made twice.
+        let again = append.key.is_some();
+        self.wait_for("appending", again, &async |session| {
+            written(session, append, from, true).await
+        })
+    }
+
+    /// Makes a run by several appends, in one transaction.
+    pub(super) fn make_of(
+        &self,
+        from: Option<(&RunId, u64)>,
+        appends: &[Append],
+    ) -> Result<(), StoreError> {
+        for append in appends {
+            append.check()?;
+        }
+        self.wait_for("making a run", false, &async |session| {
+            let Some(first) = appends.first() else {
+                return Ok(());
+            };
+            session.begin().await?;
+            let found = session.query(LOCK, &[&first.run.as_str()]).await?;
+            if let Some(found) = found.first() {
+                let actual = row::number(found, 0)?;
+                return Err(StoreError::Conflict { actual }.into());
+            }
+            for (append, number) in appends.iter().zip(1..) {
+                let (is_first, is_last) = (number == 1, number == appends.len());
+                let expect = if is_first { Expect::NoRun } else { Expect::Any };
+                let append = Append {
+                    expect,
+                    ..append.clone()
+                };
+                let from = from.filter(|_| is_first);
+                let done = written(session, &append, from, is_last).await?;
+                append.made(done)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+async fn written(
+    session: &Session,
+    append: &Append,
+    from: Option<(&RunId, u64)>,
+    commits: bool,
+) -> Result<Appended, Fault> {
+    let lock = session.prepare(LOCK).await?;
+    let seen = session.prepare(SEEN).await?;
+    let timers = session.prepare(TIMERS).await?;
+    let run = append.run.as_str();
+    let key = append.key.as_ref().map(|(key, _)| key.as_str());
+    let parent = async {
+        match from {
+            Some((from, _)) => session.rows(&lock, &[&from.as_str()]).await,
+            None => Ok(Vec::new()),
+        }
+    };
+    let found_key = async {
+        match key {
+            Some(key) => session.rows(&seen, &[&run, &key]).await,
+            None => Ok(Vec::new()),
+        }
+    };
+    let armed = async {
+        match append.timers {
+            Some(_) => session.rows(&timers, &[&run]).await,
+            None => Ok(Vec::new()),
+        }
+    };
+    let own: Params<'_> = &[&run];
+    // In this order, so that the key is looked for when the run is locked.
+    let (begun, parent, head, found_key, armed) = join!(
+        biased;
+        session.begin(),
+        parent,
+        session.rows(&lock, own),
+        found_key,
+        armed,
+    );
+    begun?;
+    let (parent, head, found_key, armed) = (parent?, head?, found_key?, armed?);
+    let start = match from {
+        Some((from, at)) => shared(session, &parent, from, at).await?,
+        None => (0, Hash::ZERO),
+    };
+    if let Some(found) = found_key.first() {
+        return replayed(append, found);
+    }
+    let place = place(append, head.first(), start, from)?;
+    let armed = armed.iter().map(read_timer).collect::<Result<_, _>>()?;
+    write(session, append, &place, armed, commits).await
+}
+
+/// The last record that a fork shares, and its hash. Its run is held, so that nobody removes it meanwhile.
+async fn shared(
+    session: &Session,
+    parent: &[Row],
+    from: &RunId,
+    at: u64,
+) -> Result<(u64, Hash), Fault> {
+    if parent.is_empty() {
+        return Err(row::no_run(from));
+    }
+    let record = one(session, from, at).await?;
+    let record = record.ok_or_else(|| no_record(from, at))?;
+    Ok((at, record.hash()))
+}
+
+fn replayed(append: &Append, found: &Row) -> Result<Appended, Fault> {
+    Ok(append.replayed(&read_seen(found)?)?)
+}
+
+fn place<'a>(
+    append: &Append,
+    head: Option<&Row>,
+    start: (u64, Hash),
+    forked: Option<(&'a RunId, u64)>,
+) -> Result<Place<'a>, Fault> {
+    let end = head.map(|head| {
+        Ok::<_, Fault>(End {
+            seq: row::number(head, 0)?,
+            hash: row::hash(head, 1)?,
+            fence: row::number(head, 2)?,
+        })
+    });
+    let end = end.transpose()?;
+    let (after, last) = append.behind(end.as_ref(), start, forked.is_some())?;
+    Ok(Place {
+        after,
+        last,
+        is_new: end.is_none(),
+        forked,
+    })
+}
+
+fn read_timer(found: &Row) -> Result<PendingTimer, Fault> {
+    Ok(PendingTimer {
+        due: row::number(found, 0)?,
+        name: found.try_get(1)?,
+        seq: row::number(found, 2)?,
+    })
+}
+
+async fn write(
+    session: &Session,
+    append: &Append,
+    place: &Place<'_>,
+    armed: BTreeSet<PendingTimer>,
+    commits: bool,
+) -> Result<Appended, Fault> {
+    let key = append.key.as_ref();
+    let (records, hash) = chain(
+        &append.records,
+        key.map(|(key, _)| key),
+        place.after,
+        place.last,
+    );
+    let (first, last) = (place.after + 1, place.after + records.len() as u64);
+    if let Some(wanted) = &append.timers {
+        arm(session, &append.run, wanted, &armed).await?;
+    }
+    for record in &records {
+        if let Some(hash) = overflow::hash_of(&record.body) {
+            blob::keep(session, &hash, record.body.as_bytes(), None).await?;
+        }
+    }
+    let mut parts: Vec<&[Record]> = records.chunks(ROWS).collect();
+    let end = parts.pop().unwrap_or_default();
+    for part in parts {
+        let sql = insert_sql(part.len());
+        session
+            .execute(&sql, &as_params(&Values::of(&append.run, part)?))
+            .await?;
+    }
+    let values = Values::of(&append.run, end)?;
+    let put = session.prepare(&insert_sql(end.len())).await?;
+    let put_key = session.prepare(KEY).await?;
+    let bounds = [row::stored("a seq", first)?, row::stored("a seq", last)?];
+    let key = async {
+        if let Some((key, request)) = key {
+            let request = request.bytes().as_slice();
+            let params: Params<'_> = &[
+                &append.run.as_str(),
+                &key.as_str(),
+                &request,
+                &bounds[0],
+                &bounds[1],
+            ];
+            session.run(&put_key, params).await?;
+        }
+        Ok::<(), Fault>(())
+    };
+    let head = Head::of(append, place, &records, bounds[1], hash)?;
+    let head_sql = session.prepare(&Head::sql(place.is_new)).await?;
+    let (params, head_values) = (as_params(&values), head.values(place.is_new));
+    let head_params = as_params(&head_values);
+    let commit = async {
+        match commits {
+            true => session.commit().await,
+            false => Ok(()),
+        }
+    };
+    let (put, key, head, committed) = join!(
+        biased;
+        session.run(&put, &params),
+        key,
+        session.run(&head_sql, &head_params),
+        commit,
+    );
+    // What failed first is what is to be told; the commit has undone the rest.
+    put?;
+    key?;
+    head?;
+    committed?;
+    Ok(Appended::Done { first, last })
+}
+
+/// Makes the timers of a run the wanted ones; a timer that stays keeps its claim.
+async fn arm(
+    session: &Session,
+    run: &RunId,
+    wanted: &[PendingTimer],
+    armed: &BTreeSet<PendingTimer>,
+) -> Result<(), Fault> {
+    let wanted: BTreeSet<PendingTimer> = wanted.iter().cloned().collect();
+    let gone = "DELETE FROM statemark_timers
+        WHERE run = $1 AND due = $2 AND name = $3 AND seq = $4";
+    let new = "INSERT INTO statemark_timers (run, due, name, seq, claimed)
+        VALUES ($1, $2, $3, $4, 0)";
+    let gone = armed.difference(&wanted).map(|timer| (gone, timer));
+    let new = wanted.difference(armed).map(|timer| (new, timer));
+    for (sql, timer) in gone.chain(new) {
+        let due = row::stored("a time", timer.due)?;
+        let seq = row::stored("a seq", timer.seq)?;
+        let params: Params<'_> = &[&run.as_str(), &due, &timer.name, &seq];
+        session.execute(sql, params).await?;
+    }
+    Ok(())
+}
+
+fn insert_sql(rows: usize) -> String {
+    let columns = row::RECORD;
+    let mut sql = format!("INSERT INTO statemark_records (run, {columns}) VALUES ");
+    for row in 0..rows {
+        let first = row * 9 + 1;
+        let names: Vec<String> = (first..first + 9).map(|at| format!("${at}")).collect();
+        let comma = if row == 0 { "" } else { ", " };
+        let _ = write!(sql, "{comma}({})", names.join(", "));
+    }
+    sql
+}
+
+/// The values of rows of records, in the order of the columns.
+struct Values<'a>(Vec<Box<dyn ToSql + Sync + 'a>>);
+
+impl<'a> Values<'a> {
+    fn of(run: &'a RunId, records: &'a [Record]) -> Result<Self, StoreError> {
+        let mut values: Vec<Box<dyn ToSql + Sync + 'a>> = Vec::with_capacity(records.len() * 9);
+        for record in records {
+            values.push(Box::new(run.as_str()));
+            values.push(Box::new(row::stored("a seq", record.seq)?));
+            values.push(Box::new(row::stored("a time", record.time)?));
+            values.push(Box::new(record.kind.as_str()));
+            values.push(Box::new(i64::from(record.v)));
+            values.push(Box::new(row::written(&record.actor)?));
+            values.push(Box::new(record.key.as_ref().map(|key| key.as_str())));
+            values.push(Box::new(overflow::in_row(&record.body)));
+            values.push(Box::new(record.prev.bytes().as_slice()));
+        }
+        Ok(Self(values))
+    }
+}
+
+fn as_params<'a>(values: &'a Values<'_>) -> Vec<&'a (dyn ToSql + Sync)> {
+    values.0.iter().map(|value| &**value).collect()
+}
+
+/// The row of a run as it is from now on.
+struct Head<'a> {
+    run: &'a str,
+    seq: i64,
+    hash: Hash,
+    created: i64,
+    updated: i64,
+    forked_from: Option<&'a str>,
+    forked_at: Option<i64>,
+    append: &'a Append,
+    parent: Option<&'a str>,
+    summary: String,
+}
+
+impl<'a> Head<'a> {
+    fn of(
+        append: &'a Append,
+        place: &Place<'a>,
+        records: &[Record],
+        seq: i64,
+        hash: Hash,
+    ) -> Result<Self, StoreError> {
+        let time =
+            |record: Option<&Record>| row::stored("a time", record.map_or(0, |record| record.time));
+        let summary = &append.summary;
+        let at = place.forked.map(|(_, at)| row::stored("a seq", at));
+        Ok(Self {
+            run: append.run.as_str(),
+            seq,
+            hash,
+            created: time(records.first())?,
+            updated: time(records.last())?,
+            forked_from: place.forked.map(|(from, _)| from.as_str()),
+            forked_at: at.transpose()?,
+            append,
+            parent: summary.parent.as_ref().map(|run| run.as_str()),
+            summary: row::written(summary)?,
+        })
+    }
+
+    fn sql(is_new: bool) -> String {
+        if is_new {
+            format!(
+                "INSERT INTO statemark_runs (run, seq, hash, updated, workflow, status, project,
+                    parent, summary, created, forked_from, forked_at, changed, fence)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, {CHANGED}, 0)"
+            )
+        } else {
+            format!(
+                "UPDATE statemark_runs SET seq = $2, hash = $3, updated = $4, workflow = $5,
+                    status = $6, project = $7, parent = $8, summary = $9, changed = {CHANGED}
+                WHERE run = $1"
+            )
+        }
+    }
+
+    fn values(&self, is_new: bool) -> Values<'_> {
+        let summary = &self.append.summary;
+        let mut params: Vec<Box<dyn ToSql + Sync + '_>> = vec![
+            Box::new(self.run),
+            Box::new(self.seq),
+            Box::new(self.hash.bytes().as_slice()),
+            Box::new(self.updated),
+            Box::new(summary.workflow.as_str()),
+            Box::new(summary.status.as_str()),
+            Box::new(summary.project.as_deref()),
+            Box::new(self.parent),
+            Box::new(self.summary.as_str()),
+        ];
+        if is_new {
+            params.push(Box::new(self.created));
+            params.push(Box::new(self.forked_from));
+            params.push(Box::new(self.forked_at));
+        }
+        Values(params)
+    }
+}

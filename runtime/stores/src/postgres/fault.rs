@@ -1,0 +1,93 @@
+//! What went wrong, sorted by what has to be done about it.
+
+use std::error::Error as _;
+
+use deadpool_postgres::PoolError;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
+
+use statemark_runs::store::StoreError;
+
+/// Why a try didn't succeed.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// It is the answer.
+    Answer(StoreError),
+    /// Others were in the way: nothing was done, and the next try may succeed.
+    Crossed(String),
+    /// The connection is gone or no use any more, and with it the answer.
+    Lost(String),
+    /// The database refused, and will again.
+    Refused(String),
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Answer(error)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        let cause = told(&error);
+        let Some(code) = error.code() else {
+            let is_ours = error.is_closed() || error.source().is_none_or(is_io);
+            return if is_ours {
+                Self::Lost(cause)
+            } else {
+                Self::Refused(cause)
+            };
+        };
+        let crossed = [
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::UNIQUE_VIOLATION,
+        ];
+        let text = [
+            SqlState::CHARACTER_NOT_IN_REPERTOIRE,
+            SqlState::UNTRANSLATABLE_CHARACTER,
+        ];
+        if crossed.contains(code) {
+            Self::Crossed(cause)
+        } else if text.contains(code) {
+            Self::Answer(StoreError::Invalid {
+                what: format!("PostgreSQL can't keep a text of this: {cause}"),
+            })
+        } else if is_gone(code) {
+            Self::Lost(cause)
+        } else {
+            Self::Refused(cause)
+        }
+    }
+}
+
+impl From<PoolError> for Fault {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Backend(error) => error.into(),
+            PoolError::Timeout(_) => Self::Lost("no connection became free in time".to_owned()),
+            other => Self::Lost(other.to_string().trim_end().to_owned()),
+        }
+    }
+}
+
+/// Whether the server says that it has ended, is starting, or doesn't know what became of a transaction.
+fn is_gone(code: &SqlState) -> bool {
+    let code = code.code();
+    code.starts_with("08") || code.starts_with("57P") || code == "40003" || code == "53300"
+}
+
+fn is_io(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.is::<std::io::Error>()
+}
+
+/// The error and what caused it, in one line. Neither holds a password: the server never sends one back.
+fn told(error: &Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        return format!("{} ({})", error.message(), error.code().code());
+    }
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}

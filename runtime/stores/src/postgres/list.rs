@@ -1,0 +1,139 @@
+//! Reading many runs: lists, how many there are, and which have changed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use tokio_postgres::types::ToSql;
+
+use super::fault::Fault;
+use super::row;
+use super::session::Session;
+use super::told::{OVERLAP, Told};
+use statemark_runs::store::{Cursor, Hint, MAX_PAGE, Page, Query, Watermark};
+
+/// Most changes behind a watermark that are told at once. Why: a watcher that begins with nothing is told of every run.
+const CHANGES: i64 = 10_000;
+
+/// The conditions of a query, and their parameters.
+#[derive(Default)]
+struct Wanted<'a> {
+    sql: String,
+    params: Vec<Box<dyn ToSql + Sync + 'a>>,
+}
+
+impl<'a> Wanted<'a> {
+    fn param(&mut self, value: impl ToSql + Sync + 'a) -> usize {
+        self.params.push(Box::new(value));
+        self.params.len()
+    }
+
+    fn equal(&mut self, column: &str, value: Option<&'a str>) {
+        if let Some(value) = value {
+            let at = self.param(value);
+            let _ = write!(self.sql, " AND {column} = ${at}");
+        }
+    }
+}
+
+pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Fault> {
+    let limit = query.limit.clamp(1, MAX_PAGE);
+    if !can_match(query) {
+        return Ok(Page::default());
+    }
+    let mut wanted = Wanted::default();
+    if !query.statuses.is_empty() {
+        let statuses = query.statuses.iter().filter(|status| is_text(status));
+        let names: Vec<String> = statuses
+            .map(|status| format!("${}", wanted.param(status.as_str())))
+            .collect();
+        let _ = write!(wanted.sql, " AND status IN ({})", names.join(", "));
+    }
+    wanted.equal("workflow", query.workflow.as_deref());
+    wanted.equal("project", query.project.as_deref());
+    wanted.equal("parent", query.parent.as_ref().map(|run| run.as_str()));
+    wanted.equal("forked_from", query.forked.as_ref().map(|run| run.as_str()));
+    if let Some(prefix) = &query.prefix {
+        let at = wanted.param(prefix.as_str());
+        let _ = write!(wanted.sql, " AND left(run, length(${at}::text)) = ${at}");
+    }
+    if let Some(after) = &query.after {
+        let updated = wanted.param(row::stored("a time", after.updated)?);
+        let run = wanted.param(after.run.as_str());
+        let _ = write!(wanted.sql, " AND (updated, run) < (${updated}, ${run})");
+    }
+    // One more than wanted says whether there are more.
+    let most = wanted.param(i64::try_from(limit + 1).unwrap_or(i64::MAX));
+    let sql = format!(
+        "SELECT {} FROM statemark_runs WHERE true{}
+            ORDER BY updated DESC, run DESC LIMIT ${most}",
+        row::HEAD,
+        wanted.sql
+    );
+    let params: Vec<&(dyn ToSql + Sync)> = wanted.params.iter().map(|it| &**it).collect();
+    let rows = session.query(&sql, &params).await?;
+    let more = rows.len() > limit;
+    let heads = rows.iter().take(limit).map(row::head);
+    let heads = heads.collect::<Result<Vec<_>, _>>()?;
+    let next = heads.last().filter(|_| more).map(|head| Cursor {
+        updated: head.updated,
+        run: head.run.clone(),
+    });
+    Ok(Page { heads, next })
+}
+
+/// How many runs there are, by status.
+pub(super) async fn counts(session: &Session) -> Result<BTreeMap<String, u64>, Fault> {
+    let sql = "SELECT status, count(*) FROM statemark_runs GROUP BY status";
+    let rows = session.query(sql, &[]).await?;
+    let counts = rows
+        .iter()
+        .map(|row| Ok((row.try_get(0)?, row::number(row, 1)?)));
+    counts.collect()
+}
+
+/// Whether a column can hold it: in PostgreSQL no text has a NUL, and no statement may ask for one.
+fn is_text(text: &str) -> bool {
+    !text.contains('\0')
+}
+
+/// Whether there can be such runs at all.
+fn can_match(query: &Query) -> bool {
+    let texts = [&query.workflow, &query.project, &query.prefix];
+    let statuses = &query.statuses;
+    texts.into_iter().flatten().all(|text| is_text(text))
+        && (statuses.is_empty() || statuses.iter().any(|status| is_text(status)))
+}
+
+/// Which runs have changed since, by the server's time of the change; those of the last while are looked at again, because
+/// a transaction may be seen later than one that began after it.
+pub(super) async fn changes(
+    session: &Session,
+    since: &Watermark,
+    told: &Told,
+) -> Result<(Watermark, Vec<Hint>), Fault> {
+    let from = row::stored("a watermark", since.0.saturating_sub(OVERLAP))?;
+    let behind = row::stored("a watermark", since.0)?;
+    // What is looked at again has no limit but its time: were it cut off, what lies behind would never be reached.
+    let sql = "SELECT run, seq, changed FROM statemark_runs WHERE changed > $1 AND changed <= $2
+        UNION ALL (SELECT run, seq, changed FROM statemark_runs WHERE changed > $2
+            ORDER BY changed, run LIMIT $3)
+        ORDER BY changed, run";
+    let rows = session.query(sql, &[&from, &behind, &CHANGES]).await?;
+    if rows.is_empty() {
+        // A mark that is newer than everything is another database's, or of this one before it was put back.
+        let newest = "SELECT coalesce(max(changed), 0) FROM statemark_runs";
+        let newest = session.query(newest, &[]).await?;
+        let newest = newest.first().map(|row| row::number(row, 0)).transpose()?;
+        let newest = newest.unwrap_or(0).min(since.0);
+        return Ok((Watermark(newest), Vec::new()));
+    }
+    let mut found = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let hint = Hint {
+            run: row::run(row, 0)?,
+            seq: row::number(row, 1)?,
+        };
+        found.push((row::number(row, 2)?, hint));
+    }
+    Ok(told.only_new(since, found))
+}

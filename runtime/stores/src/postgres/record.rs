@@ -1,0 +1,135 @@
+//! Reading one run: its head, its records and its keys.
+
+use tokio::join;
+
+use super::blob;
+use super::fault::Fault;
+use super::row;
+use super::session::{Params, Session};
+use statemark_runs::Record;
+use statemark_runs::overflow;
+use statemark_runs::store::{Head, MAX_PAGE, Seen, StoreError};
+use statemark_runs::{Key, RunId};
+
+pub(super) async fn head(session: &Session, run: &RunId) -> Result<Head, Fault> {
+    let columns = row::HEAD;
+    let sql = format!("SELECT {columns} FROM statemark_runs WHERE run = $1");
+    let rows = session.query(&sql, &[&run.as_str()]).await?;
+    row::head(rows.first().ok_or_else(|| row::no_run(run))?)
+}
+
+pub(super) async fn seen(session: &Session, run: &RunId, key: &Key) -> Result<Option<Seen>, Fault> {
+    let params: [&str; 2] = [run.as_str(), key.as_str()];
+    let rows = session.query(SEEN, &[&params[0], &params[1]]).await?;
+    rows.first().map(read_seen).transpose()
+}
+
+/// What was done under a key.
+pub(super) const SEEN: &str =
+    "SELECT request, first_seq, last_seq FROM statemark_keys WHERE run = $1 AND key = $2";
+
+pub(super) fn read_seen(found: &tokio_postgres::Row) -> Result<Seen, Fault> {
+    Ok(Seen {
+        request: row::hash(found, 0)?,
+        first: row::number(found, 1)?,
+        last: row::number(found, 2)?,
+    })
+}
+
+/// The records after one. Those that a fork shares are its ancestors'.
+pub(super) async fn page(
+    session: &Session,
+    run: &RunId,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Record>, Fault> {
+    let limit = limit.min(MAX_PAGE);
+    let own = own_sql();
+    let (forks, own) = (session.prepare(FORK).await?, session.prepare(&own).await?);
+    // A number that is too large for the database is behind every record.
+    let start = i64::try_from(after).unwrap_or(i64::MAX);
+    let most = i64::try_from(limit).unwrap_or(i64::MAX);
+    let id = run.as_str();
+    let of_run: Params<'_> = &[&id];
+    let behind: Params<'_> = &[&id, &start, &i64::MAX, &most];
+    let (fork, mine) = join!(
+        biased;
+        session.rows(&forks, of_run),
+        session.rows(&own, behind),
+    );
+    let fork = fork?;
+    let fork = row::forked(fork.first().ok_or_else(|| row::no_run(run))?, 0)?;
+    let mut records = match fork {
+        Some((from, at)) if after < at => shared(session, from, after, at, limit).await?,
+        _ => Vec::new(),
+    };
+    for found in mine?.iter().take(limit.saturating_sub(records.len())) {
+        records.push(row::record(run, found)?);
+    }
+    for record in &mut records {
+        if let Some(hash) = overflow::lies(record) {
+            let bytes = match blob::get(session, &hash).await {
+                Err(Fault::Answer(StoreError::NotFound { .. } | StoreError::Corrupt { .. })) => {
+                    Vec::new()
+                }
+                found => found?,
+            };
+            overflow::put(run, record, hash, bytes)?;
+        }
+    }
+    Ok(records)
+}
+
+const FORK: &str = "SELECT forked_from, forked_at FROM statemark_runs WHERE run = $1";
+
+fn own_sql() -> String {
+    let columns = row::RECORD;
+    format!(
+        "SELECT {columns} FROM statemark_records
+            WHERE run = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4"
+    )
+}
+
+/// The records of a run and its ancestors after one, up to another.
+async fn shared(
+    session: &Session,
+    run: RunId,
+    after: u64,
+    upto: u64,
+    limit: usize,
+) -> Result<Vec<Record>, Fault> {
+    let mut parts = vec![(run, upto)];
+    while let Some((run, upto)) = parts.last() {
+        let fork = session.query(FORK, &[&run.as_str()]).await?;
+        let fork = row::forked(fork.first().ok_or_else(|| row::no_run(run))?, 0)?;
+        match fork {
+            Some((from, at)) if after < at => {
+                let upto = at.min(*upto);
+                parts.push((from, upto));
+            }
+            _ => break,
+        }
+    }
+    let sql = own_sql();
+    let mut records = Vec::new();
+    for (run, upto) in parts.iter().rev() {
+        let most = i64::try_from(limit.saturating_sub(records.len())).unwrap_or(i64::MAX);
+        let [after, upto] = [after, *upto].map(|seq| i64::try_from(seq).unwrap_or(i64::MAX));
+        let rows = session
+            .query(&sql, &[&run.as_str(), &after, &upto, &most])
+            .await?;
+        for found in &rows {
+            records.push(row::record(run, found)?);
+        }
+    }
+    Ok(records)
+}
+
+/// One record of a run, wherever among its ancestors it is.
+pub(super) async fn one(session: &Session, run: &RunId, seq: u64) -> Result<Option<Record>, Fault> {
+    let Some(after) = seq.checked_sub(1) else {
+        return Ok(None);
+    };
+    let found = page(session, run, after, 1).await?;
+    Ok(found.into_iter().find(|record| record.seq == seq))
+}

@@ -1,0 +1,206 @@
+//! One connection for as long as one call takes, and what is done when it breaks.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use deadpool_postgres::Object;
+use tokio::time::{sleep, timeout};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, Statement};
+
+use super::PostgresStore;
+use super::fault::Fault;
+use statemark_runs::store::StoreError;
+
+/// How often a call is tried again because of others. Why: writers of one run wait in line, so that only beginnings of
+/// runs and databases without row locks come here.
+const CROSSINGS: u32 = 16;
+
+/// How often it is tried again on another connection. Why: a server that is started anew takes a second or two.
+const LOSSES: u32 = 7;
+
+/// How long one try may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The parameters of a statement.
+pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// A connection, and how far its transaction is.
+pub(super) struct Session {
+    object: Object,
+    /// Whether there is a transaction.
+    open: Cell<bool>,
+    /// Whether it was told to commit, and hasn't said yet what came of it.
+    committing: Cell<bool>,
+}
+
+impl Session {
+    /// A statement, from the connection's cache if it was used before.
+    pub(super) async fn prepare(&self, sql: &str) -> Result<Statement, Fault> {
+        Ok(self.object.prepare_cached(sql).await?)
+    }
+
+    pub(super) async fn rows(
+        &self,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<Vec<Row>, Fault> {
+        Ok(self.object.query(statement, params).await?)
+    }
+
+    pub(super) async fn run(
+        &self,
+        statement: &Statement,
+        params: Params<'_>,
+    ) -> Result<u64, Fault> {
+        Ok(self.object.execute(statement, params).await?)
+    }
+
+    /// Prepares and asks.
+    pub(super) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Fault> {
+        let statement = self.prepare(sql).await?;
+        self.rows(&statement, params).await
+    }
+
+    /// Prepares and does.
+    pub(super) async fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64, Fault> {
+        let statement = self.prepare(sql).await?;
+        self.run(&statement, params).await
+    }
+
+    /// Without parameters, and unprepared: for what changes tables.
+    pub(super) async fn define(&self, sql: &str) -> Result<(), Fault> {
+        Ok(self.object.batch_execute(sql).await?)
+    }
+
+    /// Begins a transaction, unless there is one.
+    pub(super) async fn begin(&self) -> Result<(), Fault> {
+        if self.open.replace(true) {
+            return Ok(());
+        }
+        Ok(self.object.batch_execute("BEGIN").await?)
+    }
+
+    /// A transaction in which something has failed is rolled back by this; the failure is what is to be told.
+    pub(super) async fn commit(&self) -> Result<(), Fault> {
+        self.committing.set(true);
+        self.object.batch_execute("COMMIT").await?;
+        self.committing.set(false);
+        self.open.set(false);
+        Ok(())
+    }
+
+    async fn roll_back(&self) -> Result<(), Fault> {
+        if self.open.replace(false) {
+            self.object.batch_execute("ROLLBACK").await?;
+        }
+        Ok(())
+    }
+
+    /// A connection that nobody knows the state of isn't given back.
+    fn close(self) {
+        drop(Object::take(self.object));
+    }
+}
+
+/// How often a call was tried, and whether one of them may have been written.
+#[derive(Default)]
+struct Tries {
+    crossings: u32,
+    losses: u32,
+    unsure: bool,
+}
+
+impl PostgresStore {
+    /// Does something on a connection, and again if others or the connection were in the way; waits for it.
+    pub(super) fn wait<T>(
+        &self,
+        doing: &'static str,
+        work: &impl AsyncFn(&Session) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.wait_for(doing, true, work)
+    }
+
+    /// The same; `again` says whether it may be done anew when nobody knows whether it was done.
+    pub(super) fn wait_for<T>(
+        &self,
+        doing: &'static str,
+        again: bool,
+        work: &impl AsyncFn(&Session) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let _context = self.runtime.as_ref().map(|runtime| runtime.enter());
+        // A caller may itself be polled by an executor that gives a task only so many turns; what blocks can't give one back.
+        pollster::block_on(tokio::task::unconstrained(async {
+            let mut tries = Tries::default();
+            loop {
+                let fault = match self.attempt(work, &mut tries).await {
+                    Ok(done) => return Ok(done),
+                    Err(Fault::Answer(error)) => return Err(error),
+                    Err(fault) => fault,
+                };
+                if let Some(error) = tries.give_up(doing, again, fault) {
+                    return Err(error);
+                }
+                sleep(tries.pause()).await;
+            }
+        }))
+    }
+
+    async fn attempt<T>(
+        &self,
+        work: &impl AsyncFn(&Session) -> Result<T, Fault>,
+        tries: &mut Tries,
+    ) -> Result<T, Fault> {
+        let session = Session {
+            object: self.pool.get().await?,
+            open: Cell::new(false),
+            committing: Cell::new(false),
+        };
+        let done = timeout(PATIENCE, work(&session)).await;
+        let done = done.unwrap_or_else(|_| Err(Fault::Lost("no answer in time".to_owned())));
+        match &done {
+            Err(Fault::Lost(_)) => {
+                tries.unsure |= session.committing.get();
+                session.close();
+            }
+            _ if session.roll_back().await.is_err() => session.close(),
+            _ => {}
+        }
+        done
+    }
+}
+
+impl Tries {
+    /// What is told if it isn't tried again.
+    fn give_up(&mut self, doing: &'static str, again: bool, fault: Fault) -> Option<StoreError> {
+        let (cause, enough) = match fault {
+            Fault::Answer(error) => return Some(error),
+            Fault::Crossed(cause) => {
+                self.crossings += 1;
+                (cause, self.crossings > CROSSINGS)
+            }
+            Fault::Lost(cause) => {
+                self.losses += 1;
+                (cause, self.losses > LOSSES || (self.unsure && !again))
+            }
+            Fault::Refused(cause) => (cause, true),
+        };
+        let told = if self.unsure {
+            StoreError::Unknown { cause }
+        } else {
+            StoreError::Failed { doing, cause }
+        };
+        enough.then_some(told)
+    }
+
+    /// How long to wait before the next try: 2, 4, 8 … milliseconds because of others, 20, 40 … because of the server.
+    fn pause(&self) -> Duration {
+        let crossings = 1_u64 << self.crossings.min(7);
+        let losses = if self.losses == 0 {
+            0
+        } else {
+            10_u64 << self.losses.min(7)
+        };
+        Duration::from_millis(crossings.max(losses))
+    }
+}

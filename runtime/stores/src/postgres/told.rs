@@ -1,0 +1,56 @@
+//! What watchers were told already, so that looking twice isn't telling twice.
+//!
+//! A watermark is the time of the newest change that was told with it. Forgetting what was told does no harm: a watcher is
+//! told again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use statemark_runs::RunId;
+use statemark_runs::store::{Hint, Watermark};
+
+/// How far back changes are looked for again. Unit: microseconds. Why: a transaction takes milliseconds from the time that
+/// it writes down to its being seen; a server that stands still for longer makes a hint late, not wrong.
+pub(super) const OVERLAP: u64 = 10_000_000;
+
+/// For how many watermarks it is remembered. Why: a handful of watchers.
+const WATERMARKS: usize = 64;
+
+/// By watermark: which changes of the last while were told with it.
+#[derive(Default)]
+pub(super) struct Told(Mutex<BTreeMap<u64, BTreeSet<(RunId, u64)>>>);
+
+impl Told {
+    /// What is new for a watcher, of what was found with the times of the changes.
+    pub(super) fn only_new(
+        &self,
+        since: &Watermark,
+        found: Vec<(u64, Hint)>,
+    ) -> (Watermark, Vec<Hint>) {
+        let mut marks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let newest = found.iter().map(|(changed, _)| *changed).max();
+        let newest = newest.unwrap_or(0).max(since.0);
+        let recent = newest.saturating_sub(OVERLAP);
+        let all: BTreeSet<(RunId, u64)> = found
+            .iter()
+            .filter(|(changed, _)| *changed > recent)
+            .map(|(_, hint)| (hint.run.clone(), hint.seq))
+            .collect();
+        let before = marks.get(&since.0).cloned().unwrap_or_default();
+        let is_new = |hint: &Hint| !before.contains(&(hint.run.clone(), hint.seq));
+        let hints: Vec<Hint> = found
+            .into_iter()
+            .map(|(_, hint)| hint)
+            .filter(is_new)
+            .collect();
+        // Two watchers that come to one mark by different ways have only what both were told in common.
+        marks
+            .entry(newest)
+            .and_modify(|told| told.retain(|it| all.contains(it)))
+            .or_insert(all);
+        while marks.len() > WATERMARKS {
+            marks.pop_first();
+        }
+        (Watermark(newest), hints)
+    }
+}

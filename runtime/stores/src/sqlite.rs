@@ -1,0 +1,301 @@
+//! A store in one SQLite file: for one machine and any number of processes on it.
+//!
+//! What to rely on:
+//!
+//! - What was acknowledged has reached the disk: the journal is a write-ahead log with `synchronous=FULL`.
+//! - Writers take turns. Each waits at a [door](door::Door), a lock on a file beside the store, for at most as long as
+//!   the store is [patient](SqliteStore::with_patience); then it is told who holds it. The kernel opens the door for
+//!   a process that was killed.
+//! - Readers wait for nobody, and see a run as it was at one moment.
+//!
+//! Deliberately not here: stores on network file systems, whose locks and shared memory can't be trusted, and other
+//! libraries of SQLite in the same file. Below version 3.51.3 they can damage it.
+
+mod connection;
+mod copy;
+mod door;
+mod fault;
+mod place;
+mod read;
+mod row;
+mod schema;
+mod write;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use self::door::Door;
+use self::fault::Doing as _;
+use statemark_runs::Clock;
+use statemark_runs::Hash;
+use statemark_runs::Record;
+use statemark_runs::store::{
+    Append, Appended, Due, Head, Hint, Lease, Page, Query, Seen, Store, StoreError, TOUCH_AFTER,
+    Watermark,
+};
+use statemark_runs::{Key, RunId};
+
+/// How long a writer waits for others. Why: longer than any write takes, shorter than an agent's patience.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Most connections that are kept for readers. Why: each has a page cache of its own.
+const MAX_IDLE: usize = 4;
+
+/// A store in an SQLite file.
+pub struct SqliteStore {
+    path: PathBuf,
+    clock: Box<dyn Clock>,
+    writer: Mutex<Writer>,
+    readers: Mutex<Vec<Connection>>,
+    watcher: Mutex<Watcher>,
+}
+
+struct Writer {
+    door: Door,
+    connection: Connection,
+}
+
+/// Looks for changes: a connection of its own, because `data_version` tells what *others* have committed.
+struct Watcher {
+    connection: Connection,
+    /// The file's version at the last look, and the store's own count.
+    seen: Option<(i64, u64)>,
+}
+
+impl SqliteStore {
+    /// Opens the store in a file, and makes it if there is none. Its leases and claims go by that clock.
+    ///
+    /// A new file can be read by its owner alone, and so can a new folder.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::SchemaTooNew`]; [`StoreError::Busy`]; [`StoreError::Failed`] if the file is another program's, lies
+    /// on a network file system, or can't be opened.
+    pub fn open(path: &Path, clock: impl Clock + 'static) -> Result<Self, StoreError> {
+        connection::check_library()?;
+        place::prepare(path)?;
+        let mut door = Door::new(path, PATIENCE)?;
+        let mut connection = connection::writer(path)?;
+        schema::bring_up(&mut connection, &mut door)?;
+        let watcher = Watcher {
+            connection: connection::reader(path)?,
+            seen: None,
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            clock: Box::new(clock),
+            writer: Mutex::new(Writer { door, connection }),
+            readers: Mutex::default(),
+            watcher: Mutex::new(watcher),
+        })
+    }
+
+    /// The same, whose writers wait for others so long and no longer.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        lock(&self.writer).door.patience = patience;
+        self
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// One transaction that writes, behind the door. What it returns as an error is undone.
+    fn write<T>(
+        &self,
+        act: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut writer = lock(&self.writer);
+        let Writer { door, connection } = &mut *writer;
+        let pass = door.enter()?;
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .doing("beginning a write")?;
+        let answer = act(&transaction)?;
+        transaction
+            .commit()
+            .map_err(|error| fault::of_commit(&error))?;
+        drop(pass);
+        Ok(answer)
+    }
+
+    /// One transaction that reads: all of it as it was at one moment.
+    fn read<T>(
+        &self,
+        act: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let idle = lock(&self.readers).pop();
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => connection::reader(&self.path)?,
+        };
+        let transaction = connection.transaction().doing("beginning to read")?;
+        let answer = act(&transaction);
+        transaction.finish().doing("ending a read")?;
+        let mut readers = lock(&self.readers);
+        if readers.len() < MAX_IDLE {
+            readers.push(connection);
+        }
+        answer
+    }
+}
+
+/// A panic of another thread leaves nothing half-done: its transaction was rolled back when it was dropped.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Store for SqliteStore {
+    fn append(&self, append: &Append) -> Result<Appended, StoreError> {
+        append.check()?;
+        self.write(|transaction| write::append(transaction, append, None))
+    }
+
+    fn head(&self, run: &RunId) -> Result<Head, StoreError> {
+        self.read(|transaction| read::head(transaction, run))
+    }
+
+    fn records(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+        self.read(|transaction| read::records(transaction, run, after, limit))
+    }
+
+    fn seen(&self, run: &RunId, key: &Key) -> Result<Option<Seen>, StoreError> {
+        self.read(|transaction| read::seen(transaction, run, key))
+    }
+
+    fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.read(|transaction| read::list(transaction, query))
+    }
+
+    fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+        self.read(|transaction| read::counts(transaction))
+    }
+
+    fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError> {
+        append.check()?;
+        self.write(|transaction| write::append(transaction, append, Some((from, at))))
+    }
+
+    fn make(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
+        for append in appends {
+            append.check()?;
+        }
+        self.write(|transaction| write::make(transaction, from, appends))
+    }
+
+    fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, StoreError> {
+        self.write(|transaction| {
+            write::lease(transaction, run, owner, milliseconds, self.clock.now())
+        })
+    }
+
+    fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.write(|transaction| write::release(transaction, lease))
+    }
+
+    fn due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<Due>, StoreError> {
+        let clock = self.clock.now();
+        // Whoever only looks doesn't keep writers waiting.
+        if self
+            .read(|transaction| read::due(transaction, now, limit, clock))?
+            .is_empty()
+        {
+            return Ok(Vec::new());
+        }
+        self.write(|transaction| {
+            let due = read::due(transaction, now, limit, clock)?;
+            write::claim(transaction, &due, clock.saturating_add(claim))?;
+            Ok(due)
+        })
+    }
+
+    fn is_asleep(&self) -> Result<bool, StoreError> {
+        self.read(|transaction| read::is_asleep(transaction))
+    }
+
+    fn next_due(&self) -> Result<Option<u64>, StoreError> {
+        let clock = self.clock.now();
+        self.read(|transaction| read::next_due(transaction, clock))
+    }
+
+    fn changes(&self, since: &Watermark) -> Result<(Watermark, Vec<Hint>), StoreError> {
+        let mut watcher = lock(&self.watcher);
+        let Watcher { connection, seen } = &mut *watcher;
+        let version = read::file_version(connection)?;
+        if let Some((file, count)) = *seen
+            && file == version
+            && since.0 >= count
+        {
+            return Ok((Watermark(count), Vec::new()));
+        }
+        let transaction = connection.transaction().doing("beginning to read")?;
+        let (count, mark, hints) = read::changes(&transaction, since)?;
+        transaction.finish().doing("ending a read")?;
+        // The version from before the reading: what came in between is looked for again.
+        *seen = Some((version, count));
+        Ok((mark, hints))
+    }
+
+    fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {
+        let hash = Hash::of(bytes);
+        let now = self.clock.now();
+        let kept = self.read(|transaction| read::kept(transaction, &hash))?;
+        if kept.is_none_or(|kept| now.saturating_sub(kept) >= TOUCH_AFTER) {
+            self.write(|transaction| write::blob(transaction, &hash, bytes, Some(now)))?;
+        }
+        Ok(hash)
+    }
+
+    fn sweep(
+        &self,
+        named: &BTreeSet<Hash>,
+        idle: u64,
+        really: bool,
+    ) -> Result<Vec<Hash>, StoreError> {
+        let before = self.clock.now().saturating_sub(idle);
+        let gone = |transaction: &Transaction<'_>| {
+            let mut gone = read::idle(transaction, before)?;
+            gone.retain(|hash| !named.contains(hash));
+            Ok(gone)
+        };
+        if !really {
+            return self.read(gone);
+        }
+        self.write(|transaction| {
+            let gone = gone(transaction)?;
+            write::sweep(transaction, &gone)?;
+            Ok(gone)
+        })
+    }
+
+    fn blob(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {
+        let bytes = self.read(|transaction| read::blob(transaction, hash))?;
+        if Hash::of(&bytes) != *hash {
+            return Err(StoreError::Corrupt {
+                run: None,
+                seq: None,
+                what: format!("blob {hash} has other bytes"),
+            });
+        }
+        Ok(bytes)
+    }
+
+    fn put_fold(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
+        self.write(|transaction| write::fold(transaction, run, seq, fold))
+    }
+
+    fn fold(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+        self.read(|transaction| read::fold(transaction, run))
+    }
+
+    fn remove(&self, run: &RunId) -> Result<(), StoreError> {
+        self.write(|transaction| write::remove(transaction, run))
+    }
+}

@@ -1,0 +1,100 @@
+//! Copies of the file, which sleep until they are woken.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+
+use super::fault::{self, Doing as _};
+use super::{SqliteStore, connection};
+use statemark_runs::maintenance::{Progress, Tell};
+use statemark_runs::store::StoreError;
+
+/// How much of the file is copied at once. Unit: pages. Why: writers get a turn in between.
+const PAGES: std::ffi::c_int = 1_024;
+
+/// How long is waited for somebody who holds the file. Why: a checkpoint takes milliseconds.
+const BUSY: Duration = Duration::from_millis(5);
+
+/// Nobody has a lease any more, and no token that was given out is the newest; nobody gets a timer; nothing is written.
+const SLEEP: &str = "
+    UPDATE runs SET fence = fence + 1, lease_owner = NULL, lease_until = 0;
+    UPDATE timers SET claimed = 9223372036854775807;
+    INSERT OR REPLACE INTO counts (name, value) VALUES ('asleep', 1);
+";
+
+impl SqliteStore {
+    /// Copies the store to a new file, which sleeps: how many runs and timers it has.
+    pub(crate) fn copy_to(
+        &self,
+        path: &Path,
+        tell: Tell<'_>,
+    ) -> Result<(usize, usize), StoreError> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let made = options.open(path);
+        made.map_err(|error| fault::refused(format!("`{}`: {error}", path.display())))?;
+        let copied = self.fill(path, tell);
+        if copied.is_err() {
+            // Half a copy looks like a whole one.
+            let _ = std::fs::remove_file(path);
+        }
+        copied
+    }
+
+    fn fill(&self, path: &Path, tell: Tell<'_>) -> Result<(usize, usize), StoreError> {
+        let from = connection::reader(&self.path)?;
+        let mut to = Connection::open(path).doing("making the copy")?;
+        copy_pages(&from, &mut to, tell).doing("copying the store")?;
+        // One file, without a log beside it, until somebody opens it as a store.
+        to.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;")
+            .doing("making the copy")?;
+        let transaction = to.transaction().doing("making the copy")?;
+        transaction.execute_batch(SLEEP).doing("making the copy")?;
+        let count = |table: &str| {
+            let sql = format!("SELECT count(*) FROM {table}");
+            let count = transaction.query_row(&sql, [], |row| row.get::<_, i64>(0));
+            let count = count.doing("reading the copy");
+            count.map(|count| usize::try_from(count).unwrap_or(usize::MAX))
+        };
+        let counts = (count("runs")?, count("timers")?);
+        transaction.commit().doing("making the copy")?;
+        Ok(counts)
+    }
+
+    /// Lets a copy be written to, and its timers go off: from now on this is the store, and the one that it was copied from must not act
+    /// any more. How many timers were woken.
+    ///
+    /// # Errors
+    ///
+    /// As the store's.
+    pub fn wake(&self) -> Result<usize, StoreError> {
+        self.write(|transaction| {
+            let sql = "DELETE FROM counts WHERE name = 'asleep'";
+            transaction.execute(sql, []).doing("waking the store")?;
+            let sql = "UPDATE timers SET claimed = 0 WHERE claimed = 9223372036854775807";
+            transaction.execute(sql, []).doing("waking the store")
+        })
+    }
+}
+
+fn copy_pages(from: &Connection, to: &mut Connection, tell: Tell<'_>) -> rusqlite::Result<()> {
+    let copy = Backup::new(from, to)?;
+    loop {
+        let step = copy.step(PAGES)?;
+        let progress = copy.progress();
+        let pages = |count| u64::try_from(count).unwrap_or(0);
+        let all = pages(progress.pagecount);
+        let done = all.saturating_sub(pages(progress.remaining));
+        tell(Progress { done, all });
+        match step {
+            StepResult::Done => return Ok(()),
+            StepResult::More => {}
+            _ => std::thread::sleep(BUSY),
+        }
+    }
+}

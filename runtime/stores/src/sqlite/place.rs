@@ -1,0 +1,134 @@
+//! Where a store's files are: who may read them, and on what they lie.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use super::fault;
+use statemark_runs::store::StoreError;
+
+/// Makes the file if there is none, and refuses a place where it wouldn't be safe.
+pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
+    let failed = |error: io::Error| fault::refused(format!("`{}`: {error}", path.display()));
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        make_folder(folder).map_err(failed)?;
+    }
+    if let Some(system) = file_system(folder).filter(|system| is_remote(system)) {
+        return Err(fault::refused(format!(
+            "`{}` is on a network file system ({system}), where several machines can't share a write-ahead log; \
+             keep the store on a local disk, or use PostgreSQL",
+            path.display()
+        )));
+    }
+    open(path).map_err(failed)?;
+    Ok(())
+}
+
+/// Opens a file to read and write, and makes it if there is none. SQLite gives the files beside its own the same mode.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// The kind of file system that a folder lies on, where the system says it.
+fn file_system(folder: &Path) -> Option<String> {
+    let folder = folder.canonicalize().ok()?;
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    mounted_at(&mounts, folder.to_str()?)
+}
+
+/// The kind of the last mount that a path lies in, as `proc_pid_mountinfo(5)` lists them: the mount point is the fifth
+/// field, and the kind the first behind a lone `-`.
+fn mounted_at(mounts: &str, path: &str) -> Option<String> {
+    let mut found: Option<(usize, &str)> = None;
+    for line in mounts.lines() {
+        let Some((mount, kind)) = line.split_once(" - ") else {
+            continue;
+        };
+        let (Some(point), Some(kind)) = (mount.split(' ').nth(4), kind.split(' ').next()) else {
+            continue;
+        };
+        let point = point.replace("\\040", " ");
+        let inside = Path::new(path).starts_with(&point);
+        // Of two mounts on one point the later one is seen.
+        if inside && found.is_none_or(|(length, _)| point.len() >= length) {
+            found = Some((point.len(), kind));
+        }
+    }
+    found.map(|(_, kind)| kind.to_owned())
+}
+
+/// Whether another machine keeps the files.
+fn is_remote(system: &str) -> bool {
+    let kind = system.strip_prefix("fuse.").unwrap_or(system);
+    let known = [
+        "9p",
+        "afs",
+        "ceph",
+        "cifs",
+        "davfs",
+        "gfs2",
+        "glusterfs",
+        "lustre",
+        "ncpfs",
+        "nfs",
+        "nfs4",
+        "ocfs2",
+        "rclone",
+        "s3fs",
+        "smb3",
+        "smbfs",
+        "sshfs",
+    ];
+    known.contains(&kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "\
+22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/root rw
+31 22 0:27 / /home rw shared:9 - nfs4 server:/home rw,vers=4.2
+32 31 0:28 / /home/me/my\\040disk rw - ext4 /dev/sdb1 rw
+33 22 0:29 / /mnt/c rw,noatime - 9p drvfs rw
+34 22 0:30 / /remote rw - fuse.sshfs me@host: rw
+";
+
+    #[test]
+    fn the_innermost_mount_counts() {
+        let at = |path| mounted_at(MOUNTS, path).unwrap();
+        assert_eq!(at("/var/lib"), "ext4");
+        assert_eq!(at("/home/me"), "nfs4");
+        assert_eq!(at("/homely"), "ext4");
+        assert_eq!(at("/home/me/my disk/.statemark"), "ext4");
+        assert_eq!(at("/mnt/c/Users"), "9p");
+        assert_eq!(at("/remote"), "fuse.sshfs");
+        assert_eq!(mounted_at("nonsense - \n\n - ", "/"), None);
+    }
+
+    #[test]
+    fn file_systems_of_other_machines_are_known() {
+        for system in ["nfs", "nfs4", "cifs", "9p", "fuse.sshfs"] {
+            assert!(is_remote(system), "{system}");
+        }
+        for system in ["ext4", "btrfs", "overlay", "tmpfs", "fuse.bindfs", "zfs"] {
+            assert!(!is_remote(system), "{system}");
+        }
+    }
+}

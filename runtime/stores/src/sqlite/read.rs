@@ -1,0 +1,321 @@
+//! What is read, within a transaction that others have begun.
+
+use std::collections::BTreeMap;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
+
+use super::fault::{Doing as _, damaged};
+use super::row::{self, HEAD, RECORD, get, hash, int, number};
+use statemark_runs::Hash;
+use statemark_runs::Record;
+use statemark_runs::overflow;
+use statemark_runs::store::{
+    Cursor, Due, Head, Hint, MAX_PAGE, Page, PendingTimer, Query, Seen, StoreError, Watermark,
+    no_run,
+};
+use statemark_runs::{Key, RunId};
+
+/// Most runs that a fork descends from. Why: a damaged file mustn't lead in a circle.
+const MAX_ANCESTORS: usize = 65_536;
+
+/// The rows of a query, each as a value.
+pub(super) fn rows<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let mut statement = connection.prepare_cached(sql).doing("reading")?;
+    let mut rows = statement.query(params).doing("reading")?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().doing("reading")? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// The row of a query that has one at most.
+pub(super) fn one<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+) -> Result<Option<T>, StoreError> {
+    let mut statement = connection.prepare_cached(sql).doing("reading")?;
+    statement
+        .query_row(params, |row| Ok(read(row)))
+        .optional()
+        .doing("reading")?
+        .transpose()
+}
+
+pub(super) fn head(connection: &Connection, run: &RunId) -> Result<Head, StoreError> {
+    let sql = format!("SELECT {HEAD} FROM runs WHERE run = ?1");
+    one(connection, &sql, [run.as_str()], row::head)?.ok_or_else(|| no_run(run))
+}
+
+/// Where a run ends, and from which record of which run it was forked.
+type Extent = (u64, Option<(RunId, u64)>);
+
+fn extent(connection: &Connection, run: &RunId) -> Result<Option<Extent>, StoreError> {
+    let sql = "SELECT seq, forked_run, forked_seq FROM runs WHERE run = ?1";
+    one(connection, sql, [run.as_str()], |row| {
+        let forked = match get::<Option<String>>(row, 1)? {
+            Some(_) => Some((row::run(row, 1)?, number(row, 2)?)),
+            None => None,
+        };
+        Ok((number(row, 0)?, forked))
+    })
+}
+
+/// The records behind one. They lie with the runs that a fork descends from, the oldest first.
+pub(super) fn records(
+    connection: &Connection,
+    run: &RunId,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Record>, StoreError> {
+    let (last, mut forked) = extent(connection, run)?.ok_or_else(|| no_run(run))?;
+    let limit = limit.min(MAX_PAGE) as u64;
+    let last = last.min(after.saturating_add(limit));
+    let mut parts: Vec<(RunId, u64, u64)> = Vec::new();
+    let (mut owner, mut upto) = (run.clone(), last);
+    for _ in 0..MAX_ANCESTORS {
+        let before = forked.as_ref().map_or(0, |(_, at)| *at);
+        if after.max(before) < upto {
+            parts.push((owner, after.max(before), upto));
+        }
+        let Some((parent, at)) = forked.take().filter(|(_, at)| after < *at) else {
+            parts.reverse();
+            return joined(connection, run, after, last, &parts);
+        };
+        upto = upto.min(at);
+        forked = extent(connection, &parent)?
+            .ok_or_else(|| {
+                lost(
+                    run,
+                    None,
+                    format!("run `{parent}`, which it began with, is gone"),
+                )
+            })?
+            .1;
+        owner = parent;
+    }
+    Err(lost(run, None, "its forks lead in a circle".to_owned()))
+}
+
+/// The parts one behind another: (run, after, upto). A gap is damage.
+fn joined(
+    connection: &Connection,
+    run: &RunId,
+    after: u64,
+    last: u64,
+    parts: &[(RunId, u64, u64)],
+) -> Result<Vec<Record>, StoreError> {
+    let sql = format!(
+        "SELECT {RECORD} FROM records WHERE run = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq"
+    );
+    let mut records = Vec::new();
+    for (owner, after, upto) in parts {
+        let range = params![owner.as_str(), int(*after), int(*upto)];
+        records.extend(rows(connection, &sql, range, row::record)?);
+    }
+    let mut found = records.iter().map(|record: &Record| record.seq);
+    match (after.saturating_add(1)..=last).find(|seq| found.next() != Some(*seq)) {
+        Some(seq) => Err(lost(run, Some(seq), "the record is missing".to_owned())),
+        None => {
+            overflow::whole(run, &mut records, |hash| blob(connection, hash))?;
+            Ok(records)
+        }
+    }
+}
+
+fn lost(run: &RunId, seq: Option<u64>, what: String) -> StoreError {
+    StoreError::Corrupt {
+        run: Some(run.clone()),
+        seq,
+        what,
+    }
+}
+
+pub(super) fn seen(
+    connection: &Connection,
+    run: &RunId,
+    key: &Key,
+) -> Result<Option<Seen>, StoreError> {
+    let sql = "SELECT request, first_seq, last_seq FROM keys WHERE run = ?1 AND key = ?2";
+    one(connection, sql, [run.as_str(), key.as_str()], |row| {
+        Ok(Seen {
+            request: hash(row, 0)?,
+            first: number(row, 1)?,
+            last: number(row, 2)?,
+        })
+    })
+}
+
+pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, StoreError> {
+    let mut values: Vec<Value> = Vec::new();
+    let mut conditions: Vec<String> = Vec::new();
+    let text = |text: &str| Value::Text(text.to_owned());
+    if !query.statuses.is_empty() {
+        let marks = vec!["?"; query.statuses.len()].join(", ");
+        conditions.push(format!("status IN ({marks})"));
+        values.extend(query.statuses.iter().map(|status| text(status)));
+    }
+    let parent = query.parent.as_ref().map(RunId::as_str);
+    let forked = query.forked.as_ref().map(RunId::as_str);
+    let equal = [
+        ("workflow", query.workflow.as_deref()),
+        ("project", query.project.as_deref()),
+        ("parent", parent),
+        ("forked_run", forked),
+    ];
+    for (column, wanted) in equal {
+        if let Some(wanted) = wanted {
+            conditions.push(format!("{column} = ?"));
+            values.push(text(wanted));
+        }
+    }
+    if let Some(prefix) = &query.prefix {
+        conditions.push("substr(run, 1, length(?)) = ?".to_owned());
+        values.extend([text(prefix), text(prefix)]);
+    }
+    if let Some(Cursor { updated, run }) = &query.after {
+        conditions.push("(updated, run) < (?, ?)".to_owned());
+        values.extend([Value::Integer(int(*updated)), text(run.as_str())]);
+    }
+    let conditions = match conditions.join(" AND ") {
+        none if none.is_empty() => none,
+        some => format!("WHERE {some}"),
+    };
+    let limit = query.limit.clamp(1, MAX_PAGE);
+    // One more tells whether there are more.
+    let sql = format!(
+        "SELECT {HEAD} FROM runs {conditions} ORDER BY updated DESC, run DESC LIMIT {}",
+        limit + 1
+    );
+    let mut heads = rows(connection, &sql, params_from_iter(values), row::head)?;
+    let more = heads.len() > limit;
+    heads.truncate(limit);
+    let next = heads.last().filter(|_| more).map(|head| Cursor {
+        updated: head.updated,
+        run: head.run.clone(),
+    });
+    Ok(Page { heads, next })
+}
+
+/// How many runs there are, by status.
+pub(super) fn counts(connection: &Connection) -> Result<BTreeMap<String, u64>, StoreError> {
+    let sql = "SELECT status, count(*) FROM runs GROUP BY status";
+    let counts = rows(connection, sql, [], |row| {
+        Ok((get(row, 0)?, number(row, 1)?))
+    })?;
+    Ok(counts.into_iter().collect())
+}
+
+/// Timers that are due and that nobody has.
+pub(super) fn due(
+    connection: &Connection,
+    now: u64,
+    limit: usize,
+    clock: u64,
+) -> Result<Vec<Due>, StoreError> {
+    let sql = "SELECT run, due, name, seq FROM timers WHERE due <= ?1 AND claimed <= ?2
+               ORDER BY due, name, seq, run LIMIT ?3";
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    rows(
+        connection,
+        sql,
+        params![int(now), int(clock), limit],
+        |row| {
+            Ok(Due {
+                run: row::run(row, 0)?,
+                timer: timer(row, 1)?,
+            })
+        },
+    )
+}
+
+/// The timer that begins at a column.
+pub(super) fn timer(row: &Row<'_>, at: usize) -> Result<PendingTimer, StoreError> {
+    Ok(PendingTimer {
+        due: number(row, at)?,
+        name: get(row, at + 1)?,
+        seq: number(row, at + 2)?,
+    })
+}
+
+pub(super) fn next_due(connection: &Connection, clock: u64) -> Result<Option<u64>, StoreError> {
+    let sql = "SELECT due FROM timers WHERE claimed <= ?1 ORDER BY due LIMIT 1";
+    one(connection, sql, [int(clock)], |row| number(row, 0))
+}
+
+/// A number that changes when another connection has changed the file. It costs no access to the file's pages.
+pub(super) fn file_version(connection: &Connection) -> Result<i64, StoreError> {
+    one(connection, "PRAGMA data_version", [], |row| get(row, 0))?
+        .ok_or_else(|| damaged("no data version"))
+}
+
+/// Whether the file is a copy that nobody has woken.
+pub(super) fn is_asleep(connection: &Connection) -> Result<bool, StoreError> {
+    let sql = "SELECT value FROM counts WHERE name = 'asleep'";
+    Ok(one(connection, sql, [], |row| number(row, 0))?.is_some())
+}
+
+/// The count of changes; and which runs have changed since, with the count up to which that is all.
+pub(super) fn changes(
+    connection: &Connection,
+    since: &Watermark,
+) -> Result<(u64, Watermark, Vec<Hint>), StoreError> {
+    let sql = "SELECT value FROM counts WHERE name = 'version'";
+    let count = one(connection, sql, [], |row| number(row, 0))?
+        .ok_or_else(|| damaged("the count of changes is gone"))?;
+    let sql = "SELECT run, seq, version FROM runs WHERE version > ?1 ORDER BY version LIMIT ?2";
+    // Who begins with nothing is told of every run.
+    let limit = i64::try_from(MAX_PAGE).unwrap_or(i64::MAX);
+    let found = rows(connection, sql, [int(since.0), limit], |row| {
+        let hint = Hint {
+            run: row::run(row, 0)?,
+            seq: number(row, 1)?,
+        };
+        Ok((number(row, 2)?, hint))
+    })?;
+    let last = found.last().filter(|_| found.len() == MAX_PAGE);
+    let mark = last.map_or(count, |(version, _)| *version);
+    let hints = found.into_iter().map(|(_, hint)| hint).collect();
+    Ok((count, Watermark(mark), hints))
+}
+
+/// When somebody has kept a blob last.
+pub(super) fn kept(connection: &Connection, hash: &Hash) -> Result<Option<u64>, StoreError> {
+    let sql = "SELECT kept FROM blobs WHERE hash = ?1";
+    one(connection, sql, [hash.bytes()], |row| number(row, 0))
+}
+
+/// The blobs that nobody has kept since.
+pub(super) fn idle(connection: &Connection, before: u64) -> Result<Vec<Hash>, StoreError> {
+    let sql = "SELECT hash FROM blobs WHERE kept < ?1 ORDER BY hash";
+    rows(connection, sql, [int(before)], |row| hash(row, 0))
+}
+
+pub(super) fn blob(connection: &Connection, hash: &Hash) -> Result<Vec<u8>, StoreError> {
+    let sql = "SELECT bytes FROM blobs WHERE hash = ?1";
+    one(connection, sql, [hash.bytes()], |row| get(row, 0))?.ok_or_else(|| StoreError::NotFound {
+        what: format!("blob {hash}"),
+    })
+}
+
+pub(super) fn fold(
+    connection: &Connection,
+    run: &RunId,
+) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+    let sql = "SELECT seq, bytes FROM folds WHERE run = ?1";
+    let found = one(connection, sql, [run.as_str()], |row| {
+        Ok((number(row, 0)?, get(row, 1)?))
+    })?;
+    if found.is_none() && extent(connection, run)?.is_none() {
+        return Err(no_run(run));
+    }
+    Ok(found)
+}

@@ -1,0 +1,145 @@
+//! The shapes of secrets that are known wherever they stand: keys and tokens.
+//!
+//! Here, below compiler and store, so that what one warns of is what the other takes out.
+//!
+//! Deliberately not here: values that only their owner knows to be secret, and what is done about one that was found.
+
+/// The names of the shapes.
+pub const NAMES: [&str; 8] = [
+    "aws_key",
+    "github_token",
+    "slack_token",
+    "anthropic_key",
+    "api_key",
+    "jwt",
+    "private_key",
+    "statemark_token",
+];
+
+/// The first secret in a text, by the name of its shape.
+///
+/// ```
+/// use statemark_text::secret;
+///
+/// assert_eq!(secret::find("the key is AKIAIOSFODNN7EXAMPLE"), Some("aws_key"));
+/// assert_eq!(secret::find("the key is under the mat"), None);
+/// ```
+#[must_use]
+pub fn find(text: &str) -> Option<&'static str> {
+    let bytes = text.as_bytes();
+    let mut before = None;
+    bytes.iter().enumerate().find_map(|(at, byte)| {
+        let is_free = !before.replace(*byte).is_some_and(is_url);
+        token(bytes.get(at..)?, is_free).map(|(name, _)| name)
+    })
+}
+
+/// The secret that a text begins with: its name and its length. `is_free` says that no word goes on here.
+#[must_use]
+pub fn token(text: &[u8], is_free: bool) -> Option<(&'static str, usize)> {
+    match text.first()? {
+        b'A' => aws(text),
+        b'g' => github(text),
+        b'x' => slack(text),
+        b's' => statemark(text).or_else(|| is_free.then(|| api_key(text)).flatten()),
+        b'e' if is_free => jwt(text),
+        b'-' => private_key(text),
+        _ => None,
+    }
+}
+
+/// How many bytes behind a prefix are of a kind, if they are as many as that at least.
+fn run(text: &[u8], prefix: &[u8], least: usize, is: fn(u8) -> bool) -> Option<usize> {
+    let rest = text.strip_prefix(prefix)?;
+    let length = rest.iter().take_while(|it| is(**it)).count();
+    (length >= least).then_some(prefix.len() + length)
+}
+
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+}
+
+fn is_url(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// `AKIA` or `ASIA` and sixteen capitals or digits: what identifies a key of Amazon's.
+fn aws(text: &[u8]) -> Option<(&'static str, usize)> {
+    let is = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    let kinds: [&[u8]; 2] = [b"AKIA", b"ASIA"];
+    let mut kinds = kinds.iter();
+    kinds.find_map(|it| run(text, it, 16, is))?;
+    Some(("aws_key", 20))
+}
+
+/// `ghp_` and its kin with 36 letters or digits, or `github_pat_`.
+fn github(text: &[u8]) -> Option<(&'static str, usize)> {
+    let kinds: [&[u8]; 5] = [b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"];
+    let mut kinds = kinds.iter();
+    let found = kinds.find_map(|it| run(text, it, 36, is_letter));
+    let found = found.or_else(|| run(text, b"github_pat_", 22, is_url))?;
+    // What goes on without a gap may be the next one.
+    let more = run(text.get(found..)?, b"", 0, is_url)?;
+    Some(("github_token", found + more))
+}
+
+/// `xoxb-` and its kin, or `xapp-`.
+fn slack(text: &[u8]) -> Option<(&'static str, usize)> {
+    let kinds: [&[u8]; 8] = [
+        b"xoxa-", b"xoxb-", b"xoxe-", b"xoxo-", b"xoxp-", b"xoxr-", b"xoxs-", b"xapp-",
+    ];
+    let mut kinds = kinds.iter();
+    let found = kinds.find_map(|it| run(text, it, 10, is_url));
+    Some(("slack_token", found?))
+}
+
+/// `sk-` and twenty characters, one of them a digit: a word with hyphens has none.
+fn api_key(text: &[u8]) -> Option<(&'static str, usize)> {
+    let length = run(text, b"sk-", 20, is_url)?;
+    let token = text.get(..length)?;
+    let name = if token.starts_with(b"sk-ant-") {
+        "anthropic_key"
+    } else {
+        "api_key"
+    };
+    token
+        .iter()
+        .any(u8::is_ascii_digit)
+        .then_some((name, length))
+}
+
+/// `smk_` and the 64 hexadecimal digits of a token of ours, or so many of them that the rest can be guessed.
+fn statemark(text: &[u8]) -> Option<(&'static str, usize)> {
+    let is = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let length = run(text, b"smk_", 40, is)?;
+    Some(("statemark_token", length))
+}
+
+/// Two JSON objects and a signature, in base 64, with dots between them.
+fn jwt(text: &[u8]) -> Option<(&'static str, usize)> {
+    let header = run(text, b"eyJ", 10, is_url)?;
+    let rest = text.get(header..)?;
+    let claims = run(rest, b".eyJ", 10, is_url)?;
+    let signature = run(rest.get(claims..)?, b".", 10, is_url)?;
+    let mut length = header + claims + signature;
+    // What goes on without a gap may be the next one.
+    while let Some(more) = run(text.get(length..)?, b".", 10, is_url) {
+        length += more;
+    }
+    Some(("jwt", length))
+}
+
+/// A private key in PEM; one without an end is taken to go on to the end of the text.
+fn private_key(text: &[u8]) -> Option<(&'static str, usize)> {
+    let is = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ';
+    let begin = run(text, b"-----BEGIN ", 11, is)?;
+    let is_private = text.get(..begin)?.ends_with(b"PRIVATE KEY");
+    let body = text.get(begin..)?.strip_prefix(b"-----")?;
+    if !is_private {
+        return None;
+    }
+    let end: &[u8] = b"PRIVATE KEY-----";
+    let found = body.windows(end.len()).position(|it| it == end);
+    let length = found.map_or(text.len(), |at| begin + 5 + at + end.len());
+    Some(("private_key", length))
+}
