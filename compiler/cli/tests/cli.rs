@@ -34,6 +34,8 @@ mod place;
 mod served;
 #[cfg(test)]
 mod shell;
+#[cfg(test)]
+mod wire;
 
 use std::fs;
 use std::path::{Path, PathBuf};

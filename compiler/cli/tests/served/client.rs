@@ -31,13 +31,19 @@ impl Client {
         Self::of(command).shaken()
     }
 
+    /// Starts a command that serves, and shakes hands; the exit code if it ends instead.
+    pub(crate) fn try_start(command: Command) -> Result<Self, i32> {
+        let mut client = Self::of(command);
+        let asked = client.begin("initialize", &handshake());
+        if client.answer(asked).is_none() {
+            return Err(client.server.wait().unwrap().code().unwrap());
+        }
+        client.tell("notifications/initialized", &json!({}));
+        Ok(client)
+    }
+
     fn shaken(mut self) -> Self {
-        let capabilities = json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": {"name": "script", "version": "1"},
-        });
-        self.ask("initialize", &capabilities);
+        self.ask("initialize", &handshake());
         self.tell("notifications/initialized", &json!({}));
         self
     }
@@ -151,6 +157,15 @@ impl Client {
     pub(crate) fn kill(&mut self) {
         let _ = self.server.kill();
     }
+}
+
+/// What a client says first.
+fn handshake() -> Value {
+    json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "script", "version": "1"},
+    })
 }
 
 /// `statemark serve` with these arguments in a folder.

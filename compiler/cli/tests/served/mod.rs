@@ -11,7 +11,7 @@ mod lists;
 mod news;
 mod profiles;
 mod project;
-mod raw;
+pub(crate) mod raw;
 mod resources;
 mod sessions;
 mod story;
