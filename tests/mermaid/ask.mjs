@@ -1,6 +1,6 @@
 // The question to Mermaid: is this a state diagram, and what is drawn of it?
 //
-// An answer has the shape that `statemark debug diagram` prints, without the file. As a child process it answers each
+// An answer has the shape that `mermaid_layout` prints, without the file. As a child process it answers each
 // message, a list of texts, with the list of answers.
 import { JSDOM } from 'jsdom';
 

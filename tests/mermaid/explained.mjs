@@ -7,6 +7,7 @@ export function explained({ ours, theirs }, kind) {
     const found = /^Error: State name must be a single word\. Found: "([^]*)"$/.exec(theirs.error);
     if (found && /^\w+[^\S\n]*\n/.test(found[1])) return 'state x above a line with {';
   }
+  if (kind === 'only Mermaid refuses' && theirs.error.includes('Group nodes can only have label') && ours.states.some(({ id }) => /<[^]*>/.test(id))) return 'HTML in the name of a composite with a text';
   if (kind === 'only Statemark refuses' && ours.error.endsWith('nested deeper than 64')) return 'more than 64 composites inside one another';
   if (kind === 'another model' && withoutMarkup(ours) === withoutMarkup(theirs)) return 'HTML in a label that a browser repairs';
   // The two libraries for YAML disagree on tags, recursive aliases and indents.

@@ -1,6 +1,6 @@
 // Differences between Mermaid and Statemark, hunted with broken diagrams. See README.md.
 //
-//   node fuzz.mjs STATEMARK [--count N] [--seed N] [--scratch DIR] FILE|DIR …
+//   node fuzz.mjs MERMAID_LAYOUT [--count N] [--seed N] [--scratch DIR] FILE|DIR …
 import { execFileSync, fork } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const BATCH = 400;
 /** Differences that are shown. */
 const MOST = 20;
 
-const [statemark, ...rest] = process.argv.slice(2);
+const [layout, ...rest] = process.argv.slice(2);
 const options = { count: 20000, seed: 1, scratch: 'scratch' };
 const places = [];
 while (rest.length > 0) {
@@ -47,7 +47,7 @@ function askStatemark(texts) {
     fs.writeFileSync(file, text);
     return file;
   });
-  const said = execFileSync(statemark, ['debug', 'diagram', ...files], { encoding: 'utf8', maxBuffer: 2 ** 30 });
+  const said = execFileSync(layout, files, { encoding: 'utf8', maxBuffer: 2 ** 30 });
   // U+2028 ends a line only for those who look for it.
   return said.trimEnd().split('\n').map((line) => JSON.parse(line));
 }

@@ -118,7 +118,6 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     Mcp(McpArgs),
     Token(TokenArgs),
-    Debug(DebugArgs),
 }
 
 /// Report every finding in specs.
@@ -330,35 +329,4 @@ pub(crate) struct NewArgs {
     /// Folder to write to; it is made if it isn't there
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     pub(crate) output: PathBuf,
-}
-
-/// Look inside.
-#[derive(Debug, clap::Args)]
-#[command(
-    hide = true,
-    about = "Look inside: for comparing Statemark with other programs"
-)]
-pub(crate) struct DebugArgs {
-    /// What to look at.
-    #[command(subcommand)]
-    pub(crate) what: DebugWhat,
-}
-
-/// What can be looked at.
-#[derive(Debug, Subcommand)]
-pub(crate) enum DebugWhat {
-    Diagram(DebugDiagramArgs),
-}
-
-/// What Mermaid would draw of state diagrams.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  \
-                        statemark debug diagram door.mmd    one JSON object\n  \
-                        statemark debug diagram diagrams    one for each *.mmd in the folder, by name\n\n\
-                        Whole files are read, whatever their names. An object has the members file, ok, direction,\n\
-                        states (id, shape, parent, label) and transitions (from, to, label); or file, ok and error.")]
-pub(crate) struct DebugDiagramArgs {
-    /// Diagrams, and folders of them
-    #[arg(required = true, value_name = "PATH")]
-    pub(crate) paths: Vec<PathBuf>,
 }

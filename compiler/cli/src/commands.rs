@@ -4,7 +4,6 @@
 //! [`Printer`].
 
 mod build;
-mod debug;
 mod explain;
 mod lint;
 mod mcp;
@@ -66,6 +65,5 @@ pub(crate) fn run(args: &Args, printer: &mut Printer) -> Result<ExitStatus, Fail
         Some(Command::Serve(args)) => serve::run(args, printer),
         Some(Command::Mcp(args)) => mcp::run(args, printer),
         Some(Command::Token(args)) => token::run(args, printer),
-        Some(Command::Debug(args)) => debug::run(args, printer),
     }
 }

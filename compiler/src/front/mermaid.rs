@@ -5,19 +5,16 @@
 //! and reading goes on; what it silently takes otherwise than meant is a warning, and is taken so here too.
 //!
 //! A few things are accepted that Mermaid refuses or drops: `state x` declares `x`, `state x : Title` gives it a title, and
-//! `state x` may stand on the line above `state y {`. `DIFFERENCES.md` beside this file is the whole list; [`drawn`] says
-//! what Mermaid makes of a diagram.
+//! `state x` may stand on the line above `state y {`. `DIFFERENCES.md` beside this file is the whole list.
 //!
 //! Deliberately not here: what a label means, and who owns a state.
 
 pub mod ast;
 mod bare_declarations;
 mod composite_descriptions;
-pub mod drawn;
 pub mod entity;
 mod front_matter;
 mod half_stars;
-
 mod invisible;
 mod lex;
 mod lines;

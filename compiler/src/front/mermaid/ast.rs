@@ -116,7 +116,7 @@ pub struct Declaration {
     pub drawn: DrawnAs,
 }
 
-/// What Mermaid makes of a declaration. A machine is built of what is declared; only [`super::drawn`] asks for this.
+/// A declaration as Mermaid draws it. A machine is built of what is declared, whatever Mermaid draws.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DrawnAs {
     /// What it says.

@@ -1,104 +1,178 @@
 //! Composites with more than one text.
 //!
-//! A composite's first text is its title. For a second one Mermaid, after it has read everything, throws "Group nodes can
-//! only have label". Only what Mermaid takes for a text counts: the title of `state x : Title` does not.
+//! A composite's first text is its title. For a second one Mermaid throws "Group nodes can only have label", after it has
+//! read the whole diagram. Only what is a text to Mermaid counts: the title of `state x : Title` isn't one.
 
 use std::collections::BTreeMap;
 
 use super::ast::{Body, Declaration, Diagram, DrawnAs, EndpointKind, StatementKind};
-use super::drawn::{is_crowded, sanitize};
 use super::report::composite_description;
 use crate::diag::Diags;
 use crate::source::Span;
 
-/// The one composite that Mermaid makes no node of: it takes it for the diagram itself.
+/// Mermaid's name for the diagram itself. It makes no node of a composite of this name.
 const ROOT: &str = "root";
+
+/// Id of a scope's start and end.
+const STAR: &str = "[*]";
 
 /// Reports each text of a composite but its first.
 pub(super) fn check(diagram: &Diagram, diags: &mut Diags) {
-    let mut composites = BTreeMap::new();
-    composites_of(&diagram.body, &mut composites);
+    let mut collector = Collector::default();
+    collector.body(ROOT, &diagram.body);
+    let Collector {
+        mut composites,
+        texts,
+        ..
+    } = collector;
     composites.remove(ROOT);
-    if composites.is_empty() {
-        return;
-    }
-    let mut texts = Vec::new();
-    texts_of(&diagram.body, &mut texts);
     let mut first = BTreeMap::new();
-    let mut is_found = false;
-    for (id, span) in texts {
-        // Each scope has a `[*]` of its own; see below.
-        let Some(&composite) = composites.get(id).filter(|_| id != "[*]") else {
+    for text in &texts {
+        let Some(composite) = composites.get_mut(&text.state) else {
             continue;
         };
-        // A name that Mermaid has to clean is a text of its own.
-        let cleaned = sanitize(id);
-        let named = cleaned != *id && !cleaned.is_empty();
-        let before = *first
-            .entry(id)
-            .or_insert(if named { composite } else { span });
-        if before != span {
-            is_found = true;
-            diags.push(composite_description::second(span, before, composite, id));
+        let start = if is_own_text(&text.state) {
+            composite.span
+        } else {
+            text.span
+        };
+        let before = *first.entry(text.state.as_str()).or_insert(start);
+        composite.is_star |= text.is_star;
+        if before == text.span {
+            continue;
         }
-    }
-    let end = composites.iter().find(|(id, _)| may_be_end(id));
-    if let Some((id, &composite)) = end
-        && !is_found
-        && is_crowded(diagram)
-    {
-        diags.push(composite_description::of_an_end(composite, id));
+        diags.push(if composite.is_star {
+            composite_description::of_an_end(composite.span, composite.id)
+        } else {
+            composite_description::second(text.span, before, composite.span, composite.id)
+        });
     }
 }
 
-/// Whether a composite may be what Mermaid makes of a `[*]`: a state too, named `scope_start` or `scope_end`.
-fn may_be_end(id: &str) -> bool {
-    id == "[*]" || id.ends_with("_start") || id.ends_with("_end")
-}
-
-/// Where each composite is named first. Bodies are at most [`super::parse::MAX_DEPTH`] deep.
-fn composites_of<'d>(body: &'d Body, found: &mut BTreeMap<&'d str, Span>) {
-    for statement in &body.statements {
-        if let StatementKind::Declaration(declaration) = &statement.kind
-            && let Some(inner) = &declaration.body
-        {
-            let id = match &declaration.drawn {
-                DrawnAs::Named(name) => name,
-                _ => &declaration.id.value,
-            };
-            found.entry(id).or_insert(declaration.id.span);
-            composites_of(inner, found);
-        }
-    }
-}
-
-/// Every text with its state, in the order of writing. Empty texts count for nothing.
-fn texts_of<'d>(body: &'d Body, found: &mut Vec<(&'d str, Span)>) {
-    for statement in &body.statements {
-        match &statement.kind {
-            StatementKind::Description { state, text } => {
-                if let EndpointKind::Id(id) = &state.target
-                    && !text.value.is_empty()
-                {
-                    found.push((id, text.span));
-                }
-            }
-            StatementKind::Declaration(declaration) => declared(declaration, found),
-            _ => {}
-        }
-    }
-}
-
-fn declared<'d>(declaration: &'d Declaration, found: &mut Vec<(&'d str, Span)>) {
-    let id = declaration.id.value.as_str();
-    let lines = match (&declaration.title, &declaration.drawn) {
-        (None, _) | (_, DrawnAs::Nothing | DrawnAs::Named(_)) => [None, None],
-        (Some(title), DrawnAs::Written) if title.value.is_empty() => [None, None],
-        (Some(title), DrawnAs::Written | DrawnAs::Padded(_)) => [Some(title.span), None],
-        (Some(title), DrawnAs::TwoLines) => [Some(title.span), Some(declaration.id.span)],
+/// Returns whether Mermaid counts a composite's name as its first text, as it does where sanitizing changes the name.
+///
+/// Names that hold whole HTML tags aren't judged: see `DIFFERENCES.md`.
+fn is_own_text(id: &str) -> bool {
+    let Some((before, mark)) = id.split_once('<') else {
+        return false;
     };
-    found.extend(lines.into_iter().flatten().map(|span| (id, span)));
-    if let Some(inner) = &declaration.body {
-        texts_of(inner, found);
+    let is_tag =
+        mark.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'));
+    !is_tag || (!before.is_empty() && !mark.contains('>'))
+}
+
+/// A state with braces.
+#[derive(Debug)]
+struct Composite<'d> {
+    /// Its id, as written.
+    id: &'d str,
+    /// Its first declaration.
+    span: Span,
+    /// Whether it is the start or the end of a scope to Mermaid, and has a text as such.
+    is_star: bool,
+}
+
+/// A text that Mermaid adds to a state.
+#[derive(Debug)]
+struct Text {
+    /// Mermaid's id of the state.
+    state: String,
+    span: Span,
+    is_star: bool,
+}
+
+/// The composites and texts of a diagram.
+#[derive(Debug, Default)]
+struct Collector<'d> {
+    /// By Mermaid's ids.
+    composites: BTreeMap<String, Composite<'d>>,
+    /// In the order of writing.
+    texts: Vec<Text>,
+    /// The number of regions so far.
+    regions: usize,
+}
+
+impl<'d> Collector<'d> {
+    /// Collects from a body. Bodies are at most [`super::parse::MAX_DEPTH`] deep.
+    fn body(&mut self, scope: &str, body: &'d Body) {
+        let is_divider = |kind: &StatementKind| *kind == StatementKind::Divider;
+        let mut kinds = body.statements.iter().map(|statement| &statement.kind);
+        let is_divided =
+            kinds.clone().any(is_divider) && !kinds.next_back().is_some_and(is_divider);
+        let mut scope = scope.to_owned();
+        if is_divided {
+            scope = self.region();
+        }
+        for statement in &body.statements {
+            match &statement.kind {
+                StatementKind::Divider if is_divided => scope = self.region(),
+                StatementKind::Description { state, text } if !text.value.is_empty() => {
+                    let (state, is_star) = match &state.target {
+                        EndpointKind::Id(id) => (id.clone(), false),
+                        EndpointKind::Star => (start_of(&scope), true),
+                    };
+                    self.texts.push(Text {
+                        state,
+                        span: text.span,
+                        is_star,
+                    });
+                }
+                StatementKind::Declaration(declaration) => self.declaration(&scope, declaration),
+                _ => {}
+            }
+        }
     }
+
+    fn declaration(&mut self, scope: &str, declaration: &'d Declaration) {
+        let id = match &declaration.drawn {
+            DrawnAs::Named(name) => name.trim(),
+            _ => declaration.id.value.as_str(),
+        };
+        let is_star = id == STAR;
+        let resolved = if is_star {
+            start_of(scope)
+        } else {
+            id.to_owned()
+        };
+        let lines = match (&declaration.title, &declaration.drawn) {
+            (None, _) | (_, DrawnAs::Nothing | DrawnAs::Named(_)) => [None, None],
+            (Some(title), DrawnAs::Written) if title.value.is_empty() => [None, None],
+            (Some(title), DrawnAs::Written | DrawnAs::Padded(_)) => [Some(title.span), None],
+            (Some(title), DrawnAs::TwoLines) => [Some(title.span), Some(declaration.id.span)],
+        };
+        self.texts
+            .extend(lines.into_iter().flatten().map(|span| Text {
+                state: resolved.clone(),
+                span,
+                is_star,
+            }));
+        let Some(inner) = &declaration.body else {
+            return;
+        };
+        // Mermaid renames the `[*]` of a title only after it has named the starts between its braces.
+        let inner_scope = if is_star && declaration.title.is_some() {
+            STAR
+        } else {
+            &resolved
+        };
+        self.body(inner_scope, inner);
+        if !resolved.is_empty() {
+            self.composites.entry(resolved).or_insert(Composite {
+                id,
+                span: declaration.id.span,
+                is_star,
+            });
+        }
+    }
+
+    /// Returns a scope that no state is named after.
+    fn region(&mut self) -> String {
+        self.regions += 1;
+        format!("-- {}", self.regions)
+    }
+}
+
+/// Returns Mermaid's id of the `[*]` of a scope, where it isn't the target of a transition.
+fn start_of(scope: &str) -> String {
+    format!("{scope}_start")
 }

@@ -76,38 +76,6 @@ pub(crate) fn first(text: &str) -> Option<(char, &str)> {
     entity(text).ok().map(|(behind, c)| (c, behind))
 }
 
-/// The text with HTML's own entities decoded: `&lt;`, `&#60;`.
-pub(super) fn html(text: &str) -> String {
-    let mut decoded = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('&') {
-        decoded.push_str(before);
-        let entity = behind.split_once(';').and_then(|(name, behind)| {
-            let number = name.strip_prefix('#');
-            let numeric = number.is_some_and(|number| number.starts_with(is_numeric));
-            let named = number.is_none() && !name.starts_with(|c: char| c.is_ascii_digit());
-            let found = character(number.unwrap_or(name)).filter(|_| numeric || named);
-            found.map(|c| (c, behind))
-        });
-        rest = match entity {
-            Some((c, behind)) => {
-                decoded.push(c);
-                behind
-            }
-            None => {
-                decoded.push('&');
-                behind
-            }
-        };
-    }
-    decoded.push_str(rest);
-    decoded
-}
-
-fn is_numeric(c: char) -> bool {
-    c.is_ascii_digit() || matches!(c, 'x' | 'X')
-}
-
 fn entity(input: &str) -> IResult<&str, char, ()> {
     let name = take_while1(is_word);
     map_opt(delimited(char('#'), name, char(';')), character).parse(input)

@@ -5,7 +5,6 @@
 
 mod declarations;
 mod drawings;
-mod drawn;
 mod entities;
 mod labels;
 mod limits;

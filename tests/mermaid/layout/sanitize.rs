@@ -1,18 +1,17 @@
-//! Texts as Mermaid shows them: what is no HTML is escaped, and HTML is cut down to what does no harm.
+//! Texts as Mermaid shows them: harmless HTML is kept, and everything else is escaped or dropped.
 //!
-//! Mermaid gives each text to DOMPurify, which reads it as a browser would and writes it again. The same is done here for
+//! Mermaid gives each text to DOMPurify, which parses it as a browser would and writes it again. This module does so for
 //! the HTML that labels hold: elements of running text, their common attributes, entities, comments. A text without a `<`
-//! stays as it is.
+//! stays unchanged.
 //!
 //! Deliberately not here: how a browser repairs tables, forms and crossed tags, and drawings inside of labels.
 
-use super::super::entity;
-use crate::front::mermaid::lex::rule::literal;
+use statemark_compiler::front::mermaid::entity;
 
 /// Elements without an end.
 const VOID: [&str; 6] = ["br", "hr", "img", "input", "wbr", "area"];
 
-/// Elements that are kept, beside the [`VOID`] ones.
+/// Elements that are kept, in addition to those of [`VOID`].
 const KEPT: [&str; 55] = [
     "a",
     "abbr",
@@ -94,20 +93,20 @@ const BLOCKS: [&str; 19] = [
     "ul",
 ];
 
-/// Elements that go with all that they hold.
+/// Elements that are dropped together with their contents.
 const DROPPED: [&str; 9] = [
     "script", "style", "title", "noscript", "iframe", "noembed", "noframes", "xmp", "template",
 ];
 
-/// Attributes that are kept, beside `data-…` and `aria-…`.
+/// Attributes that are kept, in addition to `data-…` and `aria-…`.
 const ATTRIBUTES: [&str; 23] = [
     "align", "alt", "border", "cite", "class", "color", "dir", "face", "height", "hidden", "href",
     "id", "label", "lang", "name", "rel", "role", "size", "src", "style", "title", "value",
     "width",
 ];
 
-/// A text as DOMPurify gives it back.
-pub(in crate::front::mermaid) fn sanitize(text: &str) -> String {
+/// Sanitizes a text as DOMPurify does.
+pub(super) fn sanitize(text: &str) -> String {
     if !text.contains('<') {
         return text.to_owned();
     }
@@ -116,12 +115,12 @@ pub(in crate::front::mermaid) fn sanitize(text: &str) -> String {
     while let Some((before, mark)) = rest.find('<').and_then(|at| rest.split_at_checked(at)) {
         writer.text(before);
         rest = match piece(mark) {
-            Some((Piece::Start(tag), behind)) => writer.start(&tag, behind),
-            Some((Piece::End(name), behind)) => {
+            Some((Piece::Start(tag), after)) => writer.start(&tag, after),
+            Some((Piece::End(name), after)) => {
                 writer.end(&name);
-                behind
+                after
             }
-            Some((Piece::Nothing, behind)) => behind,
+            Some((Piece::Nothing, after)) => after,
             None => {
                 writer.text("<");
                 mark.get(1..).unwrap_or("")
@@ -132,12 +131,12 @@ pub(in crate::front::mermaid) fn sanitize(text: &str) -> String {
     writer.finish()
 }
 
-/// What a `<` begins.
+/// The piece of HTML that a `<` begins.
 enum Piece {
     Start(Tag),
     /// The name of an end tag.
     End(String),
-    /// A comment, or a tag that the text ends in.
+    /// A comment, or a tag without an end.
     Nothing,
 }
 
@@ -154,7 +153,7 @@ struct Writer {
 
 impl Writer {
     fn text(&mut self, text: &str) {
-        for c in entity::html(text).chars() {
+        for c in decode(text).chars() {
             match c {
                 '&' => self.written.push_str("&amp;"),
                 '<' => self.written.push_str("&lt;"),
@@ -166,15 +165,15 @@ impl Writer {
         }
     }
 
-    /// Writes a start tag, and says where to go on.
-    fn start<'t>(&mut self, tag: &Tag, behind: &'t str) -> &'t str {
+    /// Writes a start tag, and returns the rest of the text.
+    fn start<'t>(&mut self, tag: &Tag, after: &'t str) -> &'t str {
         let name = tag.name.as_str();
         if DROPPED.contains(&name) {
-            return behind_end(name, behind);
+            return after_end_tag(name, after);
         }
         let is_void = VOID.contains(&name);
         if !is_void && !KEPT.contains(&name) {
-            return behind;
+            return after;
         }
         self.close_before(name);
         self.written.push('<');
@@ -187,10 +186,10 @@ impl Writer {
         if !is_void {
             self.open.push(name.to_owned());
         }
-        behind
+        after
     }
 
-    /// Ends what a start tag ends: an item of a list the one before, a block the paragraph.
+    /// Closes the elements that a start tag closes: a list item closes the item before it, a block the paragraph.
     fn close_before(&mut self, name: &str) {
         let ended = match name {
             "li" => "li",
@@ -227,12 +226,12 @@ impl Writer {
     }
 }
 
-/// What stands at a `<`, and what is behind it. `None` where it is only a sign.
+/// Parses the piece that begins with a `<`, and returns the rest. `None` where the `<` is plain text.
 fn piece(mark: &str) -> Option<(Piece, &str)> {
     let rest = mark.strip_prefix('<')?;
     if let Some(comment) = rest.strip_prefix("!--") {
         let closed = comment.split_once("-->");
-        return Some((Piece::Nothing, closed.map_or("", |(_, behind)| behind)));
+        return Some((Piece::Nothing, closed.map_or("", |(_, after)| after)));
     }
     let skipped = |rest: &'_ str| {
         let end = rest.find('>').map_or(rest.len(), |at| at + 1);
@@ -245,7 +244,7 @@ fn piece(mark: &str) -> Option<(Piece, &str)> {
     if let Some(end) = rest.strip_prefix('/') {
         if end.starts_with(|c: char| c.is_ascii_alphabetic()) {
             return Some(match tag(end) {
-                Some((tag, behind)) => (Piece::End(tag.name), behind),
+                Some((tag, after)) => (Piece::End(tag.name), after),
                 None => (Piece::Nothing, ""),
             });
         }
@@ -259,38 +258,38 @@ fn piece(mark: &str) -> Option<(Piece, &str)> {
         return None;
     }
     Some(match tag(rest) {
-        Some((tag, behind)) => (Piece::Start(tag), behind),
+        Some((tag, after)) => (Piece::Start(tag), after),
         None => (Piece::Nothing, ""),
     })
 }
 
-/// The tag whose name begins a text, and what is behind its `>`. `None` where the text ends before.
+/// Parses a tag from its name on, and returns the rest. `None` where the text ends before the `>`.
 fn tag(text: &str) -> Option<(Tag, &str)> {
     let ends_name = |c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>');
     let (name, mut rest) = text.split_at_checked(text.find(ends_name)?)?;
     let mut attributes: Vec<(String, String)> = Vec::new();
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
-        if let Some(behind) = rest.strip_prefix('>') {
+        if let Some(after) = rest.strip_prefix('>') {
             let name = name.to_ascii_lowercase();
-            return Some((Tag { name, attributes }, behind));
+            return Some((Tag { name, attributes }, after));
         }
-        let (key, behind) = rest.split_at_checked(attribute_name(rest)?)?;
-        let behind = behind.trim_start_matches(|c: char| c.is_ascii_whitespace());
-        let (value, behind) = match behind.strip_prefix('=') {
-            None => ("", behind),
+        let (key, after) = rest.split_at_checked(attribute_name(rest)?)?;
+        let after = after.trim_start_matches(|c: char| c.is_ascii_whitespace());
+        let (value, after) = match after.strip_prefix('=') {
+            None => ("", after),
             Some(value) => attribute_value(value)?,
         };
-        rest = behind;
+        rest = after;
         let key = key.to_ascii_lowercase();
-        let value = entity::html(value);
+        let value = decode(value);
         if is_kept(&key, &value) && !attributes.iter().any(|(known, _)| *known == key) {
             attributes.push((key, value));
         }
     }
 }
 
-/// How long the name of an attribute is. A `=` in front belongs to it.
+/// Returns the length of an attribute's name. A leading `=` belongs to it.
 fn attribute_name(text: &str) -> Option<usize> {
     let ends = |&(at, c): &(usize, char)| {
         c.is_ascii_whitespace() || matches!(c, '/' | '>') || (c == '=' && at > 0)
@@ -298,7 +297,7 @@ fn attribute_name(text: &str) -> Option<usize> {
     text.char_indices().find(ends).map(|(at, _)| at)
 }
 
-/// The value behind a `=`, and what is behind it.
+/// Parses the value after a `=`, and returns the rest.
 fn attribute_value(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start_matches(|c: char| c.is_ascii_whitespace());
     for quote in ['"', '\''] {
@@ -327,28 +326,70 @@ fn is_kept(name: &str, value: &str) -> bool {
     !is_link || is_harmless(value)
 }
 
-/// Whether a link leads where a link may.
+/// Returns whether a link's scheme is harmless.
 fn is_harmless(link: &str) -> bool {
     let schemes = [
         "http:", "https:", "ftp:", "ftps:", "mailto:", "tel:", "sms:",
     ];
     let link = link.trim_start();
     let scheme = |c: char| c.is_ascii_alphabetic() || matches!(c, '+' | '.' | '-');
-    schemes.iter().any(|scheme| literal(scheme)(link).is_ok())
-        || !link.trim_start_matches(scheme).starts_with(':')
+    schemes.iter().any(|scheme| {
+        link.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    }) || !link.trim_start_matches(scheme).starts_with(':')
 }
 
-/// What is behind the end tag of an element that is dropped.
-fn behind_end<'t>(name: &str, text: &'t str) -> &'t str {
+/// Returns the text after the end tag of a dropped element.
+fn after_end_tag<'t>(name: &str, text: &'t str) -> &'t str {
     let mut rest = text;
-    while let Some((_, behind)) = rest.split_once("</") {
-        let is_end = behind
+    while let Some((_, after)) = rest.split_once("</") {
+        let is_end = after
             .get(..name.len())
             .is_some_and(|found| found.eq_ignore_ascii_case(name));
         if is_end {
-            return behind.split_once('>').map_or("", |(_, behind)| behind);
+            return after.split_once('>').map_or("", |(_, after)| after);
         }
-        rest = behind;
+        rest = after;
     }
     ""
+}
+
+/// Decodes HTML's own entities: `&lt;`, `&#60;`.
+fn decode(text: &str) -> String {
+    let mut decoded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('&') {
+        decoded.push_str(before);
+        let entity = after
+            .split_once(';')
+            .and_then(|(name, tail)| Some((character(name)?, tail)));
+        rest = match entity {
+            Some((c, tail)) => {
+                decoded.push(c);
+                tail
+            }
+            None => {
+                decoded.push('&');
+                after
+            }
+        };
+    }
+    decoded.push_str(rest);
+    decoded
+}
+
+/// Returns the character of an entity, named as between its `&` and its `;`.
+fn character(name: &str) -> Option<char> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let name = match name.strip_prefix('#') {
+        Some(number) if number.starts_with(|c: char| is_digit(c) || matches!(c, 'x' | 'X')) => {
+            number
+        }
+        None if !name.starts_with(is_digit) => name,
+        _ => return None,
+    };
+    // Mermaid's entities are HTML's without the `&`.
+    let decoded = entity::decode(&format!("#{name};"));
+    let mut chars = decoded.chars();
+    chars.next().filter(|_| chars.next().is_none())
 }

@@ -1,20 +1,18 @@
-//! From Mermaid's tree to its nodes and edges: `dataFetcher`.
+//! Nodes and edges of Mermaid's tree: `dataFetcher`.
 
 use std::collections::BTreeMap;
 
-use super::document::{Item, Kind, ROOT, State};
 use super::sanitize::sanitize;
+use super::tree::{Item, Kind, ROOT, State};
 
-/// Ids that Mermaid makes no node of.
+/// Ids for which Mermaid makes no node.
 const NO_NODES: [&str; 3] = ["", "</join></fork>", "</choice>"];
 
-/// What is drawn.
+/// The nodes and edges of a diagram.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) edges: Vec<Edge>,
-    /// The composites with more than one text, for which Mermaid refuses the diagram.
-    pub(super) crowded: Vec<String>,
 }
 
 /// A state, a note, or the box around a note and its state.
@@ -35,7 +33,7 @@ pub(super) struct Edge {
     pub(super) label: String,
 }
 
-/// What is known of a state.
+/// The facts that the mentions of a state have given so far.
 #[derive(Debug)]
 struct Known {
     shape: Option<&'static str>,
@@ -43,16 +41,16 @@ struct Known {
     is_group: bool,
 }
 
-/// What is written in a state.
+/// The text in a state.
 #[derive(Debug)]
 enum Text {
-    /// Its own name, or the one text of a state whose name is empty once it is sanitized.
+    /// Its own id, or the one text of a state whose sanitized id is empty.
     Name(String),
-    /// Texts that it was given.
+    /// The texts of its mentions.
     Lines(Vec<String>),
 }
 
-/// The nodes and edges of a tree.
+/// Fetches the nodes and edges of a tree.
 pub(super) fn graph(items: &[Item]) -> Graph {
     let mut fetcher = Fetcher::default();
     fetcher.document(None, items);
@@ -64,18 +62,10 @@ pub(super) fn graph(items: &[Item]) -> Graph {
         .collect();
     let at = &fetcher.at;
     let is_note = |id: &String| {
-        let place = at.get(id).and_then(|&place| notes.get(place));
-        place.copied().unwrap_or(false)
+        let note = at.get(id).and_then(|&index| notes.get(index));
+        note.copied().unwrap_or(false)
     };
-    let crowded = fetcher.known.iter().filter(|(id, known)| {
-        let lines = matches!(&known.text, Text::Lines(lines) if lines.len() > 1);
-        lines && known.is_group && at.contains_key(*id)
-    });
-    let crowded = crowded.map(|(id, _)| id.clone()).collect();
-    let mut graph = Graph {
-        crowded,
-        ..fetcher.graph
-    };
+    let mut graph = fetcher.graph;
     graph
         .edges
         .retain(|edge| !is_note(&edge.from) && !is_note(&edge.to));
@@ -90,7 +80,7 @@ pub(super) fn graph(items: &[Item]) -> Graph {
 #[derive(Debug, Default)]
 struct Fetcher {
     graph: Graph,
-    /// Where the node of an id is.
+    /// The index of each id's node.
     at: BTreeMap<String, usize>,
     known: BTreeMap<String, Known>,
 }
@@ -124,7 +114,7 @@ impl Fetcher {
         }
     }
 
-    /// Adds a mention to what is known of its state. The first one says what it is.
+    /// Adds a mention to the known facts of its state. The first mention decides its kind.
     fn update(&mut self, state: &State) {
         let known = self.known.entry(state.id.clone()).or_insert_with(|| Known {
             shape: first_shape(state),
@@ -152,7 +142,7 @@ impl Fetcher {
         }
     }
 
-    /// Puts what is known into the state's node. The last body that mentions a state is its parent; the root takes none.
+    /// Writes the known facts into the state's node. The last composite that mentions a state becomes its parent.
     fn node(&mut self, parent: Option<&str>, state: &State) {
         let Some(known) = self.known.get(&state.id) else {
             return;
@@ -178,8 +168,8 @@ impl Fetcher {
             return;
         }
         let next = self.graph.nodes.len();
-        let place = *self.at.entry(id.to_owned()).or_insert(next);
-        match self.graph.nodes.get_mut(place) {
+        let index = *self.at.entry(id.to_owned()).or_insert(next);
+        match self.graph.nodes.get_mut(index) {
             Some(node) => {
                 node.shape = shape;
                 node.label = label.to_owned();

@@ -1,21 +1,19 @@
-//! Mermaid's own tree of a diagram, and what it does to it: `docTranslator`.
+//! Mermaid's own tree of a diagram, and its translation (`docTranslator`): ids for `[*]`, regions for `--`.
 
-use super::text::encode;
-use crate::front::mermaid::ast::{
+use statemark_compiler::front::mermaid::ast::{
     Body, Declaration, Direction, DrawnAs, Endpoint, EndpointKind, StatementKind, Stereotype,
 };
-use crate::front::mermaid::lex::rule::is_space;
 
-/// `[*]` in the text of a tree.
+/// The id of a `[*]` before the translation.
 const STAR: &str = "[*]";
 
-/// Mermaid's name for the whole diagram, which a state can have too.
+/// Mermaid's id of the whole diagram. A state can have it too.
 pub(super) const ROOT: &str = "root";
 
-/// What the id of a region begins with that ends in a `--`.
+/// Prefix of the id of a region that a `--` closes.
 const DIVIDER: &str = "divider-id-";
 
-/// What the id of a body's last region begins with. In Mermaid random letters follow.
+/// Prefix of the id of a body's last region. In Mermaid its letters are random.
 const LAST_REGION: &str = "id-000000-";
 
 /// A statement as Mermaid keeps it.
@@ -29,9 +27,9 @@ pub(super) enum Item {
         to: State,
         label: String,
     },
-    /// The way a body is laid out.
+    /// The direction of a body.
     Direction(Direction),
-    /// A statement that says nothing, but counts as one.
+    /// A statement without effect that counts as one: the last of a body decides about its regions.
     Nothing,
 }
 
@@ -40,11 +38,11 @@ pub(super) enum Item {
 pub(super) struct State {
     pub(super) id: String,
     pub(super) kind: Kind,
-    /// For the end of a scope: whether it is the start.
+    /// For a `[*]`, whether it is the start of its scope.
     pub(super) start: Option<bool>,
-    /// The texts that the mention gives.
+    /// The texts of the mention.
     pub(super) texts: Vec<String>,
-    /// For a note: whether it stands left of the state.
+    /// For a note, whether it is left of the state.
     pub(super) note_left: Option<bool>,
     /// The statements between its braces.
     pub(super) body: Option<Vec<Item>>,
@@ -58,25 +56,25 @@ pub(super) enum Kind {
     Fork,
     Join,
     Choice,
-    /// None: what a note mentions.
+    /// The kind of a state in a note.
     Undefined,
 }
 
-/// The tree of a diagram, with regions, and with a state for each `[*]`.
-pub(super) fn of(body: &Body) -> Vec<Item> {
+/// Builds the tree of a diagram, with regions, and with a state for each `[*]`.
+pub(super) fn translate(body: &Body) -> Vec<Item> {
     let mut dividers = 0;
     let mut items = items(body, &mut dividers);
     let mut regions = 0;
-    // Mermaid does it twice, which shows where a name comes out of the first time.
+    // Mermaid translates twice. The second time changes ids that the first time has trimmed to `[*]`.
     for _ in 0..2 {
         for item in &mut items {
-            translate(ROOT, item, &mut regions);
+            translate_item(ROOT, item, &mut regions);
         }
     }
     items
 }
 
-/// The last direction among some statements.
+/// Returns the last direction in a list of statements.
 pub(super) fn direction(items: &[Item]) -> Option<Direction> {
     items.iter().rev().find_map(|item| match item {
         Item::Direction(direction) => Some(*direction),
@@ -84,7 +82,7 @@ pub(super) fn direction(items: &[Item]) -> Option<Direction> {
     })
 }
 
-/// Whether an id is one that Mermaid makes up for a region.
+/// Returns whether Mermaid made up an id for a region.
 pub(super) fn is_region(id: &str) -> bool {
     let random = id.strip_prefix("id-").and_then(|id| id.split_once('-'));
     id.starts_with(DIVIDER)
@@ -96,14 +94,14 @@ pub(super) fn is_region(id: &str) -> bool {
         })
 }
 
-/// The statements of a body. Bodies are at most [`crate::front::mermaid::parse::MAX_DEPTH`] deep.
+/// Converts the statements of a body. The parser refuses bodies that are nested deeper than 64.
 fn items(body: &Body, dividers: &mut usize) -> Vec<Item> {
     let statements = body.statements.iter().map(|statement| &statement.kind);
     let counted = statements.filter(|statement| !is_line_end(statement));
     counted.map(|statement| item(statement, dividers)).collect()
 }
 
-/// Whether Mermaid takes a statement for the end of a line: its own name for one is `nl`.
+/// Returns whether Mermaid takes a statement for a line end, its own name for which is `nl`.
 fn is_line_end(statement: &StatementKind) -> bool {
     match statement {
         StatementKind::Declaration(declaration) => {
@@ -115,6 +113,7 @@ fn is_line_end(statement: &StatementKind) -> bool {
     }
 }
 
+/// Converts a statement.
 fn item(statement: &StatementKind, dividers: &mut usize) -> Item {
     match statement {
         StatementKind::Mention(endpoint) => Item::State(mention(endpoint)),
@@ -131,7 +130,7 @@ fn item(statement: &StatementKind, dividers: &mut usize) -> Item {
                 .map(|label| encode(&label.value))
                 .unwrap_or_default(),
         },
-        StatementKind::Declaration(declaration) => declared(declaration, dividers),
+        StatementKind::Declaration(declaration) => declaration_item(declaration, dividers),
         StatementKind::Divider => {
             *dividers += 1;
             Item::State(state(format!("{DIVIDER}{dividers}"), Kind::Divider))
@@ -148,7 +147,7 @@ fn item(statement: &StatementKind, dividers: &mut usize) -> Item {
     }
 }
 
-fn declared(declaration: &Declaration, dividers: &mut usize) -> Item {
+fn declaration_item(declaration: &Declaration, dividers: &mut usize) -> Item {
     if declaration.drawn == DrawnAs::Nothing {
         return Item::Nothing;
     }
@@ -201,14 +200,14 @@ fn state(id: String, kind: Kind) -> State {
     }
 }
 
-/// The texts that Mermaid keeps of some: an empty one is none.
+/// Encodes texts as Mermaid keeps them, without the empty ones.
 fn texts<'t>(texts: impl IntoIterator<Item = &'t String>) -> Vec<String> {
     let texts = texts.into_iter().map(|text| encode(text));
     texts.filter(|text| !text.is_empty()).collect()
 }
 
-/// One step of `docTranslator`.
-fn translate(parent: &str, item: &mut Item, regions: &mut usize) {
+/// Runs one step of `docTranslator`.
+fn translate_item(parent: &str, item: &mut Item, regions: &mut usize) {
     match item {
         Item::State(state) => translate_state(parent, state, true, regions),
         Item::Relation { from, to, .. } => {
@@ -233,12 +232,12 @@ fn translate_state(parent: &str, state: &mut State, first: bool, regions: &mut u
     if let Some(body) = &mut state.body {
         divide(body, regions);
         for item in body {
-            translate(&state.id, item, regions);
+            translate_item(&state.id, item, regions);
         }
     }
 }
 
-/// Makes regions of a body with dividers, unless the last one stands at its end.
+/// Divides a body into regions, unless a divider is its last statement.
 fn divide(body: &mut Vec<Item>, regions: &mut usize) {
     let is_divider =
         |item: &Item| matches!(item, Item::State(state) if state.kind == Kind::Divider);
@@ -262,4 +261,42 @@ fn divide(body: &mut Vec<Item>, regions: &mut usize) {
         ..state(format!("{LAST_REGION}{regions}"), Kind::Divider)
     }));
     *body = divided;
+}
+
+/// Encodes entities as Mermaid does before it parses: `#name;` becomes `ﬂ°name¶ß`, and `#35;` becomes `ﬂ°°35¶ß`.
+///
+/// Mermaid turns them back when it draws.
+fn encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('#') {
+        encoded.push_str(before);
+        let length = after.find(|c| !is_word(c)).unwrap_or(after.len());
+        let (name, tail) = after.split_at_checked(length).unwrap_or(("", after));
+        match tail.strip_prefix(';') {
+            Some(tail) if !name.is_empty() => {
+                let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+                encoded.push_str(if is_number { "ﬂ°°" } else { "ﬂ°" });
+                encoded.push_str(name);
+                encoded.push_str("¶ß");
+                rest = tail;
+            }
+            _ => {
+                encoded.push('#');
+                rest = after;
+            }
+        }
+    }
+    encoded.push_str(rest);
+    encoded
+}
+
+/// Returns whether JavaScript's `\s` matches a character.
+fn is_space(c: char) -> bool {
+    (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
+}
+
+/// Returns whether JavaScript's `\w` matches a character.
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }

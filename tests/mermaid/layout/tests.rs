@@ -1,30 +1,28 @@
-//! What Mermaid draws. The expected pictures are Mermaid's own: `tests/mermaid/fuzz` asks for thousands more.
+//! Layouts of small diagrams. The expected ones are Mermaid's own: `tests/mermaid/fuzz` compares thousands more.
 
-use super::parse;
-use crate::diag::Diags;
-use crate::excerpt::Excerpt;
-use crate::front::mermaid::drawn::drawn;
-use crate::front::mermaid::parse_diagram;
-use crate::source::Sources;
+use statemark_compiler::diag::{Diags, Severity};
+use statemark_compiler::excerpt::Excerpt;
+use statemark_compiler::front::mermaid::parse_diagram;
+use statemark_compiler::source::Sources;
 
-/// Compares what is drawn of a diagram whose header is left out: each state as `parent>id "label" shape`, without the
-/// parent at the root, the label where it is the id and the shape where it is a plain one; then the transitions.
+use super::{answer, layout};
+
+/// Compares the layout of a diagram whose header is left out: each state as `parent>id "label" shape`, without the parent
+/// at the root, the label where it is the id and the shape where it is a plain one; then the transitions.
 #[track_caller]
 fn check(body: &str, picture: &str) {
     let text = format!("stateDiagram-v2\n{body}");
-    let (_, _, found) = parse(&text);
-    let errors = found
-        .iter()
-        .filter(|found| found.severity == crate::diag::Severity::Error);
-    assert_eq!(errors.count(), 0, "{found:?}");
     let mut sources = Sources::new();
     let file = sources.add("a.mmd", text.clone());
-    let drawn = drawn(&parse_diagram(
-        &Excerpt::whole(file, &text),
-        &mut Diags::new(),
-    ));
+    let mut diags = Diags::new();
+    let layout = layout(&parse_diagram(&Excerpt::whole(file, &text), &mut diags));
+    let diagnostics = diags.into_sorted();
+    let errors = diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.severity == Severity::Error);
+    assert_eq!(errors.count(), 0, "{diagnostics:?}");
     let mut parts = Vec::new();
-    for state in &drawn.states {
+    for state in &layout.states {
         let parent = state.parent.as_ref().map(|parent| format!("{parent}>"));
         let mut part = format!("{}{}", parent.unwrap_or_default(), state.id);
         let is_end = state.id.ends_with("/start") || state.id.ends_with("/end");
@@ -38,7 +36,7 @@ fn check(body: &str, picture: &str) {
         }
         parts.push(part);
     }
-    for transition in &drawn.transitions {
+    for transition in &layout.transitions {
         let mut part = format!("{} -> {}", transition.from, transition.to);
         if !transition.label.is_empty() {
             part += &format!(" : {}", transition.label);
@@ -119,4 +117,45 @@ fn texts_are_sanitized() {
             &format!("a; b; a -> b : {shown}"),
         );
     }
+}
+
+/// The start of the root, a region, a state that a later body takes over, an entity, a text with HTML.
+#[test]
+fn a_layout_is_a_line_of_json() {
+    let diagram = "stateDiagram-v2
+    direction LR
+    [*] --> open
+    open --> shut : a < b #59; <b>bang
+    state house {
+        shut
+        --
+        [*] --> lamp
+    }
+    state attic
+    note right of cellar : dark
+";
+    let line = concat!(
+        r##"{"file":"door.mmd","ok":true,"direction":"LR","states":["##,
+        r##"{"id":"/start","shape":"stateStart","parent":null,"label":"root_start"},"##,
+        r##"{"id":"open","shape":"rect","parent":null,"label":"open"},"##,
+        r##"{"id":"shut","shape":"rect","parent":"#1","label":"shut"},"##,
+        r##"{"id":"house","shape":"roundedWithTitle","parent":null,"label":"house"},"##,
+        r##"{"id":"#1","shape":"divider","parent":"house","label":""},"##,
+        r##"{"id":"#2","shape":"divider","parent":"house","label":""},"##,
+        r##"{"id":"#2/start","shape":"stateStart","parent":"#2","label":"id-000000-1_start"},"##,
+        r##"{"id":"lamp","shape":"rect","parent":"#2","label":"lamp"},"##,
+        r##"{"id":"cellar","parent":null,"label":"cellar"}],"##,
+        r##""transitions":[{"from":"/start","to":"open","label":""},"##,
+        r##"{"from":"open","to":"shut","label":"a &lt; b ﬂ°°59¶ß <b>bang</b>"},"##,
+        r##"{"from":"#2/start","to":"lamp","label":""}]}"##,
+    );
+    assert_eq!(answer("door.mmd", diagram).unwrap(), line);
+}
+
+#[test]
+fn an_error_is_a_line_of_json() {
+    assert_eq!(
+        answer("wrong.mmd", "stateDiagram-v2\n    a -> b\n").unwrap(),
+        r#"{"file":"wrong.mmd","ok":false,"error":"line 2: an arrow is written `-->`, not `->`"}"#
+    );
 }
