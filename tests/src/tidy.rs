@@ -9,7 +9,7 @@ use statemark_compiler::diag::Code;
 use crate::golden::{files, root, shown};
 
 /// A crate may use only what stands left of it.
-const ORDER: [&str; 11] = [
+const ORDER: [&str; 12] = [
     "statemark-runtime",
     "statemark-text",
     "statemark-runs",
@@ -21,6 +21,7 @@ const ORDER: [&str; 11] = [
     "statemark",
     "statemark-examples",
     "statemark-tests",
+    "statemark-tidy",
 ];
 
 /// Longest source file. Unit: lines. Why: past it a file holds more than one idea.

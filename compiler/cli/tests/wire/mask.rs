@@ -53,15 +53,15 @@ fn under(key: &str, value: &Value, minted: &mut Vec<String>) -> Value {
             let is_schema = key == "properties";
             let is_found = FOUND.contains(&key);
             let is_search = map.contains_key("hits");
-            let masked = entries.into_iter().map(|(key, value)| {
-                let about = match key.as_str() {
+            let masked = entries.into_iter().map(|(name, value)| {
+                let about = match name.as_str() {
                     name if MEASURED.contains(&name) => name,
                     _ if is_schema => "",
                     _ if is_found => key,
                     "total" if is_search => "score",
                     name => name,
                 };
-                (string(key, minted), under(about, value, minted))
+                (string(name, minted), under(about, value, minted))
             });
             Value::Object(masked.collect::<Map<_, _>>())
         }
