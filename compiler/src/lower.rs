@@ -8,29 +8,17 @@
 //! `boundary` closes dead ends and opens scopes; `trigger` gives every transition its events; `finish` sorts.
 
 mod boundary;
-mod bounds;
-mod branches;
-mod choice;
 mod context;
-mod decision;
-mod declarations;
 mod definition;
 mod delay;
-mod details;
 mod diagram;
 mod draft;
 mod expression;
 mod fields;
 mod finish;
-mod fork;
-mod forked;
 mod guard;
-mod history;
 mod label;
-mod overlay;
-mod region;
-mod report;
-mod scope;
+mod messages;
 pub mod scxml;
 mod spec;
 mod target;
@@ -45,9 +33,10 @@ pub use spec::Spec;
 use draft::{Draft, StateIndex};
 use spec::Context;
 
-use crate::diag::{Diags, nearest};
+use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
+use crate::front::markdown::document::Heading;
 use crate::ir::Machine;
-use crate::source::{Sources, Spanned};
+use crate::source::{Sources, Span, Spanned};
 
 /// Makes the machine of a spec.
 pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
@@ -62,31 +51,28 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
             drawn = diagram::add(diagram, &mut draft, &mut context);
             context.broken = context.diags.has_errors();
             if let Some(definition) = definition {
-                overlay::overlay(definition, &mut draft, &mut context);
+                definition::overlay(definition, &mut draft, &mut context);
             }
             guard::settle_labels(&mut draft, &mut context);
             boundary::close_dead_ends(&mut draft, &mut context);
         }
         (None, Some(definition)) => definition::build(definition, &mut draft, &mut context),
-        (None, None) => context.diags.push(report::empty_section::empty_section(
-            spec.span,
-            spec.other_fence,
-        )),
+        (None, None) => context
+            .diags
+            .push(empty_section(spec.span, spec.other_fence)),
     }
     let is_empty = draft.states.len() == 1 && (spec.diagram.is_some() || spec.definition.is_some());
     if is_empty && !context.diags.has_errors() {
-        context
-            .diags
-            .push(report::empty_section::no_state(spec.span));
+        context.diags.push(no_state(spec.span));
     }
     boundary::open_scopes(&mut draft, &mut context);
     trigger::settle(&mut draft, context.diags);
     let mut interrupts = Vec::new();
     if let Some(definition) = &spec.definition {
         wildcard::note_declared(definition, &mut draft);
-        declarations::add_declarations(definition, &mut draft, &mut context);
+        definition::add_declarations(definition, &mut draft, &mut context);
         wildcard::settle(&mut draft, &mut context);
-        declarations::add_event_references(definition, &mut draft, &mut context);
+        definition::add_event_references(definition, &mut draft, &mut context);
         interrupts = self::interrupts(spec, &draft, &mut context);
     }
     add_instructions(spec, &mut draft, &mut context);
@@ -94,7 +80,6 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
     let mut machine = finish::finish(spec, draft, interrupts, &drawn);
     types::settle(&mut machine, comparisons.into_values(), &mut context);
     context::check(&context.fields, context.diags);
-    bounds::settle(&mut machine);
     machine
 }
 
@@ -140,17 +125,12 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
         let Some(state) = named else {
             let known = context.comparable(draft.state_ids(), draft.states.len());
             let known = nearest(&name.value, known);
-            let diagnostic = report::unknown_instructions::unknown_instructions(name, known);
+            let diagnostic = unknown_instructions(name, known);
             context.diags.push(diagnostic);
             continue;
         };
         if let Some(earlier) = &draft.get(state).instructions {
-            context
-                .diags
-                .push(report::two_instructions::two_instructions(
-                    name,
-                    earlier.span,
-                ));
+            context.diags.push(two_instructions(name, earlier.span));
         }
         draft.get_mut(state).instructions = Some(instructions.text.clone());
     }
@@ -159,11 +139,72 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
             .state(&heading.text.value)
             .is_some_and(|state| !draft.get(state).implied);
         if is_state {
-            context
-                .diags
-                .push(report::unknown_instructions::not_read(heading));
+            context.diags.push(unread_instructions(heading));
         }
     }
+}
+
+/// A `## STATE-MACHINE` section has neither a diagram nor a definition. `fence`: one that may have been meant as the diagram.
+fn empty_section(span: Span, fence: Option<Span>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        Code::EmptySection,
+        span,
+        "this section has neither a diagram nor a definition",
+    )
+    .label("no machine below this heading")
+    .help("add a `mermaid` fence that holds a `stateDiagram-v2`, or a `json definition` fence");
+    match fence {
+        Some(fence) => diagnostic.related(fence, "not a `mermaid` fence with a state diagram"),
+        None => diagnostic,
+    }
+}
+
+fn no_state(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::EmptySection, span, "this machine has no state")
+        .label("nothing to be in")
+        .help("draw a first one, `[*] --> first_state`, or declare it under `states` in the definition")
+}
+
+fn two_instructions(state: &Spanned<String>, earlier: Span) -> Diagnostic {
+    let message = format!("`{}` has instructions in two places", state.value);
+    Diagnostic::new(Code::TwoInstructions, state.span, message)
+        .label("these are used")
+        .related(earlier, "these are lost")
+        .help("keep one of them; prose below a heading is easier to read and to change")
+}
+
+fn unknown_instructions(name: &Spanned<String>, near: Option<&str>) -> Diagnostic {
+    let message = format!("instructions for `{}`, which is no state", name.value);
+    let diagnostic = Diagnostic::new(Code::UnknownInstructions, name.span, message)
+        .label("no such state")
+        .note("nobody will be told what stands below this heading");
+    match near {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            name.span,
+            near,
+        ),
+        None => diagnostic
+            .help("name a state, or take the backticks away if this is an ordinary heading"),
+    }
+}
+
+fn unread_instructions(heading: &Heading) -> Diagnostic {
+    let name = &heading.text.value;
+    Diagnostic::new(
+        Code::UnknownInstructions,
+        heading.text.span,
+        format!("what stands below this heading isn't read as the instructions of `{name}`"),
+    )
+    .label("a state's name")
+    .note("a heading of level 3 that is a state's name in backticks begins its instructions")
+    .fix(
+        Applicability::Unsafe,
+        format!("write ``### `{name}` ``"),
+        heading.line,
+        format!("### `{name}`"),
+    )
 }
 
 #[cfg(test)]

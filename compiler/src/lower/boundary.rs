@@ -6,13 +6,14 @@
 use std::collections::BTreeSet;
 
 use super::draft::{
-    Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex, document_order,
+    Draft, DraftInitial, DraftState, DraftTransition, DraftTrigger, ROOT, StateIndex,
+    document_order,
 };
-use super::report::inferred_initial_state::Place;
+use super::messages::{history_with_two_defaults, initial_outside_scope};
 use super::spec::Context;
 use super::trigger::end_event;
 use super::words::word_key;
-use super::{history, report};
+use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::source::{Span, Spanned};
 
@@ -54,14 +55,14 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
             if is_told {
                 context
                     .diags
-                    .push(report::dead_end::takes_done(&id, &event, span));
+                    .push(dead_end_that_takes_done(&id, &event, span));
             }
             continue;
         }
         if is_told {
             let statement = draft.get(state).last_statement;
             let prefix = line_prefix(statement, context).filter(|_| ends_line(statement, context));
-            context.diags.push(report::dead_end::dead_end(
+            context.diags.push(dead_end(
                 (&id, &event),
                 span,
                 statement,
@@ -165,7 +166,7 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
             push_initial(draft, scope, first);
         }
     }
-    history::settle_defaults(draft, context);
+    settle_defaults(draft, context);
 }
 
 /// Whether the spec says where a scope begins, though perhaps wrongly.
@@ -208,11 +209,7 @@ fn infer_initial(
             } else {
                 Place::Definition
             };
-            let diagnostic = report::inferred_initial_state::inferred_initial_state(
-                named.as_deref(),
-                target,
-                &place,
-            );
+            let diagnostic = inferred_initial_state(named.as_deref(), target, &place);
             context.diags.push(diagnostic);
         }
         push_initial(draft, scope, *only);
@@ -227,8 +224,7 @@ fn infer_initial(
         .map(|&child| draft.get(child).id.as_str())
         .collect();
     let first = children.first().map_or("", |&first| &draft.get(first).id);
-    let diagnostic =
-        report::no_initial_state::no_initial_state(named.as_deref(), span, &names, first);
+    let diagnostic = no_initial_state(named.as_deref(), span, &names, first);
     context.diags.push(diagnostic);
     None
 }
@@ -261,11 +257,9 @@ fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Con
         let target = draft.get(target);
         let name = Spanned::new(target.id.clone(), initial.span);
         let scope = draft.get(scope);
-        context.diags.push(report::unknown_state::outside_scope(
-            &name,
-            &scope.id,
-            target.span,
-        ));
+        context
+            .diags
+            .push(initial_outside_scope(&name, &scope.id, target.span));
     }
     draft.get_mut(scope).initials = inside;
     drops
@@ -279,6 +273,71 @@ fn push_initial(draft: &mut Draft, scope: StateIndex, target: StateIndex) {
         actions: Vec::new(),
         inferred: true,
     });
+}
+
+/// Gives every history its default transition.
+fn settle_defaults(draft: &mut Draft, context: &mut Context<'_>) {
+    let children = draft.children_by_state();
+    for history in 1..draft.states.len() {
+        let state = draft.get(history);
+        if state.kind != Some(Kind::History) || state.dropped {
+            continue;
+        }
+        let parent = state.parent;
+        let drawn = std::mem::take(&mut draft.get_mut(history).initials);
+        let mut kept: Vec<DraftInitial> = Vec::new();
+        for initial in drawn {
+            let lies_outside = |&target: &StateIndex| {
+                target == history || target == parent || !draft.is_within(target, parent)
+            };
+            if let Some(target) = initial.targets.iter().copied().find(lies_outside) {
+                let target = draft.get(target);
+                let name = Spanned::new(target.id.clone(), initial.span);
+                let around = &draft.get(parent).id;
+                let diagnostic = initial_outside_scope(&name, around, target.span);
+                context.diags.push(diagnostic);
+            } else {
+                kept.push(initial);
+            }
+        }
+        if let Some((first, others)) = kept.split_first()
+            && let Some(other) = others.iter().find(|other| other.targets != first.targets)
+        {
+            let id = &draft.get(history).id;
+            let diagnostic = history_with_two_defaults(id, first.span, other.span);
+            context.diags.push(diagnostic);
+        }
+        if kept.is_empty() {
+            let siblings = children.get(parent).map_or(&[][..], Vec::as_slice);
+            kept.extend(inferred(draft, parent, siblings));
+        }
+        draft.get_mut(history).initials = kept;
+    }
+}
+
+/// Where a composite begins: what its history leads to while nothing is remembered.
+fn inferred(draft: &Draft, parent: StateIndex, siblings: &[StateIndex]) -> Option<DraftInitial> {
+    let is_history = |state: StateIndex| draft.get(state).kind == Some(Kind::History);
+    let begins =
+        |initial: &&DraftInitial| !initial.targets.iter().any(|&target| is_history(target));
+    if let Some(initial) = draft.get(parent).initials.iter().find(begins) {
+        return Some(DraftInitial {
+            inferred: true,
+            ..initial.clone()
+        });
+    }
+    let mut children = siblings.iter().copied().filter(|&child| !is_history(child));
+    let targets: Vec<StateIndex> = if draft.get(parent).kind == Some(Kind::Parallel) {
+        children.collect()
+    } else {
+        children.next().into_iter().collect()
+    };
+    (!targets.is_empty()).then(|| DraftInitial {
+        span: draft.get(parent).span,
+        targets,
+        actions: Vec::new(),
+        inferred: true,
+    })
 }
 
 /// The scopes that some transition or initial transition leads to, so that they are entered by default.
@@ -317,4 +376,102 @@ fn led_to_in_scope(draft: &Draft) -> BTreeSet<StateIndex> {
         }
     }
     found
+}
+
+fn dead_end_that_takes_done(id: &str, event: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(Code::DeadEnd, span, format!("nothing leads out of `{id}`"))
+        .label("a dead end")
+        .note(format!("`{id}` takes the event `{event}` itself and stays"))
+        .help("lead on from it, or to `[*]`, on another event")
+}
+
+/// A leaf of a diagram without a way out. `line`: the break between lines, and what a new line behind `statement` begins with.
+fn dead_end(
+    (id, event): (&str, &str),
+    span: Span,
+    statement: Span,
+    line: Option<(&str, &str)>,
+) -> Diagnostic {
+    let diagnostic = Diagnostic::new(Code::DeadEnd, span, format!("nothing leads out of `{id}`"))
+        .label("a dead end")
+        .note(format!(
+            "the machine is made as if it said `{id} --> [*] : {event}`"
+        ));
+    match line {
+        Some((line_break, prefix)) => diagnostic.fix(
+            Applicability::Safe,
+            format!("say that `{id}` is the end"),
+            statement.after(),
+            format!("{line_break}{prefix}{id} --> [*] : {event}"),
+        ),
+        None => diagnostic.help(format!("add `{id} --> [*] : {event}`, or lead on from it")),
+    }
+}
+
+/// Where a machine says how it begins.
+enum Place<'p> {
+    /// In its diagram. With the break between lines, and what a new line beside the state's first statement begins with.
+    Diagram(Option<(&'p str, &'p str)>),
+    /// In its definition, which has no lines to add.
+    Definition,
+}
+
+/// A scope (`None`: the machine) begins at a state without saying so.
+fn inferred_initial_state(
+    scope: Option<&str>,
+    first: &DraftState,
+    place: &Place<'_>,
+) -> Diagnostic {
+    let whole = scope.map_or_else(|| "the machine".to_owned(), |scope| scope.to_owned());
+    let message = format!(
+        "nothing says where {whole} begins, so `{}` is taken",
+        first.id
+    );
+    let diagnostic = Diagnostic::new(Code::InferredInitialState, first.span, message)
+        .label("the only state in it that nothing leads to");
+    let line = format!("[*] --> {}", first.id);
+    match *place {
+        Place::Diagram(Some((line_break, prefix))) => diagnostic.fix(
+            Applicability::Safe,
+            format!("add `{line}`"),
+            first.first_statement.before(),
+            format!("{line}{line_break}{prefix}"),
+        ),
+        Place::Diagram(None) => diagnostic.help(format!("add `{line}`")),
+        Place::Definition => diagnostic.help(format!("add `\"initial\": \"{}\"`", first.id)),
+    }
+}
+
+/// A machine (`scope` is `None`) or a compound state has no initial state, and none can be inferred. `first`: the one that
+/// stands first in the text.
+fn no_initial_state(
+    scope: Option<&str>,
+    span: Span,
+    candidates: &[&str],
+    first: &str,
+) -> Diagnostic {
+    let message = match scope {
+        Some(scope) => format!("nothing says where {scope} begins"),
+        None => "nothing says where the machine begins".to_owned(),
+    };
+    let example = candidates.first().copied().unwrap_or(first);
+    let diagnostic = Diagnostic::new(Code::NoInitialState, span, message)
+        .label("no `[*] -->` in here")
+        .help(format!("write, for example, `[*] --> {example}` in the diagram, or `\"initial\": \"{example}\"` in the definition"));
+    match candidates {
+        [] => diagnostic
+            .note("something leads to each of its states, so none is the obvious first one"),
+        names => {
+            let list: Vec<String> = names
+                .iter()
+                .take(4)
+                .map(|name| format!("`{name}`"))
+                .collect();
+            let more = if names.len() > 4 { ", …" } else { "" };
+            diagnostic.note(format!(
+                "nothing leads to {}{more}: each could be the first",
+                list.join(", ")
+            ))
+        }
+    }
 }

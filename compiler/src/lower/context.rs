@@ -6,9 +6,8 @@
 use serde_json::Value;
 
 use super::fields::{Fields, kind, kind_of};
-use super::report::context_mismatch;
 use super::types::{assignable, words};
-use crate::diag::Diags;
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::definition::ast::Definition;
 use crate::ir::Type;
 use crate::source::Span;
@@ -38,8 +37,7 @@ impl Check<'_> {
         let wanted = kind(schema);
         if !fits(&wanted, value) {
             let found = words(&kind_of(value));
-            let finding =
-                context_mismatch::wrong_kind(path, is_item, &words(&wanted), &found, span);
+            let finding = context_of_another_type(path, is_item, &words(&wanted), &found, span);
             self.diags.push(finding);
             return;
         }
@@ -49,8 +47,7 @@ impl Check<'_> {
             && !values.contains(value)
         {
             let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-            self.diags
-                .push(context_mismatch::not_among(path, &values, span));
+            self.diags.push(context_not_among(path, &values, span));
             return;
         }
         match value {
@@ -88,7 +85,7 @@ impl Check<'_> {
                     ..span
                 };
                 self.diags
-                    .push(context_mismatch::missing(&dotted(name), opening));
+                    .push(context_without_required(&dotted(name), opening));
             }
         }
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -100,7 +97,7 @@ impl Check<'_> {
                 None if is_closed => {
                     let places = &self.definition.context_places;
                     let span = places.get(&path).copied().unwrap_or(span);
-                    self.diags.push(context_mismatch::undeclared(&path, span));
+                    self.diags.push(context_undeclared(&path, span));
                 }
                 None => {}
             }
@@ -117,4 +114,57 @@ fn fits(wanted: &Type, value: &Value) -> bool {
         (Type::Float, Value::Number(_)) => true,
         (wanted, value) => assignable(wanted, &kind_of(value)),
     }
+}
+
+fn context_mismatch(span: Span, message: String) -> Diagnostic {
+    Diagnostic::new(Code::ContextMismatch, span, message)
+        .note("the schema is `context_schema`; expressions are checked against it")
+}
+
+fn context_of_another_type(
+    path: &str,
+    is_item: bool,
+    wanted: &str,
+    found: &str,
+    span: Span,
+) -> Diagnostic {
+    let subject = match (path, is_item) {
+        ("", _) => "the context".to_owned(),
+        (path, true) => format!("an item of `{path}`"),
+        (path, false) => format!("`{path}`"),
+    };
+    let message = format!("{subject} begins as {found}, and its schema says {wanted}");
+    let diagnostic = context_mismatch(span, message).label(format!("is {found}"));
+    match (wanted, found) {
+        ("an integer", "a float") => {
+            diagnostic.help("write a whole number without a fraction: `3`, not `3.0`")
+        }
+        _ => diagnostic.help("change the value or the schema"),
+    }
+}
+
+fn context_not_among(path: &str, values: &[String], span: Span) -> Diagnostic {
+    let values: Vec<&str> = values.iter().map(String::as_str).collect();
+    let allowed = crate::diag::quoted_list(&values);
+    context_mismatch(span, format!("`{path}` begins as none of {allowed}"))
+        .help("change the value or the schema")
+}
+
+fn context_without_required(path: &str, span: Span) -> Diagnostic {
+    context_mismatch(
+        span,
+        format!("the context has no `{path}`, which its schema requires"),
+    )
+    .help(format!(
+        "give `{path}` a first value, or leave it out of `required`"
+    ))
+}
+
+fn context_undeclared(path: &str, span: Span) -> Diagnostic {
+    context_mismatch(
+        span,
+        format!("`{path}` isn't among the properties of the schema"),
+    )
+    .label("the schema allows no others")
+    .help("declare it under `properties`, or remove it")
 }

@@ -1,21 +1,27 @@
 //! A definition that stands alone, brought into the draft: it owns the topology.
 //!
-//! Beside a diagram, the diagram does: see [`super::overlay`]. What both say of a state and of a branch is in
-//! [`super::details`].
+//! Beside a diagram, the diagram does: see [`overlay`]. What both say of a state and of a branch is in
+//! [`details`].
 
-use super::details::{self, add_details, add_to_transition};
+mod declarations;
+mod details;
+mod fork;
+mod overlay;
+
+pub(super) use declarations::{add_declarations, add_event_references};
+pub(super) use overlay::overlay;
+
 use super::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex};
-use super::forked::{self, Pending};
+use super::messages::{duplicate_state, initial_outside_scope};
 use super::spec::Context;
 use super::target::{Found, find, find_one};
 use super::wildcard::is_pattern;
-use super::{report, wording};
+use super::wording;
 use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
 use crate::front::definition::report::missing_key;
 use crate::source::Spanned;
-
-/// The engine's event that a face sends in place of a name that the machine doesn't have.
-pub(super) const UNKNOWN_EVENT: &str = "error.unknown_event";
+use details::{add_details, add_to_transition, parallel_with_initial};
+use fork::Pending;
 
 /// Notes how the definition spells events, before anything names one.
 pub(super) fn note_spellings(definition: &Definition, draft: &mut Draft) {
@@ -60,7 +66,7 @@ pub(super) fn build(definition: &Definition, draft: &mut Draft, context: &mut Co
         build.state(state);
     }
     let forks = build.forks;
-    forked::settle(&forks, draft, context);
+    fork::settle(&forks, draft, context);
 }
 
 fn declare_states(
@@ -73,11 +79,9 @@ fn declare_states(
         let name = &state.name;
         if let Some(earlier) = draft.state(&name.value) {
             let first = draft.get(earlier).span;
-            context.diags.push(report::duplicate_state::duplicate_state(
-                &name.value,
-                name.span,
-                first,
-            ));
+            context
+                .diags
+                .push(duplicate_state(&name.value, name.span, first));
             continue;
         }
         let index = draft.intern_state(&name.value, name.span, parent);
@@ -105,7 +109,7 @@ pub(super) fn add_initial(
     };
     for (&state, name) in states.iter().zip(&initial.targets) {
         if state == around || state == scope || !draft.is_within(state, around) {
-            context.diags.push(report::unknown_state::outside_scope(
+            context.diags.push(initial_outside_scope(
                 name,
                 &draft.get(around).id,
                 draft.get(state).span,
@@ -148,7 +152,7 @@ impl<'d> Build<'_, '_, 'd> {
                     .as_ref()
                     .map_or(named.name.span, |kind| kind.span);
                 let id = &named.name.value;
-                let diagnostic = report::contradictory_type::with_initial(id, initial.span, kind);
+                let diagnostic = parallel_with_initial(id, initial.span, kind);
                 self.context.diags.push(diagnostic);
             }
             Some(initial) if !self.begins_at_double(index, state, initial) => {
@@ -224,7 +228,7 @@ impl<'d> Build<'_, '_, 'd> {
                     transition.targets.push(waiting);
                 }
                 BranchKind::Fork(fork) => {
-                    let Some(pending) = forked::add(fork, source, self.draft, self.context) else {
+                    let Some(pending) = fork::add(fork, source, self.draft, self.context) else {
                         continue;
                     };
                     transition.targets.push(pending.state());

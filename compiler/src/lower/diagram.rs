@@ -6,14 +6,21 @@
 
 use std::collections::BTreeMap;
 
-use super::decision::Beginning;
+mod branches;
+mod choice;
+mod fork;
+mod history;
+mod messages;
+mod region;
+mod scope;
+
 use super::draft::{Draft, DraftInitial, DraftTransition, ROOT, StateIndex};
-use super::history::Histories;
-use super::region::{Composites, has_states};
-use super::scope::{Claim, Claims};
+use super::messages::{acting_history, history_of_the_root};
 use super::spec::Context;
+use super::wording::{missing_slash, unnamed_action};
 use super::words::composed;
-use super::{choice, decision, fork, history, label, region, report, wording};
+use super::{label, wording};
+use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::{
     Body, Declaration, Diagram, Endpoint, EndpointKind, Statement, StatementKind, Transition,
@@ -21,6 +28,11 @@ use crate::front::mermaid::ast::{
 use crate::front::mermaid::{ast, entity};
 use crate::ir::Direction;
 use crate::source::{Span, Spanned};
+use choice::Beginning;
+use history::Histories;
+use messages::{acting_pseudo_state, composite_pseudo_state};
+use region::{Composites, has_states};
+use scope::{Claim, Claims};
 
 /// What a diagram says beside its states and transitions.
 #[derive(Debug, Default)]
@@ -56,7 +68,7 @@ pub(super) fn add(diagram: &Diagram, draft: &mut Draft, context: &mut Context<'_
     claims.settle(draft, context.diags);
     histories.drop_idle(draft);
     region::report_crossings(draft, context.diags);
-    decision::begin(&beginnings, draft, context);
+    choice::begin(&beginnings, draft, context);
     fork::settle(draft, context);
     choice::settle(draft, context);
     drawn
@@ -84,7 +96,7 @@ impl Walk<'_, '_> {
             let id = &declaration.id;
             if let Some(stereotype) = &declaration.stereotype {
                 if self.composites.has_states(&id.value) == Some(true) {
-                    let diagnostic = report::pseudo_state::with_body(id, stereotype.span);
+                    let diagnostic = composite_pseudo_state(id, stereotype.span);
                     self.context.diags.push(diagnostic);
                     continue;
                 }
@@ -150,14 +162,13 @@ impl Walk<'_, '_> {
                     return Some(self.histories.of(composite, deep, span, self.draft));
                 }
                 Remembers::Nothing => {
-                    let diagnostic = report::misplaced_history::at_the_root(id, endpoint.span);
+                    let diagnostic = history_of_the_root(id, endpoint.span);
                     self.context.diags.push(diagnostic);
                     return None;
                 }
                 Remembers::Plain => {
                     if self.draft.state(id).is_none() {
-                        let diagnostic =
-                            report::plain_history::plain_history(id, of, endpoint.span);
+                        let diagnostic = plain_history(id, of, endpoint.span);
                         self.context.diags.push(diagnostic);
                     }
                 }
@@ -220,9 +231,7 @@ impl Walk<'_, '_> {
         };
         self.claims.place(state, scope, span);
         if self.composites.has_states(&id.value) == Some(false) {
-            self.context
-                .diags
-                .push(report::empty_composite::empty_composite(&id.value, span));
+            self.context.diags.push(empty_composite(&id.value, span));
         }
         self.draft.get_mut(state).has_body |= has_states(&body.statements);
         self.draft.get_mut(state).span = id.span;
@@ -263,7 +272,7 @@ impl Walk<'_, '_> {
             }
             if rest.ends_with("()") && text.value.len() > keyword.len() + rest.len() {
                 let slash = wording::part(text, keyword.len()..keyword.len());
-                let diagnostic = report::unread_part::no_slash(keyword, text.span, slash);
+                let diagnostic = missing_slash(keyword, text.span, slash);
                 self.context.diags.push(diagnostic);
                 return;
             }
@@ -297,8 +306,8 @@ impl Walk<'_, '_> {
         let acts = acts("entry") || acts("exit") || !label.actions.is_empty();
         if acts {
             let diagnostic = match drafted.pseudo {
-                Some(pseudo) => report::pseudo_state::with_actions(&drafted.id, pseudo, text.span),
-                None => report::misplaced_history::with_actions(&drafted.id, text.span),
+                Some(pseudo) => acting_pseudo_state(&drafted.id, pseudo, text.span),
+                None => acting_history(&drafted.id, text.span),
             };
             self.context.diags.push(diagnostic);
         }
@@ -320,9 +329,7 @@ impl Walk<'_, '_> {
             let bare = written.strip_suffix("()").unwrap_or(written);
             // A sign of the grammar inside a name: two lists on one line, a comma forgotten, a guard.
             if bare.contains(['/', '(', ')', '[', ']']) {
-                self.context
-                    .diags
-                    .push(report::unread_part::no_action(written, place));
+                self.context.diags.push(unnamed_action(written, place));
                 continue;
             }
             let action = self.draft.intern_action(&name, place);
@@ -395,9 +402,9 @@ impl Walk<'_, '_> {
             label.trigger = trigger;
             return;
         }
-        let word = pseudo.map_or("", report::pseudo_state::word);
+        let word = pseudo.map_or("", ast::Stereotype::word);
         let id = &self.draft.get(source).id;
-        let diagnostic = report::unread_label::unread_label(word, id, text.span);
+        let diagnostic = unread_label(word, id, text.span);
         self.context.diags.push(diagnostic);
     }
 
@@ -430,4 +437,35 @@ enum Remembers {
     Nothing,
     /// Nothing: it is a plain state of that name.
     Plain,
+}
+
+fn empty_composite(id: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::EmptyComposite,
+        span,
+        format!("the body of `{id}` has no state"),
+    )
+    .label("treated as a state without a body")
+    .help("put states into it, or take the braces away")
+}
+
+fn plain_history(id: &str, of: &str, span: Span) -> Diagnostic {
+    let message = format!("`{id}` is a state of that name, not a history");
+    Diagnostic::new(Code::PlainHistory, span, message)
+        .label(format!("no state `{of}` has a body"))
+        .help(format!(
+            "give `{of}` a body with states, or the state a name without brackets"
+        ))
+}
+
+/// A label behind a fork or a join. `word`: `fork` or `join`.
+fn unread_label(word: &str, id: &str, text: Span) -> Diagnostic {
+    let waits = match word {
+        "fork" => "takes all its ways at once",
+        _ => "goes on as soon as every branch has reached it",
+    };
+    let message = format!("the {word} `{id}` {waits}, without an event");
+    Diagnostic::new(Code::UnreadLabel, text, message)
+        .label("triggers nothing")
+        .help("remove the label, or write it on a transition that waits for it")
 }

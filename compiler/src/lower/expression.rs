@@ -7,10 +7,9 @@
 use super::draft::{Draft, ROOT, StateIndex};
 use super::fields::Known;
 use super::guard::Resolver;
-use super::report::{bad_assignment, mistyped_expression, unknown_field};
 use super::target::find_one;
 use crate::arena::Handle;
-use crate::diag::nearest;
+use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::front::definition::ast::Named;
 use crate::front::expression::ast::{self, BinaryOperator, Kind, Literal};
 use crate::front::expression::{Written, parse};
@@ -112,7 +111,7 @@ impl<'c> Resolver<'_, 'c> {
         );
         for operand in operands {
             if computes && matches!(operand.kind, Kind::Literal(Literal::Unsigned(_))) {
-                let finding = mistyped_expression::unsigned(operator.name(), operand.span);
+                let finding = computed_unsigned(operator.name(), operand.span);
                 self.context.diags.push(finding);
             }
         }
@@ -124,7 +123,7 @@ impl<'c> Resolver<'_, 'c> {
         match as_expression(guard, expression.span) {
             Ok(expression) => Some(expression),
             Err(_) => {
-                let finding = mistyped_expression::guard_as_value(expression.span);
+                let finding = guard_as_value(expression.span);
                 self.context.diags.push(finding);
                 None
             }
@@ -140,7 +139,7 @@ impl<'c> Resolver<'_, 'c> {
     /// The field of that path, unless there can't be one.
     fn field(&mut self, path: &str, span: Span) -> Option<Handle<Field>> {
         if path == "event" {
-            self.context.diags.push(unknown_field::event_alone(span));
+            self.context.diags.push(event_without_field(span));
             return None;
         }
         let is_event = path.starts_with("event.");
@@ -152,13 +151,13 @@ impl<'c> Resolver<'_, 'c> {
         Some(self.draft.intern_field(path, span))
     }
 
-    fn unknown_field(&mut self, path: &str, span: Span) -> crate::diag::Diagnostic {
+    fn unknown_field(&mut self, path: &str, span: Span) -> Diagnostic {
         let mut names = self.context.fields.names();
         names.extend(self.context.declared_guards().map(str::to_owned));
         let known = names.iter().map(String::as_str);
         let known: Vec<&str> = self.context.comparable(known, names.len()).collect();
-        let is_guard = nearest(path, known.iter().copied());
-        unknown_field::unknown_field(path, span, is_guard)
+        let near = nearest(path, known.iter().copied());
+        unknown_field(path, span, near)
     }
 
     /// What an action assigns to a field.
@@ -169,7 +168,7 @@ impl<'c> Resolver<'_, 'c> {
         let (name, value) = (&assigned.name, &assigned.value);
         let is_path = name.value.split('.').all(is_name);
         if !is_path || name.value == "event" || name.value.starts_with("event.") {
-            let finding = bad_assignment::no_field(&name.value, name.span);
+            let finding = unassignable_field(&name.value, name.span);
             self.context.diags.push(finding);
             return None;
         }
@@ -213,7 +212,7 @@ pub(super) fn assignments<'c>(
         });
         if let Some(outer) = outer {
             let (name, span) = (&inner.name.value, inner.name.span);
-            let finding = bad_assignment::overlapping(name, &outer.name.value, span);
+            let finding = overlapping_assignments(name, &outer.name.value, span);
             context.diags.push(finding);
         }
     }
@@ -334,4 +333,217 @@ pub(super) fn place_in_expression(
         | ExpressionKind::Has(_)
         | ExpressionKind::Ask(_) => {}
     }
+}
+
+pub(super) fn unassignable_field(name: &str, span: Span) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        Code::BadAssignment,
+        span,
+        format!("`{name}` is no field that can be assigned"),
+    );
+    if name == "event" || name.starts_with("event.") {
+        return diagnostic
+            .label("the data of an event stays as it was sent")
+            .help("assign a field of the context");
+    }
+    diagnostic
+        .label("a field is a name, or names with dots between them")
+        .help("use the letters `a` to `z`, digits and `_`")
+}
+
+pub(super) fn assignment_of_another_type(
+    field: &str,
+    wanted: &str,
+    found: &str,
+    span: Span,
+) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        Code::BadAssignment,
+        span,
+        format!("`{field}` holds {wanted}, found {found}"),
+    )
+    .label(format!("is {found}"));
+    if (wanted, found) == ("a float", "an integer") {
+        return diagnostic.help("write it with a fraction: `1.0`");
+    }
+    diagnostic.help("change the value, or what the context or its schema says of the field")
+}
+
+pub(super) fn overlapping_assignments(inner: &str, outer: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::BadAssignment,
+        span,
+        format!("`{inner}` is part of `{outer}`, which the same action assigns"),
+    )
+    .label("what of it would stay?")
+    .help("assign the one or the other")
+}
+
+pub(super) fn guard_as_value(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::MistypedExpression,
+        span,
+        "a guard with `field` and `op` can't be compared or computed with",
+    )
+    .label("only `!`, `&&` and `||` may stand around it")
+    .help("declare the guard as an expression, such as `\"attempts < 3\"`")
+}
+
+pub(super) fn guard_without_truth_value(span: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::MistypedExpression,
+        span,
+        format!("a guard is true or false, found {found}"),
+    )
+    .label(format!("is {found}"))
+    .help("compare it with something: `attempts < 3`, `status == \"open\"`")
+}
+
+pub(super) fn mistyped_operand(span: Span, sign: &str, wanted: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::MistypedExpression,
+        span,
+        format!("`{sign}` takes {wanted}, found {found}"),
+    )
+    .label(format!("is {found}"))
+}
+
+/// Two operands that don't fit together, each with its place and its type in words.
+pub(super) fn mistyped_operands(
+    span: Span,
+    operator: BinaryOperator,
+    left: &(Span, String),
+    right: &(Span, String),
+) -> Diagnostic {
+    use BinaryOperator as Op;
+    let (sign, left_word, right_word) = (operator.name(), &left.1, &right.1);
+    let message = match operator {
+        Op::Equal | Op::NotEqual => format!("`{sign}` can't compare {left_word} with {right_word}"),
+        Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => {
+            format!("`{sign}` can't compare {left_word} with {right_word}")
+        }
+        Op::In => format!("`in` can't find {left_word} in {right_word}"),
+        Op::StartsWith | Op::EndsWith | Op::Contains => {
+            format!("`{sign}` takes two texts, found {left_word} and {right_word}")
+        }
+        _ => format!("`{sign}` can't be used on {left_word} and {right_word}"),
+    };
+    let diagnostic = Diagnostic::new(Code::MistypedExpression, span, message)
+        .related(left.0, format!("is {left_word}"))
+        .related(right.0, format!("is {right_word}"));
+    let is_mixed = |one: &str, two: &str| one == "an integer" && two == "a float";
+    let computes = matches!(
+        operator,
+        Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Remainder
+    );
+    if computes && (is_mixed(left_word, right_word) || is_mixed(right_word, left_word)) {
+        return diagnostic
+            .note("numbers are never converted, so that integers stay exact")
+            .help("write the integer with a fraction: `2.0`");
+    }
+    match operator {
+        Op::Contains if left_word.starts_with("a list") => diagnostic.help("write `value in list`"),
+        Op::In => diagnostic.help("`in` looks into a list, or for a key of an object"),
+        Op::Add => diagnostic.note("`+` adds two numbers of one kind, or joins two texts"),
+        Op::Equal | Op::NotEqual => diagnostic.note("values of different types are never equal"),
+        Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => {
+            diagnostic.note("two numbers have an order, and two texts")
+        }
+        _ => diagnostic,
+    }
+}
+
+pub(super) fn mistyped_item(span: Span, value: Span, wanted: &str, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::MistypedExpression,
+        span,
+        format!("{wanted} is never equal to {found} in the list"),
+    )
+    .related(value, format!("is {wanted}"))
+    .help("leave it out, or write it as what it is compared with")
+}
+
+pub(super) fn mistyped_comparison(
+    field: &str,
+    holds: &str,
+    operator: &str,
+    found: &str,
+    value: Span,
+) -> Diagnostic {
+    Diagnostic::new(
+        Code::MistypedExpression,
+        value,
+        format!("`{field}` holds {holds}, which `{operator}` can't compare with {found}"),
+    )
+    .label(format!("is {found}"))
+    .note("a comparison of different types is never true")
+    .help("change the value, or what the context or its schema says of the field")
+}
+
+pub(super) fn computed_unsigned(sign: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::MistypedExpression,
+        span,
+        format!("`{sign}` can't be used on an integer with a `u`"),
+    )
+    .label("can be compared, not computed with")
+    .help("write it without the `u`")
+}
+
+pub(super) fn unknown_field(path: &str, span: Span, near: Option<&str>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        Code::UnknownField,
+        span,
+        format!("field `{path}` isn't declared"),
+    )
+    .label("neither in the context nor in its schema")
+    .note("a field that isn't there has no value, and whatever asks for it is false");
+    if let Some(near) = near {
+        return diagnostic.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            span,
+            near,
+        );
+    }
+    let name = path.split('.').next().unwrap_or(path);
+    diagnostic
+        .help(format!(
+            "declare it: with its first value under `context`, or under `context_schema` if it may be absent; data of the event is `event.{path}`"
+        ))
+        .help(format!("if `{name}` is a text, write it in quotes: `'{name}'`"))
+}
+
+pub(super) fn unknown_event_field(
+    path: &str,
+    span: Span,
+    events: &str,
+    near: Option<&str>,
+) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        Code::UnknownField,
+        span,
+        format!("the data of {events} has no `{path}`"),
+    )
+    .label("not among the properties that the event declares");
+    match near {
+        Some(near) => diagnostic
+            .help(format!("did you mean `event.{near}`?"))
+            .fix(
+                Applicability::Unsafe,
+                format!("write `event.{near}`"),
+                span,
+                format!("event.{near}"),
+            ),
+        None => diagnostic.help("declare it under `data` of the event"),
+    }
+}
+
+pub(super) fn event_without_field(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::UnknownField,
+        span,
+        "`event` is the data of an event: name one of its fields",
+    )
+    .help("write `event.` and the field's name")
 }

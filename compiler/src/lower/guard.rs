@@ -4,9 +4,10 @@
 //! what [`read`] makes of it: an expression, or prose, which is a question to the host.
 
 use super::draft::{Comparison, Draft};
-use super::report;
+use super::messages::{empty_guard, guard_differs_from_drawn};
 use super::spec::Context;
 use super::words::{is_identifier, slug};
+use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::front::definition::ast::{self, GuardUse};
 use crate::front::expression::{Reading, Written, read};
 use crate::ir::{Constant, Expression, ExpressionKind, Guard};
@@ -49,7 +50,7 @@ pub(super) fn settle_labels(draft: &mut Draft, context: &mut Context<'_>) {
         match defined {
             Some(defined) if defined.value != drawn => context
                 .diags
-                .push(report::only_in_definition::guard(defined.span, &words)),
+                .push(guard_differs_from_drawn(defined.span, &words)),
             Some(_) => {}
             None => {
                 if let Some(transition) = draft.transitions.get_mut(index) {
@@ -186,9 +187,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
         }
         let name = asked_name(text);
         if name.is_empty() {
-            self.context
-                .diags
-                .push(report::broken_label::empty_guard(span));
+            self.context.diags.push(empty_guard(span));
             return None;
         }
         let known = |name: &str| {
@@ -222,7 +221,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
         if asked.strict {
             let known: Vec<&str> = self.context.declared_guards().collect();
             let known = self.context.comparable(known.iter().copied(), known.len());
-            let diagnostic = report::unknown_guard::unknown_guard(name, span, known);
+            let diagnostic = unknown_guard(name, span, known);
             self.context.diags.push(diagnostic);
         }
         Some(Guard::Ask(self.draft.intern_guard(name, name, span)))
@@ -230,9 +229,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
 
     /// A question to the host, and a hint that it is one.
     fn ask(&mut self, name: &str, text: &str, span: Span) -> Guard {
-        self.context
-            .diags
-            .push(report::host_expression::guard(text, name, span));
+        self.context.diags.push(host_expression(text, name, span));
         Guard::Ask(self.draft.intern_guard(name, text, span))
     }
 
@@ -244,11 +241,9 @@ impl<'r, 'c> Resolver<'r, 'c> {
         let name = declared.name.value.as_str();
         self.context.used.insert(name.to_owned());
         if self.open.contains(&name) {
-            self.context.diags.push(report::unknown_guard::circular(
-                name,
-                declared.name.span,
-                span,
-            ));
+            self.context
+                .diags
+                .push(circular_guard(name, declared.name.span, span));
             return None;
         }
         self.open.push(name);
@@ -432,6 +427,49 @@ pub(super) fn constant(value: &serde_json::Value) -> Option<Constant> {
             }),
         serde_json::Value::Array(_) | serde_json::Value::Object(_) => None,
     }
+}
+
+fn host_expression(text: &str, name: &str, span: Span) -> Diagnostic {
+    let message = format!("guard `{text}` isn't evaluated: the host is asked for `{name}`");
+    Diagnostic::new(Code::HostExpression, span, message)
+        .label(format!("asked as `{name}`"))
+        .note("the host is the program that runs the machine; a workflow for agents has none")
+        .help("to have it evaluated, write an expression, such as `attempts < 3 && !paid`")
+}
+
+fn unknown_guard<'k>(name: &str, span: Span, known: impl Iterator<Item = &'k str>) -> Diagnostic {
+    let message = format!("guard `{name}` isn't declared");
+    let diagnostic = Diagnostic::new(Code::UnknownGuard, span, message)
+        .label("not among the `guards` of the definition")
+        .note(
+            "a guard that can't be answered never holds, so this transition would never be taken",
+        );
+    match nearest(name, known) {
+        Some(near) => {
+            // A label holds the bare name, the definition has it in quotes.
+            let quote = if span.range().len() > name.len() { "\"" } else { "" };
+            diagnostic.help(format!("did you mean `{near}`?")).fix(
+                Applicability::Unsafe,
+                format!("write `{near}`"),
+                span,
+                format!("{quote}{near}{quote}"),
+            )
+        }
+        None => diagnostic.help(format!(
+            "declare it: `\"guards\": {{ \"{name}\": {{ \"field\": …, \"op\": …, \"value\": … }} }}`"
+        )),
+    }
+}
+
+fn circular_guard(name: &str, declared: Span, used: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::UnknownGuard,
+        used,
+        format!("guard `{name}` refers to itself"),
+    )
+    .label("needs its own answer")
+    .related(declared, "declared here")
+    .help("say what it depends on without naming it again")
 }
 
 #[cfg(test)]

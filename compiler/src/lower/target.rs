@@ -10,8 +10,9 @@
 //! Ids are unique in a machine, so the last name of a path is the state, and the names before it must be those around it.
 
 use super::draft::{Draft, ROOT, StateIndex};
-use super::report;
+use super::messages::unknown_state;
 use super::spec::Context;
+use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::source::Spanned;
 
@@ -39,11 +40,8 @@ pub(super) fn find(
         found.inside &= name.value.starts_with('.');
         let apart = |&other: &StateIndex| !stand_side_by_side(other, state, draft);
         if let Some(other) = found.states.iter().copied().find(apart) {
-            let diagnostic = report::targets_in_one_region::targets_in_one_region(
-                name,
-                &draft.get(state).id,
-                &draft.get(other).id,
-            );
+            let diagnostic =
+                targets_in_one_region(name, &draft.get(state).id, &draft.get(other).id);
             context.diags.push(diagnostic);
             continue;
         }
@@ -65,7 +63,7 @@ pub(super) fn find_one(
         .filter(|&state| !draft.get(state).implied);
     if found.is_none() {
         let known = context.comparable(draft.state_ids(), draft.states.len());
-        let diagnostic = report::unknown_state::unknown_state(name, known);
+        let diagnostic = unknown_state(name, known);
         context.diags.push(diagnostic);
     }
     found
@@ -97,4 +95,12 @@ fn stand_side_by_side(one: StateIndex, other: StateIndex, draft: &Draft) -> bool
     let mut around = draft.ancestry(one);
     let both = around.find(|&state| draft.is_within(other, state));
     draft.get(both.unwrap_or(ROOT)).kind == Some(Kind::Parallel)
+}
+
+fn targets_in_one_region(name: &Spanned<String>, id: &str, other: &str) -> Diagnostic {
+    let message = format!("`{other}` and `{id}` can't be active together");
+    Diagnostic::new(Code::TargetsInOneRegion, name.span, message)
+        .label(format!("excludes `{other}`"))
+        .note("several targets of one transition lie in different regions of a parallel state")
+        .help("lead to one of them, or put each into a region of its own")
 }

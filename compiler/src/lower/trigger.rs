@@ -11,12 +11,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, DraftTrigger, StateIndex};
+use super::messages::actions_without_event;
+use super::wording;
 use super::words::{is_identifier, slug};
-use super::{report, wording};
-use crate::diag::Diags;
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::definition::ast::Kind;
 use crate::ir::EventKind;
-use crate::source::Spanned;
+use crate::source::{Span, Spanned};
 
 /// The event of a transition without a label, by where it leads.
 pub(super) fn implied_event(draft: &Draft, source: StateIndex, target: StateIndex) -> String {
@@ -64,15 +65,13 @@ pub(super) fn settle(draft: &mut Draft, diags: &mut Diags) {
                 let name = implied_event(draft, source, *target);
                 if draft.get(source).has_body {
                     let id = &draft.get(source).id;
-                    diags.push(report::completion_without_final::completion_without_final(
-                        id, &name, span,
-                    ));
+                    diags.push(completion_without_final(id, &name, span));
                 }
                 DraftTrigger::Events(vec![draft.intern_event(&name, span)])
             }
             // `a : / act()` has neither an event nor a target: nothing could ever trigger it.
             (DraftTrigger::Missing, None) => {
-                diags.push(report::broken_label::no_event(span));
+                diags.push(actions_without_event(span));
                 DraftTrigger::Eventless
             }
             (other, _) => other.clone(),
@@ -96,7 +95,7 @@ pub(super) fn completes(draft: &Draft, state: StateIndex) -> bool {
     children.any(|child| draft.get(child).kind == Some(Kind::Final))
 }
 
-fn completion(draft: &mut Draft, state: StateIndex, span: crate::source::Span) -> DraftTrigger {
+fn completion(draft: &mut Draft, state: StateIndex, span: Span) -> DraftTrigger {
     let id = format!("done.state.{}", draft.get(state).id);
     // The state's handle in the IR isn't known yet; `finish` puts it in.
     let kind = EventKind::Completion(crate::arena::Handle::at(state));
@@ -136,16 +135,12 @@ fn settle_comments(draft: &mut Draft, diags: &mut Diags) {
             .map_or("", |event| draft.events.at(event).id.as_str())
             .to_owned();
         if event.is_some() && ambiguous {
-            diags.push(report::kept_parenthesis::kept_parenthesis(
-                &name, &whole, comment, &id,
-            ));
+            diags.push(kept_parenthesis(&name, &whole, comment, &id));
         } else if event.is_some()
             && whole.value.get(name.value.len()..).unwrap_or("").trim() != "()"
         {
             // `connect()` loses nothing.
-            diags.push(report::dropped_parenthesis::dropped_parenthesis(
-                &name, &whole, comment, &id,
-            ));
+            diags.push(dropped_parenthesis(&name, &whole, comment, &id));
         }
         if let Some(transition) = draft.transitions.get_mut(index) {
             transition.trigger = match (event, &transition.guard) {
@@ -183,4 +178,61 @@ fn targets_by_event(draft: &Draft) -> BTreeMap<(StateIndex, String), BTreeSet<Ve
         }
     }
     targets
+}
+
+fn completion_without_final(id: &str, event: &str, span: Span) -> Diagnostic {
+    let message = format!("`{id}` has no end inside, so this is taken on the event `{event}`");
+    Diagnostic::new(Code::CompletionWithoutFinal, span, message)
+        .label("no label")
+        .help(format!(
+            "lead to `[*]` inside `{id}` to leave it when it is done, or write the event"
+        ))
+}
+
+fn kept_parenthesis(
+    name: &Spanned<String>,
+    whole: &Spanned<String>,
+    comment: Span,
+    event: &str,
+) -> Diagnostic {
+    let message = format!(
+        "`{}` leads to several states, so `{}` is an event of its own, `{event}`",
+        name.value, whole.value
+    );
+    Diagnostic::new(Code::KeptParenthesis, comment, message)
+        .label("part of the event's name")
+        .help(format!(
+            "if it is a condition, write `{}`; if it is an event, write `{event}`",
+            parenthesis_as_guard(name, whole)
+        ))
+}
+
+fn dropped_parenthesis(
+    name: &Spanned<String>,
+    whole: &Spanned<String>,
+    comment: Span,
+    event: &str,
+) -> Diagnostic {
+    let message = format!("the parenthesis is a comment: the event is `{event}`");
+    Diagnostic::new(Code::DroppedParenthesis, comment, message)
+        .label("not part of the event")
+        .help(format!(
+            "if it is a condition, write `{}`",
+            parenthesis_as_guard(name, whole)
+        ))
+}
+
+/// Turns the parenthesis into brackets: `reviewed (approved)` into `reviewed [approved]`.
+fn parenthesis_as_guard(name: &Spanned<String>, whole: &Spanned<String>) -> String {
+    let comment = whole.value.get(name.value.len()..).unwrap_or("").trim();
+    let inner = comment
+        .strip_prefix('(')
+        .and_then(|inner| inner.strip_suffix(')'))
+        .unwrap_or("")
+        .trim();
+    format!(
+        "{} [{}]",
+        name.value,
+        if inner.is_empty() { "condition" } else { inner }
+    )
 }

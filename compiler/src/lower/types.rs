@@ -6,17 +6,18 @@
 //!
 //! Deliberately not here: whether a condition can ever hold.
 
+mod bounds;
 mod check;
 mod infer;
 mod kind;
 mod values;
 
 use super::draft::Comparison;
+use super::expression::{guard_without_truth_value, unknown_event_field};
 use super::fields::{Known, add_properties, of_schema};
-use super::report::{mistyped_expression, unknown_field, untyped_field};
 use super::spec::Context;
 use crate::arena::Handle;
-use crate::diag::{Diags, nearest};
+use crate::diag::{Code, Diagnostic, Diags, nearest, quoted_list};
 use crate::ir::{ActionKind, Event, Expression, Field, Guard, Machine, Type};
 use crate::source::Span;
 use check::Check;
@@ -60,6 +61,7 @@ pub(super) fn settle(
     let findings = check.findings;
     context.diags.append(findings);
     hint(machine, &declared, context.diags);
+    bounds::settle(machine);
 }
 
 /// Gives fields the types that are declared; says which are.
@@ -173,7 +175,7 @@ fn hint(machine: &Machine, declared: &[bool], diags: &mut Diags) {
         .collect();
     if let Some(first) = untyped.first() {
         let names: Vec<&str> = untyped.iter().map(|field| field.path.as_str()).collect();
-        diags.push(untyped_field::untyped_field(&names, first.span));
+        diags.push(untyped_field(&names, first.span));
     }
 }
 
@@ -197,8 +199,7 @@ impl Check<'_> {
             .map(|&event| self.machine.events.at(event).id.as_str())
             .collect();
         let near = nearest(path, names.iter().map(String::as_str));
-        let finding =
-            unknown_field::unknown_data(path, span, &crate::diag::quoted_list(&ids), near);
+        let finding = unknown_event_field(path, span, &quoted_list(&ids), near);
         self.tell(finding);
     }
 }
@@ -208,7 +209,7 @@ impl Check<'_> {
     fn truth(&mut self, expression: &Expression) {
         let found = self.expression(expression);
         if !kind::may_be(&found, &Type::Bool) {
-            let finding = mistyped_expression::guard(expression.span, &words(&found));
+            let finding = guard_without_truth_value(expression.span, &words(&found));
             self.tell(finding);
         }
     }
@@ -223,4 +224,22 @@ impl Check<'_> {
             Guard::Ask(_) | Guard::Compare { .. } => {}
         }
     }
+}
+
+fn untyped_field(names: &[&str], span: Span) -> Diagnostic {
+    let message = format!("nothing says what {} holds", quoted_list(names));
+    let message = if names.len() > 1 {
+        message.replace(" holds", " hold")
+    } else {
+        message
+    };
+    let is_data = names.iter().all(|name| name.starts_with("event."));
+    let place = if is_data {
+        "under `data` of the event, as a JSON Schema"
+    } else {
+        "under `context`, with its first value, or under `context_schema`"
+    };
+    Diagnostic::new(Code::UntypedField, span, message)
+        .label("any value fits, also one that was never meant")
+        .help(format!("declare it {place}"))
 }

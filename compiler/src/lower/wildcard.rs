@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::draft::{Draft, DraftTrigger};
-use super::report;
+use super::messages::pattern_without_events;
 use super::spec::Context;
 use super::words::word_key;
 use crate::arena::Handle;
@@ -72,7 +72,7 @@ pub(super) fn settle(draft: &mut Draft, context: &mut Context<'_>) {
                 .collect();
             if events.is_empty() && !context.broken {
                 let known = named.iter().map(|(_, id)| id.as_str());
-                let diagnostic = report::unknown_event::nothing_matches(pattern, known);
+                let diagnostic = pattern_without_events(pattern, known);
                 context.diags.push(diagnostic);
             }
             transition.trigger = DraftTrigger::Events(events);

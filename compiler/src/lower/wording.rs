@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
-use super::delay::milliseconds;
+use super::delay::{Misfit, milliseconds};
 use super::draft::{Draft, DraftTransition, DraftTrigger, StateIndex};
 use super::label::{Label, Trigger};
+use super::messages::{empty_guard, unclosed_guard};
 use super::spec::Context;
+use super::wildcard;
 use super::words::{composed, is_identifier, slug, strip_tags, word_key};
-use super::{report, wildcard};
 use crate::arena::Handle;
-use crate::diag::{Diagnostic, Diags};
+use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::front::expression::mended;
 use crate::front::mermaid::entity;
 use crate::ir::{Action, Event, EventKind};
 use crate::source::{Span, Spanned, narrow};
@@ -45,9 +47,7 @@ pub(super) fn apply(
     transition.label = Some(text.clone());
     transition.actions = actions(text, label, draft);
     if let Some(range) = &label.empty_guard {
-        context
-            .diags
-            .push(report::broken_label::empty_guard(part(text, range.clone())));
+        context.diags.push(empty_guard(part(text, range.clone())));
     }
     if let Some(bracket) = &label.unclosed {
         // The guard ends where the actions begin.
@@ -56,9 +56,7 @@ pub(super) fn apply(
         let end = bracket.end + guard.len();
         let end = (!guard.trim().is_empty()).then(|| part(text, end..end));
         let place = part(text, bracket.clone());
-        context
-            .diags
-            .push(report::broken_label::unclosed(place, end));
+        context.diags.push(unclosed_guard(place, end));
     }
     if let Some(range) = &label.guard {
         let words = Spanned::new(slice(text, range).to_owned(), part(text, range.clone()));
@@ -73,9 +71,7 @@ pub(super) fn apply(
         context.diags.push(diagnostic);
     } else if let Some(slash) = &label.slash {
         let place = part(text, slash.clone());
-        context
-            .diags
-            .push(report::slash_as_text::slash_as_text(text, place));
+        context.diags.push(slash_as_text(text, place));
     }
     let has_guard = !transition.guard_words.is_empty() || transition.otherwise;
     if has_guard && transition.trigger == DraftTrigger::Missing {
@@ -88,25 +84,17 @@ fn unread_part(text: &Spanned<String>, label: &Label, context: &Context<'_>) -> 
     if let (Some(guard), Some(slash)) = (&label.late_guard, &label.slash) {
         let declares = |name: &str| context.declares_action(name);
         let place = part(text, slash.clone());
-        return Some(report::unread_part::late_guard(
-            text,
-            slash,
-            guard.clone(),
-            place,
-            declares,
-        ));
+        return Some(late_guard(text, slash, guard.clone(), place, declares));
     }
     if let (Some(bracket), Trigger::Prose(words) | Trigger::Condition(words)) =
         (&label.misplaced_guard, &label.trigger)
     {
         let place = part(text, bracket.clone());
-        return Some(report::unread_part::misplaced_guard(
-            text, bracket, words, place,
-        ));
+        return Some(misplaced_guard(text, bracket, words, place));
     }
     let calls = label.unread_calls.clone()?;
     let place = part(text, calls.clone());
-    Some(report::unread_part::no_list(slice(text, &calls), place))
+    Some(unlisted_actions(slice(text, &calls), place))
 }
 
 /// The actions that a label names.
@@ -152,7 +140,7 @@ pub(super) fn delayed(
     let event = match milliseconds(&duration.value) {
         Some(Ok(delay)) => {
             if delay == 0 {
-                diags.push(report::zero_delay::zero_delay(duration));
+                diags.push(zero_delay(duration));
             }
             if draft.get(source).pseudo.is_some() {
                 return DraftTrigger::Delayed(delay);
@@ -160,7 +148,7 @@ pub(super) fn delayed(
             draft.add_timer(source, delay, span)
         }
         Some(Err(misfit)) => {
-            diags.push(report::bad_delay::bad_delay(duration, misfit));
+            diags.push(bad_delay(duration, misfit));
             draft.intern_event(&slug(&duration.value), span)
         }
         None => draft.intern_event(&slug(&duration.value), span),
@@ -185,7 +173,7 @@ pub(super) fn delay_key(
         false => key.clone(),
     };
     if milliseconds(&duration.value).is_none() {
-        diags.push(report::bad_delay::no_delay(key));
+        diags.push(no_delay(key));
         return None;
     }
     Some(delayed(source, &duration, key.span, draft, diags))
@@ -201,7 +189,7 @@ pub(super) fn event_key(
         return DraftTrigger::Events(vec![event(&key.value, key.span, draft, diags)]);
     }
     if is_reserved(&key.value) {
-        diags.push(report::reserved_event::reserved_event(&key.value, key.span));
+        diags.push(reserved_event(&key.value, key.span));
         return DraftTrigger::Events(Vec::new());
     }
     DraftTrigger::Pattern(key.clone())
@@ -254,7 +242,7 @@ fn trigger(
             let event = prose_event(&words, draft, diags);
             if let Some(event) = event.filter(|_| label.is_whole()) {
                 let id = draft.events.at(event).id.clone();
-                diags.push(report::bare_condition::bare_condition(&words, &id));
+                diags.push(bare_condition(&words, &id));
             }
             event.map_or(DraftTrigger::Missing, |event| {
                 DraftTrigger::Events(vec![event])
@@ -270,7 +258,7 @@ fn trigger(
             let holds_more = words.value.contains(['%', '#', '>']) && diags.covers(words.span);
             if let Some(event) = event.filter(|_| label.is_whole() && !collides && !holds_more) {
                 let id = draft.events.at(event).id.clone();
-                diags.push(report::prose_label::prose_label(&words, &id));
+                diags.push(prose_label(&words, &id));
             }
             event.map_or(DraftTrigger::Missing, |event| {
                 DraftTrigger::Events(vec![event])
@@ -285,7 +273,7 @@ pub(super) fn event(name: &str, span: Span, draft: &mut Draft, diags: &mut Diags
         return draft.intern_engine_event(FAULT, EventKind::Fault, span);
     }
     if is_reserved(name) {
-        diags.push(report::reserved_event::reserved_event(name, span));
+        diags.push(reserved_event(name, span));
     }
     let event = draft.intern_event(name, span);
     note_wording(event, name, span, draft, diags);
@@ -314,11 +302,7 @@ pub(super) fn prose_event(
 /// Says so where two texts become one event although their words differ.
 fn note_wording(event: Handle<Event>, text: &str, span: Span, draft: &Draft, diags: &mut Diags) {
     if collides(event, text, span, draft) {
-        diags.push(report::event_collision::event_collision(
-            draft.events.at(event),
-            text,
-            span,
-        ));
+        diags.push(event_collision(draft.events.at(event), text, span));
     }
 }
 
@@ -357,4 +341,283 @@ fn spoken(text: &str) -> String {
 fn is_sign(c: char) -> bool {
     "<>=≤≥≠+#%".contains(c)
         || matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1faff}')
+}
+
+fn no_delay(key: &Spanned<String>) -> Diagnostic {
+    Diagnostic::new(
+        Code::BadDelay,
+        key.span,
+        format!("`{}` is no delay", key.value),
+    )
+    .label("not a duration")
+    .note("a delay is a number with a unit, `ms`, `s`, `m`, `h` or `d`; a number alone counts milliseconds")
+    .help("write it so, for example `\"30s\"`")
+}
+
+fn bad_delay(delay: &Spanned<String>, misfit: Misfit) -> Diagnostic {
+    let text = delay.value.trim();
+    let (what, label, help) = match misfit {
+        Misfit::TooLong => (
+            "is longer than any clock counts",
+            "more than 285,000 years",
+            "write a shorter delay",
+        ),
+        Misfit::TooFine => (
+            "is no whole number of milliseconds",
+            "finer than a clock counts",
+            "round it to milliseconds, such as `2ms`",
+        ),
+    };
+    Diagnostic::new(Code::BadDelay, delay.span, format!("`{text}` {what}"))
+        .label(label)
+        .help(help)
+}
+
+fn zero_delay(delay: &Spanned<String>) -> Diagnostic {
+    let message = format!("`{}` waits for no time at all", delay.value.trim());
+    Diagnostic::new(Code::ZeroDelay, delay.span, message)
+        .label("no time passes")
+        .note("the host sends the event of this delay after the step, before any other")
+        .help("say how long it takes, or name an event instead")
+}
+
+fn bare_condition(text: &Spanned<String>, event: &str) -> Diagnostic {
+    let message = format!("this is the event `{event}`, not a condition");
+    let diagnostic = Diagnostic::new(Code::BareCondition, text.span, message)
+        .label(format!("sent as `{event}`"))
+        .note("only brackets make a guard");
+    match mended(text) {
+        Some(guard) => diagnostic.fix(
+            Applicability::Unsafe,
+            format!("write `[{guard}]` to make it a guard"),
+            text.span,
+            format!("[{guard}]"),
+        ),
+        None => {
+            diagnostic.help("write an expression in brackets to make it a guard: `[attempts < 3]`")
+        }
+    }
+}
+
+fn prose_label(text: &Spanned<String>, event: &str) -> Diagnostic {
+    if let Some(delay) = spelled_delay(&text.value) {
+        let message = format!("this text is the event `{event}`, and no delay");
+        return Diagnostic::new(Code::ProseLabel, text.span, message)
+            .label(format!("sent as `{event}`"))
+            .fix(
+                Applicability::Unsafe,
+                format!("write `{delay}` to leave the state when that time is over"),
+                text.span,
+                delay,
+            );
+    }
+    let message = format!("this text is the event `{event}`");
+    Diagnostic::new(Code::ProseLabel, text.span, message)
+        .label(format!("sent as `{event}`"))
+        .fix(
+            Applicability::Safe,
+            format!("write `{event}`"),
+            text.span,
+            event,
+        )
+}
+
+/// Returns `after 14 days` as a delay is written.
+fn spelled_delay(text: &str) -> Option<String> {
+    let rest = text.strip_prefix("after ")?.trim_start();
+    let (number, unit) = rest.split_once(char::is_whitespace)?;
+    let unit = match unit
+        .trim()
+        .to_ascii_lowercase()
+        .trim_end_matches(['s', '.'])
+    {
+        "millisecond" | "msec" => "ms",
+        "second" | "sec" => "s",
+        "minute" | "min" => "m",
+        "hour" | "hr" => "h",
+        "day" => "d",
+        _ => return None,
+    };
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| format!("after {number}{unit}"))
+}
+
+fn event_collision(event: &Event, text: &str, span: Span) -> Diagnostic {
+    let earlier = event.title.as_deref().unwrap_or(&event.id);
+    let message = format!("`{text}` and `{earlier}` become one event, `{}`", event.id);
+    Diagnostic::new(Code::EventCollision, span, message)
+        .label(format!("becomes `{}`", event.id))
+        .related(event.span, format!("becomes `{}` too", event.id))
+        .help("if they are two events, write them as two identifiers; if they are one, use the same text")
+}
+
+fn reserved_event(name: &str, span: Span) -> Diagnostic {
+    let message = format!("only the machine itself may raise `{name}`");
+    let diagnostic = Diagnostic::new(Code::ReservedEvent, span, message).label("a reserved name");
+    if word_key(name).starts_with("done.state.") {
+        return diagnostic.help(
+            "to go on when a state is done, leave its transition without a label, or use `on_done` in the definition",
+        );
+    }
+    diagnostic.help(
+        "names that begin with `done.state.`, `after.` or `error.` are reserved: choose another",
+    )
+}
+
+fn slash_as_text(label: &Spanned<String>, slash: Span) -> Diagnostic {
+    let message = "this slash is text: what follows it isn't an action";
+    let diagnostic = Diagnostic::new(Code::SlashAsText, slash, message)
+        .label("read as part of the event")
+        .help("an action is `name()`, or a name that the definition declares under `actions`");
+    let parts: Vec<String> = label.value.split(" / ").map(slug).collect();
+    if parts.len() < 2 || parts.iter().any(String::is_empty) {
+        return diagnostic;
+    }
+    let list = parts.join(", ");
+    diagnostic.fix(
+        Applicability::Unsafe,
+        format!("if it means *or*, write `{list}`"),
+        label.span,
+        list,
+    )
+}
+
+const GRAMMAR: &str = "a label is `event [guard] / action(), action()`, in that order";
+
+/// Brackets stand where no guard can. `bracket` and `words` are bytes of the label: the brackets, and all of its trigger.
+pub(super) fn misplaced_guard(
+    label: &Spanned<String>,
+    bracket: &Range<usize>,
+    trigger: &Range<usize>,
+    span: Span,
+) -> Diagnostic {
+    let text = |range: Range<usize>| label.value.get(range).unwrap_or("").trim();
+    let guard = text(bracket.clone());
+    let event = [
+        text(trigger.start..bracket.start),
+        text(bracket.end..trigger.end),
+    ];
+    let event = event.join(" ").trim().to_owned();
+    let diagnostic = Diagnostic::new(
+        Code::UnreadPart,
+        span,
+        "these brackets aren't read as a guard",
+    )
+    .label("would be part of the event's name")
+    .note(GRAMMAR);
+    // `pay [in_stock] / ship it`: what is missing is the action's form.
+    let tail = text(bracket.end..trigger.end);
+    if let Some(action) = tail
+        .strip_prefix('/')
+        .map(slug)
+        .filter(|action| !action.is_empty())
+    {
+        let event = text(trigger.start..bracket.start);
+        let mended = format!("{event} {guard} / {action}()")
+            .trim_start()
+            .to_owned();
+        return diagnostic
+            .help("an action is `name()`, or a name that the definition declares under `actions`")
+            .fix(
+                Applicability::Unsafe,
+                format!("write `{mended}`"),
+                label.span,
+                mended,
+            );
+    }
+    if event.is_empty() || event.contains(['[', ',', '/']) {
+        return diagnostic
+            .help("put one guard behind the event, and give each event a line of its own");
+    }
+    let rest = text(trigger.end..label.value.len());
+    let mended = format!("{event} {guard} {rest}").trim_end().to_owned();
+    diagnostic.fix(
+        Applicability::Unsafe,
+        format!("write `{mended}`"),
+        label.span,
+        mended,
+    )
+}
+
+/// Calls stand behind the slash, but not as a list. `tail` is what stands behind it.
+pub(super) fn unlisted_actions(tail: &str, span: Span) -> Diagnostic {
+    let calls: Vec<&str> = tail
+        .split_whitespace()
+        .filter(|word| word.ends_with("()"))
+        .collect();
+    let list = calls.join(", ");
+    Diagnostic::new(
+        Code::UnreadPart,
+        span,
+        "these actions aren't read as a list of actions",
+    )
+    .label("would be part of the event's name")
+    .note(GRAMMAR)
+    .help(format!(
+        "separate actions with commas, and nothing else: `/ {list}`"
+    ))
+}
+
+pub(super) fn unnamed_action(item: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::UnreadPart,
+        span,
+        format!("`{item}` isn't the name of an action"),
+    )
+    .label("expected a name")
+    .help("separate actions with commas, and write `entry /` and `exit /` on lines of their own")
+}
+
+/// `a : entry act()`. `slash` is where the slash belongs.
+pub(super) fn missing_slash(keyword: &str, span: Span, slash: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::UnreadPart,
+        span,
+        format!("`{keyword}` needs a slash before its actions"),
+    )
+    .label("would be a title")
+    .fix(
+        Applicability::Unsafe,
+        format!("write `{keyword} /`"),
+        slash,
+        " /",
+    )
+}
+
+/// A guard stands behind the actions, where the grammar has no place for one. `slash` and `guard` are bytes of the label.
+pub(super) fn late_guard(
+    label: &Spanned<String>,
+    slash: &Range<usize>,
+    guard: Range<usize>,
+    span: Span,
+    declares: impl Fn(&str) -> bool,
+) -> Diagnostic {
+    let text = |range: Range<usize>| label.value.get(range).unwrap_or("").trim();
+    let condition = text(guard.clone());
+    let list: Vec<String> = text(slash.end..guard.start)
+        .split(',')
+        .map(str::trim)
+        .map(|item| {
+            if item.ends_with("()") || declares(item) {
+                item.to_owned()
+            } else {
+                format!("{item}()")
+            }
+        })
+        .collect();
+    let parts = [text(0..slash.start), condition, "/", &list.join(", ")];
+    let mended = parts.join(" ").trim_start().to_owned();
+    Diagnostic::new(
+        Code::UnreadPart,
+        span,
+        "a guard can't stand behind the actions",
+    )
+    .label("neither the guard nor the actions would be read")
+    .note(GRAMMAR)
+    .fix(
+        Applicability::Unsafe,
+        format!("write `{mended}`"),
+        label.span,
+        mended,
+    )
 }

@@ -13,7 +13,7 @@ use crate::front::expression::{Written, parse};
 use crate::front::scxml::{ast as scxml, escaped, foreign_expression};
 use crate::ir::{Assign, Constant, Expression, ExpressionKind, Guard, Type};
 use crate::lower::expression::{as_expression, constant};
-use crate::lower::report::unknown_state::unknown_target;
+use crate::lower::messages::unknown_target;
 use crate::source::{Span, Spanned};
 
 /// SCXML's variable with the machine's name.

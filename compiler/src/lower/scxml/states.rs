@@ -13,7 +13,7 @@ use crate::ir::{
     Action, ActionKind, Constant, Event, EventKind, Expression, ExpressionKind, Guard, Initial,
     Meta, State, StateKind, Transition, Verdict,
 };
-use crate::lower::report::duplicate_state::duplicate_state;
+use crate::lower::messages::duplicate_state;
 use crate::source::{Span, Spanned};
 
 /// Every state in document order: a state before those inside.

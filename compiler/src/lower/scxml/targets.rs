@@ -5,7 +5,7 @@ use crate::arena::Handle;
 use crate::diag::nearest;
 use crate::front::scxml::illegal_targets;
 use crate::ir::{State, StateKind};
-use crate::lower::report::unknown_state::unknown_target;
+use crate::lower::messages::unknown_target;
 use crate::source::Spanned;
 
 /// Most ids that a mistyped one is compared with. Unit: ids. Why: a document may have 65,534 states, and as many slips.

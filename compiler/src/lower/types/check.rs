@@ -10,7 +10,10 @@ use crate::ir::{
     UnaryOperator,
 };
 use crate::lower::draft::Comparison;
-use crate::lower::report::{bad_assignment, division_by_zero, mistyped_expression};
+use crate::lower::expression::{
+    assignment_of_another_type, mistyped_comparison, mistyped_item, mistyped_operand,
+    mistyped_operands,
+};
 use crate::source::{Sources, Span, Spanned};
 
 /// Walks over expressions, and reports what doesn't fit.
@@ -75,7 +78,7 @@ impl<'m> Check<'m> {
                     .filter(|_| !constants.iter().any(can_meet))
                 {
                     let (wanted, item) = (words(&found), words(&of_constant(first)));
-                    let finding = mistyped_expression::item(span, inner.span, &wanted, &item);
+                    let finding = mistyped_item(span, inner.span, &wanted, &item);
                     self.tell(finding);
                 } else {
                     for constant in constants {
@@ -91,8 +94,7 @@ impl<'m> Check<'m> {
         for part in parts {
             let found = self.expression(part);
             if !may_be(&found, &Type::Bool) {
-                let finding =
-                    mistyped_expression::operand(part.span, sign, "a truth value", &words(&found));
+                let finding = mistyped_operand(part.span, sign, "a truth value", &words(&found));
                 self.tell(finding);
             }
         }
@@ -118,7 +120,7 @@ impl<'m> Check<'m> {
         };
         if !fits {
             let sign = operator.name();
-            let finding = mistyped_expression::operand(inner.span, sign, wanted, &words(&found));
+            let finding = mistyped_operand(inner.span, sign, wanted, &words(&found));
             self.tell(finding);
             return Type::Unknown;
         }
@@ -155,7 +157,7 @@ impl<'m> Check<'m> {
                 (operands[0].span, words(&kinds[0])),
                 (operands[1].span, words(&kinds[1])),
             ];
-            let finding = mistyped_expression::operands(span, operator, &one, &two);
+            let finding = mistyped_operands(span, operator, &one, &two);
             self.tell(finding);
         } else {
             self.compared(operator, operands);
@@ -165,10 +167,7 @@ impl<'m> Check<'m> {
             ExpressionKind::Constant(Constant::Int(0))
         ) || matches!(&operands[1].kind, ExpressionKind::Constant(Constant::Float(zero)) if *zero == 0.0);
         if is_zero && matches!(operator, Op::Divide | Op::Remainder) {
-            self.tell(division_by_zero::division_by_zero(
-                operator.name(),
-                operands[1].span,
-            ));
+            self.tell(division_by_zero(operator.name(), operands[1].span));
         }
         gives
     }
@@ -178,7 +177,7 @@ impl<'m> Check<'m> {
         let found = self.expression(&assign.value);
         let field = self.machine.fields.at(assign.field);
         if !assignable(&field.kind, &found) {
-            let finding = bad_assignment::wrong_kind(
+            let finding = assignment_of_another_type(
                 &field.path,
                 &words(&field.kind),
                 &words(&found),
@@ -213,7 +212,7 @@ impl<'m> Check<'m> {
                 _ => comparable(&field.kind, &found),
             };
             if !fits {
-                let finding = mistyped_expression::comparison(
+                let finding = mistyped_comparison(
                     &field.path,
                     &words(&field.kind),
                     comparison.operator.name(),
@@ -254,4 +253,15 @@ fn arithmetic(operator: BinaryOperator, one: &Type, two: &Type) -> (bool, Type) 
         (Type::Unknown | Type::Number, known) | (known, _) => known.clone(),
     };
     (fits, if fits { gives } else { Type::Unknown })
+}
+
+fn division_by_zero(sign: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::DivisionByZero,
+        span,
+        format!("`{sign}` by zero has no value"),
+    )
+    .label("always zero")
+    .note("an expression without a value makes its guard false, and its assignment fail")
+    .help("write another divisor")
 }

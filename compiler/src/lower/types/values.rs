@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::check::Check;
 use super::kind::{comparable, of_constant};
 use crate::arena::Handle;
+use crate::diag::{Applicability, Code, Diagnostic, nearest, quoted_list};
 use crate::ir::{
     Assign, BinaryOperator, Constant, Expression, ExpressionKind, Field, Machine, Operator,
 };
 use crate::lower::draft::Comparison;
-use crate::lower::report::foreign_value;
 use crate::source::Span;
 
 impl Check<'_> {
@@ -74,7 +74,7 @@ impl Check<'_> {
         if let Some((value, values)) = values.and_then(|values| foreign(constant, &values)) {
             let span = assign.value.span;
             let place = self.place(&value, span);
-            let finding = foreign_value::assigned(&field.path, &value, &values, span, place);
+            let finding = foreign_assignment(&field.path, &value, &values, span, place);
             self.tell(finding);
         }
     }
@@ -88,7 +88,7 @@ impl Check<'_> {
             return;
         };
         let place = self.place(&value, span);
-        let finding = foreign_value::compared(path, of_items, &value, &values, span, place);
+        let finding = foreign_comparison(path, of_items, &value, &values, span, place);
         self.tell(finding);
     }
 
@@ -197,4 +197,69 @@ fn foreign(constant: &Constant, values: &[Value]) -> Option<(String, Vec<String>
             .map_or_else(|| value.to_string(), str::to_owned)
     };
     Some((shown, values.iter().map(plain).collect()))
+}
+
+/// Most values that a message lists. Unit: values. Why: more than these are looked up in the schema.
+const MOST_LISTED: usize = 8;
+
+/// Shortest value that may be a misspelled one. Unit: bytes. Why: any two shorter ones differ by a letter or two.
+const LEAST_SIMILAR: usize = 3;
+
+/// A value that is compared with a field that never has it, nor an item of it; each value as in JSON, texts without quotes.
+/// `place` is that of the value alone, between its quotes.
+fn foreign_comparison(
+    path: &str,
+    of_items: bool,
+    value: &str,
+    values: &[String],
+    span: Span,
+    place: Option<Span>,
+) -> Diagnostic {
+    let verb = if of_items { "never holds" } else { "is never" };
+    let message = format!("`{path}` {verb} `{value}`");
+    foreign_value(message, value, values, span, place)
+}
+
+fn foreign_assignment(
+    path: &str,
+    value: &str,
+    values: &[String],
+    span: Span,
+    place: Option<Span>,
+) -> Diagnostic {
+    let message = format!("`{path}` may not become `{value}`");
+    foreign_value(message, value, values, span, place)
+}
+
+fn foreign_value(
+    message: String,
+    value: &str,
+    values: &[String],
+    span: Span,
+    place: Option<Span>,
+) -> Diagnostic {
+    let all: Vec<&str> = values.iter().map(String::as_str).collect();
+    let diagnostic = Diagnostic::new(Code::ForeignValue, place.unwrap_or(span), message)
+        .label("not among the values of its schema");
+    let diagnostic = if all.len() <= MOST_LISTED {
+        diagnostic.note(format!("the schema allows {}", quoted_list(&all)))
+    } else {
+        diagnostic.note(format!("the schema allows {} values", all.len()))
+    };
+    let near = nearest(value, all.iter().copied());
+    let Some(near) = near.filter(|_| value.len() >= LEAST_SIMILAR) else {
+        return diagnostic.help("write one of its values, or add this one to the schema");
+    };
+    let diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+    // What needs an escape would have to be written in another way here.
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
+    match place.filter(|_| near.chars().all(is_plain)) {
+        Some(place) => diagnostic.fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            place,
+            near,
+        ),
+        None => diagnostic,
+    }
 }

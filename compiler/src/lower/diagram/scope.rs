@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::{Draft, ROOT, StateIndex};
-use super::report;
 use crate::diag::Diags;
+use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::Stereotype;
+use crate::lower::draft::{Draft, ROOT, StateIndex};
 use crate::source::Span;
 
 /// One mention of a state.
@@ -66,7 +66,7 @@ impl Claims {
             };
             match bodies().find(|claim| claim.scope != first.scope) {
                 Some(other) => {
-                    diags.push(report::two_owners::two_owners(draft, state, first, other));
+                    diags.push(two_owners(draft, state, first, other));
                 }
                 None => settled.push((state, claims)),
             }
@@ -105,9 +105,7 @@ fn report_drawn_elsewhere(draft: &Draft, state: StateIndex, claims: &[Claim], di
         && !draft.is_within(claim.scope, state)
     {
         let owner = draft.get(state).parent;
-        diags.push(report::drawn_elsewhere::drawn_elsewhere(
-            draft, state, owner, claim,
-        ));
+        diags.push(drawn_elsewhere(draft, state, owner, claim));
     }
 }
 
@@ -161,7 +159,7 @@ fn owner(
             return (around, false);
         }
     }
-    diags.push(report::two_owners::two_owners(draft, state, first, other));
+    diags.push(two_owners(draft, state, first, other));
     (first.scope, true)
 }
 
@@ -219,4 +217,40 @@ fn break_cycles(draft: &mut Draft) {
             }
         }
     }
+}
+
+fn two_owners(draft: &Draft, state: StateIndex, first: &Claim, other: &Claim) -> Diagnostic {
+    let id = &draft.get(state).id;
+    let (one, two) = (draft.place_name(first.scope), draft.place_name(other.scope));
+    Diagnostic::new(
+        Code::TwoOwners,
+        other.span,
+        format!("`{id}` can't be inside {one} and inside {two}"),
+    )
+    .label(format!("inside {two} here"))
+    .related(first.span, format!("inside {one} here"))
+    .help(format!(
+        "keep what `{id}` does in one body; other bodies may only lead to it"
+    ))
+}
+
+fn drawn_elsewhere(
+    draft: &Draft,
+    state: StateIndex,
+    owner: StateIndex,
+    drawn: &Claim,
+) -> Diagnostic {
+    let id = &draft.get(state).id;
+    let owner = match owner {
+        ROOT => "outside of it".to_owned(),
+        owner => format!("to {}", draft.place_name(owner)),
+    };
+    let drawn_in = draft.place_name(drawn.scope);
+    let message = format!("`{id}` is drawn inside {drawn_in}, but belongs {owner}");
+    Diagnostic::new(Code::DrawnElsewhere, drawn.span, message)
+        .label("mentioned last here")
+        .note("Mermaid draws a state inside the last body that mentions it")
+        .help(format!(
+            "move this line out of {drawn_in}; the machine stays the same"
+        ))
 }

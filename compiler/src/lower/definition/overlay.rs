@@ -5,19 +5,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::definition::{add_initial, invocation};
 use super::details::{self, add_details, add_to_transition, kind_drawn};
-use super::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateIndex};
-use super::spec::Context;
-use super::target::{Found, find};
-use super::words::slug;
-use super::{report, trigger, wildcard, wording};
+use super::{add_initial, invocation};
 use crate::arena::Handle;
 use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
 use crate::ir::Event;
+use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use crate::lower::messages::{
+    initial_differs_from_drawn, undrawn_fork, undrawn_state, undrawn_transition,
+};
+use crate::lower::spec::Context;
+use crate::lower::target::{Found, find};
+use crate::lower::words::slug;
+use crate::lower::{trigger, wildcard, wording};
 
 /// Adds a definition to a diagram that was walked already.
-pub(super) fn overlay(definition: &Definition, draft: &mut Draft, context: &mut Context<'_>) {
+pub(in crate::lower) fn overlay(
+    definition: &Definition,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
     let mut drawn = Drawn::default();
     for (index, transition) in draft.transitions.iter().enumerate() {
         drawn
@@ -82,7 +89,7 @@ fn overlay_initial(
     };
     if drawn.iter().all(|drawn| drawn.targets != states) {
         let target = first.targets.first().copied().unwrap_or(scope);
-        let diagnostic = report::only_in_definition::initial(
+        let diagnostic = initial_differs_from_drawn(
             initial.span,
             initial.targets.first().map_or("", |name| &name.value),
             &draft.get(target).id,
@@ -111,7 +118,7 @@ fn overlay_states(
         let Some(index) = found else {
             let diagram = draft.get(ROOT).span;
             let known = context.comparable(draft.state_ids(), draft.states.len());
-            let diagnostic = report::only_in_definition::state(name, diagram, known);
+            let diagnostic = undrawn_state(name, diagram, known);
             context.diags.push(diagnostic);
             continue;
         };
@@ -246,7 +253,7 @@ fn overlay_branches(
             BranchKind::Invoke { on_complete, .. } => std::slice::from_ref(on_complete),
             BranchKind::Fork(fork) => {
                 let from = draft.get(under.source);
-                let diagnostic = report::only_in_definition::fork(fork.span, &from.id, from.span);
+                let diagnostic = undrawn_fork(fork.span, &from.id, from.span);
                 context.diags.push(diagnostic);
                 continue;
             }
@@ -264,7 +271,7 @@ fn overlay_branches(
         let Some(index) = found else {
             let from = draft.get(under.source);
             let targets: Vec<&str> = targets.iter().map(|it| it.value.as_str()).collect();
-            context.diags.push(report::only_in_definition::transition(
+            context.diags.push(undrawn_transition(
                 &from.id,
                 under.event,
                 (!targets.is_empty()).then(|| targets.join(", ")).as_deref(),

@@ -7,11 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex};
-use super::report::broken_branches::{self, Place};
-use super::spec::Context;
-use super::target::find_one;
+use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::{Fork, ForkBranch, Kind, Named};
+use crate::lower::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use crate::lower::spec::Context;
+use crate::lower::target::find_one;
 use crate::source::{Span, Spanned};
 
 /// A fork whose parallel state has been made, and whose branches are still where they were written.
@@ -63,7 +63,7 @@ pub(super) fn add<'d>(
     if branches.len() < 2 {
         context
             .diags
-            .push(broken_branches::too_few(fork.span, branches.len()));
+            .push(too_few_branches(fork.span, branches.len()));
         return None;
     }
     let scope = branches
@@ -76,7 +76,7 @@ pub(super) fn add<'d>(
                 let place = Place::new(&id, span);
                 context
                     .diags
-                    .push(broken_branches::elsewhere(place, draft.get(state).span));
+                    .push(branch_in_another_scope(place, draft.get(state).span));
                 return None;
             }
         }
@@ -131,14 +131,12 @@ fn members(
                 Place::new(id(terminal), branch.terminal.1),
             );
             let name = &branch.written.name.value;
-            context
-                .diags
-                .push(broken_branches::never_ends(name, places));
+            context.diags.push(branch_without_end(name, places));
             return None;
         }
         if !draft.get(terminal).initials.is_empty() || draft.get(terminal).has_body {
             let place = Place::new(id(terminal), branch.terminal.1);
-            context.diags.push(broken_branches::composite_end(place));
+            context.diags.push(composite_as_terminal(place));
             return None;
         }
         let back = ways.reached(terminal, initial, &ways.back);
@@ -152,7 +150,7 @@ fn members(
                 let spans = (other.written.name.span, branch.written.name.span);
                 context
                     .diags
-                    .push(broken_branches::shared(id(shared), names, spans));
+                    .push(state_of_two_branches(id(shared), names, spans));
                 return None;
             }
         }
@@ -278,4 +276,81 @@ fn open(fork: &Pending<'_>, members: &[BTreeSet<StateIndex>], draft: &mut Draft)
         transition.implied = true;
         draft.transitions.push(transition);
     }
+}
+
+/// A state where the fork names it.
+#[derive(Clone, Copy)]
+struct Place<'n> {
+    id: &'n str,
+    span: Span,
+}
+
+impl<'n> Place<'n> {
+    fn new(id: &'n str, span: Span) -> Self {
+        Self { id, span }
+    }
+}
+
+fn too_few_branches(span: Span, count: usize) -> Diagnostic {
+    let message = match count {
+        0 => "this fork has no branches",
+        _ => "this fork has only one branch",
+    };
+    Diagnostic::new(Code::BrokenBranches, span, message)
+        .label("needs two branches or more")
+        .help("add a branch, or lead to the state itself with `target`")
+}
+
+fn branch_without_end(branch: &str, (initial, terminal): (Place<'_>, Place<'_>)) -> Diagnostic {
+    let message = format!(
+        "branch `{branch}` never gets from `{}` to `{}`",
+        initial.id, terminal.id
+    );
+    Diagnostic::new(Code::BrokenBranches, terminal.span, message)
+        .label("no way leads here within the branch")
+        .related(initial.span, "the branch begins here")
+        .note("a branch goes neither through the state that forks, nor through `on_complete` or `on_fail`")
+        .help(format!(
+            "lead to `{}` from a state of the branch, or name another `terminal`",
+            terminal.id
+        ))
+}
+
+fn state_of_two_branches(
+    id: &str,
+    (first, second): (&str, &str),
+    (at, other): (Span, Span),
+) -> Diagnostic {
+    let message = format!("state `{id}` belongs to both branches, `{first}` and `{second}`");
+    Diagnostic::new(Code::BrokenBranches, other, message)
+        .label(format!("goes through `{id}`"))
+        .related(at, format!("goes through `{id}`, too"))
+        .note("branches run at the same time, so that each needs states of its own")
+        .help(format!(
+            "give each branch its own state in place of `{id}`; where both are done, `on_complete` goes on"
+        ))
+}
+
+fn branch_in_another_scope(state: Place<'_>, declared: Span) -> Diagnostic {
+    let message = format!(
+        "`{}` doesn't stand beside the fork's other states",
+        state.id
+    );
+    Diagnostic::new(Code::BrokenBranches, state.span, message)
+        .label("inside another state")
+        .related(declared, format!("`{}` stands here", state.id))
+        .help("begin and end all branches in states of one level")
+}
+
+fn composite_as_terminal(state: Place<'_>) -> Diagnostic {
+    let message = format!(
+        "a branch can't end at `{}`, which has states inside",
+        state.id
+    );
+    Diagnostic::new(Code::BrokenBranches, state.span, message)
+        .label("not an end")
+        .help(format!(
+            "lead from `{}` to a state without any, and name that one `terminal`",
+            state.id
+        ))
 }

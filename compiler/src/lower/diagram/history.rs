@@ -6,12 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::{Draft, DraftInitial, StateIndex};
-use super::report;
-use super::spec::Context;
 use crate::diag::Diags;
+use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::definition::ast::Kind;
-use crate::source::{Span, Spanned};
+use crate::lower::draft::{Draft, StateIndex};
+use crate::source::Span;
 
 /// The histories that a diagram mentions.
 #[derive(Debug, Default)]
@@ -63,7 +62,7 @@ impl Histories {
         let &mut (first, place) = self.bare.entry(deep).or_insert((scope, span));
         if first != scope {
             let ids = [first, scope].map(|scope| draft.get(scope).id.as_str());
-            diags.push(report::twin_history::twin_history(ids, deep, place, span));
+            diags.push(twin_history(ids, deep, place, span));
         }
     }
 
@@ -89,67 +88,23 @@ impl Histories {
     }
 }
 
-/// Gives every history its default transition.
-pub(super) fn settle_defaults(draft: &mut Draft, context: &mut Context<'_>) {
-    let children = draft.children_by_state();
-    for history in 1..draft.states.len() {
-        let state = draft.get(history);
-        if state.kind != Some(Kind::History) || state.dropped {
-            continue;
-        }
-        let parent = state.parent;
-        let drawn = std::mem::take(&mut draft.get_mut(history).initials);
-        let mut kept: Vec<DraftInitial> = Vec::new();
-        for initial in drawn {
-            let lies_outside = |&target: &StateIndex| {
-                target == history || target == parent || !draft.is_within(target, parent)
-            };
-            if let Some(target) = initial.targets.iter().copied().find(lies_outside) {
-                let target = draft.get(target);
-                let name = Spanned::new(target.id.clone(), initial.span);
-                let around = &draft.get(parent).id;
-                let diagnostic = report::unknown_state::outside_scope(&name, around, target.span);
-                context.diags.push(diagnostic);
-            } else {
-                kept.push(initial);
-            }
-        }
-        if let Some((first, others)) = kept.split_first()
-            && let Some(other) = others.iter().find(|other| other.targets != first.targets)
-        {
-            let id = &draft.get(history).id;
-            let diagnostic = report::misplaced_history::two_defaults(id, first.span, other.span);
-            context.diags.push(diagnostic);
-        }
-        if kept.is_empty() {
-            let siblings = children.get(parent).map_or(&[][..], Vec::as_slice);
-            kept.extend(inferred(draft, parent, siblings));
-        }
-        draft.get_mut(history).initials = kept;
-    }
-}
-
-/// Where a composite begins: what its history leads to while nothing is remembered.
-fn inferred(draft: &Draft, parent: StateIndex, siblings: &[StateIndex]) -> Option<DraftInitial> {
-    let is_history = |state: StateIndex| draft.get(state).kind == Some(Kind::History);
-    let begins =
-        |initial: &&DraftInitial| !initial.targets.iter().any(|&target| is_history(target));
-    if let Some(initial) = draft.get(parent).initials.iter().find(begins) {
-        return Some(DraftInitial {
-            inferred: true,
-            ..initial.clone()
-        });
-    }
-    let mut children = siblings.iter().copied().filter(|&child| !is_history(child));
-    let targets: Vec<StateIndex> = if draft.get(parent).kind == Some(Kind::Parallel) {
-        children.collect()
-    } else {
-        children.next().into_iter().collect()
-    };
-    (!targets.is_empty()).then(|| DraftInitial {
-        span: draft.get(parent).span,
-        targets,
-        actions: Vec::new(),
-        inferred: true,
-    })
+/// `[H]` stands in two bodies. `span`: the second one.
+fn twin_history(
+    [first, second]: [&str; 2],
+    deep: bool,
+    first_span: Span,
+    span: Span,
+) -> Diagnostic {
+    let sign = if deep { "[H*]" } else { "[H]" };
+    let message = format!("`{sign}` stands for the history of `{first}` and of `{second}`");
+    Diagnostic::new(Code::TwinHistory, span, message)
+        .label(format!("the history of `{second}`"))
+        .related(first_span, format!("the history of `{first}`"))
+        .note(format!("Mermaid draws one `{sign}` for the whole diagram"))
+        .fix(
+            Applicability::Safe,
+            "say whose history it is",
+            span,
+            format!("{second}{sign}"),
+        )
 }

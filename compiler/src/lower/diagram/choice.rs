@@ -7,13 +7,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::draft::{Draft, DraftTransition, DraftTrigger, StateIndex};
-use super::report;
-use super::spec::Context;
-use super::trigger::completes;
+use super::messages::single_way;
+use crate::diag::{Code, Diagnostic, quoted_list};
 use crate::front::mermaid::ast::Stereotype;
+use crate::lower::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use crate::lower::spec::Context;
+use crate::lower::trigger::completes;
+use crate::lower::{label, wording};
 use crate::report::machine_too_large::machine_too_large;
-use crate::source::Span;
+use crate::source::{Span, Spanned};
 
 /// Most transitions once choices are written into what leads to them, with the guards on their way. Unit: transitions and
 /// guards. Why: the runtime's limit; a chain of choices doubles them at each.
@@ -85,7 +87,7 @@ impl Choosing {
             let state = draft.get(choice);
             let branches = self.branches.get(&choice).map_or(&[][..], Vec::as_slice);
             let Some(last) = branches.last() else {
-                let diagnostic = report::broken_choice::no_way_out(&state.id, state.span);
+                let diagnostic = choice_without_way_out(&state.id, state.span);
                 context.diags.push(diagnostic);
                 continue;
             };
@@ -98,13 +100,11 @@ impl Choosing {
                 .collect();
             if guards.len() < branches.len() {
                 if branches.len() == 1 {
-                    let way =
-                        report::single_way::single_way("choice", &state.id, "out of", last.span);
+                    let way = single_way("choice", &state.id, "out of", last.span);
                     context.diags.push(way);
                 }
             } else if !covers(&guards) {
-                let diagnostic =
-                    report::uncovered_choice::uncovered_choice(&state.id, &guards, last.span);
+                let diagnostic = uncovered_choice(&state.id, &guards, last.span);
                 context.diags.push(diagnostic);
             }
         }
@@ -165,7 +165,7 @@ impl Choosing {
             Some(branch.span)
         };
         let places: Vec<Span> = circle.iter().filter_map(way).collect();
-        if let Some(diagnostic) = report::broken_choice::circle(&ids, &places) {
+        if let Some(diagnostic) = circle_of_choices(&ids, &places) {
             context.diags.push(diagnostic);
         }
     }
@@ -240,7 +240,7 @@ impl Choosing {
         }
         if self.made > MOST {
             let text = format!("more than {MOST} transitions once choices are written out");
-            let span = draft.get(super::draft::ROOT).span;
+            let span = draft.get(ROOT).span;
             context.diags.push(machine_too_large(&text, span));
         }
         for &choice in &self.choices {
@@ -352,6 +352,131 @@ fn are_opposite(one: &str, two: &str) -> bool {
         _ => false,
     };
     negates(one, two) || negates(two, one) || compare
+}
+
+/// One `[*] -->`.
+#[derive(Clone, Debug)]
+pub(super) struct Beginning {
+    pub(super) scope: StateIndex,
+    pub(super) target: StateIndex,
+    pub(super) label: Option<Spanned<String>>,
+    pub(super) span: Span,
+}
+
+/// Begins every scope that has several beginnings in a decision.
+pub(super) fn begin(beginnings: &[Beginning], draft: &mut Draft, context: &mut Context<'_>) {
+    let mut by_scope: BTreeMap<StateIndex, Vec<&Beginning>> = BTreeMap::new();
+    for beginning in beginnings {
+        // One that leads out of its scope is told elsewhere.
+        if draft.is_within(beginning.target, beginning.scope) {
+            by_scope.entry(beginning.scope).or_default().push(beginning);
+        }
+    }
+    for (scope, all) in by_scope {
+        let targets: BTreeSet<StateIndex> = all.iter().map(|one| one.target).collect();
+        if let Some(first) = all.first().filter(|_| targets.len() > 1) {
+            decide(scope, first, &all, draft, context);
+        }
+    }
+}
+
+fn decide(
+    scope: StateIndex,
+    first: &Beginning,
+    all: &[&Beginning],
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
+    let wanted = match scope {
+        ROOT => "start".to_owned(),
+        scope => format!("{}_start", draft.get(scope).id),
+    };
+    let start = draft.implied_state(&wanted, first.span, scope, scope);
+    let name = |beginning: &Beginning| draft.get(beginning.target).id.as_str();
+    // Where something is broken, the second beginning may belong elsewhere.
+    let other = all.iter().find(|other| other.target != first.target);
+    if let Some(other) = other.filter(|_| !context.diags.has_errors()) {
+        let diagnostic = several_initial_states(
+            (name(first), name(other)),
+            &draft.get(start).id,
+            first.span,
+            other.span,
+        );
+        context.diags.push(diagnostic);
+    }
+    let mut said: BTreeSet<(StateIndex, Option<&str>)> = BTreeSet::new();
+    for beginning in all {
+        let words = beginning.label.as_ref().map(|text| text.value.as_str());
+        if !said.insert((beginning.target, words)) {
+            continue;
+        }
+        let mut transition = DraftTransition::new(beginning.span, start, Some(beginning.target));
+        if let Some(text) = &beginning.label {
+            let label = label::parse(&text.value, |name| context.declares_action(name));
+            wording::apply(&mut transition, text, &label, draft, context);
+        }
+        draft.transitions.push(transition);
+    }
+    draft.get_mut(scope).initials = vec![DraftInitial {
+        span: first.span,
+        targets: vec![start],
+        actions: Vec::new(),
+        inferred: true,
+    }];
+}
+
+fn choice_without_way_out(id: &str, span: Span) -> Diagnostic {
+    let message = format!("nothing leads out of the choice `{id}`");
+    Diagnostic::new(Code::BrokenChoice, span, message)
+        .label("a choice without a way out")
+        .help(format!(
+            "add a way for each case, such as `{id} --> done : [ready]` and `{id} --> again : [else]`"
+        ))
+}
+
+/// Choices that lead to each other without an event. `places`: the transitions, in their order.
+fn circle_of_choices(ids: &[&str], places: &[Span]) -> Option<Diagnostic> {
+    let (first, others) = places.split_first()?;
+    let message = format!("the choices {} lead to each other", quoted_list(ids));
+    let mut diagnostic = Diagnostic::new(Code::BrokenChoice, *first, message)
+        .label("from one choice to the next")
+        .help("lead out of the circle, or give one of these ways an event to wait for");
+    for place in others.iter().take(4) {
+        diagnostic = diagnostic.related(*place, "then this way");
+    }
+    Some(diagnostic)
+}
+
+/// A choice without `[else]` whose guards may all fail. `span`: its last way out.
+fn uncovered_choice(id: &str, guards: &[&str], span: Span) -> Diagnostic {
+    let case = match guards {
+        [only] => format!("`{only}` doesn't hold"),
+        [one, two] => format!("neither `{one}` nor `{two}` holds"),
+        all => format!("none of {} holds", quoted_list(all)),
+    };
+    let message = format!("the choice `{id}` doesn't say what happens when {case}");
+    Diagnostic::new(Code::UncoveredChoice, span, message)
+        .label("the last way out of it")
+        .note("then no way is taken: the event that led there does nothing")
+        .help(format!(
+            "add a way for the rest, such as `{id} --> other : [else]`"
+        ))
+}
+
+fn several_initial_states(
+    (first, other): (&str, &str),
+    start: &str,
+    first_span: Span,
+    other_span: Span,
+) -> Diagnostic {
+    let message = format!("`{first}` and `{other}` can't both be the beginning");
+    Diagnostic::new(Code::SeveralInitialStates, other_span, message)
+        .label(format!("begins at `{other}` here"))
+        .related(first_span, format!("begins at `{first}` here"))
+        .note(format!(
+            "the machine is made as if a state `{start}` waited there for the event that decides: what the arrow says, else `to_` and the state"
+        ))
+        .help("keep one, or draw the state that waits, with an event for each way")
 }
 
 #[cfg(test)]

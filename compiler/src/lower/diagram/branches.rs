@@ -7,10 +7,10 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::draft::{Draft, DraftTrigger, StateIndex};
-use super::report::broken_fork::{self, Path};
-use super::spec::Context;
+use crate::diag::{Code, Diagnostic};
 use crate::front::mermaid::ast::Stereotype;
+use crate::lower::draft::{Draft, DraftTrigger, StateIndex};
+use crate::lower::spec::Context;
 use crate::source::Span;
 
 /// One branch of a fork.
@@ -135,7 +135,7 @@ impl Branches {
             let is_join = draft.get(target).pseudo == Some(Stereotype::Join);
             let Some(reach) = reach.filter(|_| !is_join) else {
                 let name = &draft.get(target).id;
-                let diagnostic = broken_fork::out_of_scope(id, name, way);
+                let diagnostic = branch_out_of_scope(id, name, way);
                 context.diags.push(diagnostic);
                 return None;
             };
@@ -143,7 +143,7 @@ impl Branches {
         }
         let Some(&(join, from, step)) = all.iter().find_map(|reach| reach.joins.first()) else {
             let span = draft.get(self.fork).span;
-            context.diags.push(broken_fork::no_join(id, span));
+            context.diags.push(fork_without_join(id, span));
             return None;
         };
         let joined = self
@@ -159,7 +159,7 @@ impl Branches {
                     draft.get(join).id.as_str(),
                     draft.get(reach.target).id.as_str(),
                 );
-                let diagnostic = broken_fork::lost_branch(names, reach.way, joined);
+                let diagnostic = lost_branch(names, reach.way, joined);
                 context.diags.push(diagnostic);
                 return None;
             }
@@ -170,7 +170,7 @@ impl Branches {
                     let names = (id, draft.get(state).id.as_str());
                     let paths = [other, reach].map(|reach| reach.path(state, None, draft));
                     let [first, second] = paths;
-                    let diagnostic = broken_fork::shared_state(names, &first, &second);
+                    let diagnostic = state_of_two_branches(names, &first, &second);
                     context.diags.push(diagnostic);
                     return None;
                 }
@@ -247,10 +247,10 @@ impl Branches {
                     .filter(|&to| draft.get(to).pseudo == Some(Stereotype::Join));
                 if let Some(other) = other {
                     let names = (id, join_id, draft.get(other).id.as_str());
-                    let diagnostic = broken_fork::other_join(names, &path);
+                    let diagnostic = two_joins(names, &path);
                     context.diags.push(diagnostic);
                 } else if !waits(step.transition, draft) {
-                    let diagnostic = broken_fork::leaves_early((id, join_id), &path);
+                    let diagnostic = path_that_leaves_early((id, join_id), &path);
                     context.diags.push(diagnostic);
                 }
             }
@@ -291,4 +291,118 @@ fn waits(transition: usize, draft: &Draft) -> bool {
             DraftTrigger::Events(_) | DraftTrigger::Commented { .. } | DraftTrigger::Delayed(_)
         )
     })
+}
+
+/// A way through a branch of a fork.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    /// The way out of the fork.
+    pub(super) way: Span,
+    /// The transitions that follow, in their order.
+    pub(super) steps: Vec<Span>,
+}
+
+impl Path {
+    /// The place of its last step.
+    pub(super) fn last(&self) -> Span {
+        self.steps.last().copied().unwrap_or(self.way)
+    }
+}
+
+pub(super) fn pseudo_state_without_way_out(word: &str, id: &str, span: Span) -> Diagnostic {
+    let message = format!("nothing leads out of the {word} `{id}`");
+    Diagnostic::new(Code::BrokenFork, span, message)
+        .label(format!("a {word} without a way out"))
+        .help(format!("lead on from `{id}`"))
+}
+
+pub(super) fn fork_without_join(id: &str, span: Span) -> Diagnostic {
+    let message = format!("the branches of the fork `{id}` never come together");
+    Diagnostic::new(Code::BrokenFork, span, message)
+        .label("no path from here leads to a join")
+        .note("the branches run side by side until each of them has reached the same join")
+        .help("declare `state all_done <<join>>` and lead each branch to it")
+}
+
+pub(super) fn lost_branch(
+    (fork, join, branch): (&str, &str, &str),
+    way: Span,
+    joined: Span,
+) -> Diagnostic {
+    let message = format!("the branch at `{branch}` never reaches the join `{join}`");
+    Diagnostic::new(Code::BrokenFork, way, message)
+        .label(format!("a branch of `{fork}`"))
+        .related(joined, format!("another branch reaches `{join}` here"))
+        .help(format!("lead from the end of this branch to `{join}`"))
+}
+
+pub(super) fn two_joins((fork, join, other): (&str, &str, &str), path: &Path) -> Diagnostic {
+    let message = format!("the branches of `{fork}` end in two joins, `{join}` and `{other}`");
+    along_path(message, path, &format!("reaches `{other}`")).help("lead every branch to one join")
+}
+
+pub(super) fn state_of_two_branches(
+    (fork, state): (&str, &str),
+    first: &Path,
+    second: &Path,
+) -> Diagnostic {
+    let message = format!("two branches of `{fork}` share the state `{state}`");
+    along_path(message, second, "this branch comes there")
+        .related(first.last(), "and so does this one")
+        .help(format!(
+        "the branches run side by side: give each its own state, or put `{state}` behind the join"
+    ))
+}
+
+pub(super) fn path_that_leaves_early((fork, join): (&str, &str), path: &Path) -> Diagnostic {
+    let message = format!("this path leaves a branch of `{fork}` before `{join}`");
+    along_path(message, path, "leaves without an event")
+        .note("the other branches would be cut off")
+        .help(format!(
+            "lead to `{join}`; or give this way an event, which then leaves all branches at once"
+        ))
+}
+
+pub(super) fn branch_out_of_scope(fork: &str, target: &str, way: Span) -> Diagnostic {
+    let message =
+        format!("the branch at `{target}` lies outside of the scope of the fork `{fork}`");
+    Diagnostic::new(Code::BrokenFork, way, message)
+        .label("leads out of it")
+        .help("write the fork, its branches and the join in one body")
+}
+
+pub(super) fn join_without_fork(id: &str, span: Span, ways: &[Span]) -> Diagnostic {
+    let message = format!("nothing was forked that the join `{id}` could wait for");
+    let mut diagnostic =
+        Diagnostic::new(Code::BrokenFork, span, message).label("a join without a fork");
+    for way in ways.iter().take(3) {
+        diagnostic = diagnostic.related(*way, "leads to the join");
+    }
+    diagnostic.help(format!(
+        "start the branches at a `<<fork>>`; where one way or the other is taken, lead to the state behind `{id}` instead"
+    ))
+}
+
+pub(super) fn way_from_outside((fork, join): (&str, &str), way: Span, forked: Span) -> Diagnostic {
+    let message = format!("this leads to the join `{join}` from outside of its branches");
+    Diagnostic::new(Code::BrokenFork, way, message)
+        .label(format!("no branch of `{fork}` comes here"))
+        .related(forked, "the branches begin here")
+        .help(format!(
+            "lead here from a branch, or lead to the state behind `{join}` instead"
+        ))
+}
+
+fn along_path(message: String, path: &Path, label: &str) -> Diagnostic {
+    let mut diagnostic = Diagnostic::new(Code::BrokenFork, path.last(), message).label(label);
+    let all = std::iter::once(path.way).chain(path.steps.iter().copied());
+    for (at, step) in all.take(path.steps.len()).take(4).enumerate() {
+        let what = if at == 0 {
+            "the branch begins here"
+        } else {
+            "then this way"
+        };
+        diagnostic = diagnostic.related(step, what);
+    }
+    diagnostic
 }

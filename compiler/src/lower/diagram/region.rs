@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::draft::{Draft, DraftState, StateIndex};
-use super::report;
-use super::words::composed;
 use crate::diag::Diags;
+use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::{Body, Declaration, Statement, StatementKind};
+use crate::lower::draft::{Draft, DraftState, StateIndex};
+use crate::lower::words::composed;
 use crate::source::Span;
 
 /// What all bodies of a composite have together.
@@ -120,7 +120,7 @@ fn report_empty(body: &Body, id: &str, diags: &mut Diags) {
         }
         let divider = dividers.get(at.saturating_sub(1));
         if let Some(&divider) = divider {
-            diags.push(report::empty_region::empty_region(id, divider, at == 0));
+            diags.push(empty_region(id, divider, at == 0));
         }
     }
 }
@@ -167,12 +167,28 @@ pub(super) fn report_crossings(draft: &Draft, diags: &mut Diags) {
             if let Some(around) = crossed {
                 let ids = [transition.source, target].map(|end| draft.get(end).id.as_str());
                 let id = &draft.get(around).id;
-                diags.push(report::crossing_regions::crossing_regions(
-                    ids,
-                    id,
-                    transition.span,
-                ));
+                diags.push(crossing_regions(ids, id, transition.span));
             }
         }
     }
+}
+
+fn crossing_regions([source, target]: [&str; 2], around: &str, span: Span) -> Diagnostic {
+    let message = format!("this leads from one region of `{around}` into another");
+    Diagnostic::new(Code::CrossingRegions, span, message)
+        .label(format!("`{source}` and `{target}` are active side by side"))
+        .note(format!(
+            "taking it leaves all regions of `{around}` and enters them anew, the others at their beginning"
+        ))
+        .help("let both regions wait for one event, or lead out of the whole state")
+}
+
+/// No state stands between a divider and the next one, or the brace. `first`: before the first divider.
+fn empty_region(id: &str, divider: Span, first: bool) -> Diagnostic {
+    let side = if first { "before" } else { "behind" };
+    let message = format!("no state stands {side} this `--` in `{id}`");
+    Diagnostic::new(Code::EmptyRegion, divider, message)
+        .label("divides nothing")
+        .note("a region without a state is none: the divider is left out")
+        .fix(Applicability::Safe, "remove the divider", divider, "")
 }

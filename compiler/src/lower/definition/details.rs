@@ -2,17 +2,20 @@
 
 use serde_json::Value;
 
-use super::definition::UNKNOWN_EVENT;
-use super::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateIndex};
-use super::guard;
-use super::report::{contradictory_type, only_in_definition};
-use super::spec::Context;
-use super::target::find_one;
 use crate::arena::Handle;
+use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::{Branch, Kind, Named, Outcome, State};
 use crate::front::definition::report::leaves_anyway;
 use crate::ir::{Action, EventKind, Verdict};
+use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use crate::lower::guard;
+use crate::lower::messages::{composite_called_final, type_differs_from_drawn};
+use crate::lower::spec::Context;
+use crate::lower::target::find_one;
 use crate::source::{Span, Spanned};
+
+/// The engine's event that a face sends in place of a name that the machine doesn't have.
+const UNKNOWN_EVENT: &str = "error.unknown_event";
 
 /// What both kinds of definition say of a state beside its transitions.
 pub(super) fn add_details(
@@ -134,17 +137,15 @@ pub(super) fn kind_alone(
     let said = state.kind.as_ref()?;
     let contradiction = match (said.value, state.states.first()) {
         (Kind::Final | Kind::Atomic | Kind::History, Some(child)) => {
-            contradictory_type::with_states(id, word(said.value), said.span, child.name.span)
+            leaf_with_states(id, word(said.value), said.span, child.name.span)
         }
         (Kind::Parallel | Kind::Compound, None) => {
-            contradictory_type::without_states(id, word(said.value), said.span)
+            composite_without_states(id, word(said.value), said.span)
         }
-        (Kind::History, None) if parent == ROOT => {
-            contradictory_type::history_of_all(id, said.span)
-        }
+        (Kind::History, None) if parent == ROOT => history_of_the_machine(id, said.span),
         (Kind::History, None) => {
             if let Some((key, span)) = of_active_states(state) {
-                let diagnostic = contradictory_type::active_history(id, key, span);
+                let diagnostic = active_history(id, key, span);
                 context.diags.push(diagnostic);
             }
             return Some(Kind::History);
@@ -171,7 +172,7 @@ pub(super) fn kind_drawn(
     let agrees = match said.value {
         Kind::Final => {
             if has_states {
-                let diagnostic = only_in_definition::end(id, said.span, drawn.span);
+                let diagnostic = composite_called_final(id, said.span, drawn.span);
                 context.diags.push(diagnostic);
                 return;
             }
@@ -182,7 +183,7 @@ pub(super) fn kind_drawn(
         Kind::Atomic => !has_states && drawn.kind.is_none(),
     };
     if !agrees {
-        let diagnostic = only_in_definition::kind(id, word(said.value), said.span, drawn.span);
+        let diagnostic = type_differs_from_drawn(id, word(said.value), said.span, drawn.span);
         context.diags.push(diagnostic);
         return;
     }
@@ -225,4 +226,56 @@ pub(super) fn invoke(
     if let Some(input) = input {
         meta.insert("input".to_owned(), input.clone());
     }
+}
+
+pub(super) fn leaf_with_states(id: &str, kind: &str, at: Span, child: Span) -> Diagnostic {
+    let message = format!("`{id}` can't be {kind}: it has states inside");
+    Diagnostic::new(Code::ContradictoryType, at, message)
+        .label("contradicts its `states`")
+        .related(child, format!("stands inside `{id}`"))
+        .help(match kind {
+            "final" => format!("drop the type, and end `{id}` with a final state inside it"),
+            _ => "drop the type, or move the states out".to_owned(),
+        })
+}
+
+pub(super) fn composite_without_states(id: &str, kind: &str, at: Span) -> Diagnostic {
+    let (needs, help) = match kind {
+        "parallel" => (
+            "no region inside",
+            "give it a `states` with one state for each region, or drop the type",
+        ),
+        _ => (
+            "no states inside",
+            "give it `states` and an `initial`, or drop the type",
+        ),
+    };
+    let message = format!("`{id}` can't be {kind}: it has {needs}");
+    Diagnostic::new(Code::ContradictoryType, at, message)
+        .label("contradicts the rest of the state")
+        .help(help)
+}
+
+pub(super) fn parallel_with_initial(id: &str, at: Span, kind: Span) -> Diagnostic {
+    let message = format!("parallel state `{id}` begins in all its regions, not at one of them");
+    Diagnostic::new(Code::ContradictoryType, at, message)
+        .label("a parallel state has no `initial`")
+        .related(kind, format!("`{id}` is parallel"))
+        .help("drop `initial`, and say in each region where it begins")
+}
+
+pub(super) fn active_history(id: &str, key: &str, at: Span) -> Diagnostic {
+    let message = format!("history `{id}` is never active, so that it can't have `{key}`");
+    Diagnostic::new(Code::ContradictoryType, at, message)
+        .label("a history only leads back")
+        .help(format!(
+            "drop `{key}`, or move it into a state that is active"
+        ))
+}
+
+pub(super) fn history_of_the_machine(id: &str, at: Span) -> Diagnostic {
+    let message = format!("history `{id}` stands in the machine itself, which is never left");
+    Diagnostic::new(Code::ContradictoryType, at, message)
+        .label("would never remember anything")
+        .help("put it into the `states` of the state whose last child it shall remember")
 }

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::{Draft, DraftTrigger, StateIndex};
-use super::spec::Context;
-use super::{expression, report, wording};
 use crate::arena::Handle;
+use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::{ActionDeclaration, Definition, Named, State};
 use crate::ir::Event;
+use crate::lower::draft::{Draft, DraftTrigger, StateIndex};
+use crate::lower::messages::{unhandled_event, unknown_event};
+use crate::lower::spec::Context;
+use crate::lower::{expression, wording};
 use crate::source::Spanned;
 
 /// What the definition says of events, guards and actions as such.
-pub(super) fn add_declarations<'c>(
+pub(in crate::lower) fn add_declarations<'c>(
     definition: &'c Definition,
     draft: &mut Draft,
     context: &mut Context<'c>,
@@ -27,11 +29,7 @@ pub(super) fn add_declarations<'c>(
             if compensating.contains(name.value.as_str()) {
                 continue;
             }
-            context
-                .diags
-                .push(report::unused_declaration::unused_declaration(
-                    "action", name,
-                ));
+            context.diags.push(unused_declaration("action", name));
             continue;
         }
         declare_action(action, draft, context);
@@ -42,22 +40,12 @@ pub(super) fn add_declarations<'c>(
         .iter()
         .filter(|guard| !context.used.contains(&guard.name.value))
     {
-        context
-            .diags
-            .push(report::unused_declaration::unused_declaration(
-                "guard",
-                &guard.name,
-            ));
+        context.diags.push(unused_declaration("guard", &guard.name));
     }
     // Behind the actions, which may raise events that nothing else names.
     for event in &definition.events {
         let Some(handle) = draft.event(&event.name.value) else {
-            context
-                .diags
-                .push(report::unused_declaration::unused_declaration(
-                    "event",
-                    &event.name,
-                ));
+            context.diags.push(unused_declaration("event", &event.name));
             continue;
         };
         let known = &mut draft.events.at_mut(handle);
@@ -109,7 +97,7 @@ fn declare_action<'c>(
 }
 
 /// The events that states name without being triggered by them; they are looked up when every event is known.
-pub(super) fn add_event_references(
+pub(in crate::lower) fn add_event_references(
     definition: &Definition,
     draft: &mut Draft,
     context: &mut Context<'_>,
@@ -146,8 +134,7 @@ fn add_references(
                     around.any(|state| handled.contains(&(state, found)))
                 });
                 if !is_handled {
-                    let diagnostic =
-                        report::unknown_event::unhandled(event, &named.name.value, named.name.span);
+                    let diagnostic = unhandled_event(event, &named.name.value, named.name.span);
                     context.diags.push(diagnostic);
                 }
             }
@@ -165,8 +152,16 @@ fn find_event(
     if found.is_none() {
         let known = draft.events.iter().map(|(_, event)| event.id.as_str());
         let known = context.comparable(known, draft.events.len());
-        let diagnostic = report::unknown_event::unknown_event(name, known);
+        let diagnostic = unknown_event(name, known);
         context.diags.push(diagnostic);
     }
     found
+}
+
+/// A guard, an action or an event of the definition that nothing names. `what` is that word.
+fn unused_declaration(what: &str, name: &Spanned<String>) -> Diagnostic {
+    let message = format!("{what} `{}` is declared but never used", name.value);
+    Diagnostic::new(Code::UnusedDeclaration, name.span, message)
+        .label("nothing names it")
+        .help("use it, or remove it; if you meant to use it, look for a misspelling there")
 }

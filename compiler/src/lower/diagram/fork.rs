@@ -13,12 +13,14 @@
 
 use std::collections::BTreeSet;
 
-use super::branches::{Branch, Branches};
-use super::draft::{Draft, DraftTransition, DraftTrigger, StateIndex};
-use super::report;
-use super::spec::Context;
+use super::branches::{
+    Branch, Branches, join_without_fork, pseudo_state_without_way_out, way_from_outside,
+};
+use super::messages::{guarded_fork, single_way};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::Stereotype;
+use crate::lower::draft::{self, Draft, DraftTransition, DraftTrigger, StateIndex};
+use crate::lower::spec::Context;
 use crate::report::machine_too_large::machine_too_large;
 use crate::source::Span;
 
@@ -39,7 +41,7 @@ pub(super) fn settle(draft: &mut Draft, context: &mut Context<'_>) {
         return;
     }
     if forks.len() + joins.len() > MOST {
-        let span = draft.get(super::draft::ROOT).span;
+        let span = draft.get(draft::ROOT).span;
         let text = format!("more than {MOST} forks and joins");
         context.diags.push(machine_too_large(&text, span));
         return;
@@ -99,11 +101,11 @@ fn settle_fork(
     match targets.as_slice() {
         [] => {
             let span = draft.get(fork).span;
-            let diagnostic = report::broken_fork::no_way_out("fork", &id, span);
+            let diagnostic = pseudo_state_without_way_out("fork", &id, span);
             context.diags.push(diagnostic);
         }
         [(target, span)] => {
-            let diagnostic = report::single_way::single_way("fork", &id, "out of", *span);
+            let diagnostic = single_way("fork", &id, "out of", *span);
             context.diags.push(diagnostic);
             lead_past(fork, &[*target], draft);
         }
@@ -184,7 +186,7 @@ fn refuse_label(transition: &DraftTransition, draft: &Draft, context: &mut Conte
     let acts = !transition.actions.is_empty();
     if acts || !transition.guard_words.is_empty() || transition.otherwise {
         let id = &draft.get(transition.source).id;
-        let diagnostic = report::pseudo_state::way_of_a_fork(id, transition.span);
+        let diagnostic = guarded_fork(id, transition.span);
         context.diags.push(diagnostic);
     }
 }
@@ -235,7 +237,7 @@ fn refuse_strays(fork: StateIndex, join: StateIndex, draft: &mut Draft, context:
     }
     let ids = (draft.get(fork).id.as_str(), draft.get(join).id.as_str());
     for way in ways {
-        let diagnostic = report::broken_fork::from_outside(ids, way, draft.get(fork).span);
+        let diagnostic = way_from_outside(ids, way, draft.get(fork).span);
         context.diags.push(diagnostic);
     }
 }
@@ -243,15 +245,12 @@ fn refuse_strays(fork: StateIndex, join: StateIndex, draft: &mut Draft, context:
 /// Moves a branch into a region of its own.
 fn add_region(fork: StateIndex, number: usize, branch: &Branch, draft: &mut Draft) {
     let region = draft.add_region(fork, number, branch.way);
-    draft
-        .get_mut(region)
-        .initials
-        .push(super::draft::DraftInitial {
-            span: branch.way,
-            targets: vec![branch.target],
-            actions: Vec::new(),
-            inferred: false,
-        });
+    draft.get_mut(region).initials.push(draft::DraftInitial {
+        span: branch.way,
+        targets: vec![branch.target],
+        actions: Vec::new(),
+        inferred: false,
+    });
     for &state in &branch.states {
         draft.get_mut(state).parent = region;
     }
@@ -310,11 +309,11 @@ fn settle_lone_join(join: StateIndex, draft: &mut Draft, context: &mut Context<'
     let ways = ways_out(join, draft);
     match (sources.as_slice(), ways.as_slice()) {
         (_, []) => {
-            let diagnostic = report::broken_fork::no_way_out("join", &id, span);
+            let diagnostic = pseudo_state_without_way_out("join", &id, span);
             context.diags.push(diagnostic);
         }
         ([(_, way)], outs) => {
-            let diagnostic = report::single_way::single_way("join", &id, "to", *way);
+            let diagnostic = single_way("join", &id, "to", *way);
             context.diags.push(diagnostic);
             let only = outs.first().filter(|_| outs.len() == 1);
             let target = only.and_then(|&out| draft.transitions.get(out)?.target());
@@ -325,7 +324,7 @@ fn settle_lone_join(join: StateIndex, draft: &mut Draft, context: &mut Context<'
         }
         (sources, _) => {
             let places: Vec<Span> = sources.iter().map(|&(_, span)| span).collect();
-            let diagnostic = report::broken_fork::no_fork(&id, span, &places);
+            let diagnostic = join_without_fork(&id, span, &places);
             context.diags.push(diagnostic);
         }
     }

@@ -1,0 +1,297 @@
+//! Messages that several files of this stage send.
+//!
+//! Every other message stands at the end of the file that finds the defect.
+
+use crate::diag::{Applicability, Code, Diagnostic, nearest};
+use crate::source::{Span, Spanned};
+
+pub(super) fn history_of_the_root(sign: &str, span: Span) -> Diagnostic {
+    let message = format!("`{sign}` stands outside of any composite");
+    Diagnostic::new(Code::MisplacedHistory, span, message)
+        .label("whose history?")
+        .note("the machine itself is never left and entered again, so it remembers nothing")
+        .help(format!(
+            "write `X{sign}` for the history of a composite `X`"
+        ))
+}
+
+pub(super) fn history_with_two_defaults(id: &str, first: Span, other: Span) -> Diagnostic {
+    let message = format!("`{id}` leads to two places while nothing is remembered");
+    Diagnostic::new(Code::MisplacedHistory, other, message)
+        .label("the second one")
+        .related(first, "the first one")
+        .help("keep one; an event of the composite itself can lead to the other")
+}
+
+pub(super) fn acting_history(id: &str, span: Span) -> Diagnostic {
+    let message = format!("`{id}` is never active, so it can't act");
+    Diagnostic::new(Code::MisplacedHistory, span, message)
+        .label("an action of a history")
+        .help("give the action to the transition that leads to it, or to the composite")
+}
+
+pub(super) fn unknown_event<'k>(
+    name: &Spanned<String>,
+    known: impl Iterator<Item = &'k str>,
+) -> Diagnostic {
+    let message = format!("event `{}` doesn't exist", name.value);
+    let diagnostic = Diagnostic::new(Code::UnknownEvent, name.span, message)
+        .label("no transition is triggered by it");
+    match nearest(&name.value, known) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            name.span,
+            format!("\"{near}\""),
+        ),
+        None => {
+            diagnostic.help("name an event that some transition of the machine is triggered by")
+        }
+    }
+}
+
+pub(super) fn pattern_without_events<'k>(
+    pattern: &Spanned<String>,
+    known: impl Iterator<Item = &'k str>,
+) -> Diagnostic {
+    let message = format!("no event of the machine matches `{}`", pattern.value);
+    let diagnostic = Diagnostic::new(Code::UnknownEvent, pattern.span, message)
+        .label("would never be taken")
+        .note("`*` stands for the other events of the machine, `job.*` for those that begin with `job.`");
+    let begins = pattern.value.trim_end_matches('*').trim_end_matches('.');
+    let heads: std::collections::BTreeSet<&str> = known
+        .filter_map(|event| event.split_once('.').map(|(head, _)| head))
+        .collect();
+    match nearest(begins, heads) {
+        Some(near) if near != begins => diagnostic.help(format!("did you mean `{near}.*`?")),
+        _ => diagnostic.help(
+            "declare the events that may come in `events`, or name one that a transition takes",
+        ),
+    }
+}
+
+pub(super) fn unhandled_event(event: &Spanned<String>, state: &str, at: Span) -> Diagnostic {
+    let message = format!("state `{state}` has no transition for `{}`", event.value);
+    Diagnostic::new(Code::UnknownEvent, event.span, message)
+        .label("would be sent in vain")
+        .related(
+            at,
+            format!("neither `{state}` nor a state around it handles the event"),
+        )
+        .help(format!(
+            "add a transition from `{state}` for `{}`",
+            event.value
+        ))
+}
+
+pub(super) fn unknown_state<'k>(
+    name: &Spanned<String>,
+    known: impl Iterator<Item = &'k str>,
+) -> Diagnostic {
+    let message = format!("state `{}` doesn't exist", name.value);
+    let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message).label("no such state");
+    match nearest(&name.value, known) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            name.span,
+            format!("\"{near}\""),
+        ),
+        None => diagnostic.help("declare the state, or name one that exists"),
+    }
+}
+
+pub(super) fn initial_outside_scope(
+    name: &Spanned<String>,
+    scope: &str,
+    declared: Span,
+) -> Diagnostic {
+    let message = format!(
+        "`{scope}` can't begin at `{}`, which isn't inside it",
+        name.value
+    );
+    Diagnostic::new(Code::UnknownState, name.span, message)
+        .label(format!("must be a state inside `{scope}`"))
+        .related(declared, format!("`{}` stands here", name.value))
+        .help(format!(
+            "begin at a state inside `{scope}`, or move `{}` into it",
+            name.value
+        ))
+}
+
+pub(super) fn unknown_target(name: &Spanned<String>, near: Option<&str>) -> Diagnostic {
+    let message = format!("state `{}` doesn't exist", name.value);
+    let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message).label("no such state");
+    match near {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            name.span,
+            near,
+        ),
+        None => diagnostic.help("give a state that id, or name one that exists"),
+    }
+}
+
+pub(super) fn duplicate_state(id: &str, again: Span, first: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::DuplicateState,
+        again,
+        format!("state `{id}` is declared twice"),
+    )
+    .label("declared again here")
+    .related(first, "declared first here")
+    .help("ids are unique in a machine, across all its states: rename one of them")
+}
+
+const WHY: &str =
+    "with both, the diagram owns the states and transitions, and the definition adds to them";
+
+pub(super) fn undrawn_state<'k>(
+    name: &Spanned<String>,
+    diagram: Span,
+    known: impl Iterator<Item = &'k str>,
+) -> Diagnostic {
+    let message = format!("state `{}` isn't in the diagram", name.value);
+    let diagnostic = Diagnostic::new(Code::OnlyInDefinition, name.span, message)
+        .label("only in the definition")
+        .related(diagram, "the diagram below this heading doesn't have it")
+        .note(WHY);
+    match nearest(&name.value, known) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            name.span,
+            format!("\"{near}\""),
+        ),
+        None => diagnostic.help("draw it, or remove it from the definition"),
+    }
+}
+
+pub(super) fn undrawn_transition(
+    source: &str,
+    event: &str,
+    target: Option<&str>,
+    span: Span,
+    drawn: Span,
+) -> Diagnostic {
+    let on = if event.is_empty() {
+        String::new()
+    } else {
+        format!(" on `{event}`")
+    };
+    let to = target.map_or_else(String::new, |target| format!(" to `{target}`"));
+    let label = if event.is_empty() {
+        String::new()
+    } else {
+        format!(" : {event}")
+    };
+    let line = target.map_or_else(
+        || format!("{source}{label} / action()"),
+        |target| format!("{source} --> {target}{label}"),
+    );
+    let message = format!("the diagram has no transition from `{source}`{on}{to}");
+    Diagnostic::new(Code::OnlyInDefinition, span, message)
+        .label("only in the definition")
+        .related(drawn, format!("`{source}` in the diagram"))
+        .note(WHY)
+        .help(format!("draw `{line}`, or remove this branch"))
+}
+
+pub(super) fn guard_differs_from_drawn(defined: Span, drawn: &Spanned<String>) -> Diagnostic {
+    let message = format!(
+        "the diagram guards this transition with `{}`, the definition with another guard",
+        drawn.value
+    );
+    Diagnostic::new(Code::OnlyInDefinition, defined, message)
+        .label("differs from the diagram")
+        .related(drawn.span, format!("guarded by `{}` here", drawn.value))
+        .note("one guard can't hide another: the transition is taken when what it says holds")
+        .help(format!(
+            "name the same guard in both places, or remove `[{}]` from the label",
+            drawn.value
+        ))
+}
+
+pub(super) fn composite_called_final(id: &str, kind: Span, drawn: Span) -> Diagnostic {
+    let message = format!("`{id}` can't be final: the diagram draws states inside it");
+    Diagnostic::new(Code::OnlyInDefinition, kind, message)
+        .label("differs from the diagram")
+        .related(drawn, format!("`{id}` has a body"))
+        .help(format!("remove the type, and lead from `{id}` to `[*]`"))
+}
+
+pub(super) fn type_differs_from_drawn(id: &str, kind: &str, span: Span, drawn: Span) -> Diagnostic {
+    let (why, help) = match kind {
+        "parallel" => (
+            "draws no regions in it",
+            "separate its regions by a line `--`, or drop the type".to_owned(),
+        ),
+        "compound" => (
+            "draws no states inside it",
+            format!("draw its states inside `state {id} {{`, or drop the type"),
+        ),
+        "a history" => (
+            "draws it as a state",
+            "draw `[H]` in the state that it remembers, or drop the type".to_owned(),
+        ),
+        "atomic" => ("draws states inside it", "drop the type".to_owned()),
+        _ => ("draws it as a history", "drop the type".to_owned()),
+    };
+    let message = format!("`{id}` can't be {kind}: the diagram {why}");
+    Diagnostic::new(Code::OnlyInDefinition, span, message)
+        .label("differs from the diagram")
+        .related(drawn, format!("`{id}` in the diagram"))
+        .note(WHY)
+        .help(help)
+}
+
+pub(super) fn undrawn_fork(span: Span, source: &str, from: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::OnlyInDefinition,
+        span,
+        format!("a fork from `{source}` has to be drawn"),
+    )
+    .label("only in the definition")
+    .related(from, format!("`{source}` in the diagram"))
+    .note(WHY)
+    .help(format!(
+        "draw `state split <<fork>>`, lead from `{source}` to it and from it to each branch, and remove this `fork`"
+    ))
+}
+
+pub(super) fn initial_differs_from_drawn(
+    initial: Span,
+    target: &str,
+    drawn: &str,
+    span: Span,
+) -> Diagnostic {
+    let message = format!("the diagram begins at `{drawn}`, the definition at `{target}`");
+    Diagnostic::new(Code::OnlyInDefinition, initial, message)
+        .label("differs from the diagram")
+        .related(span, format!("begins at `{drawn}`"))
+        .note(WHY)
+        .help("remove `initial`, or change the diagram")
+}
+
+pub(super) fn empty_guard(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::BrokenLabel, span, "these brackets hold no guard")
+        .label("expected a name or a condition")
+        .help("write a guard, such as `[ready]`, or remove the brackets")
+}
+
+pub(super) fn actions_without_event(span: Span) -> Diagnostic {
+    Diagnostic::new(Code::BrokenLabel, span, "no event triggers these actions")
+        .label("has actions, but neither an event nor a guard")
+        .help("write `event / action()`, or `entry / action` and `exit / action`")
+}
+
+/// A guard that isn't closed. `end`: where its closing bracket belongs; `None` where it holds nothing.
+pub(super) fn unclosed_guard(bracket: Span, end: Option<Span>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(Code::BrokenLabel, bracket, "this bracket isn't closed")
+        .label("a guard begins here");
+    match end {
+        Some(end) => diagnostic.fix(Applicability::Unsafe, "close it", end, "]"),
+        None => diagnostic.help("write a guard, such as `[ready]`, or remove the bracket"),
+    }
+}
