@@ -27,7 +27,6 @@
 mod content;
 mod data;
 mod expression;
-mod text;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -37,7 +36,6 @@ use crate::front::scxml::{NAMESPACE, SCXML, escaped};
 use crate::ir::{Action, ActionKind, Initial, Machine, State, StateKind, Transition, Verdict};
 use crate::valid::Valid;
 use data::Declared;
-use text::Tokens;
 
 /// The document, with a line end behind its last line.
 ///
@@ -342,5 +340,49 @@ impl Writer<'_> {
                 rest.is_some_and(|rest| rest.starts_with('.'))
             })
         })
+    }
+}
+
+/// Names that white space parts in attributes, so that none may hold any: by index, each once.
+#[derive(Debug)]
+struct Tokens {
+    names: Vec<String>,
+}
+
+impl Tokens {
+    /// Names as they are, or with `_` for what can't stand in a list; where they may be descriptors, also for `*`.
+    fn of<'n>(names: impl Iterator<Item = &'n str>, descriptors: bool) -> Self {
+        let mut taken = BTreeSet::new();
+        let token = |name: &str| {
+            let plain: String = name
+                .chars()
+                .map(|letter| match letter {
+                    '*' if descriptors => '_',
+                    letter if letter.is_whitespace() || letter.is_control() => '_',
+                    letter => letter,
+                })
+                .collect();
+            let plain = match descriptors {
+                true => plain.trim_end_matches('.'),
+                false => &plain,
+            };
+            let mut token = if plain.is_empty() {
+                "_".to_owned()
+            } else {
+                plain.to_owned()
+            };
+            while !taken.insert(token.clone()) {
+                token.push('_');
+            }
+            token
+        };
+        Self {
+            names: names.map(token).collect(),
+        }
+    }
+
+    /// The name of an index.
+    fn get(&self, index: usize) -> &str {
+        self.names.get(index).map_or("", String::as_str)
     }
 }

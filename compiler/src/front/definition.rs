@@ -13,20 +13,20 @@ mod build;
 mod check;
 mod json;
 mod keys;
-pub(crate) mod report;
+pub(crate) mod messages;
 mod required;
 mod schema;
 mod secrets;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod text;
 
-use crate::diag::Diags;
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
+use crate::source::Span;
 use ast::Definition;
+use json::Place;
 use jsonc_parser::ast::{Object, Value};
-use text::Place;
 
 /// Reads a definition.
 ///
@@ -62,10 +62,10 @@ pub fn parse_definition(
         excerpt
     };
     let place = Place::new(excerpt);
-    let value = text::read(place, comments, diags)?;
+    let value = json::read(place, comments, diags)?;
     let Value::Object(outer) = &value else {
         let found = json::words(&value);
-        diags.push(report::wrong_type(
+        diags.push(messages::wrong_type(
             place.of(&value),
             "a definition",
             "an object",
@@ -93,7 +93,7 @@ pub fn parse_definition(
 pub(super) fn looks_like_definition(text: &str) -> bool {
     let file = crate::source::Sources::new().add("", "");
     let excerpt = Excerpt::whole(file, text);
-    let value = text::read(Place::new(&excerpt), true, &mut Diags::new());
+    let value = json::read(Place::new(&excerpt), true, &mut Diags::new());
     let Some(Value::Object(outer)) = value else {
         return false;
     };
@@ -118,16 +118,36 @@ fn unwrap<'o, 't>(
     for property in &outer.properties {
         let name = property.name.as_str();
         if keys::WRAPPER.key(name).is_none() && keys::MACHINE.key(name).is_some() {
-            diags.push(report::key_beside_wrapped(
-                place.range(&property.name),
-                name,
-            ));
+            diags.push(key_beside_wrapped(place.range(&property.name), name));
         }
     }
     check::wrapper(place, outer, diags);
     let Value::Object(machine) = inner else {
-        diags.push(report::nothing_wrapped(place.of(inner), json::words(inner)));
+        diags.push(nothing_wrapped(place.of(inner), json::words(inner)));
         return None;
     };
     Some((machine, json::get(outer, "upstream_servers")))
+}
+
+/// The key of a machine stands beside `definition` instead of in it.
+fn key_beside_wrapped(key: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::BadWrapper,
+        key,
+        format!("`{name}` stands beside `definition`, where it isn't read"),
+    )
+    .note("an object with the key `definition` is a wrapper: the machine is what that key holds")
+    .help(format!(
+        "move `{name}` into `definition`, or drop the wrapper"
+    ))
+}
+
+/// `definition` holds no machine.
+fn nothing_wrapped(value: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::BadWrapper,
+        value,
+        format!("`definition` must hold a machine: expected an object, found {found}"),
+    )
+    .help("write the machine there as an object, with `states` and what else it has")
 }

@@ -37,12 +37,12 @@
 
 pub mod ast;
 mod lex;
+mod literal;
+mod messages;
 mod parse;
 mod prose;
-mod report;
 #[cfg(test)]
 mod tests;
-mod text;
 mod written;
 
 pub use parse::{Parsed, parse};

@@ -15,7 +15,6 @@ mod fence;
 mod front_matter;
 mod heading;
 mod outline;
-mod report;
 mod sections;
 #[cfg(test)]
 mod tests;

@@ -11,28 +11,25 @@
 
 pub mod ast;
 mod bare_declarations;
-mod composite_descriptions;
+mod composite_texts;
 pub mod entity;
 mod front_matter;
-mod half_stars;
+mod inside_itself;
 mod invisible;
 mod lex;
 mod lines;
 mod mentions;
-mod own_parents;
+mod messages;
 mod parse;
 mod preprocess;
-mod report;
-mod taken_names;
+mod reserved_names;
 #[cfg(test)]
 mod tests;
 
 use crate::diag::Diags;
 use crate::excerpt::Excerpt;
-use crate::source::Spanned;
 use ast::Diagram;
 use lex::rule::is_space;
-use preprocess::Prepared;
 
 /// Reads a state diagram: what stands in a fence, or a whole `.mmd` file.
 ///
@@ -55,15 +52,15 @@ use preprocess::Prepared;
 /// ```
 pub fn parse_diagram(excerpt: &Excerpt, diags: &mut Diags) -> Diagram {
     let mut prepared = preprocess::prepare(excerpt);
-    let title = front_matter(&prepared, diags);
+    let title = front_matter::title(&prepared, diags);
     for directive in &prepared.open_directives {
         let say = match directive.ends_early {
-            true => report::swallowed_line::cut_directive,
-            false => report::swallowed_line::unclosed_directive,
+            true => messages::cut_directive,
+            false => messages::unclosed_directive,
         };
         diags.push(say(directive.sign, directive.whole));
     }
-    skip_broken_front_matter(&mut prepared, diags);
+    front_matter::skip_broken(&mut prepared, diags);
     let mut diagram = parse::parse(&prepared, diags);
     diagram.span = excerpt.full_span();
     diagram.title = title;
@@ -89,39 +86,6 @@ pub fn is_state_diagram(text: &str) -> bool {
     let prepared = preprocess::prepare(&Excerpt::whole(file, text));
     preprocess::is_detected(&prepared.text)
         || (prepared.text.starts_with("---") && header_line(&prepared.text).is_some())
-}
-
-/// The title of the front matter, and a report where it isn't YAML.
-fn front_matter(prepared: &Prepared, diags: &mut Diags) -> Option<Spanned<String>> {
-    let found = prepared.front_matter.as_ref()?;
-    let excerpt = &prepared.with_front_matter;
-    match front_matter::read(excerpt, found) {
-        Ok(title) => title.map(|title| Spanned::new(title.text, excerpt.span(title.range))),
-        Err((place, trouble)) => {
-            diags.push(report::broken_diagram_front_matter::not_yaml(
-                place, &trouble,
-            ));
-            None
-        }
-    }
-}
-
-/// Front matter that Mermaid doesn't find: said, and passed over up to the header.
-fn skip_broken_front_matter(prepared: &mut Prepared, diags: &mut Diags) {
-    if !prepared.text.starts_with("---") {
-        return;
-    }
-    let fence = prepared.excerpt.span(0..3);
-    let cut = header_line(&prepared.text).unwrap_or(prepared.text.len());
-    let before = prepared.text.get(..cut).unwrap_or("");
-    let closed = before.lines().skip(1).any(|line| line.trim() == "---");
-    diags.push(if closed && prepared.front_matter.is_none() {
-        report::broken_diagram_front_matter::not_first(fence)
-    } else {
-        report::broken_diagram_front_matter::unclosed(fence)
-    });
-    prepared.excerpt = prepared.excerpt.without(std::slice::from_ref(&(0..cut)));
-    prepared.text = prepared.text.get(cut..).unwrap_or("").to_owned();
 }
 
 /// Where the first line that begins like a header begins.

@@ -11,22 +11,16 @@
 
 pub mod ast;
 mod content;
+pub(crate) mod messages;
 mod reader;
-mod report;
-mod root;
 mod script;
 mod structure;
 
-use roxmltree::{Document as Xml, ParsingOptions};
+use roxmltree::{Document as Xml, Error, ParsingOptions};
 
-use crate::diag::Diags;
+use crate::diag::{Applicability, Code, Diagnostic, Diags};
 use crate::source::{FileId, Span, narrow};
 use reader::Reader;
-
-pub(crate) use report::{
-    always_fails, bad_attribute, foreign_expression, idle_cancel, illegal_targets,
-    misplaced_content, missing_part,
-};
 
 /// The namespace of what hosts and faces of Statemark add to SCXML.
 pub const NAMESPACE: &str = "https://github.com/statemark/statemark/scxml";
@@ -51,7 +45,7 @@ pub fn parse_scxml(file: FileId, text: &str, diags: &mut Diags) -> Option<ast::D
     let xml = match Xml::parse_with_options(text, options) {
         Ok(xml) => xml,
         Err(error) => {
-            diags.push(report::xml_syntax(place(file, text, &error), &error));
+            diags.push(xml_syntax(place(file, text, &error), &error));
             return None;
         }
     };
@@ -60,7 +54,7 @@ pub fn parse_scxml(file: FileId, text: &str, diags: &mut Diags) -> Option<ast::D
 }
 
 /// The character at which the XML breaks off.
-fn place(file: FileId, text: &str, error: &roxmltree::Error) -> Span {
+fn place(file: FileId, text: &str, error: &Error) -> Span {
     let at = error.pos();
     let line = usize::try_from(at.row).unwrap_or(1).saturating_sub(1);
     let column = usize::try_from(at.col).unwrap_or(1).saturating_sub(1);
@@ -101,4 +95,51 @@ pub(crate) fn escaped(text: &str) -> String {
         }
     }
     escaped
+}
+
+/// The XML breaks off at that place. What stands behind it can't be told, so nothing of the document is read.
+fn xml_syntax(place: Span, error: &Error) -> Diagnostic {
+    let finding = |message: String| Diagnostic::new(Code::XmlSyntax, place, message);
+    match error {
+        Error::DtdDetected => finding("a document type isn't read".to_owned())
+            .label("stands here")
+            .help("remove `<!DOCTYPE …>`; SCXML needs none"),
+        Error::UnexpectedCloseTag(expected, actual, _) => {
+            finding(format!("`{actual}` is closed, but `{expected}` is open"))
+                .label(format!("expected `</{expected}>`"))
+                .help(format!(
+                    "write `</{expected}>`, or close what it is inside of"
+                ))
+        }
+        Error::UnclosedRootNode => finding("an element is never closed".to_owned())
+            .help("close every element: `<state>` by `</state>`, `<transition/>` by itself"),
+        Error::NoRootNode => finding("there is no element".to_owned())
+            .help("an SCXML document is one element `<scxml>` with states inside"),
+        Error::InvalidChar2(_, b'<', _) => finding("`<` can't stand in an attribute".to_owned())
+            .label("begins an element")
+            .help("write `&lt;`")
+            .fix(Applicability::Safe, "write `&lt;`", place, "&lt;"),
+        Error::MalformedEntityReference(_) | Error::UnknownEntityReference(..) => {
+            finding("`&` can't stand for itself".to_owned())
+                .label("begins an entity, which ends with `;`")
+                .help("write `&amp;`, so `a &amp;&amp; b` for `a && b`")
+        }
+        Error::DuplicatedAttribute(name, _) => finding(format!("`{name}` stands twice"))
+            .help("an element has each attribute once: remove one of them"),
+        Error::UnknownNamespace(prefix, _) => {
+            finding(format!("`{prefix}:` stands for no namespace")).help(format!(
+                "declare it: `xmlns:{prefix}=\"…\"` on the element `scxml`"
+            ))
+        }
+        Error::NodesLimitReached => finding("the document has too many elements".to_owned())
+            .help("split it into several machines"),
+        _ => {
+            let said = error.to_string();
+            let what = said
+                .rsplit_once(" at ")
+                .map_or(said.as_str(), |(what, _)| what);
+            finding(format!("this isn't XML: {}", what.replace('\'', "`")))
+                .help("mend the XML; nothing behind this place is read until then")
+        }
+    }
 }

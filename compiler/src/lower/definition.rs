@@ -18,7 +18,7 @@ use super::target::{Found, find, find_one};
 use super::wildcard::is_pattern;
 use super::wording;
 use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
-use crate::front::definition::report::missing_key;
+use crate::front::definition::messages::missing_key;
 use crate::source::Spanned;
 use details::{add_details, add_to_transition, parallel_with_initial};
 use fork::Pending;

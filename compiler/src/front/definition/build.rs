@@ -13,11 +13,10 @@ use jsonc_parser::ast::{Object, ObjectProp, Value};
 use super::ast::{
     ActionDeclaration, Definition, EventDeclaration, Guard, Interrupt, Kind, Named, Outcome, State,
 };
-use super::json;
+use super::json::{self, Place};
 use super::keys::{MACHINE, STATE};
-use super::report;
+use super::messages;
 use super::shape::{Rule, Shape};
-use super::text::Place;
 use crate::diag::Diags;
 use crate::source::{Span, Spanned};
 
@@ -194,7 +193,7 @@ impl Build<'_, '_> {
         match present.next() {
             None => {
                 let needs = "`raise`, `assign` or `effect`";
-                self.diags.push(report::missing_key(
+                self.diags.push(messages::missing_key(
                     self.place.of(value),
                     "an action",
                     needs,
@@ -204,7 +203,7 @@ impl Build<'_, '_> {
                 for other in present.filter(|other| other.name.as_str() != first.name.as_str()) {
                     let at = self.place.range(&other.name);
                     let (name, first) = (other.name.as_str(), first.name.as_str());
-                    self.diags.push(report::beside(at, name, first));
+                    self.diags.push(messages::ignored_beside(at, name, first));
                 }
                 if let ("raise", Some(event)) = (first.name.as_str(), self.spanned(&first.value)) {
                     return ActionDeclaration::Raise(event);
@@ -295,7 +294,8 @@ impl Build<'_, '_> {
             .is_some_and(|kind| kind.value == Kind::History);
         if let (Some(_), Some(target)) = (fields.get("initial"), fields.property("target")) {
             let at = self.place.range(&target.name);
-            self.diags.push(report::beside(at, "target", "initial"));
+            self.diags
+                .push(messages::ignored_beside(at, "target", "initial"));
         }
         State {
             kind,
@@ -361,7 +361,7 @@ impl Build<'_, '_> {
         for (key, only, word, _) in wanted.into_iter().filter(|it| it.3) {
             if let Some(property) = fields.property(key).filter(|_| kind != Some(only)) {
                 let at = self.place.range(&property.name);
-                self.diags.push(report::only_in_type(at, key, word));
+                self.diags.push(messages::only_in_type(at, key, word));
             }
         }
     }

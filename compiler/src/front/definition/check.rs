@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jsonc_parser::ast::{NumberLit, Object, ObjectProp, Value};
 
-use super::json;
+use super::json::{self, Place};
 use super::keys;
-use super::report;
+use super::messages;
 use super::shape::{Rule, Shape, Want};
-use super::text::Place;
-use crate::diag::Diags;
+use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
+use crate::source::Span;
 
 /// Checks an object against its shape, and everything in it.
 pub(super) fn object(place: Place<'_>, object: &Object<'_>, shape: &Shape, diags: &mut Diags) {
@@ -48,7 +48,7 @@ impl Check<'_, '_> {
                 Some(key) => {
                     if let Rule::Old(now) = key.rule {
                         let at = self.place.range(&property.name);
-                        self.diags.push(report::old_spelling(at, name, now));
+                        self.diags.push(old_spelling(at, name, now));
                     }
                     self.value(name, &property.value, &key.want);
                 }
@@ -66,7 +66,7 @@ impl Check<'_, '_> {
             .filter(|key| key.rule == Rule::Required && json::get(object, key.name).is_none());
         for key in missing {
             let at = self.place.bytes(object.range.start, object.range.start + 1);
-            self.diags.push(report::missing_key(
+            self.diags.push(messages::missing_key(
                 at,
                 shape.what,
                 &format!("`{}`", key.name),
@@ -92,11 +92,11 @@ impl Check<'_, '_> {
             {
                 let at = self.place.of(value);
                 self.diags
-                    .push(report::not_a_choice(at, name, &text.value, choices));
+                    .push(messages::not_a_choice(at, name, &text.value, choices));
             }
             (Want::Name, Value::StringLit(text)) if text.value.is_empty() => {
                 let at = self.place.of(value);
-                self.diags.push(report::empty_name(at));
+                self.diags.push(messages::empty_name(at));
             }
             (Want::Whole(least), Value::NumberLit(number)) => self.whole(name, number, *least),
             (Want::List(item), Value::Array(list)) => {
@@ -111,7 +111,7 @@ impl Check<'_, '_> {
                     // An open object may have any key; in one that declares things an empty name names nothing.
                     if name.is_empty() && !matches!(item, Want::Any) {
                         let at = self.place.range(&property.name);
-                        self.diags.push(report::empty_name(at));
+                        self.diags.push(messages::empty_name(at));
                     }
                     self.value(name, &property.value, item);
                 }
@@ -137,7 +137,7 @@ impl Check<'_, '_> {
             }
             Value::NumberLit(number) if json::number(number.value).is_none() => {
                 self.diags
-                    .push(report::no_such_number(self.place.of(value), number.value));
+                    .push(messages::no_such_number(self.place.of(value), number.value));
             }
             _ => {}
         }
@@ -146,10 +146,10 @@ impl Check<'_, '_> {
     fn whole(&mut self, name: &str, number: &NumberLit<'_>, least: u64) {
         let at = self.place.range(number);
         match json::number(number.value) {
-            None => self.diags.push(report::no_such_number(at, number.value)),
+            None => self.diags.push(messages::no_such_number(at, number.value)),
             Some(value) if value.as_u64().is_none_or(|value| value < least) => {
                 self.diags
-                    .push(report::not_at_least(at, name, number.value, least));
+                    .push(messages::not_at_least(at, name, number.value, least));
             }
             Some(_) => {}
         }
@@ -165,7 +165,7 @@ impl Check<'_, '_> {
                 Entry::Occupied(first) => {
                     let first = self.place.range(&first.get().name);
                     let second = self.place.range(&property.name);
-                    self.diags.push(report::duplicate_key(second, name, first));
+                    self.diags.push(duplicate_key(second, name, first));
                 }
                 Entry::Vacant(place) => {
                     place.insert(property);
@@ -192,7 +192,7 @@ impl Check<'_, '_> {
         let at = self.place.range(&property.name);
         let is_flag = matches!(&property.value, Value::BooleanLit(it) if it.value)
             && !present.contains("type");
-        let unknown = report::Unknown {
+        let unknown = Unknown {
             key: at,
             name,
             what: shape.what,
@@ -200,7 +200,7 @@ impl Check<'_, '_> {
             present,
             flag: is_flag.then(|| self.place.range(property)),
         };
-        self.diags.push(report::unknown_key(&unknown, elsewhere));
+        self.diags.push(unknown_key(&unknown, elsewhere));
     }
 
     fn wrong_type(&mut self, name: &str, value: &Value<'_>, want: &Want) {
@@ -219,7 +219,7 @@ impl Check<'_, '_> {
             }
             _ => None,
         };
-        self.diags.push(report::wrong_type(
+        self.diags.push(messages::wrong_type(
             self.place.of(value),
             &format!("`{name}`"),
             &want.words(),
@@ -233,4 +233,182 @@ impl Check<'_, '_> {
 fn range_of(value: &Value<'_>) -> std::ops::Range<usize> {
     let range = jsonc_parser::common::Ranged::range(value);
     range.start..range.end
+}
+
+/// The key `name` at `second` was there at `first` already, or an old spelling of it was.
+fn duplicate_key(second: Span, name: &str, first: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::DuplicateKey,
+        second,
+        format!("the key `{name}` stands twice in this object"),
+    )
+    .label("the second one")
+    .related(first, "the first one")
+    .note("readers of JSON differ in which of the two they take")
+    .help("drop one of them, or rename it")
+}
+
+/// The key `old` is read as `now`.
+fn old_spelling(key: Span, old: &str, now: &str) -> Diagnostic {
+    let order = format!("write `{now}`");
+    Diagnostic::new(
+        Code::OldSpelling,
+        key,
+        format!("`{old}` is another spelling of `{now}`"),
+    )
+    .help(order.clone())
+    .fix(Applicability::Safe, order, key, format!("\"{now}\""))
+}
+
+/// Most keys that a message lists. Unit: keys. Why: more than two lines of them are read by nobody.
+const MOST_LISTED: usize = 12;
+
+/// The keys that are meant most often, the likeliest first; those that aren't here come behind them.
+const LIKELY: [&str; 21] = [
+    "on",
+    "target",
+    "guard",
+    "initial",
+    "states",
+    "type",
+    "entry",
+    "exit",
+    "always",
+    "after",
+    "actions",
+    "instructions",
+    "allowed_tools",
+    "max_iterations",
+    "context",
+    "events",
+    "guards",
+    "id",
+    "title",
+    "description",
+    "meta",
+];
+
+/// What other tools call a key, and what it is called here.
+const OTHER_NAMES: [(&str, &str); 21] = [
+    ("tools", "allowed_tools"),
+    ("tool", "allowed_tools"),
+    ("forbidden_tools", "disallowed_tools"),
+    ("denied_tools", "disallowed_tools"),
+    ("data", "context"),
+    ("variables", "context"),
+    ("vars", "context"),
+    ("onentry", "entry"),
+    ("onenter", "entry"),
+    ("enter", "entry"),
+    ("onexit", "exit"),
+    ("leave", "exit"),
+    ("transitions", "on"),
+    ("prompt", "instructions"),
+    ("retries", "max_iterations"),
+    ("goto", "target"),
+    ("next", "target"),
+    ("to", "target"),
+    ("condition", "guard"),
+    ("if", "guard"),
+    ("when", "guard"),
+];
+
+/// A key that isn't known where it stands.
+struct Unknown<'a> {
+    /// Where it stands.
+    key: Span,
+    /// How it is written.
+    name: &'a str,
+    /// What the object is: `a state`.
+    what: &'a str,
+    /// The keys that such an object has.
+    known: &'a [&'a str],
+    /// Key and value, if the value is `true` and the object has no `type`.
+    flag: Option<Span>,
+    /// The keys that the object has.
+    present: &'a BTreeSet<&'a str>,
+}
+
+/// The object has no such key; `elsewhere` says what has a key of a name.
+fn unknown_key(
+    unknown: &Unknown<'_>,
+    elsewhere: impl Fn(&str) -> Option<&'static str>,
+) -> Diagnostic {
+    let Unknown {
+        key,
+        name,
+        what,
+        known,
+        flag,
+        present,
+    } = *unknown;
+    let found = Diagnostic::new(Code::UnknownKey, key, format!("{what} has no key `{name}`"));
+    let other = other_name(name);
+    if let Some(meant) = other.filter(|other| known.contains(other)) {
+        return did_you_mean(found, key, meant, present);
+    }
+    if let Some(place) = elsewhere(name) {
+        return found.help(format!("`{name}` is a key of {place}: move it there"));
+    }
+    if let Some((other, place)) = other.and_then(|other| Some((other, elsewhere(other)?))) {
+        return found.help(format!("`{other}` is a key of {place}: did you mean it?"));
+    }
+    let is_state = known.contains(&"after");
+    if matches!(name, "limits" | "limit" | "timeout") && (is_state || known.contains(&"states")) {
+        return found.help(
+            "a state's limits are `max_iterations`, and `after` for one that is left after a time",
+        );
+    }
+    if matches!(name, "final" | "parallel") && is_state {
+        let right = format!("\"type\": \"{name}\"");
+        let order = format!("write `{right}`");
+        let found = found.help(order.clone());
+        return match flag {
+            Some(property) => found.fix(Applicability::Unsafe, order, property, right),
+            None => found,
+        };
+    }
+    if let Some(meant) = nearest(name, known.iter().copied()) {
+        return did_you_mean(found, key, meant, present);
+    }
+    let found = found.note(key_list(known));
+    if known.contains(&"meta") {
+        return found.help("put what only your own tools read into `meta`");
+    }
+    found.help("drop it, or write one of those")
+}
+
+/// What that key of other tools is called here.
+fn other_name(name: &str) -> Option<&'static str> {
+    let letters = |text: &str| text.replace('_', "").to_ascii_lowercase();
+    let name = letters(name);
+    let found = OTHER_NAMES.iter().find(|(other, _)| letters(other) == name);
+    found.map(|(_, ours)| *ours)
+}
+
+fn did_you_mean(found: Diagnostic, key: Span, meant: &str, present: &BTreeSet<&str>) -> Diagnostic {
+    if present.contains(meant) {
+        return found.help(format!(
+            "did you mean `{meant}`? this object has one already"
+        ));
+    }
+    found.help(format!("did you mean `{meant}`?")).fix(
+        Applicability::Unsafe,
+        format!("write `{meant}`"),
+        key,
+        format!("\"{meant}\""),
+    )
+}
+
+/// The keys that there are, the likeliest first.
+fn key_list(known: &[&str]) -> String {
+    let mut keys = known.to_vec();
+    let rank = |key: &&str| LIKELY.iter().position(|likely| likely == key);
+    keys.sort_by_key(|key| rank(key).unwrap_or(LIKELY.len()));
+    let names: Vec<_> = keys.iter().map(|name| format!("`{name}`")).collect();
+    let shown = names.iter().take(MOST_LISTED).cloned().collect::<Vec<_>>();
+    match names.len().saturating_sub(MOST_LISTED) {
+        0 => format!("its keys are {}", shown.join(", ")),
+        more => format!("its keys are {} and {more} more", shown.join(", ")),
+    }
 }

@@ -1,7 +1,280 @@
-//! JSON values: their kinds in words, and as `serde_json` values for hosts.
+//! From text to JSON values with spans.
+//!
+//! The text is split into tokens first. The tokens show how deep it is nested before anything recurses over it, and where
+//! it leaves strict JSON. Then the parser reads it with every leniency on. For strict JSON the result is that of a strict
+//! parser; otherwise each leniency is a diagnostic of its own, and none of them ends the parse.
 
 use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::common::{Range, Ranged};
+use jsonc_parser::errors::{ParseError, ParseErrorKind};
+use jsonc_parser::tokens::{Token, TokenAndRange};
+use jsonc_parser::{ParseOptions, ParseStringErrorKind, Scanner, ScannerOptions, parse_to_ast};
 use serde_json::Number;
+
+use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::excerpt::Excerpt;
+use crate::source::Span;
+
+/// Deepest nesting of objects and lists. Unit: levels. Why: later stages recurse over the values; a state costs two levels
+/// and nobody nests them sixty deep.
+pub(super) const MAX_DEPTH: usize = 128;
+
+/// Brings ranges of the definition's text home to the file.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'e> {
+    excerpt: &'e Excerpt,
+}
+
+impl<'e> Place<'e> {
+    pub(super) fn new(excerpt: &'e Excerpt) -> Self {
+        Self { excerpt }
+    }
+
+    /// The place of a whole value; of an object or list only its opening sign, since the rest may be pages.
+    pub(super) fn of(self, value: &Value<'_>) -> Span {
+        let range = value.range();
+        match value {
+            Value::Object(_) | Value::Array(_) => self.bytes(range.start, range.start + 1),
+            _ => self.bytes(range.start, range.end),
+        }
+    }
+
+    /// The whole range of a node.
+    pub(super) fn range(self, node: &impl Ranged) -> Span {
+        let range = node.range();
+        self.bytes(range.start, range.end)
+    }
+
+    /// A range of bytes of the text, widened to whole characters.
+    pub(super) fn bytes(self, start: usize, end: usize) -> Span {
+        let text = self.excerpt.text();
+        let mut start = start.min(text.len());
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let mut end = end.clamp(start, text.len());
+        while !text.is_char_boundary(end) {
+            end += 1;
+        }
+        self.excerpt.span(start..end)
+    }
+
+    /// The text.
+    pub(super) fn text(self) -> &'e str {
+        self.excerpt.text()
+    }
+}
+
+/// Reads the text. `None`, with a finding, if it isn't JSON by any reading.
+pub(super) fn read<'e>(place: Place<'e>, comments: bool, diags: &mut Diags) -> Option<Value<'e>> {
+    let tokens = match tokens(place) {
+        Ok(tokens) => tokens,
+        Err(finding) => {
+            diags.push(*finding);
+            return None;
+        }
+    };
+    match parse_to_ast(
+        place.text(),
+        &jsonc_parser::CollectOptions::default(),
+        &ParseOptions::default(),
+    ) {
+        Ok(parsed) => match parsed.value {
+            Some(value) => {
+                leniencies(place, &tokens, comments, diags);
+                Some(value)
+            }
+            None => {
+                let end = place.bytes(0, place.text().len());
+                diags.push(json_syntax(end, "expected an object, found nothing"));
+                None
+            }
+        },
+        Err(error) => {
+            // A text that isn't closed on its line runs on to the next quote, and the parser stumbles somewhere behind.
+            let cause = tokens
+                .iter()
+                .find(|it| it.range.start <= error.range().start && breaks_line(place, it));
+            diags.push(match cause {
+                Some(token) => unclosed_string(first_line(place, token.range)),
+                None => syntax(place, &error),
+            });
+            None
+        }
+    }
+}
+
+/// Splits the text into tokens; a finding if it has something that is no token, or is nested too deep.
+fn tokens(place: Place<'_>) -> Result<Vec<TokenAndRange<'_>>, Box<Diagnostic>> {
+    let mut scanner = Scanner::new(place.text(), &ScannerOptions::default());
+    let mut tokens: Vec<TokenAndRange<'_>> = Vec::new();
+    let mut depth = 0_usize;
+    loop {
+        let token = match scanner.scan() {
+            Ok(Some(token)) => token,
+            Ok(None) => return Ok(tokens),
+            Err(error) => {
+                let cause = tokens.iter().find(|token| breaks_line(place, token));
+                return Err(Box::new(match cause {
+                    Some(token) => unclosed_string(first_line(place, token.range)),
+                    None => syntax(place, &error),
+                }));
+            }
+        };
+        let range = Range::new(scanner.token_start(), scanner.token_end());
+        match token {
+            Token::OpenBrace | Token::OpenBracket => depth += 1,
+            Token::CloseBrace | Token::CloseBracket => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            let opening = place.bytes(range.start, range.end);
+            return Err(Box::new(nested_too_deep(opening, MAX_DEPTH)));
+        }
+        tokens.push(TokenAndRange { range, token });
+    }
+}
+
+/// Reports every place where the text leaves strict JSON.
+fn leniencies(place: Place<'_>, tokens: &[TokenAndRange<'_>], comments: bool, diags: &mut Diags) {
+    let mut remarks = Vec::new();
+    let mut last: Option<&TokenAndRange<'_>> = None;
+    for (index, it) in tokens.iter().enumerate() {
+        let here = place.bytes(it.range.start, it.range.end);
+        if matches!(it.token, Token::CommentLine(_) | Token::CommentBlock(_)) {
+            remarks.push(here);
+            continue;
+        }
+        let mut report = |leniency| diags.push(lenient_json(leniency));
+        if let Some(last) = last {
+            let before = place.bytes(last.range.start, last.range.end);
+            let closes = matches!(it.token, Token::CloseBrace | Token::CloseBracket);
+            if closes && last.token == Token::Comma && !comments {
+                report(Leniency::TrailingComma(before));
+            }
+            if ends_value(&last.token) && starts_value(&it.token) {
+                report(Leniency::MissingComma(before.after()));
+            }
+        }
+        let written = place
+            .text()
+            .get(it.range.start..it.range.end)
+            .unwrap_or_default();
+        let next = tokens
+            .iter()
+            .skip(index + 1)
+            .find(|next| !matches!(next.token, Token::CommentLine(_) | Token::CommentBlock(_)));
+        let is_key = next.is_some_and(|next| next.token == Token::Colon);
+        match &it.token {
+            Token::String(text) => {
+                let plain = serde_json::Value::from(text.as_ref()).to_string();
+                if written.starts_with('\'') {
+                    report(Leniency::SingleQuotes(here, plain));
+                } else if written.bytes().any(|byte| byte < b' ') {
+                    report(Leniency::ControlCharacter(here, plain));
+                } else if serde_json::from_str::<String>(written).is_err() {
+                    report(Leniency::Escape(here, plain));
+                }
+            }
+            Token::Word(_) | Token::Boolean(_) | Token::Null | Token::Number(_) if is_key => {
+                report(Leniency::BareKey(here, format!("\"{written}\"")));
+            }
+            Token::Number(number) => {
+                let is_json = serde_json::from_str::<serde::de::IgnoredAny>(number).is_ok();
+                let value = self::number(number);
+                if let (false, Some(value)) = (is_json, value) {
+                    report(Leniency::Number(here, value.to_string()));
+                }
+            }
+            _ => {}
+        }
+        last = Some(it);
+    }
+    if let (Some((&first, rest)), false) = (remarks.split_first(), comments) {
+        diags.push(lenient_json(Leniency::Comments(first, rest.to_vec())));
+    }
+}
+
+fn ends_value(token: &Token<'_>) -> bool {
+    matches!(token, Token::CloseBrace | Token::CloseBracket) || is_scalar(token)
+}
+
+fn starts_value(token: &Token<'_>) -> bool {
+    matches!(token, Token::OpenBrace | Token::OpenBracket) || is_scalar(token)
+}
+
+fn is_scalar(token: &Token<'_>) -> bool {
+    matches!(
+        token,
+        Token::String(_) | Token::Word(_) | Token::Boolean(_) | Token::Number(_) | Token::Null
+    )
+}
+
+/// Whether a token is a text that goes on over the end of its line.
+fn breaks_line(place: Place<'_>, token: &TokenAndRange<'_>) -> bool {
+    let written = place.text().get(token.range.start..token.range.end);
+    matches!(token.token, Token::String(_)) && written.is_some_and(|it| it.contains('\n'))
+}
+
+/// The place of the first line of a range.
+fn first_line(place: Place<'_>, range: Range) -> Span {
+    let written = place.text().get(range.start..range.end).unwrap_or_default();
+    let line = written.lines().next().unwrap_or_default().trim_end();
+    place.bytes(range.start, range.start + line.len())
+}
+
+/// The finding about what the parser or the scanner stumbled over.
+fn syntax(place: Place<'_>, error: &ParseError) -> Diagnostic {
+    use ParseErrorKind as Kind;
+    let range = error.range();
+    let opening = place.bytes(range.start, range.start + 1);
+    let here = place.bytes(range.start, range.end);
+    let found = match place
+        .text()
+        .get(here_range(place, range))
+        .unwrap_or_default()
+    {
+        "" => "the end".to_owned(),
+        text => format!("`{}`", text.lines().next().unwrap_or_default()),
+    };
+    match error.kind() {
+        Kind::UnterminatedObject => unclosed(opening, "{", "}"),
+        Kind::UnterminatedArray => unclosed(opening, "[", "]"),
+        Kind::UnterminatedCommentBlock => unclosed(opening, "/*", "*/"),
+        Kind::String(ParseStringErrorKind::UnterminatedStringLiteral) => {
+            unclosed_string(first_line(place, range))
+        }
+        Kind::String(_) => json_syntax(
+            here,
+            &format!("expected an escape that JSON has, found {found}"),
+        ),
+        Kind::ExpectedColonAfterObjectKey => {
+            json_syntax(here, &format!("expected `:` behind a key, found {found}"))
+        }
+        Kind::ExpectedObjectValue => {
+            json_syntax(here, &format!("expected a value behind `:`, found {found}"))
+        }
+        Kind::MultipleRootJsonValues => json_syntax(
+            here,
+            &format!("expected the end of the text, found {found}"),
+        ),
+        Kind::UnexpectedTokenInObject => {
+            json_syntax(here, &format!("expected a key or `}}`, found {found}"))
+        }
+        Kind::ExpectedDigit
+        | Kind::ExpectedDigitFollowingNegativeSign
+        | Kind::ExpectedPlusMinusOrDigitInNumberLiteral => {
+            json_syntax(here, &format!("expected a digit, found {found}"))
+        }
+        _ => json_syntax(here, &format!("expected a value, found {found}")),
+    }
+}
+
+/// The range of an error, cut to the text.
+fn here_range(place: Place<'_>, range: Range) -> std::ops::Range<usize> {
+    let end = range.end.min(place.text().len());
+    range.start.min(end)..end
+}
 
 /// The first value under that key.
 pub(super) fn get<'o, 't>(object: &'o Object<'t>, key: &str) -> Option<&'o Value<'t>> {
@@ -56,7 +329,7 @@ pub(super) fn number(text: &str) -> Option<Number> {
 
 /// The value for a host. A number that has no exact form is null; it was reported.
 ///
-/// Recursion is bounded: the text was refused if it nests deeper than [`MAX_DEPTH`](super::text::MAX_DEPTH).
+/// Recursion is bounded: the text was refused if it nests deeper than [`MAX_DEPTH`](MAX_DEPTH).
 pub(super) fn value(value: &Value<'_>) -> serde_json::Value {
     match value {
         Value::StringLit(it) => it.value.as_ref().into(),
@@ -78,4 +351,100 @@ pub(super) fn value(value: &Value<'_>) -> serde_json::Value {
             map.into()
         }
     }
+}
+
+/// A place where a text leaves JSON, with what JSON has instead where that is certain.
+#[derive(Clone, Debug)]
+enum Leniency {
+    /// The first comment, and the others.
+    Comments(Span, Vec<Span>),
+    /// The comma.
+    TrailingComma(Span),
+    /// The place where the comma is missing.
+    MissingComma(Span),
+    /// The text, and how JSON writes it.
+    SingleQuotes(Span, String),
+    /// The text, and how JSON writes it.
+    ControlCharacter(Span, String),
+    /// The text, and how JSON writes it.
+    Escape(Span, String),
+    /// The key, and how JSON writes it.
+    BareKey(Span, String),
+    /// The number, and how JSON writes it.
+    Number(Span, String),
+}
+
+/// At that place something else was expected; `message` says what, and what was found.
+fn json_syntax(place: Span, message: &str) -> Diagnostic {
+    broken_json(place, message).help("mend the JSON; nothing of the definition is read until then")
+}
+
+/// What opens there is never closed.
+fn unclosed(opening: Span, open: &str, close: &str) -> Diagnostic {
+    broken_json(opening, format!("`{open}` is never closed"))
+        .label("opened here")
+        .help(format!("write `{close}` where it ends"))
+}
+
+/// A text that begins there isn't closed on its line.
+fn unclosed_string(line: Span) -> Diagnostic {
+    broken_json(line, "this text isn't closed on its line")
+        .help("close it with `\"`; a line break in a text is written `\\n`, a quote `\\\"`")
+}
+
+/// Objects and lists are nested deeper than anybody reads.
+fn nested_too_deep(opening: Span, most: usize) -> Diagnostic {
+    broken_json(
+        opening,
+        format!("objects and lists are nested deeper than {most} levels here"),
+    )
+    .help("nest less deeply")
+}
+
+fn broken_json(place: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::JsonSyntax, place, message)
+}
+
+/// The definition is read all the same.
+fn lenient_json(leniency: Leniency) -> Diagnostic {
+    let rewrite = |place, message, written: String| {
+        let order = format!("write `{written}`");
+        leniency_at(place, message)
+            .help(order.clone())
+            .fix(Applicability::Safe, order, place, written)
+    };
+    match leniency {
+        Leniency::Comments(first, others) => {
+            let help = "mark the fence as `jsonc definition`, name the file `.jsonc`, or drop the comments";
+            let found = leniency_at(first, "JSON has no comments").help(help);
+            others
+                .into_iter()
+                .fold(found, |found, other| found.related(other, "another one"))
+        }
+        Leniency::TrailingComma(comma) => leniency_at(comma, "JSON has no comma behind the last item")
+            .help("drop the comma, or mark the fence as `jsonc definition`")
+            .fix(Applicability::Safe, "drop the comma", comma, ""),
+        Leniency::MissingComma(place) => leniency_at(place, "a comma is missing here")
+            .help("write a comma between two items")
+            .fix(Applicability::Safe, "write the comma", place, ","),
+        Leniency::SingleQuotes(text, plain) => {
+            rewrite(text, "JSON has no texts in single quotes", plain)
+        }
+        Leniency::ControlCharacter(text, plain) => rewrite(
+            text,
+            "a text has no line breaks or tabs in JSON but as escapes",
+            plain,
+        ),
+        Leniency::Escape(text, plain) => {
+            rewrite(text, "this text has an escape that JSON hasn't", plain)
+        }
+        Leniency::BareKey(key, plain) => rewrite(key, "a key needs double quotes in JSON", plain),
+        Leniency::Number(number, plain) => {
+            rewrite(number, "JSON doesn't write numbers like this", plain)
+        }
+    }
+}
+
+fn leniency_at(place: Span, message: &str) -> Diagnostic {
+    Diagnostic::new(Code::LenientJson, place, message)
 }

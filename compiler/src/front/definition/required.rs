@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use jsonc_parser::ast::{Object, Value};
 
-use super::json;
-use super::report;
-use super::text::Place;
-use crate::diag::Diags;
+use super::json::{self, Place};
+use super::messages;
+use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
+use crate::source::Span;
 
 /// Checks the names in all `requires`.
 pub(super) fn check(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
@@ -37,7 +37,7 @@ fn commands(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
             if matches!(first, None | Some(Value::StringLit(_)))
                 && !matches!(first, Some(Value::StringLit(it)) if !it.value.is_empty())
             {
-                diags.push(report::empty_command(place.of(command)));
+                diags.push(messages::empty_command(place.of(command)));
             }
         }
     }
@@ -81,7 +81,25 @@ fn list(place: Place<'_>, value: &Value<'_>, known: &[String], diags: &mut Diags
             && !known.iter().any(|name| *name == *text.value)
         {
             let at = place.of(element);
-            diags.push(report::unknown_requirement(at, &text.value, known));
+            diags.push(unknown_requirement(at, &text.value, known));
         }
     }
+}
+
+/// No artifact, check or field of the context is called so; `known` are those that there are.
+fn unknown_requirement(at: Span, name: &str, known: &[String]) -> Diagnostic {
+    let message = format!("`requires` names `{name}`, which is no artifact, check or field");
+    let found = Diagnostic::new(Code::UnknownRequirement, at, message)
+        .note("it is taken for an artifact that has no contract");
+    let Some(meant) = nearest(name, known.iter().map(String::as_str)) else {
+        return found.help(format!(
+            "declare it: `\"artifacts\": {{\"{name}\": {{}}}}`, or a check of that name in `checks`"
+        ));
+    };
+    found.help(format!("did you mean `{meant}`?")).fix(
+        Applicability::Unsafe,
+        format!("write `\"{meant}\"`"),
+        at,
+        format!("\"{meant}\""),
+    )
 }

@@ -6,10 +6,10 @@
 
 use jsonc_parser::ast::{Object, Value};
 
-use super::json;
-use super::report;
-use super::text::Place;
-use crate::diag::Diags;
+use super::json::{self, Place};
+use super::shape::quoted;
+use crate::diag::{Code, Diagnostic, Diags, nearest};
+use crate::source::Span;
 
 /// The types that JSON has.
 const TYPES: [&str; 7] = [
@@ -203,8 +203,7 @@ impl Check<'_, '_> {
             Value::StringLit(text) if TYPES.contains(&text.value.as_ref()) => {}
             Value::StringLit(text) => {
                 let at = self.place.of(value);
-                self.diags
-                    .push(report::unknown_type(at, &text.value, &TYPES));
+                self.diags.push(unknown_type(at, &text.value, &TYPES));
             }
             Value::Array(list) if !list.elements.is_empty() => {
                 for element in &list.elements {
@@ -225,7 +224,25 @@ impl Check<'_, '_> {
             Value::Array(list) if list.elements.is_empty() => "an empty one".to_owned(),
             other => json::words(other).to_owned(),
         };
-        self.diags
-            .push(report::invalid_schema(at, keyword, wants, &found));
+        self.diags.push(invalid_schema(at, keyword, wants, &found));
+    }
+}
+
+/// What a schema's `keyword` has is something else than it wants.
+fn invalid_schema(at: Span, keyword: &str, wants: &str, found: &str) -> Diagnostic {
+    let message = format!("in a JSON Schema `{keyword}` is {wants}, not {found}");
+    Diagnostic::new(Code::InvalidSchema, at, message)
+        .note("nothing can be checked against a schema that isn't one")
+        .help(format!("write {wants}"))
+}
+
+/// A `type` that JSON doesn't have.
+fn unknown_type(at: Span, text: &str, types: &[&str]) -> Diagnostic {
+    let message = format!("JSON has no type `{text}`");
+    let found = Diagnostic::new(Code::InvalidSchema, at, message)
+        .note(format!("a schema's `type` may be {}", quoted(types)));
+    match nearest(text, types.iter().copied()) {
+        Some(meant) => found.help(format!("did you mean `{meant}`?")),
+        None => found.help("write one of those"),
     }
 }

@@ -3,16 +3,16 @@
 use jsonc_parser::ast::Value;
 use statemark_text::secret;
 
-use super::report;
-use super::text::Place;
-use crate::diag::Diags;
+use super::json::Place;
+use crate::diag::{Code, Diagnostic, Diags};
+use crate::source::Span;
 
 /// Looks at every text, keys included. Recursion is bounded by the text's nesting, which was limited.
 pub(super) fn check(place: Place<'_>, value: &Value<'_>, diags: &mut Diags) {
     match value {
         Value::StringLit(text) => {
             if let Some(shape) = secret::find(&text.value) {
-                diags.push(report::secret(place.of(value), shape));
+                diags.push(secret_in_definition(place.of(value), shape));
             }
         }
         Value::Array(list) => {
@@ -23,11 +23,35 @@ pub(super) fn check(place: Place<'_>, value: &Value<'_>, diags: &mut Diags) {
         Value::Object(object) => {
             for property in &object.properties {
                 if let Some(shape) = secret::find(property.name.as_str()) {
-                    diags.push(report::secret(place.range(&property.name), shape));
+                    diags.push(secret_in_definition(place.range(&property.name), shape));
                 }
                 check(place, &property.value, diags);
             }
         }
         Value::NumberLit(_) | Value::BooleanLit(_) | Value::NullKeyword(_) => {}
     }
+}
+
+/// What the shapes are called that [`statemark_text::secret`] knows.
+const SHAPES: [(&str, &str); 8] = [
+    ("aws_key", "an AWS key"),
+    ("github_token", "a token of GitHub's"),
+    ("slack_token", "a token of Slack's"),
+    ("anthropic_key", "a key of Anthropic's"),
+    ("api_key", "an API key"),
+    ("jwt", "a JSON Web Token"),
+    ("private_key", "a private key"),
+    ("statemark_token", "a token of Statemark's"),
+];
+
+/// The text looks like the secret of that shape. The text itself isn't repeated.
+fn secret_in_definition(at: Span, shape: &str) -> Diagnostic {
+    let known = SHAPES.iter().find(|(name, _)| *name == shape);
+    let what = known.map_or("a secret", |(_, what)| *what);
+    let message = format!("this looks like {what}");
+    Diagnostic::new(Code::SecretInDefinition, at, message)
+        .note(
+            "a definition goes into tables, journals and histories of versions, where many read it",
+        )
+        .help("take it out, have it revoked, and read it from the environment where it is used")
 }

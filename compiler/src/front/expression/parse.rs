@@ -6,16 +6,14 @@
 
 mod call;
 mod operand;
-mod operator;
 
 use std::ops::Range;
 
 use super::ast::{BinaryOperator, Expression, Kind};
 use super::lex::{self, Token, tokens};
-use super::report::{broken_expression, unsupported_expression};
+use super::messages;
 use super::written::Written;
 use crate::diag::{Diagnostic, Diags, Edit};
-use operator::Operator;
 
 /// Longest expression. Unit: bytes. Why: nobody reads a longer one; a text of a megabyte is refused before it costs more
 /// than its length.
@@ -62,7 +60,7 @@ impl Parsed {
         };
         let edits = [insert(0), insert(end)].into_iter().collect::<Option<_>>();
         let mut problems = Diags::new();
-        problems.push(broken_expression::prose(written, edits.unwrap_or_default()));
+        problems.push(messages::prose_as_value(written, edits.unwrap_or_default()));
         problems
     }
 }
@@ -152,7 +150,8 @@ impl Parser<'_> {
             self.count();
             if operator.is_relation() {
                 if let Some((before, middle)) = relation.take() {
-                    let finding = broken_expression::chained(self.written, &before, &middle, &sign);
+                    let finding =
+                        messages::chained_comparison(self.written, &before, &middle, &sign);
                     self.problems.push(finding);
                 }
                 let middle_start = sign.end;
@@ -271,7 +270,7 @@ impl Parser<'_> {
     /// Takes a closing sign, or says that it is missing.
     fn close(&mut self, sign: &'static str, opening: Range<usize>) {
         if !self.take(sign) && !self.problems.has_errors() {
-            let finding = broken_expression::not_closed(self.written, opening, sign, self.here());
+            let finding = messages::unclosed_bracket(self.written, opening, sign, self.here());
             self.problems.push(finding);
         }
     }
@@ -298,14 +297,96 @@ impl Parser<'_> {
         };
         let word = self.word(&token).to_owned();
         let finding = match token.kind {
-            lex::Kind::Sign("?") => unsupported_expression::conditional(self.written, here),
-            lex::Kind::Sign("[") => unsupported_expression::index(self.written, here),
-            lex::Kind::Sign("{") => unsupported_expression::object(self.written, here),
-            lex::Kind::Sign("**") => unsupported_expression::power(self.written, here),
-            lex::Kind::Sign(")") => broken_expression::nothing_to_close(self.written, here),
-            lex::Kind::Name if word == "not" => broken_expression::not_in(self.written, here),
-            _ => broken_expression::expected_operator(self.written, here),
+            lex::Kind::Sign("?") => messages::conditional(self.written, here),
+            lex::Kind::Sign("[") => messages::index(self.written, here),
+            lex::Kind::Sign("{") => messages::object(self.written, here),
+            lex::Kind::Sign("**") => messages::power(self.written, here),
+            lex::Kind::Sign(")") => messages::nothing_to_close(self.written, here),
+            lex::Kind::Name if word == "not" => messages::not_in(self.written, here),
+            _ => messages::expected_operator(self.written, here),
         };
         self.problems.push(finding);
+    }
+}
+
+/// An operator between two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    And,
+    Or,
+    Binary(BinaryOperator),
+}
+
+/// `||` binds loosest.
+const OR: u8 = 0;
+const AND: u8 = 1;
+const RELATION: u8 = 2;
+const SUM: u8 = 3;
+const PRODUCT: u8 = 4;
+
+impl Operator {
+    /// How tightly it binds: CEL's order.
+    fn level(self) -> u8 {
+        use BinaryOperator as Op;
+        match self {
+            Self::Or => OR,
+            Self::And => AND,
+            Self::Binary(Op::Add | Op::Subtract) => SUM,
+            Self::Binary(Op::Multiply | Op::Divide | Op::Remainder) => PRODUCT,
+            Self::Binary(_) => RELATION,
+        }
+    }
+
+    fn is_relation(self) -> bool {
+        self.level() == RELATION
+    }
+}
+
+/// A sign or a word between two values: the operator, and how it is spelled right.
+fn operator_of(sign: &str) -> Option<(Operator, &'static str)> {
+    use BinaryOperator as Op;
+    let binary = |operator: Op| (Operator::Binary(operator), operator.name());
+    Some(match sign {
+        "&&" | "&" => (Operator::And, "&&"),
+        "||" | "|" => (Operator::Or, "||"),
+        "==" | "===" | "=" => binary(Op::Equal),
+        "!=" | "!==" | "<>" | "≠" => binary(Op::NotEqual),
+        "<" => binary(Op::Less),
+        "<=" | "=<" | "≤" => binary(Op::LessEqual),
+        ">" => binary(Op::Greater),
+        ">=" | "=>" | "≥" => binary(Op::GreaterEqual),
+        "+" => binary(Op::Add),
+        "-" => binary(Op::Subtract),
+        "*" => binary(Op::Multiply),
+        "/" => binary(Op::Divide),
+        "%" => binary(Op::Remainder),
+        "in" => binary(Op::In),
+        _ if sign.eq_ignore_ascii_case("and") => (Operator::And, "&&"),
+        _ if sign.eq_ignore_ascii_case("or") => (Operator::Or, "||"),
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    /// Takes the next operator, if it binds at least that tightly; says so where it is spelled otherwise than in CEL.
+    fn operator(&mut self, least: u8) -> Option<(Operator, Range<usize>)> {
+        let token = self.peek()?;
+        let sign = match token.kind {
+            lex::Kind::Sign(sign) => sign,
+            lex::Kind::Name => self.word(token),
+            _ => return None,
+        };
+        let (operator, right) = operator_of(sign)?;
+        if operator.level() < least {
+            return None;
+        }
+        let is_right = sign == right;
+        let range = token.range.clone();
+        if !is_right {
+            let finding = messages::misspelled(self.written, range.clone(), right);
+            self.problems.push(finding);
+        }
+        self.at += 1;
+        Some((operator, range))
     }
 }

@@ -8,10 +8,10 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::document::Document;
-use super::{outline, report};
-use crate::diag::Diags;
+use super::outline;
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::yaml::{Trouble, bytes_of};
-use crate::source::{FileId, Spanned};
+use crate::source::{FileId, Span, Spanned};
 
 /// The bytes of the YAML in the front matter, if there is any, and where the document proper begins.
 ///
@@ -73,10 +73,18 @@ pub(super) fn read(
         Err(error) => {
             let trouble = Trouble::of(yaml, &error);
             let at = range.start + trouble.range.start..range.start + trouble.range.end;
-            diags.push(report::unread_front_matter(
-                outline::span(file, &at),
-                &trouble,
-            ));
+            diags.push(unread_front_matter(outline::span(file, &at), &trouble));
         }
     }
+}
+
+/// The YAML can't be read at that place.
+fn unread_front_matter(place: Span, trouble: &Trouble) -> Diagnostic {
+    Diagnostic::new(
+        Code::UnreadFrontMatter,
+        place,
+        format!("the front matter can't be read: {}", trouble.reason),
+    )
+    .note("without it, the machine takes its name from the heading, the definition, or the file")
+    .help(trouble.help)
 }

@@ -2,10 +2,7 @@
 
 use std::ops::Range;
 
-use super::outline::Heading;
-
-/// The words of a section's heading.
-pub(super) const TITLE: &str = "STATE-MACHINE";
+use super::outline::{Heading, TITLE};
 
 /// What a heading means to this front end.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,9 +7,11 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::heading::TITLE;
 use crate::excerpt::Excerpt;
 use crate::source::{FileId, Span, narrow};
+
+/// The words of a section's heading.
+pub(super) const TITLE: &str = "STATE-MACHINE";
 
 /// A document's headings and fences, and what is nearly a heading.
 #[derive(Debug)]

@@ -6,8 +6,7 @@ use super::document::{self, DefinitionBlock, Instructions, Section};
 use super::fence::{self, Language};
 use super::heading::{self, Meaning};
 use super::outline::{self, Block, BlockKind, Fence, Heading, Outline};
-use super::report::{self, Flaw};
-use crate::diag::{Applicability, Diagnostic, Diags};
+use crate::diag::{Applicability, Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::front::definition::looks_like_definition;
 use crate::front::mermaid::is_state_diagram;
@@ -83,6 +82,17 @@ struct Miss {
     /// Whether the right heading says what this one may not have been meant to say.
     is_guess: bool,
     holds_machine: bool,
+}
+
+/// Why a heading is none of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flaw {
+    /// Its words are others.
+    Words,
+    /// Its level is another.
+    Level,
+    /// It has no blank behind its `##`, so that it isn't even a heading.
+    Blank,
 }
 
 impl Gatherer<'_> {
@@ -195,14 +205,14 @@ impl Gatherer<'_> {
         };
         match language {
             Language::Mermaid if is_state_diagram(fence.text.text()) => match open.diagram {
-                Some(first) => self.diags.push(report::several_diagrams(opening, first)),
+                Some(first) => self.diags.push(several_diagrams(opening, first)),
                 None => {
                     open.diagram = Some(opening);
                     open.section.diagram = Some(content());
                 }
             },
             Language::Definition { comments } => match open.definition {
-                Some(first) => self.diags.push(report::several_definitions(opening, first)),
+                Some(first) => self.diags.push(several_definitions(opening, first)),
                 None => {
                     open.definition = Some(opening);
                     open.section.definition = Some(DefinitionBlock {
@@ -246,8 +256,7 @@ impl Gatherer<'_> {
             return;
         };
         if let (Some((opening, word)), None) = (open.candidate, open.definition) {
-            self.diags
-                .push(report::plain_json_definition(opening, word));
+            self.diags.push(plain_json_definition(opening, word));
         }
         self.done.push(open.section);
     }
@@ -300,7 +309,7 @@ impl Gatherer<'_> {
             } else {
                 Applicability::Unsafe
             };
-            self.diags.push(report::near_miss_heading(
+            self.diags.push(near_miss_heading(
                 miss.heading,
                 miss.flaw,
                 &miss.right,
@@ -323,7 +332,7 @@ fn unclosed(text: &str, fence: &Fence, opening: Span, overrun: Option<Range<usiz
             let start = outline::line_start(text, place.range().start);
             let prefix = text.get(start..place.range().start).unwrap_or_default();
             let closing = format!("{}\n{prefix}", fence.marker);
-            report::unclosed_fence(opening, Some(place), place.before(), closing)
+            unclosed_fence(opening, Some(place), place.before(), closing)
         }
         None => {
             let start = outline::line_start(text, fence.opening.start);
@@ -339,7 +348,7 @@ fn unclosed(text: &str, fence: &Fence, opening: Span, overrun: Option<Range<usiz
             } else {
                 format!("\n{prefix}{}", fence.marker)
             };
-            report::unclosed_fence(opening, None, end.after(), closing)
+            unclosed_fence(opening, None, end.after(), closing)
         }
     }
 }
@@ -405,4 +414,96 @@ fn without_prefix<'l>(line: &'l str, prefix: &str) -> &'l str {
         }
     }
     rest
+}
+
+/// The heading at `heading` was probably meant as `right`.
+fn near_miss_heading(
+    heading: Span,
+    flaw: Flaw,
+    right: &str,
+    applicability: Applicability,
+) -> Diagnostic {
+    let note = match flaw {
+        Flaw::Words => {
+            "the words must be exactly `STATE-MACHINE`, in capitals, with a colon before a name"
+        }
+        Flaw::Level => "only a heading of level 2 starts a section",
+        Flaw::Blank => "Markdown wants a blank behind the `##` of a heading",
+    };
+    let message = if flaw == Flaw::Blank {
+        "this line is no heading, and starts no state machine"
+    } else {
+        "this heading starts no state machine"
+    };
+    Diagnostic::new(Code::NearMissHeading, heading, message)
+        .label("nearly the heading of a section")
+        .note(note)
+        .help(format!("for a state machine write `{right}`"))
+        .fix(applicability, format!("write `{right}`"), heading, right)
+}
+
+/// The fence that opens at `opening` isn't closed.
+///
+/// `swallowed` is a line that doesn't belong inside, if one was found; `closing` is what would close the fence when it is
+/// inserted at `end`.
+fn unclosed_fence(
+    opening: Span,
+    swallowed: Option<Span>,
+    end: Span,
+    closing: String,
+) -> Diagnostic {
+    let found = Diagnostic::new(Code::UnclosedFence, opening, "this fence isn't closed")
+        .label("opened here")
+        .help("close it with a line that holds the same signs and nothing more");
+    match swallowed {
+        Some(line) => found
+            .related(line, "it goes on past here, which is left out of it")
+            .fix(
+                Applicability::Unsafe,
+                "close it before that line",
+                end,
+                closing,
+            ),
+        None => found.fix(Applicability::Safe, "close it at its end", end, closing),
+    }
+}
+
+/// The fence at `opening` isn't marked as a definition; the word at `language` is what stands behind its marker.
+fn plain_json_definition(opening: Span, language: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::PlainJsonDefinition,
+        opening,
+        "this looks like a definition, but a plain `json` fence is an example and isn't read",
+    )
+    .help("write `definition` behind the language if it belongs to the machine")
+    .fix(
+        Applicability::Unsafe,
+        "mark it as the definition",
+        language.after(),
+        " definition",
+    )
+}
+
+/// The fence at `second` holds a state diagram, but that at `first` is the section's diagram.
+fn several_diagrams(second: Span, first: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::SeveralDiagrams,
+        second,
+        "the section has another state diagram already, so this one is ignored",
+    )
+    .label("ignored")
+    .related(first, "this is the section's diagram")
+    .help("give it a section of its own, `## STATE-MACHINE: name`, or draw both as one")
+}
+
+/// The fence at `second` is marked as a definition, but that at `first` is the section's definition.
+fn several_definitions(second: Span, first: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::SeveralDefinitions,
+        second,
+        "the section has another definition already, so this one is ignored",
+    )
+    .label("ignored")
+    .related(first, "this is the section's definition")
+    .help("move its keys into the first one, or drop the word `definition` if it is an example")
 }

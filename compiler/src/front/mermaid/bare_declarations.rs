@@ -6,9 +6,24 @@
 use std::collections::BTreeSet;
 
 use super::ast::{Body, Diagram, Endpoint, EndpointKind, StatementKind};
-use super::parse::Bare;
-use super::report::bare_declaration;
-use crate::diag::Diags;
+use super::messages::quote;
+use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::source::Span;
+
+/// A declaration that Mermaid makes nothing of.
+#[derive(Debug)]
+pub(super) struct Bare {
+    /// The state.
+    pub(super) id: String,
+    /// The whole statement.
+    pub(super) span: Span,
+    /// `state` and the blanks behind it.
+    pub(super) keyword: Span,
+    /// Whether it has a title, which Mermaid drops.
+    pub(super) titled: bool,
+    /// Whether Mermaid refuses it for the `{` on the line that follows.
+    pub(super) refused: bool,
+}
 
 /// Reports the declarations that Mermaid loses.
 pub(super) fn check(diagram: &Diagram, bare: &[Bare], diags: &mut Diags) {
@@ -26,11 +41,11 @@ pub(super) fn check(diagram: &Diagram, bare: &[Bare], diags: &mut Diags) {
             refused,
         } = declaration;
         if *refused {
-            diags.push(bare_declaration::refused(*span, *keyword, id));
+            diags.push(refused_declaration(*span, *keyword, id));
         } else if *titled {
-            diags.push(bare_declaration::untitled(*span, *keyword, id));
+            diags.push(undrawn_title(*span, *keyword, id));
         } else if !drawn.contains(id.as_str()) {
-            diags.push(bare_declaration::undrawn(*span, *keyword, id));
+            diags.push(undrawn_declaration(*span, *keyword, id));
         }
     }
 }
@@ -73,4 +88,51 @@ fn id(endpoint: &Endpoint) -> Option<&str> {
         EndpointKind::Id(id) => Some(id),
         EndpointKind::Star => None,
     }
+}
+
+/// Creates an `SM119` diagnostic (`bare-declaration`).
+fn bare_declaration(span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::BareDeclaration, span, message)
+}
+
+/// `state x`, and `x` nowhere else.
+fn undrawn_declaration(span: Span, keyword: Span, id: &str) -> Diagnostic {
+    let id = quote(id);
+    bare_declaration(span, format!("Mermaid doesn't draw `{id}`"))
+        .note("`state name` without braces declares nothing there; here it declares the state")
+        .fix(
+            Applicability::Safe,
+            format!("write `{id}` alone"),
+            keyword,
+            "",
+        )
+}
+
+/// `state x : Title`.
+fn undrawn_title(span: Span, keyword: Span, id: &str) -> Diagnostic {
+    let id = quote(id);
+    bare_declaration(span, format!("Mermaid doesn't show this title of `{id}`"))
+        .note("`state name : title` means nothing there; here it gives the title")
+        .fix(
+            Applicability::Unsafe,
+            format!("write `{id} : …`"),
+            keyword,
+            "",
+        )
+}
+
+/// `state x` in front of a line with a `{`.
+fn refused_declaration(span: Span, keyword: Span, id: &str) -> Diagnostic {
+    let id = quote(id);
+    bare_declaration(
+        span,
+        format!("Mermaid doesn't draw a diagram with `state {id}` here"),
+    )
+    .note("since 11.16 it takes the word, the next line and its `{` for one name")
+    .fix(
+        Applicability::Safe,
+        format!("write `{id}` alone"),
+        keyword,
+        "",
+    )
 }

@@ -3,15 +3,17 @@
 //! Mermaid reads `title` and settings from it. Only the title matters here, and that the YAML is good, since Mermaid draws
 //! nothing where it isn't.
 
-mod yaml;
-
+use std::fmt;
 use std::ops::Range;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
 use super::lex::rule::is_space;
+use super::preprocess::Prepared;
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::front::yaml::Trouble;
-use crate::source::Span;
-use yaml::Yaml;
+use crate::source::{Span, Spanned};
 
 /// Front matter and what it holds. Ranges are of the text that was searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,11 +28,11 @@ pub(super) struct FrontMatter {
 
 /// A title, and where it stands in the text that was searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Title {
+struct Title {
     /// What it says.
-    pub(super) text: String,
+    text: String,
     /// Where it stands.
-    pub(super) range: Range<usize>,
+    range: Range<usize>,
 }
 
 /// Finds the front matter: `/^([^\S\n\r]*)-{3}\s*[\n\r](.*?)[\n\r]\1-{3}\s*[\n\r]+/s`.
@@ -76,10 +78,7 @@ fn closing(text: &str, indent: &str, from: usize) -> Option<(usize, usize)> {
 }
 
 /// Reads the YAML: its title, or where and what is wrong with it.
-pub(super) fn read(
-    excerpt: &Excerpt,
-    found: &FrontMatter,
-) -> Result<Option<Title>, (Span, Trouble)> {
+fn read(excerpt: &Excerpt, found: &FrontMatter) -> Result<Option<Title>, (Span, Trouble)> {
     let yaml = excerpt.text().get(found.yaml.clone()).unwrap_or("");
     let dedented = dedented(excerpt, found);
     let text = dedented.text();
@@ -158,4 +157,161 @@ fn title_range(yaml: &str, start: usize) -> Range<usize> {
         at += line.len();
     }
     start..start + yaml.len()
+}
+
+/// The title of the front matter, and a report where it isn't YAML.
+pub(super) fn title(prepared: &Prepared, diags: &mut Diags) -> Option<Spanned<String>> {
+    let found = prepared.front_matter.as_ref()?;
+    let excerpt = &prepared.with_front_matter;
+    match read(excerpt, found) {
+        Ok(title) => title.map(|title| Spanned::new(title.text, excerpt.span(title.range))),
+        Err((place, trouble)) => {
+            diags.push(not_yaml(place, &trouble));
+            None
+        }
+    }
+}
+
+/// Front matter that Mermaid doesn't find: said, and passed over up to the header.
+pub(super) fn skip_broken(prepared: &mut Prepared, diags: &mut Diags) {
+    if !prepared.text.starts_with("---") {
+        return;
+    }
+    let fence = prepared.excerpt.span(0..3);
+    let cut = super::header_line(&prepared.text).unwrap_or(prepared.text.len());
+    let before = prepared.text.get(..cut).unwrap_or("");
+    let closed = before.lines().skip(1).any(|line| line.trim() == "---");
+    diags.push(if closed && prepared.front_matter.is_none() {
+        front_matter_not_first(fence)
+    } else {
+        unclosed_front_matter(fence)
+    });
+    prepared.excerpt = prepared.excerpt.without(std::slice::from_ref(&(0..cut)));
+    prepared.text = prepared.text.get(cut..).unwrap_or("").to_owned();
+}
+
+/// A value, as far as a title asks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Yaml {
+    /// A text, or a number as Mermaid writes it.
+    Text(String),
+    /// Keys and values.
+    Map(Vec<(Yaml, Yaml)>),
+    /// Anything else.
+    Other,
+}
+
+impl Yaml {
+    /// The title of a front matter: its key `title`, where that says anything.
+    fn title(self) -> Option<String> {
+        let Self::Map(entries) = self else {
+            return None;
+        };
+        let title = Self::Text("title".to_owned());
+        let mut found = entries.into_iter().filter(|(key, _)| *key == title);
+        match found.next()?.1 {
+            Self::Text(text) if !text.is_empty() => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Yaml {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyVisitor)
+    }
+}
+
+struct AnyVisitor;
+
+impl<'de> Visitor<'de> for AnyVisitor {
+    type Value = Yaml;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any YAML")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Yaml, E> {
+        Ok(Yaml::Other)
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Yaml, E> {
+        Ok(Yaml::Text(value.to_string()))
+    }
+
+    fn visit_i128<E>(self, value: i128) -> Result<Yaml, E> {
+        Ok(Yaml::Text(value.to_string()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Yaml, E> {
+        Ok(Yaml::Text(value.to_string()))
+    }
+
+    fn visit_u128<E>(self, value: u128) -> Result<Yaml, E> {
+        Ok(Yaml::Text(value.to_string()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Yaml, E> {
+        Ok(Yaml::Text(value.to_string()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Yaml, E> {
+        Ok(Yaml::Text(value.to_owned()))
+    }
+
+    fn visit_none<E>(self) -> Result<Yaml, E> {
+        Ok(Yaml::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Yaml, E> {
+        Ok(Yaml::Other)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<Yaml, D::Error> {
+        Yaml::deserialize(inner)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Yaml, A::Error> {
+        while items.next_element::<Yaml>()?.is_some() {}
+        Ok(Yaml::Other)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Yaml, A::Error> {
+        let mut found = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            found.push(entry);
+        }
+        Ok(Yaml::Map(found))
+    }
+}
+
+/// Creates an `SM109` diagnostic (`broken-diagram-front-matter`). Mermaid draws nothing of such a diagram.
+fn broken_front_matter(span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::BrokenDiagramFrontMatter, span, message)
+}
+
+/// A block that isn't closed.
+fn unclosed_front_matter(fence: Span) -> Diagnostic {
+    broken_front_matter(fence, "the diagram's front matter isn't closed")
+        .label("expected a second `---`, indented like this one")
+        .help("close it with a line `---`, or remove this line")
+}
+
+/// A block that doesn't stand at the very start.
+fn front_matter_not_first(fence: Span) -> Diagnostic {
+    broken_front_matter(
+        fence,
+        "a diagram's front matter must begin on its first line",
+    )
+    .help("remove the blank lines in front of `---`")
+}
+
+/// YAML that is none.
+fn not_yaml(place: Span, trouble: &Trouble) -> Diagnostic {
+    broken_front_matter(
+        place,
+        format!("the diagram's front matter is not YAML: {}", trouble.reason),
+    )
+    .note("Mermaid draws nothing of a diagram whose front matter it can't read")
+    .help(trouble.help)
 }

@@ -3,6 +3,10 @@
 //! They are part of a name all the same, so two names that look alike can be two states. Not reported: the joiners and
 //! variation marks that an emoji or a script needs.
 
+use super::messages::quote;
+use crate::diag::{Applicability, Code, Diagnostic};
+use crate::source::Span;
+
 /// The default-ignorable characters, as ranges.
 ///
 /// Source: Unicode 16, `DerivedCoreProperties.txt`, `Default_Ignorable_Code_Point`.
@@ -29,8 +33,14 @@ const IGNORABLE: [(char, char); 17] = [
 /// Scripts that join their letters with zero-width characters: Arabic and its kin, and those of India.
 const JOINING: [(char, char); 2] = [('\u{600}', '\u{8ff}'), ('\u{900}', '\u{dff}')];
 
+/// Returns a diagnostic for a name that holds invisible characters.
+pub(super) fn check(span: Span, name: &str) -> Option<Diagnostic> {
+    let visible = strip(name)?;
+    Some(invisible_character(span, name, &visible))
+}
+
 /// A name without what can't be seen, or `None` where it has nothing of the kind.
-pub(super) fn strip(name: &str) -> Option<String> {
+fn strip(name: &str) -> Option<String> {
     found(name).next()?;
     let hidden: Vec<bool> = flags(name).collect();
     let kept = name.chars().zip(hidden).filter(|&(_, hidden)| !hidden);
@@ -38,7 +48,7 @@ pub(super) fn strip(name: &str) -> Option<String> {
 }
 
 /// What can't be seen in a name.
-pub(super) fn found(name: &str) -> impl Iterator<Item = char> {
+fn found(name: &str) -> impl Iterator<Item = char> {
     name.chars()
         .zip(flags(name))
         .filter(|&(_, hidden)| hidden)
@@ -64,4 +74,26 @@ fn flags(name: &str) -> impl Iterator<Item = bool> {
 
 fn within(ranges: &[(char, char)], c: char) -> bool {
     ranges.iter().any(|&(first, last)| first <= c && c <= last)
+}
+
+/// A state's name that looks like another one.
+fn invisible_character(span: Span, name: &str, visible: &str) -> Diagnostic {
+    let shown: Vec<String> = found(name)
+        .map(|c| format!("U+{:04X}", u32::from(c)))
+        .collect();
+    let shown = shown.join(", ");
+    let visible = quote(visible);
+    Diagnostic::new(
+        Code::InvisibleCharacter,
+        span,
+        format!("a name that looks like `{visible}` holds what can't be seen"),
+    )
+    .label(shown)
+    .note("names that differ in it are different states")
+    .fix(
+        Applicability::Unsafe,
+        format!("write `{visible}`"),
+        span,
+        visible,
+    )
 }

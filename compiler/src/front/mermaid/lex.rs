@@ -8,13 +8,9 @@
 //! one name of two words since 11.16); and the lexer never fails: what no rule matches is a [`Kind::Unknown`] of one
 //! character, after which the parser sets it to a new line with [`Lexer::resume`].
 
-mod composite;
-mod drawing;
 mod line;
-mod note;
-mod root;
+mod modes;
 pub(super) mod rule;
-mod state;
 
 use line::Line;
 
@@ -162,7 +158,7 @@ pub(super) struct Lexer<'t> {
     /// Where a `state` stands whose first token is still to come.
     state_at: Option<usize>,
     line: Line,
-    end_note: note::EndNote,
+    end_note: modes::EndNote,
 }
 
 impl<'t> Lexer<'t> {
@@ -175,7 +171,7 @@ impl<'t> Lexer<'t> {
             depth: 0,
             state_at: None,
             line: Line::read(text, 0),
-            end_note: note::EndNote::default(),
+            end_note: modes::EndNote::default(),
         }
     }
 

@@ -11,8 +11,8 @@ use super::ast::{
     Stereotype,
 };
 use super::lines::Lines;
-use super::report::{late_declaration, note_before_state, text_of_pseudo_state};
-use crate::diag::{Diags, Edit, nearest};
+use super::messages::quote;
+use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit, nearest};
 use crate::source::{Span, Spanned};
 
 /// What stands in front of an action. A choice can't act, and [`crate::lower`] says so.
@@ -54,8 +54,8 @@ pub(super) fn check(diagram: &Diagram, lines: Lines<'_>, diags: &mut Diags) {
             let named = ids.filter(|(_, known)| known.first.is_some());
             let near = nearest(id, named.map(|(id, _)| *id));
             diags.push(match known.first {
-                Some(first) => note_before_state::early(note, first, site.below(first, lines)),
-                None => note_before_state::alone(note, near),
+                Some(first) => early_note(note, first, site.below(first, lines)),
+                None => note_without_state(note, near),
             });
         }
     }
@@ -72,18 +72,16 @@ impl Known<'_> {
             .filter(|first| first.start < site.statement.span.start);
         if let Some(first) = late {
             let edits = site.above(first, lines);
-            diags.push(late_declaration::late(mark, first, id, kind, edits));
+            diags.push(late_declaration(mark, first, id, kind, edits));
         } else if let Some((text, site)) = self.text
             && !text.value.contains(ACTION)
         {
             let edit = site.as_note(id, text, lines);
-            diags.push(text_of_pseudo_state::text(text, mark, id, kind, edit));
+            diags.push(text_of_pseudo_state(text, mark, id, kind, edit));
         }
         for &(other, again, site) in marks.filter(|(other, _, _)| *other != kind) {
             let removal = lines.removal(site.statement.span);
-            diags.push(late_declaration::second(
-                again, mark, id, kind, other, removal,
-            ));
+            diags.push(second_declaration(again, mark, id, kind, other, removal));
         }
     }
 }
@@ -207,4 +205,114 @@ fn is_one_region(statements: &[Statement]) -> bool {
     !statements
         .iter()
         .any(|it| it.kind == StatementKind::Divider)
+}
+
+/// Creates an `SM137` diagnostic (`late-declaration`).
+fn late_mark(mark: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::LateDeclaration, mark, message)
+}
+
+/// `state c <<choice>>` below the first use of `c`. `edits` move it.
+fn late_declaration(
+    mark: Span,
+    first: Span,
+    id: &str,
+    kind: Stereotype,
+    edits: Option<Vec<Edit>>,
+) -> Diagnostic {
+    let (id, kind) = (quote(id), kind.word());
+    let finding = late_mark(mark, format!("Mermaid draws `{id}` as a plain state"))
+        .label(format!("declared a {kind} too late"))
+        .related(first, "the first mention says what a state is")
+        .note(format!("here `{id}` is a {kind}, wherever it is declared"));
+    let title = format!("declare `{id}` above its first use");
+    match edits {
+        Some(edits) => finding.fix_all(Applicability::Safe, title, edits),
+        None => finding.help(title),
+    }
+}
+
+/// `state c <<choice>>` and `state c <<fork>>`. `removal` takes the second away.
+fn second_declaration(
+    mark: Span,
+    first: Span,
+    id: &str,
+    kind: Stereotype,
+    other: Stereotype,
+    removal: Option<Edit>,
+) -> Diagnostic {
+    let (id, kind, other) = (quote(id), kind.word(), other.word());
+    let finding = late_mark(mark, format!("`{id}` is a {kind} already, and no {other}"))
+        .label("passed over")
+        .related(first, "the first declaration counts");
+    let title = "remove this line, or give one of them another name";
+    match removal {
+        Some(edit) => {
+            finding
+                .help(title)
+                .fix_all(Applicability::Safe, "remove this line", vec![edit])
+        }
+        None => finding.help(title),
+    }
+}
+
+/// Creates an `SM125` diagnostic (`note-before-state`).
+fn note_before_state(note: &Note, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::NoteBeforeState, note.state.span, message)
+        .note("Mermaid gives no shape to a state that a note mentions first, and draws nothing at all: `No such shape`")
+}
+
+/// A note above the first use of its state. `edits` move it.
+fn early_note(note: &Note, first: Span, edits: Option<Vec<Edit>>) -> Diagnostic {
+    let id = quote(&note.state.value);
+    let finding = note_before_state(note, format!("this note comes before its state `{id}`"))
+        .related(first, "the state");
+    let title = format!("put the note below the first use of `{id}`");
+    match edits {
+        Some(edits) => finding.fix_all(Applicability::Safe, title, edits),
+        None => finding.help(title),
+    }
+}
+
+/// A note beside a state that is nowhere else. `near` is one with a similar name.
+fn note_without_state(note: &Note, near: Option<&str>) -> Diagnostic {
+    let id = quote(&note.state.value);
+    let finding = note_before_state(
+        note,
+        format!("this note stands beside `{id}`, and no state has that name"),
+    );
+    match near {
+        Some(near) => finding.fix(
+            Applicability::Safe,
+            format!("write `{}`", quote(near)),
+            note.state.span,
+            near,
+        ),
+        None => finding.help("name a state of the diagram, or remove the note"),
+    }
+}
+
+/// A title or a text of a choice, a fork or a join. `edit` makes a note of it.
+fn text_of_pseudo_state(
+    text: &Spanned<String>,
+    mark: Span,
+    id: &str,
+    kind: Stereotype,
+    edit: Option<Edit>,
+) -> Diagnostic {
+    let (id, kind) = (quote(id), kind.word());
+    let finding = Diagnostic::new(
+        Code::TextOfPseudoState,
+        text.span,
+        format!(
+            "for the text `{}` Mermaid draws `{id}` as a plain state",
+            quote(&text.value)
+        ),
+    )
+    .label(format!("a {kind} has no text"))
+    .related(mark, format!("declared a {kind}"));
+    match edit {
+        Some(edit) => finding.fix_all(Applicability::Safe, "make it a note", vec![edit]),
+        None => finding.help(format!("put it into a note: `note right of {id} : …`")),
+    }
 }

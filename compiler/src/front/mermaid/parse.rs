@@ -7,29 +7,27 @@
 //! Each `parse/….rs` has the statements of one kind; `parse/unexpected.rs` finds words for what can't begin a statement.
 
 mod declaration;
-mod direction;
 mod drawing;
-mod endpoint;
-mod frame;
 mod header;
-mod label;
 mod note;
-mod place;
-mod recover;
-mod stray;
+mod stray_words;
+mod syntax_error;
+mod transition;
 mod unexpected;
 
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::ast::{Body, Diagram, Statement, StatementKind};
+use super::ast::{Body, Declaration, Diagram, DrawnAs, Statement, StatementKind};
+use super::bare_declarations::Bare;
+use super::invisible;
+use super::lex::rule::is_space;
 use super::lex::{Kind, Lexer, Token};
 use super::lines::Lines;
-use super::preprocess::Prepared;
-use crate::diag::{Diagnostic, Diags};
-use crate::source::Span;
-use frame::Frame;
-use stray::{Strays, What};
+use super::messages::quote;
+use super::preprocess::{self, Prepared};
+use crate::diag::{Code, Diagnostic, Diags};
+use crate::source::{Span, Spanned};
 
 /// Deepest nesting of composites that is kept. Unit: braces. Why: later stages walk a tree by recursion, and no diagram
 /// that a person can read has more than a handful.
@@ -49,33 +47,18 @@ pub(super) fn parse(prepared: &Prepared, diags: &mut Diags) -> Diagram {
         body: Body { statements },
     };
     super::bare_declarations::check(&diagram, &bare, diags);
-    super::composite_descriptions::check(&diagram, diags);
+    super::composite_texts::check(&diagram, diags);
     let lines = Lines::new(prepared);
-    super::taken_names::check(&diagram, diags);
-    super::half_stars::check(&diagram, diags);
+    super::reserved_names::check(&diagram, diags);
+    stray_words::check_stars(&diagram, diags);
     // What can't be read may hold a mention, or a brace, for want of which the rest looks wrong.
     if !diags.has_errors() {
-        super::own_parents::check(&diagram, lines, diags);
+        super::inside_itself::check(&diagram, lines, diags);
         if is_ordered {
             super::mentions::check(&diagram, lines, diags);
         }
     }
     diagram
-}
-
-/// A declaration that Mermaid makes nothing of, for [`super::bare_declarations`].
-#[derive(Debug)]
-pub(super) struct Bare {
-    /// The state.
-    pub(super) id: String,
-    /// The whole statement.
-    pub(super) span: Span,
-    /// `state` and the blanks behind it.
-    pub(super) keyword: Span,
-    /// Whether it has a title, which Mermaid drops.
-    pub(super) titled: bool,
-    /// Whether Mermaid refuses it for the `{` on the line that follows.
-    pub(super) refused: bool,
 }
 
 /// A statement that can't be read: what to say, and where to go on.
@@ -116,6 +99,48 @@ enum Shape {
     Note,
     Declaration,
     Other,
+}
+
+/// The statements of one line.
+#[derive(Debug, Default)]
+struct Strays {
+    line: usize,
+    entries: Vec<(What, Range<usize>)>,
+    /// The line that is reported already.
+    silent: Option<usize>,
+}
+
+/// What a statement of the line is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    /// A state and nothing else.
+    Mention,
+    /// A transition; where its target stands.
+    Transition(Range<usize>),
+    /// A state and a text.
+    Description,
+    /// `--`.
+    Divider,
+    /// Anything else.
+    Other,
+}
+
+/// What stands between two braces while it is read.
+struct Frame {
+    /// What the braces belong to; `None` at the root, and for braces that belong to nothing.
+    opened: Option<Opened>,
+    statements: Vec<Statement>,
+    /// The frame that takes the statements: itself, or one below it for braces that belong to nothing.
+    home: usize,
+}
+
+/// A composite whose `}` is still to come.
+struct Opened {
+    start: usize,
+    brace: usize,
+    id: Spanned<String>,
+    title: Option<Spanned<String>>,
+    drawn: DrawnAs,
 }
 
 struct Parser<'a> {
@@ -260,5 +285,316 @@ impl<'a> Parser<'a> {
 
     fn report(&mut self, diagnostic: Diagnostic) {
         self.diags.push(diagnostic);
+    }
+}
+
+/// Braces.
+impl Parser<'_> {
+    pub(super) fn open(
+        &mut self,
+        start: usize,
+        brace: usize,
+        id: Spanned<String>,
+        title: Option<Spanned<String>>,
+    ) {
+        self.open_drawn_as(start, brace, id, title, DrawnAs::Written);
+    }
+
+    /// Opens a composite of which Mermaid makes something else.
+    pub(super) fn open_drawn_as(
+        &mut self,
+        start: usize,
+        brace: usize,
+        id: Spanned<String>,
+        title: Option<Spanned<String>>,
+        drawn: DrawnAs,
+    ) {
+        self.report_strays();
+        if self.frames.len() > MAX_DEPTH {
+            if !self.too_deep {
+                self.too_deep = true;
+                let span = self.span(brace..brace + 1);
+                self.report(syntax_error::nested_too_deep(span, MAX_DEPTH));
+            }
+            let declared = Declaration {
+                id,
+                title,
+                stereotype: None,
+                body: None,
+                drawn,
+            };
+            self.push(start, brace, StatementKind::Declaration(declared));
+            self.open_nothing();
+        } else {
+            self.frames.push(Frame {
+                opened: Some(Opened {
+                    start,
+                    brace,
+                    id,
+                    title,
+                    drawn,
+                }),
+                statements: Vec::new(),
+                home: self.frames.len(),
+            });
+        }
+        self.previous = None;
+    }
+
+    /// Braces that belong to nothing: their statements go where they stand.
+    pub(super) fn open_nothing(&mut self) {
+        let home = self.frames.last().map_or(0, |frame| frame.home);
+        self.frames.push(Frame {
+            opened: None,
+            statements: Vec::new(),
+            home,
+        });
+    }
+
+    pub(super) fn close(&mut self, token: Token) {
+        self.bump();
+        self.report_strays();
+        if self.frames.len() > 1
+            && let Some(Frame {
+                opened: Some(opened),
+                statements,
+                ..
+            }) = self.frames.pop()
+        {
+            self.push_composite(opened, statements, token.end);
+        }
+        self.settle(Shape::Other, What::Other, token.start..token.end);
+    }
+
+    fn push_composite(&mut self, opened: Opened, statements: Vec<Statement>, end: usize) {
+        let declaration = Declaration {
+            id: opened.id,
+            title: opened.title,
+            stereotype: None,
+            body: Some(Body { statements }),
+            drawn: opened.drawn,
+        };
+        self.push(opened.start, end, StatementKind::Declaration(declaration));
+    }
+
+    /// Closes what is open, with a report for each.
+    pub(super) fn finish(mut self) -> (Vec<Statement>, Vec<Bare>) {
+        self.report_strays();
+        let end = self.text.len();
+        while self.frames.len() > 1 {
+            let Some(Frame {
+                opened, statements, ..
+            }) = self.frames.pop()
+            else {
+                break;
+            };
+            if let Some(opened) = opened {
+                let brace = self.span(opened.brace..opened.brace + 1);
+                let glued = self.glued_brace.take().map(|range| {
+                    let text = self.raw(range.clone());
+                    (self.span(range), text)
+                });
+                let id = opened.id.value.clone();
+                self.report(unclosed_composite(brace, &id, glued));
+                self.push_composite(opened, statements, end);
+            }
+        }
+        let root = self.frames.pop().map(|frame| frame.statements);
+        (root.unwrap_or_default(), self.bare)
+    }
+}
+
+/// Recovery after a statement that can't be read.
+impl Parser<'_> {
+    /// A statement that breaks at a token. Line ends, braces and what stands on a later line are left for what follows.
+    pub(super) fn broken_at(&self, token: Token, diagnostic: Diagnostic) -> Bad {
+        let stays = matches!(token.kind, Kind::NewLine | Kind::End | Kind::Close)
+            || (self.used > 0 && self.line_of(token.lead) > self.line_of(self.used - 1));
+        let resume = if stays {
+            Resume::Here
+        } else {
+            Resume::BehindLine(token.lead)
+        };
+        Bad {
+            diagnostic: Box::new(diagnostic),
+            resume,
+        }
+    }
+
+    /// A statement that is given up from an offset to the end of its line.
+    pub(super) fn broken_line(at: usize, diagnostic: Diagnostic) -> Bad {
+        Bad {
+            diagnostic: Box::new(diagnostic),
+            resume: Resume::BehindLine(at),
+        }
+    }
+
+    /// A statement that is given up, while what stands at the offset is read again.
+    pub(super) fn broken_before(at: usize, diagnostic: Diagnostic) -> Bad {
+        Bad {
+            diagnostic: Box::new(diagnostic),
+            resume: Resume::At(at),
+        }
+    }
+
+    pub(super) fn recover(&mut self, bad: Bad) {
+        let line = self.line_of(match bad.resume {
+            Resume::Here => self.used.saturating_sub(1),
+            Resume::BehindLine(at) | Resume::At(at) => at,
+        });
+        self.silence(line);
+        self.report(*bad.diagnostic);
+        match bad.resume {
+            Resume::Here => {}
+            Resume::BehindLine(at) => self.skip_line(at),
+            Resume::At(at) => self.restart(at),
+        }
+        self.previous = None;
+    }
+
+    /// Reads on at an offset, between statements, with the braces that are open now.
+    pub(super) fn restart(&mut self, at: usize) {
+        self.peeked = None;
+        self.used = at;
+        self.lexer.resume(at, self.frames.len() - 1);
+    }
+
+    /// Passes over the rest of a line, but for a `}` that closes what is open. A `{` that it leaves open is kept, so that
+    /// its `}` doesn't close something else.
+    fn skip_line(&mut self, at: usize) {
+        let end = self.line_range(at).end;
+        let line = self.slice(at..end);
+        let mut stop = end;
+        let mut opened = 0_usize;
+        let mut before = ' ';
+        for (offset, c) in line.char_indices() {
+            match c {
+                ':' => break,
+                '{' => opened += 1,
+                '}' if opened > 0 => opened -= 1,
+                '}' if self.frames.len() > 1 && is_space(before) => {
+                    stop = at + offset;
+                    break;
+                }
+                _ => {}
+            }
+            before = c;
+        }
+        for _ in 0..opened {
+            self.open_nothing();
+        }
+        self.restart(stop);
+    }
+}
+
+/// Slices of the text and their spans.
+impl<'a> Parser<'a> {
+    pub(super) fn slice(&self, range: Range<usize>) -> &'a str {
+        self.text.get(range).unwrap_or("")
+    }
+
+    /// The text as Mermaid reads it, but without the stand-ins of entities: nearly always as its author wrote it.
+    pub(super) fn raw(&self, range: Range<usize>) -> String {
+        let text = self.prepared.excerpt.text();
+        let end = range.end.min(text.len());
+        let range = range.start.min(end)..end;
+        let original = text.get(range.clone()).unwrap_or("");
+        let read = self.slice(range);
+        if read == original {
+            return read.to_owned();
+        }
+        preprocess::show_entities(read, original)
+    }
+
+    pub(super) fn span(&self, range: Range<usize>) -> Span {
+        let most = self.prepared.excerpt.text().len();
+        let end = range.end.min(most);
+        self.prepared.excerpt.span(range.start.min(end)..end)
+    }
+
+    pub(super) fn trim(&self, range: Range<usize>) -> Range<usize> {
+        let text = self.slice(range.clone());
+        let kept = text.trim_start_matches(is_space);
+        let start = range.end - kept.len();
+        let kept = kept.trim_end_matches(is_space);
+        if text.is_empty() {
+            range
+        } else {
+            start..start + kept.len()
+        }
+    }
+
+    pub(super) fn trimmed_span(&self, range: Range<usize>) -> Span {
+        self.span(self.trim(range))
+    }
+
+    /// A text without the blanks around it, with its place.
+    pub(super) fn spanned(&self, range: Range<usize>) -> Spanned<String> {
+        let range = self.trim(range);
+        Spanned::new(self.raw(range.clone()), self.span(range))
+    }
+
+    /// A state's id with its place, and a report where it holds what can't be seen.
+    pub(super) fn name(&mut self, range: Range<usize>) -> Spanned<String> {
+        let name = self.spanned(range);
+        if !name.value.is_ascii()
+            && let Some(finding) = invisible::check(name.span, &name.value)
+        {
+            self.report(finding);
+        }
+        name
+    }
+
+    /// The line that holds an offset, from 0.
+    pub(super) fn line_of(&self, at: usize) -> usize {
+        // Nearly every question is about the line of the last one, or the next.
+        let last = self.last_line.get();
+        for line in [last, last + 1] {
+            let start = self.line_starts.get(line).copied();
+            let next = self.line_starts.get(line + 1).copied();
+            if start.is_some_and(|start| start <= at) && next.is_none_or(|next| at < next) {
+                self.last_line.set(line);
+                return line;
+            }
+        }
+        let behind = self.line_starts.partition_point(|&start| start <= at);
+        let line = behind.saturating_sub(1);
+        self.last_line.set(line);
+        line
+    }
+
+    /// The line that holds an offset, without its end.
+    pub(super) fn line_range(&self, at: usize) -> Range<usize> {
+        let line = self.line_of(at);
+        let start = self.line_starts.get(line).copied().unwrap_or(0);
+        let end = self
+            .line_starts
+            .get(line + 1)
+            .map_or(self.text.len(), |next| next - 1);
+        start..end.max(start)
+    }
+
+    pub(super) fn same_line(&self, a: usize, b: usize) -> bool {
+        self.line_of(a) == self.line_of(b)
+    }
+}
+
+/// A composite that is still open at the end of the diagram. A `}` glued to a name or a label before it is pointed at.
+fn unclosed_composite(brace: Span, id: &str, glued: Option<(Span, String)>) -> Diagnostic {
+    let id = quote(id);
+    let finding = Diagnostic::new(
+        Code::UnclosedComposite,
+        brace,
+        format!("the body of `{id}` isn't closed"),
+    )
+    .label("this `{` has no `}`");
+    match glued {
+        Some((span, text)) => finding
+            .related(
+                span,
+                format!("in `{}` the `}}` belongs to the text", quote(&text)),
+            )
+            .help("put the `}` on a line of its own"),
+        None => finding.help("put a `}` on a line of its own behind the body"),
     }
 }

@@ -4,8 +4,9 @@ use roxmltree::Node;
 
 use super::ast::{Assign, Branch, Content, ContentKind};
 use super::reader::{MAX_NESTING, Reader, Space, space};
-use super::{report, script};
-use crate::source::Spanned;
+use super::{messages, script};
+use crate::diag::{Code, Diagnostic, nearest};
+use crate::source::{Span, Spanned};
 
 /// The elements that are read among actions.
 const CONTENT: &[&str] = &["raise", "send", "cancel", "log", "assign", "if"];
@@ -25,7 +26,7 @@ pub(super) fn is_expected(
     if child.is_text() {
         if !child.text().unwrap_or("").trim().is_empty() {
             let place = reader.text_span(child);
-            let found = report::misplaced_content::text(place, around);
+            let found = messages::misplaced_text(place, around);
             reader.diags.push(found);
         }
         return false;
@@ -38,12 +39,12 @@ pub(super) fn is_expected(
     match space(child) {
         Space::Scxml if allowed.contains(&name) => true,
         Space::Scxml => {
-            let found = report::element(tag, name, around, allowed);
+            let found = unexpected_element(tag, name, around, allowed);
             reader.diags.push(found);
             false
         }
         Space::Own => {
-            let found = report::misplaced_content::element(tag, name, around, allowed);
+            let found = messages::misplaced_element(tag, name, around, allowed);
             reader.diags.push(found);
             false
         }
@@ -91,7 +92,7 @@ fn content(
         together(node, reader)
     } else if node.is_element() && space(node) == Space::Foreign {
         let tag = reader.tag(node);
-        let found = report::unsupported_element(tag, name, Some("no namespace that is known"));
+        let found = unsupported_element(tag, name, Some("no namespace that is known"));
         reader.diags.push(found);
         return None;
     } else if is_expected(node, outer, CONTENT, reader) {
@@ -134,7 +135,7 @@ fn raise(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
 /// An event that is sent has one name, without a wildcard.
 fn name_of_event(event: Spanned<String>, reader: &mut Reader<'_>) -> Option<Spanned<String>> {
     if event.value.contains(['*', ' ']) {
-        let found = report::bad_attribute::spaces(&event, "event");
+        let found = messages::not_one_name(&event, "event");
         reader.diags.push(found);
         return None;
     }
@@ -159,13 +160,13 @@ fn send(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
         // Another processor's place is one that somebody means; anything else isn't a place at all.
         let is_place = value.value.starts_with("#_") || value.value.contains(':');
         if is_place || reader.native {
-            let found = report::bad_attribute::choice(&value, name, choices);
+            let found = messages::not_a_choice(&value, name, choices);
             reader.diags.push(found);
         } else {
             fails = true;
             reader
                 .diags
-                .push(report::always_fails::nowhere(&value, name));
+                .push(messages::unknown_target_of_send(&value, name));
         }
     }
     let id = reader.attribute(node, "id");
@@ -173,14 +174,12 @@ fn send(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
     let milliseconds = delay.as_ref().map_or(Some(0), |delay| {
         let found = milliseconds(&delay.value);
         if found.is_none() {
-            reader.diags.push(report::bad_attribute::delay(delay));
+            reader.diags.push(messages::bad_delay(delay));
         }
         found
     });
     if let Some(delay) = delay.filter(|_| internal) {
-        reader
-            .diags
-            .push(report::bad_attribute::delay_inside(&delay));
+        reader.diags.push(messages::delayed_internal_event(&delay));
     }
     let event = reader.required(node, "event", Reader::attribute_or_expression)?;
     let event = name_of_event(event, reader)?;
@@ -258,7 +257,7 @@ fn conditional(node: Node<'_, '_>, depth: usize, reader: &mut Reader<'_>) -> Opt
     reader.expect_attributes(node, &["cond"], &["name"]);
     if depth > MAX_NESTING {
         let tag = reader.tag(node);
-        let found = report::unsupported_element(tag, "if", Some("nested too deep"));
+        let found = unsupported_element(tag, "if", Some("nested too deep"));
         reader.diags.push(found);
         return None;
     }
@@ -280,7 +279,7 @@ fn conditional(node: Node<'_, '_>, depth: usize, reader: &mut Reader<'_>) -> Opt
         }
         let tag = reader.tag(child);
         if ended {
-            let found = report::misplaced_content::behind_else(tag, name);
+            let found = messages::after_else(tag, name);
             reader.diags.push(found);
         }
         nothing_inside(child, reader);
@@ -301,6 +300,75 @@ fn conditional(node: Node<'_, '_>, depth: usize, reader: &mut Reader<'_>) -> Opt
         });
     }
     (!is_broken).then_some(ContentKind::If(branches))
+}
+
+/// SCXML's elements that are read somewhere.
+const READ: &[&str] = &[
+    "assign",
+    "cancel",
+    "data",
+    "datamodel",
+    "else",
+    "elseif",
+    "final",
+    "history",
+    "if",
+    "initial",
+    "log",
+    "onentry",
+    "onexit",
+    "parallel",
+    "raise",
+    "scxml",
+    "send",
+    "state",
+    "transition",
+];
+
+/// SCXML's other elements, with the reason why each isn't read.
+const UNREAD: &[(&str, &str)] = &[
+    ("invoke", "a machine starts no other one"),
+    ("finalize", "a machine starts no other one"),
+    ("script", "only assignments are read: `count = count + 1;`"),
+    ("foreach", "a step is bounded, so there are no loops"),
+    ("donedata", "events of completion bring no data"),
+    ("param", "events that a machine sends bring no data"),
+    ("content", "events that a machine sends bring no data"),
+];
+
+/// An element of SCXML that may not stand there: one that is read elsewhere, or one that isn't read at all.
+fn unexpected_element(tag: Span, name: &str, around: &str, allowed: &[&str]) -> Diagnostic {
+    if READ.contains(&name) {
+        return messages::misplaced_element(tag, name, around, allowed);
+    }
+    let reason = UNREAD.iter().find(|(unread, _)| *unread == name);
+    unsupported_element(tag, name, reason.map(|(_, reason)| *reason))
+}
+
+/// An element that isn't read, with the reason if it is known to SCXML.
+fn unsupported_element(tag: Span, name: &str, reason: Option<&str>) -> Diagnostic {
+    let finding = Diagnostic::new(
+        Code::UnsupportedElement,
+        tag,
+        format!("`<{name}>` isn't supported"),
+    );
+    if let Some(reason) = reason {
+        let finding = finding.label(reason);
+        return match name {
+            "script" | "foreach" | "invoke" => finding.help(
+                "let the host do it: `<statemark:action name=\"…\"/>`, or an event that it sends",
+            ),
+            _ => finding.help("remove it, or say it with what is supported"),
+        };
+    }
+    match nearest(name, READ.iter().copied()) {
+        Some(near) => finding
+            .label("no element of SCXML")
+            .help(format!("did you mean `<{near}>`?")),
+        None => finding
+            .label("no element of SCXML")
+            .help("remove it, or give it a namespace of its own"),
+    }
 }
 
 #[cfg(test)]

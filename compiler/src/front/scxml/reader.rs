@@ -2,8 +2,9 @@
 
 use roxmltree::Node;
 
-use super::{NAMESPACE, SCXML, report};
-use crate::diag::Diags;
+use super::messages::{self, choices};
+use super::{NAMESPACE, SCXML};
+use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
 use crate::excerpt::Excerpt;
 use crate::source::{FileId, Span, Spanned, narrow};
 
@@ -85,13 +86,13 @@ impl<'t> Reader<'t> {
                 Some(SCXML) => known,
                 Some(_) => continue,
             };
-            let constant = report::plain(attribute.name())
+            let constant = plain_name(attribute.name())
                 .filter(|plain| allowed.contains(plain) && node.attribute(*plain).is_none())
                 .and_then(|_| self.attribute(node, attribute.name()))
                 .and_then(|text| quoted(&text));
             if constant.is_none() && !allowed.contains(&attribute.name()) {
                 let place = self.span(attribute.range_qname());
-                self.diags.push(report::unread_attribute(
+                self.diags.push(unread_attribute(
                     place,
                     attribute.name(),
                     node.tag_name().name(),
@@ -134,7 +135,7 @@ impl<'t> Reader<'t> {
         node: Node<'_, '_>,
         name: &str,
     ) -> Option<Spanned<String>> {
-        let computed = report::computed(name).and_then(|twin| self.attribute(node, twin));
+        let computed = computed_name(name).and_then(|twin| self.attribute(node, twin));
         self.attribute(node, name)
             .or_else(|| computed.and_then(|text| quoted(&text)))
     }
@@ -149,13 +150,11 @@ impl<'t> Reader<'t> {
         let found = of(self, node, name);
         match &found {
             Some(text) if !text.value.is_empty() => return found,
-            Some(text) => self
-                .diags
-                .push(report::bad_attribute::empty(text.span, name)),
+            Some(text) => self.diags.push(messages::empty_attribute(text.span, name)),
             None => {
                 let tag = self.tag(node);
                 let element = node.tag_name().name();
-                let missing = report::missing_part::attribute(tag, element, name);
+                let missing = messages::missing_attribute(tag, element, name);
                 self.diags.push(missing);
             }
         }
@@ -261,5 +260,67 @@ pub(super) fn space(node: Node<'_, '_>) -> Space {
         None | Some(SCXML) => Space::Scxml,
         Some(NAMESPACE) => Space::Own,
         Some(_) => Space::Foreign,
+    }
+}
+
+/// SCXML's attributes that hold what is only known when the machine runs.
+const COMPUTED: &[(&str, &str)] = &[
+    ("eventexpr", "event"),
+    ("targetexpr", "target"),
+    ("typeexpr", "type"),
+    ("delayexpr", "delay"),
+    ("sendidexpr", "sendid"),
+];
+
+/// The attribute that is computed where the plain one is known before.
+fn computed_name(plain: &str) -> Option<&'static str> {
+    let mut pairs = COMPUTED.iter();
+    pairs.find(|pair| pair.1 == plain).map(|pair| pair.0)
+}
+
+/// The attribute that is known before where the other one is computed.
+fn plain_name(computed: &str) -> Option<&'static str> {
+    let mut pairs = COMPUTED.iter();
+    pairs.find(|pair| pair.0 == computed).map(|pair| pair.1)
+}
+
+/// An element has an attribute that isn't read.
+fn unread_attribute(place: Span, name: &str, element: &str, known: &[&str]) -> Diagnostic {
+    let finding = |why: &str| {
+        Diagnostic::new(
+            Code::UnreadAttribute,
+            place,
+            format!("`{name}` of `<{element}>` isn't read"),
+        )
+        .label(why.to_owned())
+    };
+    if let Some(plain) = plain_name(name) {
+        return finding("would be computed while the machine runs")
+            .help(format!("write `{plain}`, whose value is known before"));
+    }
+    match name {
+        "idlocation" => {
+            return finding("ids aren't made while the machine runs")
+                .help("write `id`, and cancel by it");
+        }
+        "src" => return finding("no other file is read").help("write what it holds here"),
+        "namelist" => {
+            return finding("events that a machine sends bring no data").help("remove it");
+        }
+        _ => {}
+    }
+    let finding = finding("no attribute that has a meaning here");
+    match nearest(name, known.iter().copied()) {
+        Some(near) => finding.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            place,
+            near,
+        ),
+        None if known.is_empty() => finding.help("remove it"),
+        None => finding.help(format!(
+            "remove it; `<{element}>` may have {}",
+            choices(known)
+        )),
     }
 }

@@ -7,8 +7,8 @@ use super::ast::{
     Verdict,
 };
 use super::content;
+use super::messages;
 use super::reader::{MAX_NESTING, Reader, Space, space};
-use super::{report, root};
 use crate::source::{Span, Spanned};
 
 /// The elements that a state may hold, by what holds it.
@@ -40,7 +40,7 @@ const IN_HISTORY: &[&str] = &["transition"];
 pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Document> {
     let tag = reader.tag(root);
     if root.tag_name().name() != "scxml" || space(root) != Space::Scxml {
-        let found = report::misplaced_content::root(tag, root.tag_name().name());
+        let found = messages::not_scxml(tag, root.tag_name().name());
         reader.diags.push(found);
         return None;
     }
@@ -57,7 +57,7 @@ pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Do
         let value = reader.attribute(root, name)?;
         let chosen = choices.iter().position(|choice| *choice == value.value);
         if chosen.is_none() {
-            let found = report::bad_attribute::choice(&value, name, choices);
+            let found = messages::not_a_choice(&value, name, choices);
             reader.diags.push(found);
         }
         chosen
@@ -70,7 +70,7 @@ pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Do
     let mut body = empty(Kind::State, tag, None);
     body.initial = initial_attribute(root, reader);
     children(root, &mut body, IN_DOCUMENT, 0, reader);
-    root::collect(&mut body, reader);
+    collect_root_copies(&mut body, reader);
     let mut document = Document {
         span: tag,
         name: name.filter(|name| !name.value.is_empty()),
@@ -112,7 +112,7 @@ fn declaration(node: Node<'_, '_>, document: &mut Document, reader: &mut Reader<
     reader.expect_attributes(node, &["name", "kind"], &[]);
     let kind = reader.attribute(node, "kind");
     if let Some(kind) = kind.as_ref().filter(|kind| kind.value != "delayed") {
-        let found = report::bad_attribute::choice(kind, "kind", &["delayed"]);
+        let found = messages::not_a_choice(kind, "kind", &["delayed"]);
         reader.diags.push(found);
     }
     if let Some(name) = reader.required(node, "name", Reader::attribute) {
@@ -141,7 +141,7 @@ fn initial_attribute(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Init
     let whole = reader.attribute(node, "initial")?;
     let targets = reader.words(node, "initial").unwrap_or_default();
     if targets.is_empty() {
-        let found = report::bad_attribute::empty(whole.span, "initial");
+        let found = messages::empty_attribute(whole.span, "initial");
         reader.diags.push(found);
         return None;
     }
@@ -205,7 +205,7 @@ fn type_of(node: Node<'_, '_>, choices: [&str; 2], reader: &mut Reader<'_>) -> b
     };
     let chosen = choices.iter().position(|choice| *choice == value.value);
     if chosen.is_none() {
-        let found = report::bad_attribute::choice(&value, "type", &choices);
+        let found = messages::not_a_choice(&value, "type", &choices);
         reader.diags.push(found);
     }
     chosen == Some(1)
@@ -227,9 +227,9 @@ fn inner_state(node: Node<'_, '_>, kind: Kind, depth: usize, reader: &mut Reader
     let tag = reader.tag(node);
     let id = reader.attribute(node, "id").and_then(|id| {
         let fault = if id.value.is_empty() {
-            Some(report::bad_attribute::empty(id.span, "id"))
+            Some(messages::empty_attribute(id.span, "id"))
         } else if id.value.contains(' ') {
-            Some(report::bad_attribute::spaces(&id, "id"))
+            Some(messages::not_one_name(&id, "id"))
         } else {
             None
         };
@@ -248,7 +248,7 @@ fn inner_state(node: Node<'_, '_>, kind: Kind, depth: usize, reader: &mut Reader
             Some(1) => state.verdict = Verdict::Failure,
             Some(_) => {}
             None => {
-                let found = report::bad_attribute::choice(&verdict, "verdict", &choices);
+                let found = messages::not_a_choice(&verdict, "verdict", &choices);
                 reader.diags.push(found);
             }
         }
@@ -264,7 +264,7 @@ fn inner_state(node: Node<'_, '_>, kind: Kind, depth: usize, reader: &mut Reader
     if let Kind::History { .. } = kind {
         match state.transitions.len() {
             0 => {
-                let found = report::missing_part::default_transition(tag);
+                let found = messages::missing_default_transition(tag);
                 reader.diags.push(found);
             }
             1 => {}
@@ -276,7 +276,7 @@ fn inner_state(node: Node<'_, '_>, kind: Kind, depth: usize, reader: &mut Reader
 
 fn several_transitions(transitions: &[Transition], element: &str, reader: &mut Reader<'_>) {
     for again in transitions.iter().skip(1) {
-        let found = report::misplaced_content::second(again.span, "transition", element);
+        let found = messages::second_element(again.span, "transition", element);
         reader.diags.push(found);
     }
 }
@@ -309,7 +309,7 @@ fn transition(
     let events = reader.words(node, "event").inspect(|events| {
         if events.is_empty() {
             let span = reader.attribute(node, "event").map(|event| event.span);
-            let found = report::bad_attribute::empty(span.unwrap_or(tag), "event");
+            let found = messages::empty_attribute(span.unwrap_or(tag), "event");
             reader.diags.push(found);
         }
     });
@@ -317,10 +317,10 @@ fn transition(
     if let Some(target) = reader.attribute(node, "target")
         && targets.is_empty()
     {
-        let found = report::bad_attribute::empty(target.span, "target");
+        let found = messages::empty_attribute(target.span, "target");
         reader.diags.push(found);
     } else if targets.is_empty() && matches!(of, Kind::History { .. }) {
-        let found = report::missing_part::attribute(tag, "transition", "target");
+        let found = messages::missing_attribute(tag, "transition", "target");
         reader.diags.push(found);
     }
     let exact = reader.own_attribute(node, "exact");
@@ -328,7 +328,7 @@ fn transition(
         let is_empty = condition.text().trim().is_empty();
         if is_empty {
             let span = reader.attribute(node, "cond").map(|value| value.span);
-            let found = report::bad_attribute::empty(span.unwrap_or(tag), "cond");
+            let found = messages::empty_attribute(span.unwrap_or(tag), "cond");
             reader.diags.push(found);
         }
         !is_empty
@@ -350,7 +350,7 @@ fn initial_element(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_
     reader.expect_attributes(node, &[], &[]);
     let tag = reader.tag(node);
     if state.initial.is_some() {
-        let found = report::misplaced_content::second(tag, "initial", "state");
+        let found = messages::second_element(tag, "initial", "state");
         reader.diags.push(found);
         return;
     }
@@ -378,7 +378,7 @@ fn initial_element(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_
         }
         None => reader
             .diags
-            .push(report::missing_part::element(tag, "initial", "transition")),
+            .push(messages::missing_element(tag, "initial", "transition")),
     }
 }
 
@@ -427,14 +427,14 @@ fn guard(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Guard> {
     let field = reader.required(node, "field", Reader::attribute);
     let Some(operator) = Operator::from_name(&word.value) else {
         let names = Operator::ALL.map(Operator::name);
-        let found = report::bad_attribute::choice(&word, "operator", &names);
+        let found = messages::not_a_choice(&word, "operator", &names);
         reader.diags.push(found);
         return None;
     };
     let constants = reader.excerpt(node, "value");
     if constants.is_none() && operator.needs_presence() {
         let tag = reader.tag(node);
-        let found = report::missing_part::attribute(tag, "guard", "value");
+        let found = messages::missing_attribute(tag, "guard", "value");
         reader.diags.push(found);
         return None;
     }
@@ -446,4 +446,58 @@ fn guard(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Guard> {
             constants,
         },
     })
+}
+
+/// Moves the copies out of the states in the document, and one of each to the document itself.
+fn collect_root_copies(document: &mut State, reader: &mut Reader<'_>) {
+    let mut first: Option<Vec<Transition>> = None;
+    for state in &mut document.children {
+        if !matches!(state.kind, Kind::State | Kind::Parallel) {
+            continue;
+        }
+        let copies = take_copies(state, reader);
+        let Some(wanted) = &first else {
+            first = Some(copies);
+            continue;
+        };
+        let pairs = wanted.iter().zip(&copies);
+        let differs = pairs
+            .into_iter()
+            .find(|(one, other)| one.words() != other.words());
+        if let Some((one, other)) = differs {
+            let found = messages::copies_differ(copy_span(other), one.span);
+            reader.diags.push(found);
+        } else if let Some(lost) = wanted.get(copies.len()) {
+            reader
+                .diags
+                .push(messages::copy_missing(state.tag, lost.span));
+        } else if let Some(more) = copies.get(wanted.len()) {
+            let found = messages::surplus_copy(copy_span(more));
+            reader.diags.push(found);
+        }
+    }
+    document.transitions = first.unwrap_or_default();
+}
+
+fn copy_span(transition: &Transition) -> Span {
+    let mark = transition.of_root.as_ref();
+    mark.map_or(transition.span, |mark| mark.span)
+}
+
+/// The marked transitions of a state, which keeps the others. They are numbered from one, and stand last.
+fn take_copies(state: &mut State, reader: &mut Reader<'_>) -> Vec<Transition> {
+    let (copies, own): (Vec<_>, Vec<_>) = std::mem::take(&mut state.transitions)
+        .into_iter()
+        .partition(|transition| transition.of_root.is_some());
+    let last_own = own.last().map_or(0, |transition| transition.span.start);
+    for (index, copy) in copies.iter().enumerate() {
+        let Some(mark) = &copy.of_root else { continue };
+        if mark.value != (index + 1).to_string() {
+            reader.diags.push(messages::copy_number(mark, index + 1));
+        } else if copy.span.start < last_own {
+            reader.diags.push(messages::copy_before_own(mark.span));
+        }
+    }
+    state.transitions = own;
+    copies
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::{Branch, Kind, Named, Outcome, State};
-use crate::front::definition::report::leaves_anyway;
+use crate::front::definition::messages::leaves_source;
 use crate::ir::{Action, EventKind, Verdict};
 use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateIndex};
 use crate::lower::guard;
@@ -123,7 +123,7 @@ fn settle_internal(
         transition.internal = true;
     } else if let Some(said) = said {
         let id = &draft.get(source).id;
-        context.diags.push(leaves_anyway(said.span, id));
+        context.diags.push(leaves_source(said.span, id));
     }
 }
 

@@ -4,9 +4,9 @@ use super::events::FAULT;
 use super::native::is_no_expression;
 use super::{Lowering, plain};
 use crate::arena::{Arena, Handle};
-use crate::diag::nearest;
+use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::front::scxml::ast::{Branch, Content, ContentKind};
-use crate::front::scxml::{always_fails, bad_attribute, idle_cancel};
+use crate::front::scxml::messages;
 use crate::ir::{
     Action, ActionKind, Assign, Constant, Event, Expression, ExpressionKind, Field, Guard, Meta,
     State, Timer, UnaryOperator,
@@ -119,7 +119,7 @@ impl Lowering<'_, '_> {
                     .find(|assign| !self.is_declared(&assign.location));
                 if let Some(assign) = lost {
                     let known = self.data.ids.iter().map(String::as_str);
-                    let found = always_fails::no_location(&assign.location, known);
+                    let found = messages::undeclared_location(&assign.location, known);
                     self.diags.push(found);
                 }
                 let unread = list
@@ -127,7 +127,7 @@ impl Lowering<'_, '_> {
                     .find(|assign| is_no_expression(assign.value.text()));
                 if let Some(assign) = unread.filter(|_| lost.is_none()) {
                     let place = crate::front::scxml::place_of(&assign.value);
-                    self.diags.push(always_fails::no_expression(place));
+                    self.diags.push(messages::no_expression(place));
                 }
                 lost.is_some() || unread.is_some()
             }
@@ -166,7 +166,7 @@ impl Lowering<'_, '_> {
                 actions.push(action);
             } else if let Some(name) = given {
                 let first = self.actions.at(action).span;
-                let found = bad_attribute::other_of_that_name(name, first);
+                let found = messages::action_name_reused(name, first);
                 self.diags.push(found);
             }
             return;
@@ -280,8 +280,7 @@ impl Lowering<'_, '_> {
         if timers.is_empty() {
             let ids = self.timer_keys.keys().filter_map(|(id, _)| id.as_deref());
             let near = nearest(&id.value, ids).map(str::to_owned);
-            self.diags
-                .push(idle_cancel::idle_cancel(id, near.as_deref()));
+            self.diags.push(idle_cancel(id, near.as_deref()));
         }
         for timer in timers {
             let kind = ActionKind::Cancel(timer);
@@ -358,4 +357,23 @@ pub(super) fn name_of(
         return name;
     }
     composed(&name.replace(['.', '-', ' '], "_")).into_owned()
+}
+
+/// No `<send>` has the id that is cancelled. SCXML allows it, and it does nothing.
+fn idle_cancel(id: &Spanned<String>, near: Option<&str>) -> Diagnostic {
+    let found = Diagnostic::new(
+        Code::IdleCancel,
+        id.span,
+        format!("no `<send>` has the id `{}`", id.value),
+    )
+    .label("cancels nothing");
+    match near {
+        Some(near) => found.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            id.span,
+            near,
+        ),
+        None => found.help("give the `<send>` that is meant an `id`"),
+    }
 }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::expression::NAME;
+use super::expression::{NAME, not_a_literal};
 use super::literal::literal;
 use super::native::is_no_expression;
 use super::{Lowering, plain};
 use crate::arena::Handle;
 use crate::excerpt::Excerpt;
 use crate::front::scxml::ast::{self, ContentKind, GuardKind, Operator};
-use crate::front::scxml::{always_fails, foreign_expression};
+use crate::front::scxml::messages;
 use crate::ir::{Constant, Field, Guard, HostGuard, Type};
 use crate::source::{Span, Spanned};
 
@@ -99,10 +99,10 @@ impl Lowering<'_, '_> {
             }
             Some(None) => {}
             None if !self.document.native && is_no_expression(text.text()) => {
-                self.diags.push(always_fails::no_value(place));
+                self.diags.push(messages::no_initial_value(place));
                 self.data.failures.push(place);
             }
-            None => self.diags.push(foreign_expression::not_a_literal(place)),
+            None => self.diags.push(not_a_literal(place)),
         }
     }
 
@@ -138,7 +138,7 @@ impl Lowering<'_, '_> {
             .filter(|list| !list.is_empty() || operator == Operator::In)
             .unwrap_or_else(|| {
                 let place = crate::front::scxml::place_of(text);
-                self.diags.push(foreign_expression::not_a_literal(place));
+                self.diags.push(not_a_literal(place));
                 Vec::new()
             })
     }

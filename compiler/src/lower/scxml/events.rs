@@ -7,7 +7,7 @@
 use super::{Lowering, plain};
 use crate::arena::Handle;
 use crate::front::scxml::ast::{self, Content, ContentKind, Kind};
-use crate::front::scxml::bad_attribute;
+use crate::front::scxml::messages;
 use crate::ir::{Event, EventKind, State, StateKind};
 use crate::source::{Span, Spanned};
 
@@ -200,7 +200,7 @@ impl Lowering<'_, '_> {
                     .map(|(event, _)| event),
             );
             if found.len() == before && !name.is_empty() {
-                self.diags.push(bad_attribute::never_done(word));
+                self.diags.push(messages::never_done(word));
             }
         }
         found.sort_unstable();

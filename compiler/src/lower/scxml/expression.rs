@@ -6,11 +6,11 @@
 
 use super::native::{NEVER, NEVER_OF_FAILURES, native};
 use super::{Lowering, plain};
-use crate::diag::{Diags, nearest};
+use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
 use crate::excerpt::Excerpt;
 use crate::front::expression::ast::{self, BinaryOperator, Kind};
 use crate::front::expression::{Written, parse};
-use crate::front::scxml::{ast as scxml, escaped, foreign_expression};
+use crate::front::scxml::{ast as scxml, escaped};
 use crate::ir::{Assign, Constant, Expression, ExpressionKind, Guard, Type};
 use crate::lower::expression::{as_expression, constant};
 use crate::lower::messages::unknown_target;
@@ -32,7 +32,7 @@ impl Lowering<'_, '_> {
         let path = plain(&assign.location);
         let is_declared = self.is_declared(&assign.location);
         if !is_declared {
-            let found = foreign_expression::no_location(assign.location.span, &path);
+            let found = unknown_location(assign.location.span, &path);
             self.diags.push(found);
         }
         let value = self.read(&assign.value);
@@ -149,7 +149,7 @@ impl Lowering<'_, '_> {
             _ => true,
         };
         if self.document.ecmascript && !is_truth {
-            self.diags.push(foreign_expression::truthiness(span));
+            self.diags.push(not_a_truth_value(span));
         }
     }
 
@@ -174,7 +174,7 @@ impl Lowering<'_, '_> {
                 return match as_expression(guard, span) {
                     Ok(expression) => Some(expression),
                     Err(_) => {
-                        self.diags.push(foreign_expression::guard_as_value(span));
+                        self.diags.push(guard_as_value(span));
                         None
                     }
                 };
@@ -184,7 +184,7 @@ impl Lowering<'_, '_> {
             }
             Kind::Binary(operator, operands) => {
                 if *operator == BinaryOperator::Divide && self.document.ecmascript {
-                    self.diags.push(foreign_expression::division(span));
+                    self.diags.push(ecmascript_division(span));
                 }
                 let [left, right] = operands.as_ref();
                 let (left, right) = (self.value(left), self.value(right));
@@ -230,11 +230,11 @@ impl Lowering<'_, '_> {
             return Some(self.field(path, span));
         }
         if self.data.guards.contains_key(path) {
-            self.diags.push(foreign_expression::guard_as_value(span));
+            self.diags.push(guard_as_value(span));
             return None;
         }
         let near = nearest(first, self.data.ids.iter().map(String::as_str));
-        let found = foreign_expression::undeclared(span, path, near);
+        let found = undeclared_name(span, path, near);
         self.diags.push(found);
         None
     }
@@ -255,4 +255,67 @@ fn is_truthy(literal: &ast::Literal) -> bool {
 fn is_arithmetic(operator: BinaryOperator) -> bool {
     use BinaryOperator::{Add, Divide, Multiply, Remainder, Subtract};
     matches!(operator, Add | Subtract | Multiply | Divide | Remainder)
+}
+
+fn foreign_expression(place: Span, message: String) -> Diagnostic {
+    Diagnostic::new(Code::ForeignExpression, place, message)
+}
+
+/// A value that is given when the machine starts must be a literal.
+pub(super) fn not_a_literal(place: Span) -> Diagnostic {
+    foreign_expression(place, "an initial value must be a literal".to_owned())
+        .label("would be computed")
+        .help("write a number, a text in quotes, `true`, `false`, `null`, or JSON; `<assign>` computes")
+}
+
+/// A place that can't be assigned to.
+fn unknown_location(place: Span, text: &str) -> Diagnostic {
+    foreign_expression(place, format!("`{text}` is no place in the data"))
+        .label("no `<data>` of that id")
+        .help("declare it: `<data id=\"…\"/>` in a `<datamodel>`")
+}
+
+/// A name that nothing declares.
+fn undeclared_name(place: Span, name: &str, known: Option<&str>) -> Diagnostic {
+    let found = foreign_expression(place, format!("`{name}` isn't declared"))
+        .label("no `<data>` of that id");
+    if name.starts_with('_') {
+        return found
+            .note("of SCXML's system variables, `_event.data` and `_name` can be read, and `_event.name` in the condition of a transition with one event")
+            .help("keep what is needed in the data");
+    }
+    match known {
+        Some(near) => found.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            place,
+            near,
+        ),
+        None => found.help("declare it: `<data id=\"…\"/>` in a `<datamodel>`"),
+    }
+}
+
+/// ECMAScript takes any value for true or false; here only `true` is true.
+fn not_a_truth_value(place: Span) -> Diagnostic {
+    foreign_expression(
+        place,
+        "this may be something else than true or false".to_owned(),
+    )
+    .label("no condition by itself")
+    .note("ECMAScript makes every value true or false; here only `true` is true")
+    .help("compare it: `count + 1 != 0`")
+}
+
+/// ECMAScript divides whole numbers to fractions.
+fn ecmascript_division(place: Span) -> Diagnostic {
+    foreign_expression(place, "`/` means something else in ECMAScript".to_owned())
+        .label("`5 / 2` is 2.5 there, and 2 here")
+        .help("write `datamodel=\"statemark\"` if 2 is meant, or have the host compute it")
+}
+
+/// A guard that isn't an expression stands where a value is computed with.
+fn guard_as_value(place: Span) -> Diagnostic {
+    foreign_expression(place, "a guard has no value to compare".to_owned())
+        .label("may stand alone, or under `!`, `&&` and `||`")
+        .help("ask it by itself")
 }

@@ -8,7 +8,7 @@ use super::{Lowering, Made, Node, plain};
 use crate::arena::{Arena, Handle};
 use crate::excerpt::Excerpt;
 use crate::front::scxml::ast::{self, Kind};
-use crate::front::scxml::{always_fails, misplaced_content, missing_part};
+use crate::front::scxml::messages;
 use crate::ir::{
     Action, ActionKind, Constant, Event, EventKind, Expression, ExpressionKind, Guard, Initial,
     Meta, State, StateKind, Transition, Verdict,
@@ -159,7 +159,7 @@ impl Lowering<'_, '_> {
             // An empty document is one whose elements were refused, which was said.
             if !self.diags.has_errors() {
                 self.diags
-                    .push(missing_part::states(node.state.tag, element));
+                    .push(messages::missing_states(node.state.tag, element));
             }
         }
         let mut initial = self.initial(node, handle, kind);
@@ -203,7 +203,7 @@ impl Lowering<'_, '_> {
         let mut may_fail = false;
         for block in blocks {
             if let Some(first) = block.first().filter(|_| may_fail) {
-                let found = misplaced_content::second_block(first.span, element);
+                let found = messages::second_block(first.span, element);
                 self.diags.push(found);
             }
             let start = self.actions.len();
@@ -303,7 +303,7 @@ impl Lowering<'_, '_> {
         let is_noticed = self.document.native || self.known.is_awaited(FAULT);
         if !is_noticed && is_no_expression(text.text()) {
             let span = crate::front::scxml::place_of(text);
-            self.diags.push(always_fails::no_condition(span));
+            self.diags.push(messages::no_condition(span));
             let kind = ExpressionKind::Constant(Constant::Bool(false));
             return Some(Spanned::new(
                 Guard::Expression(Expression { span, kind }),

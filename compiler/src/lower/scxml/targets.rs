@@ -2,11 +2,10 @@
 
 use super::{Lowering, plain};
 use crate::arena::Handle;
-use crate::diag::nearest;
-use crate::front::scxml::illegal_targets;
+use crate::diag::{Code, Diagnostic, nearest};
 use crate::ir::{State, StateKind};
 use crate::lower::messages::unknown_target;
-use crate::source::Spanned;
+use crate::source::{Span, Spanned};
 
 /// Most ids that a mistyped one is compared with. Unit: ids. Why: a document may have 65,534 states, and as many slips.
 const MOST_COMPARED: usize = 2_000;
@@ -34,7 +33,7 @@ impl Lowering<'_, '_> {
                 } else {
                     self.id_of(scope)
                 };
-                let finding = illegal_targets::outside(name, around, self.place_of(state));
+                let finding = target_outside(name, around, self.place_of(state));
                 self.diags.push(finding);
                 continue;
             }
@@ -43,7 +42,7 @@ impl Lowering<'_, '_> {
                 .find(|(other, _)| !self.are_orthogonal(*other, state));
             if let Some(&(other, earlier)) = apart {
                 let within = self.is_within(state, other) || self.is_within(other, state);
-                let finding = illegal_targets::together(earlier, name, within);
+                let finding = conflicting_targets(earlier, name, within);
                 self.diags.push(finding);
                 continue;
             }
@@ -75,4 +74,37 @@ impl Lowering<'_, '_> {
             && is_region(below(one, other))
             && is_region(below(other, one))
     }
+}
+
+/// Two states of one list can't be active together, or one of them implies the other.
+fn conflicting_targets(one: &Spanned<String>, other: &Spanned<String>, within: bool) -> Diagnostic {
+    let found = Diagnostic::new(
+        Code::IllegalTargets,
+        other.span,
+        format!(
+            "`{}` and `{}` can't both be targets",
+            one.value, other.value
+        ),
+    )
+    .related(one.span, "the other one");
+    if within {
+        return found
+            .label("one stands inside the other")
+            .help("name the inner one alone: what is around it is entered with it");
+    }
+    found
+        .label("not in another region of the same parallel state")
+        .help("name one state, or one for each region of a `<parallel>`")
+}
+
+/// A state begins, or a history leads, outside of where it may.
+fn target_outside(target: &Spanned<String>, scope: &str, declared: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::IllegalTargets,
+        target.span,
+        format!("`{}` isn't inside `{scope}`", target.value),
+    )
+    .label(format!("must be a state inside `{scope}`"))
+    .related(declared, format!("`{}` stands here", target.value))
+    .help(format!("name a state inside `{scope}`"))
 }

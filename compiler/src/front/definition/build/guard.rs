@@ -4,10 +4,11 @@ use jsonc_parser::ast::{Object, Value};
 use statemark_runtime::Operator;
 
 use super::{Build, Fields};
+use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::definition::ast::{Guard, GuardUse};
 use crate::front::definition::json;
-use crate::front::definition::report;
-use crate::source::Spanned;
+use crate::front::definition::messages;
+use crate::source::{Span, Spanned};
 
 /// The ways to write a guard as an object, by the keys that tell them apart.
 const FORMS: [&[&str]; 5] = [
@@ -63,7 +64,7 @@ impl Build<'_, '_> {
         let Some((first, form)) = first else {
             let needs = "`field` and `op`, or one of `all`, `any`, `not`";
             self.diags
-                .push(report::missing_key(opening, "a guard", needs));
+                .push(messages::missing_key(opening, "a guard", needs));
             return None;
         };
         for other in &object.properties {
@@ -71,7 +72,7 @@ impl Build<'_, '_> {
             if form_of(name).is_some() && !form.contains(&name) {
                 let at = self.place.range(&other.name);
                 self.diags
-                    .push(report::beside(at, name, first.name.as_str()));
+                    .push(messages::ignored_beside(at, name, first.name.as_str()));
             }
         }
         let several = |build: &mut Self, value: &Value<'_>| match value {
@@ -90,12 +91,12 @@ impl Build<'_, '_> {
         }
     }
 
-    fn comparison(&mut self, object: &Object<'_>, opening: crate::source::Span) -> Option<Guard> {
+    fn comparison(&mut self, object: &Object<'_>, opening: Span) -> Option<Guard> {
         for key in ["field", "op"] {
             if json::get(object, key).is_none() {
                 let needs = format!("`{key}`");
                 self.diags
-                    .push(report::missing_key(opening, "a guard", &needs));
+                    .push(messages::missing_key(opening, "a guard", &needs));
             }
         }
         let text = |key| json::get(object, key).and_then(|value| self.spanned(value));
@@ -109,7 +110,7 @@ impl Build<'_, '_> {
             (true, None) => {
                 let what = format!("a guard with `{}`", written.value);
                 self.diags
-                    .push(report::missing_key(opening, &what, "`value`"));
+                    .push(messages::missing_key(opening, &what, "`value`"));
                 return None;
             }
             (false, _) => {
@@ -120,7 +121,7 @@ impl Build<'_, '_> {
                 if let Some(property) = misplaced {
                     let at = self.place.range(&property.name);
                     self.diags
-                        .push(report::value_of_presence(at, &written.value));
+                        .push(messages::value_of_presence_test(at, &written.value));
                 }
                 Vec::new()
             }
@@ -155,7 +156,7 @@ impl Build<'_, '_> {
                 }
                 _ => None,
             };
-            self.diags.push(report::mistyped_guard(
+            self.diags.push(mistyped_guard(
                 self.place.of(value),
                 operator.name(),
                 wanted,
@@ -170,7 +171,7 @@ impl Build<'_, '_> {
         let constants = list.elements.iter().map(one).collect();
         for element in &list.elements {
             if fits && matches!(element, Value::Array(_) | Value::Object(_)) {
-                self.diags.push(report::mistyped_guard(
+                self.diags.push(mistyped_guard(
                     self.place.of(element),
                     "in",
                     "a list of texts, numbers, `true`, `false` or `null`",
@@ -187,4 +188,37 @@ impl Build<'_, '_> {
 fn is_expression(text: &str) -> bool {
     let signs = |sign: char| "<>=!&|()[]+*/%\"'".contains(sign);
     text.contains(signs) || text.split_whitespace().any(|word| word == "in")
+}
+
+/// `operator` wants another value than the one at `value`; `number` is that value as a number, if it is a text of one.
+fn mistyped_guard(
+    value: Span,
+    operator: &str,
+    wanted: &str,
+    found: &str,
+    number: Option<String>,
+) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        Code::MistypedGuard,
+        value,
+        format!("`{operator}` compares with {wanted}, found {found}"),
+    )
+    .note("a comparison of different types is never true");
+    match number {
+        Some(number) => {
+            let order = format!("write `{number}` without quotes");
+            diagnostic
+                .help(order.clone())
+                .fix(Applicability::Unsafe, order, value, number)
+        }
+        None => diagnostic.help(operand_help(operator)),
+    }
+}
+
+fn operand_help(operator: &str) -> &'static str {
+    match operator {
+        "in" => "write the values in a list: `[\"a\", \"b\"]`",
+        "eq" | "neq" => "compare with one value; for several use `in`",
+        _ => "change the value, or take another operator",
+    }
 }

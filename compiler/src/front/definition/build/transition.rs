@@ -6,7 +6,7 @@ use super::{Build, Fields};
 use crate::front::definition::ast::{Branch, BranchKind, Fork, ForkBranch, Initial, Invocation};
 use crate::front::definition::json;
 use crate::front::definition::keys::{BRANCH, FORK, INITIAL, INVOCATION};
-use crate::front::definition::report;
+use crate::front::definition::messages;
 use crate::source::{Span, Spanned};
 
 impl Build<'_, '_> {
@@ -24,7 +24,7 @@ impl Build<'_, '_> {
             Value::Array(list) => {
                 if list.elements.is_empty() {
                     let at = self.place.range(list);
-                    self.diags.push(report::empty_branches(at));
+                    self.diags.push(messages::empty_branches(at));
                 }
                 let branches = list.elements.iter();
                 branches.filter_map(|value| self.branch(value)).collect()
@@ -82,7 +82,7 @@ impl Build<'_, '_> {
             if fields.get("on_complete").is_none() {
                 let what = "a transition with `invoke`";
                 self.diags
-                    .push(report::missing_key(at, what, "`on_complete`"));
+                    .push(messages::missing_key(at, what, "`on_complete`"));
             }
             let invoked = self
                 .text(fields, "invoke")
@@ -100,7 +100,7 @@ impl Build<'_, '_> {
         // With anything else it may add to a transition that is drawn; whether one is, is a later stage's question.
         if fields.object.properties.is_empty() {
             self.diags
-                .push(report::missing_key(at, "a transition", "`target`"));
+                .push(messages::missing_key(at, "a transition", "`target`"));
         }
         BranchKind::Target(Vec::new())
     }
@@ -116,7 +116,7 @@ impl Build<'_, '_> {
             Value::Array(list) => {
                 if list.elements.is_empty() {
                     let at = self.span(value);
-                    self.diags.push(report::empty_targets(at));
+                    self.diags.push(messages::empty_targets(at));
                 }
                 let names = list.elements.iter();
                 names.filter_map(|name| self.spanned(name)).collect()
@@ -158,7 +158,8 @@ impl Build<'_, '_> {
         };
         if let (Some(_), Some(other)) = (fields.get("internal"), fields.property("reenter")) {
             let at = self.place.range(&other.name);
-            self.diags.push(report::beside(at, "reenter", "internal"));
+            self.diags
+                .push(messages::ignored_beside(at, "reenter", "internal"));
         }
         let (key, value) = match flag("internal") {
             Some(internal) => ("internal", internal),
@@ -194,7 +195,7 @@ impl Build<'_, '_> {
             let at = self.place.range(&other.name);
             let first = first.unwrap_or_default();
             self.diags
-                .push(report::beside(at, other.name.as_str(), first));
+                .push(messages::ignored_beside(at, other.name.as_str(), first));
         }
         if first == Some("invoke") || fields.get("invoke").is_some() {
             return;
@@ -204,7 +205,7 @@ impl Build<'_, '_> {
                 let at = self.place.range(&property.name);
                 let inside_fork = first == Some("fork") && key != "input";
                 self.diags
-                    .push(report::without_invoke(at, key, inside_fork));
+                    .push(messages::without_invoke(at, key, inside_fork));
             }
         }
     }

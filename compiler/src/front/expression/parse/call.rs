@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::Parser;
 use crate::front::expression::ast::{BinaryOperator, Expression, Kind, UnaryOperator};
 use crate::front::expression::lex;
-use crate::front::expression::report::{broken_expression, unsupported_expression};
-use crate::front::expression::text;
+use crate::front::expression::literal;
+use crate::front::expression::messages;
 use crate::source::Spanned;
 
 impl Parser<'_> {
@@ -15,8 +15,7 @@ impl Parser<'_> {
         if !matches!(name, "has" | "size" | "in_state") {
             let whole = range.start..self.end_of_call();
             let is_empty = self.is_sign(self.at + 2, ")");
-            let finding =
-                unsupported_expression::function(self.written, range, whole, name, is_empty);
+            let finding = messages::function(self.written, range, whole, name, is_empty);
             return self.broken(finding);
         }
         let opening = self.behind();
@@ -48,12 +47,12 @@ impl Parser<'_> {
             .filter(|token| token.kind == lex::Kind::Name)
             .cloned()
         else {
-            let finding = broken_expression::expected_name(self.written, dot);
+            let finding = messages::expected_name(self.written, dot);
             return self.broken(finding);
         };
         if !self.is_sign(self.at + 1, "(") {
             self.at += 1;
-            let finding = unsupported_expression::field_of_value(self.written, token.range);
+            let finding = messages::field_of_value(self.written, token.range);
             self.problems.push(finding);
             return value;
         }
@@ -64,7 +63,7 @@ impl Parser<'_> {
             "endsWith" => Some(BinaryOperator::EndsWith),
             "contains" => Some(BinaryOperator::Contains),
             _ => {
-                let finding = unsupported_expression::method(self.written, token.range, &name);
+                let finding = messages::method(self.written, token.range, &name);
                 return self.broken(finding);
             }
         };
@@ -99,7 +98,7 @@ impl Parser<'_> {
                 _ => {
                     self.leave_item();
                     let range = first..self.end_of_last();
-                    let finding = unsupported_expression::item(self.written, range);
+                    let finding = messages::list_item(self.written, range);
                     self.problems.push(finding);
                 }
             }
@@ -127,7 +126,7 @@ impl Parser<'_> {
     fn state(&mut self) -> Option<Spanned<String>> {
         let token = self.peek()?.clone();
         let is_plain = token.kind == lex::Kind::Text && !self.word(&token).starts_with(['b', 'B']);
-        let name = text::text(self.word(&token)).ok().filter(|_| is_plain)?;
+        let name = literal::text(self.word(&token)).ok().filter(|_| is_plain)?;
         self.at += 1;
         Some(Spanned::new(name, self.written.span(token.range)))
     }
@@ -145,7 +144,7 @@ impl Parser<'_> {
     }
 
     fn wrong_argument(&mut self, name: &str) -> Expression {
-        let finding = broken_expression::wrong_argument(self.written, self.here(), name);
+        let finding = messages::wrong_argument(self.written, self.here(), name);
         let placeholder = self.broken(finding);
         self.take(")");
         placeholder

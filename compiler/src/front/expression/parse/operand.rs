@@ -6,8 +6,8 @@ use super::{MAX_NESTING, Parser};
 use crate::diag::Diagnostic;
 use crate::front::expression::ast::{Expression, Kind, Literal, UnaryOperator};
 use crate::front::expression::lex;
-use crate::front::expression::report::{broken_expression, unsupported_expression};
-use crate::front::expression::text;
+use crate::front::expression::literal;
+use crate::front::expression::messages;
 use crate::source::Spanned;
 
 /// Words that CEL keeps for itself: no field of that name can be read.
@@ -37,7 +37,7 @@ impl Parser<'_> {
         let mut signs: Vec<(&'static str, Range<usize>)> = Vec::new();
         while let Some((sign, range)) = self.prefix() {
             if signs.last().is_some_and(|(before, _)| *before != sign) {
-                let finding = broken_expression::mixed_signs(self.written, range.clone());
+                let finding = messages::mixed_signs(self.written, range.clone());
                 self.problems.push(finding);
             }
             signs.push((sign, range));
@@ -83,7 +83,7 @@ impl Parser<'_> {
                 if !is_value {
                     return None;
                 }
-                let finding = broken_expression::misspelled(self.written, range.clone(), "!");
+                let finding = messages::misspelled(self.written, range.clone(), "!");
                 self.problems.push(finding);
                 "!"
             }
@@ -106,7 +106,7 @@ impl Parser<'_> {
     fn primary(&mut self, negative: bool, start: usize) -> Expression {
         self.count();
         let Some(token) = self.peek().cloned() else {
-            let finding = broken_expression::expected_value(self.written, self.here());
+            let finding = messages::expected_value(self.written, self.here());
             return self.broken(finding);
         };
         let range = token.range.clone();
@@ -116,7 +116,7 @@ impl Parser<'_> {
             lex::Kind::Text => self.text(&word, &range),
             lex::Kind::CurlyText => {
                 self.at += 1;
-                let finding = broken_expression::curly_quotes(self.written, range.clone());
+                let finding = messages::curly_quotes(self.written, range.clone());
                 self.problems.push(finding);
                 Kind::Literal(Literal::Null)
             }
@@ -124,10 +124,10 @@ impl Parser<'_> {
             lex::Kind::Sign("(") => return self.parenthesis(range),
             other => {
                 let finding = match other {
-                    lex::Kind::Unclosed => broken_expression::unclosed_text(self.written, range),
-                    lex::Kind::Sign("[") => unsupported_expression::list(self.written, range),
-                    lex::Kind::Sign("{") => unsupported_expression::object(self.written, range),
-                    _ => broken_expression::expected_value(self.written, range),
+                    lex::Kind::Unclosed => messages::unclosed_string(self.written, range),
+                    lex::Kind::Sign("[") => messages::list(self.written, range),
+                    lex::Kind::Sign("{") => messages::object(self.written, range),
+                    _ => messages::expected_value(self.written, range),
                 };
                 return self.broken(finding);
             }
@@ -138,9 +138,9 @@ impl Parser<'_> {
 
     fn number(&mut self, word: &str, negative: bool, range: Range<usize>) -> Kind {
         self.at += 1;
-        let literal = text::number(word, negative).unwrap_or_else(|| {
-            let fits = text::fits_unsigned(word, negative);
-            let finding = broken_expression::out_of_range(self.written, range, fits);
+        let literal = literal::number(word, negative).unwrap_or_else(|| {
+            let fits = literal::fits_unsigned(word, negative);
+            let finding = messages::out_of_range(self.written, range, fits);
             self.problems.push(finding);
             Literal::Null
         });
@@ -150,14 +150,14 @@ impl Parser<'_> {
     fn text(&mut self, word: &str, range: &Range<usize>) -> Kind {
         self.at += 1;
         if word.starts_with(['b', 'B']) {
-            let finding = unsupported_expression::bytes(self.written, range.clone());
+            let finding = messages::bytes(self.written, range.clone());
             self.problems.push(finding);
             return Kind::Literal(Literal::Null);
         }
-        let literal = text::text(word).map_or_else(
+        let literal = literal::text(word).map_or_else(
             |escape| {
                 let place = range.start + escape.start..range.start + escape.end;
-                let finding = broken_expression::no_such_escape(self.written, place);
+                let finding = messages::no_such_escape(self.written, place);
                 self.problems.push(finding);
                 Literal::Null
             },
@@ -195,7 +195,7 @@ impl Parser<'_> {
             return Expression { span, kind };
         }
         if word == "in" {
-            let finding = broken_expression::expected_value(self.written, range);
+            let finding = messages::expected_value(self.written, range);
             return self.broken(finding);
         }
         match self.path() {
@@ -215,7 +215,7 @@ impl Parser<'_> {
             .cloned()?;
         let mut path = self.word(&first).to_owned();
         if RESERVED.contains(&path.as_str()) {
-            let finding = broken_expression::reserved(self.written, first.range.clone());
+            let finding = messages::reserved_word(self.written, first.range.clone());
             self.problems.push(finding);
         }
         self.at += 1;

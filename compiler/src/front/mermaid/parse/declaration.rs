@@ -5,11 +5,12 @@
 
 use std::ops::Range;
 
-use super::stray::What;
-use super::{Bare, Parsed, Parser, Shape};
-use crate::front::mermaid::ast::{Declaration, Drawing, DrawnAs, StatementKind, Stereotype};
+use super::{Bare, Parsed, Parser, Shape, What, stray_words, syntax_error};
+use crate::front::mermaid::ast::{
+    Declaration, Drawing, DrawnAs, Endpoint, EndpointKind, StatementKind, Stereotype,
+};
 use crate::front::mermaid::lex::{Kind, Token};
-use crate::front::mermaid::report;
+use crate::front::mermaid::messages;
 use crate::source::Spanned;
 
 impl Parser<'_> {
@@ -42,7 +43,7 @@ impl Parser<'_> {
                 let title = self.raw(all.clone());
                 let line = self.line_range(next.end);
                 let id = self.raw(next.end..line.end);
-                let finding = report::syntax_error::declaration::title_without_quotes(
+                let finding = syntax_error::unquoted_title(
                     self.span(all),
                     &title,
                     id.trim().trim_end_matches('{').trim(),
@@ -67,7 +68,7 @@ impl Parser<'_> {
             Some(colon) => {
                 let id = self.name(words.start..words.start + colon);
                 let title = self.spanned(words.start + colon + 1..words.end);
-                self.report(report::syntax_error::declaration::composite_title(
+                self.report(syntax_error::title_after_composite(
                     span,
                     &id.value,
                     &title.value,
@@ -75,10 +76,8 @@ impl Parser<'_> {
                 (id, Some(title))
             }
             None => {
-                self.report(report::syntax_error::declaration::several_words(
-                    span, &written,
-                ));
-                (Spanned::new(report::slug(&written), span), None)
+                self.report(syntax_error::name_of_several_words(span, &written));
+                (Spanned::new(messages::slug(&written), span), None)
             }
         };
         self.open(first.lead, last.end - 1, id, title);
@@ -96,7 +95,7 @@ impl Parser<'_> {
                 let id = self.name(id);
                 let drawn = self.raw(last.start..last.end);
                 let edit = self.span(first.lead..last.end);
-                self.report(report::stray_words::composite_title(
+                self.report(stray_words::composite_title(
                     edit,
                     &id,
                     &title.value,
@@ -111,11 +110,11 @@ impl Parser<'_> {
             let lost = self.span(first.start..end);
             let words = self.raw(first.start..end);
             let id = self.raw(last.start..last.end);
-            self.report(report::stray_words::before_composite(lost, &words, &id));
+            self.report(stray_words::words_before_composite(lost, &words, &id));
         }
         let id = self.name(last.start..last.end);
         if id.value.contains(":::") {
-            self.report(report::stray_words::composite_class(id.span, &id.value));
+            self.report(stray_words::composite_class(id.span, &id.value));
         } else {
             self.check_usable(&id);
         }
@@ -127,7 +126,7 @@ impl Parser<'_> {
         let all = first.start..last.end;
         let text = self.slice(all.clone());
         let range = first.lead..last.end;
-        self.strays_end();
+        self.report_strays();
         let colon = text.find(':');
         let id_end = first.start + colon.unwrap_or(text.len());
         let word_end = first.end.min(id_end);
@@ -135,7 +134,7 @@ impl Parser<'_> {
         if head.is_empty() || head.starts_with("--") || !head.contains(is_name_character) {
             let span = self.span(range.clone());
             let words = self.raw(all);
-            self.report(report::stray_words::behind_state(span, &words));
+            self.report(stray_words::nameless_state(span, &words));
             self.nothing(range);
             return;
         }
@@ -144,7 +143,7 @@ impl Parser<'_> {
         if !extra.is_empty() {
             let id = self.raw(first.start..word_end);
             let words = self.raw(extra.clone());
-            self.report(report::stray_words::after_name(
+            self.report(stray_words::words_after_name(
                 self.span(extra),
                 self.span(range.clone()),
                 &id,
@@ -197,18 +196,14 @@ impl Parser<'_> {
         let written = self.raw(words.clone());
         let span = self.span(words.clone());
         let finding = match written.split_once(" as ") {
-            Some((title, id)) => report::syntax_error::declaration::title_without_quotes(
-                span,
-                title.trim(),
-                id.trim(),
-            ),
-            None => report::syntax_error::declaration::several_words(span, &written),
+            Some((title, id)) => syntax_error::unquoted_title(span, title.trim(), id.trim()),
+            None => syntax_error::name_of_several_words(span, &written),
         };
         self.silence(self.line_of(token.start));
         self.report(finding);
         let id = match written.split_once(" as ") {
             Some((_, id)) => id.trim().to_owned(),
-            None => report::slug(&written),
+            None => messages::slug(&written),
         };
         self.open(token.lead, token.end - 1, Spanned::new(id, span), None);
     }
@@ -224,12 +219,11 @@ impl Parser<'_> {
             if !closed {
                 let first_line = self.line_range(token.lead).end;
                 let span = self.trimmed_span(token.lead..first_line);
-                let finding = report::syntax_error::declaration::unclosed_title(span);
+                let finding = syntax_error::unclosed_title(span);
                 return Err(Self::broken_line(token.lead, finding));
             }
             let braced = alias.kind == Kind::Open;
-            let finding =
-                report::syntax_error::declaration::title_without_id(quoted, &title.value, braced);
+            let finding = syntax_error::title_without_id(quoted, &title.value, braced);
             if alias.kind == Kind::As || self.same_line(token.end, alias.lead) {
                 return Err(Self::broken_line(token.end, finding));
             }
@@ -238,11 +232,8 @@ impl Parser<'_> {
         self.bump();
         let id_token = self.peek();
         if id_token.kind != Kind::Id {
-            let finding = report::syntax_error::declaration::title_without_id(
-                quoted,
-                &title.value,
-                id_token.kind == Kind::Open,
-            );
+            let finding =
+                syntax_error::title_without_id(quoted, &title.value, id_token.kind == Kind::Open);
             return Err(self.broken_at(id_token, finding));
         }
         self.bump();
@@ -251,7 +242,7 @@ impl Parser<'_> {
             let line = self.span(id_range.clone());
             let taken = self.raw(id_range.clone());
             let keyword = self.span(alias.start..alias.start + 2);
-            self.report(report::swallowed_line::by(keyword, "as", line, &taken));
+            self.report(messages::swallows_line(keyword, "as", line, &taken));
         }
         let brace = self.peek();
         let braced = brace.kind == Kind::Open;
@@ -279,16 +270,16 @@ impl Parser<'_> {
     fn nameless(&mut self, range: Range<usize>, title: Spanned<String>, brace: Token) {
         let written = self.trimmed_span(range.clone());
         let braced = brace.kind == Kind::Open;
-        let finding = report::stray_words::nameless(written, &title.value, braced);
+        let finding = stray_words::title_without_name(written, &title.value, braced);
         if braced {
             self.bump();
             self.silence(self.line_of(range.start));
             self.report(finding);
-            let id = Spanned::new(report::slug(&title.value), title.span);
+            let id = Spanned::new(messages::slug(&title.value), title.span);
             let drawn = DrawnAs::Named(String::new());
             self.open_drawn_as(range.start, brace.start, id, Some(title), drawn);
         } else {
-            self.strays_end();
+            self.report_strays();
             self.report(finding);
             self.nothing(range);
         }
@@ -318,15 +309,15 @@ impl Parser<'_> {
         });
         let state_span = id.span;
         let state = id.value.clone();
-        self.strays_end();
+        self.report_strays();
         let drawn = match &second {
             Some(text) if text.value.is_empty() => DrawnAs::TwoLines,
             _ => DrawnAs::Written,
         };
         self.declare(whole.clone(), id, Some(title), None, drawn);
         if let Some(text) = second.filter(|text| !text.value.is_empty()) {
-            let state = crate::front::mermaid::ast::Endpoint {
-                target: crate::front::mermaid::ast::EndpointKind::Id(state),
+            let state = Endpoint {
+                target: EndpointKind::Id(state),
                 span: state_span,
                 class: None,
             };
@@ -342,7 +333,7 @@ impl Parser<'_> {
     fn titled_name(&mut self, range: Range<usize>) -> Spanned<String> {
         let id = self.name(range);
         if id.value.contains(char::is_whitespace) {
-            self.report(report::stray_words::name_with_blanks(id.span, &id.value));
+            self.report(stray_words::name_with_blanks(id.span, &id.value));
         } else {
             self.check_usable(&id);
         }
@@ -352,7 +343,7 @@ impl Parser<'_> {
     /// Behind `state` a name can hold what ends it elsewhere.
     fn check_usable(&mut self, id: &Spanned<String>) {
         if id.value.contains(['-', ':']) {
-            self.report(report::stray_words::unusable_name(id.span, &id.value));
+            self.report(stray_words::unusable_name(id.span, &id.value));
         }
     }
 
@@ -367,17 +358,17 @@ impl Parser<'_> {
         let written = self.raw(mark);
         let whole = token.lead..token.end;
         if name.is_empty() {
-            self.strays_end();
-            self.report(report::stray_words::mark_without_name(mark_span, &written));
+            self.report_strays();
+            self.report(stray_words::mark_without_name(mark_span, &written));
             self.nothing(whole);
             return Ok(());
         }
         let id = self.name(name);
         if id.value.contains(char::is_whitespace) || id.value.contains([':', '"']) {
             let edit = self.span(token.start..token.end);
-            self.report(report::stray_words::pseudo_name(edit, &id, &written));
+            self.report(stray_words::pseudo_name(edit, &id, &written));
         }
-        self.strays_end();
+        self.report_strays();
         self.is_ordered = true;
         let mark = Some(Spanned::new(kind, mark_span));
         self.declare(whole.clone(), id, None, mark, DrawnAs::Written);

@@ -1,11 +1,13 @@
-//! Lines that only draw, and the texts for screen readers.
+//! Lines that only draw (directions, styles, links), and the texts for screen readers.
 
-use super::stray::What;
-use super::{Parsed, Parser, Shape};
-use crate::front::mermaid::ast::{Drawing, StatementKind};
-use crate::front::mermaid::lex::{Kind, Token};
-use crate::front::mermaid::report;
-use crate::source::Spanned;
+use std::ops::Range;
+
+use super::{Parsed, Parser, Shape, What, stray_words, syntax_error};
+use crate::diag::{Applicability, Code, Diagnostic};
+use crate::front::mermaid::ast::{Direction, Drawing, StatementKind};
+use crate::front::mermaid::lex::{self, Kind, Token};
+use crate::front::mermaid::messages::{self, quote};
+use crate::source::{Span, Spanned};
 
 impl Parser<'_> {
     /// `classDef NAME STYLES`, `class IDS NAME`, `style IDS STYLES`.
@@ -38,47 +40,33 @@ impl Parser<'_> {
         if !last.is_empty() && self.line_of(last.start) != line {
             let taken = self.raw(last.clone());
             let span = self.span(last.clone());
-            self.report(report::swallowed_line::by(
-                keyword_span,
-                keyword,
-                span,
-                &taken,
-            ));
+            self.report(messages::swallows_line(keyword_span, keyword, span, &taken));
         } else if first.kind == Kind::Class && rest.start == last.start && !last.is_empty() {
             let whole = self.span(subject.start..last.end);
-            self.report(report::stray_words::class_name(
-                whole,
-                &name.value,
-                &text.value,
-            ));
+            self.report(stray_words::class_name(whole, &name.value, &text.value));
         }
         self.drawing_until(first, end, keyword, Some(name), Some(text));
         Ok(())
     }
 
     /// What to say of a style whose subject can't be read.
-    fn bad_style(
-        &self,
-        first: Token,
-        keyword: &'static str,
-        subject: Token,
-    ) -> crate::diag::Diagnostic {
+    fn bad_style(&self, first: Token, keyword: &'static str, subject: Token) -> Diagnostic {
         let line = self.line_range(first.start);
         let rest = self.trim(first.end.min(line.end)..line.end);
         let text = self.raw(rest.clone());
         let word = text.split_whitespace().next().unwrap_or("");
         let span = self.trimmed_span(first.start..first.end);
         if !self.same_line(first.start, first.end) || text.is_empty() {
-            return report::syntax_error::name::keyword(span, keyword);
+            return syntax_error::keyword_as_name(span, keyword);
         }
         if text.starts_with("-->") || text.starts_with(':') {
-            return report::syntax_error::name::keyword(span, keyword);
+            return syntax_error::keyword_as_name(span, keyword);
         }
         let at = self.span(rest.start..rest.start + word.len());
         if subject.kind == Kind::ClassDefDefault {
-            return report::syntax_error::class::default_class(at);
+            return syntax_error::default_class(at);
         }
-        report::syntax_error::class::subject(at, keyword, word)
+        syntax_error::style_subject(at, keyword, word)
     }
 
     /// `CLICK idStmt STRING STRING NL | CLICK idStmt HREF STRING NL`.
@@ -89,7 +77,7 @@ impl Parser<'_> {
         // Blanks behind `click` swallow the end of its line, so the state may stand on the next one.
         let is_split = !self.same_line(first.start, name.lead);
         if !matches!(name.kind, Kind::Id | Kind::Star) {
-            let finding = report::syntax_error::name::keyword(keyword, "click");
+            let finding = syntax_error::keyword_as_name(keyword, "click");
             return Err(self.broken_at(name, finding));
         }
         let state = self.endpoint()?;
@@ -98,11 +86,11 @@ impl Parser<'_> {
         let line = self.trimmed_span(first.start..self.line_range(first.start).end);
         for wanted in [[Kind::Text, Kind::Href], [Kind::Text, Kind::Text]] {
             if !wanted.contains(&rest.kind) && is_split {
-                let finding = report::syntax_error::name::keyword(keyword, "click");
+                let finding = syntax_error::keyword_as_name(keyword, "click");
                 return Err(Self::broken_before(name.start, finding));
             }
             if !wanted.contains(&rest.kind) {
-                let finding = report::syntax_error::click::incomplete(line);
+                let finding = syntax_error::incomplete_link(line);
                 return Err(self.broken_at(rest, finding));
             }
             self.bump();
@@ -117,10 +105,10 @@ impl Parser<'_> {
                 .get(..4)
                 .is_some_and(|word| word.eq_ignore_ascii_case("href"));
             let finding = if self.same_line(end, rest.lead) && rest.kind != Kind::End {
-                report::syntax_error::click::too_much(line, href)
+                syntax_error::overlong_link(line, href)
             } else {
                 let blanks = self.span(end..self.line_range(end).end);
-                report::syntax_error::click::blanks(blanks)
+                syntax_error::blanks_after_link(blanks)
             };
             return Err(self.broken_at(rest, finding));
         }
@@ -138,9 +126,9 @@ impl Parser<'_> {
         if width.kind != Kind::Width {
             let text = self.slice(first.end..self.line_range(first.end).end);
             let finding = if text.starts_with(|c: char| c.is_ascii_digit()) {
-                report::syntax_error::click::scale(keyword)
+                syntax_error::bad_scale(keyword)
             } else {
-                report::syntax_error::name::keyword(keyword, "scale")
+                syntax_error::keyword_as_name(keyword, "scale")
             };
             return Err(Self::broken_line(first.start, finding));
         }
@@ -154,7 +142,7 @@ impl Parser<'_> {
             .to_ascii_lowercase()
             .starts_with("width")
         {
-            let finding = report::syntax_error::click::scale(self.span(first.start..width.end));
+            let finding = syntax_error::bad_scale(self.span(first.start..width.end));
             return Err(Self::broken_line(width.end - 1, finding));
         }
         self.drawing_until(first, width.end, "scale", Some(value), None);
@@ -176,10 +164,10 @@ impl Parser<'_> {
         let taken = self.trim(value.start..value.end);
         if first.kind == Kind::AccBlock {
             if value.end >= self.text.len() {
-                self.report(report::swallowed_line::unclosed(keyword, text.span));
+                self.report(messages::unclosed_description(keyword, text.span));
             }
         } else if !taken.is_empty() && !self.same_line(first.lead, taken.start) {
-            self.report(report::swallowed_line::by(
+            self.report(messages::swallows_line(
                 keyword,
                 name,
                 text.span,
@@ -227,4 +215,79 @@ impl Parser<'_> {
         self.push(first.start, end, StatementKind::Drawing(drawing));
         self.settle(Shape::Other, What::Other, first.start..end);
     }
+}
+
+impl Parser<'_> {
+    /// A line that is a direction, whatever else its author wrote on it; `check` says whether to speak of that.
+    pub(super) fn direction(&mut self, token: Token, direction: Direction, check: bool) {
+        self.bump();
+        let whole = self.trim(token.start..token.end);
+        let text = self.slice(whole.clone());
+        let plain = plain_direction(text);
+        let (word, letters) = last_direction(text);
+        let at = whole.start + word..whole.start + letters;
+        let span = self.span(at.clone());
+        if check && !plain {
+            let gap = self.direction_gap(at.clone());
+            let behind = text.get(letters..).unwrap_or("").trim();
+            let all = self.span(whole.clone());
+            let said = self.raw(at);
+            self.report(swallowed_by_direction(
+                all,
+                span,
+                &said,
+                word == 0 && !behind.is_empty(),
+                gap,
+            ));
+        }
+        let value = Spanned::new(direction, span);
+        self.push(whole.start, whole.end, StatementKind::Direction(value));
+        self.settle(Shape::Other, What::Other, whole);
+    }
+
+    /// The blanks between `direction` and its letters.
+    fn direction_gap(&self, range: Range<usize>) -> Span {
+        let start = range.start + "direction".len();
+        let end = range.end.saturating_sub(2).max(start);
+        self.span(start..end)
+    }
+}
+
+/// Whether a direction's line holds nothing else but a comment.
+fn plain_direction(text: &str) -> bool {
+    let (word, letters) = last_direction(text);
+    let behind = text.get(letters..).unwrap_or("").trim();
+    word == 0 && (behind.is_empty() || behind.starts_with('#') || behind.starts_with("%%"))
+}
+
+/// Where the `direction` that a line was taken for begins, and where its letters end.
+fn last_direction(text: &str) -> (usize, usize) {
+    let line = lex::direction(text);
+    line.unwrap_or((0, text.len()))
+}
+
+/// A line that holds more than a direction. `gap` are the blanks between `direction` and its letters.
+fn swallowed_by_direction(
+    line: Span,
+    direction: Span,
+    said: &str,
+    first: bool,
+    gap: Span,
+) -> Diagnostic {
+    let said = quote(said);
+    let finding = Diagnostic::new(
+        Code::SwallowedByDirection,
+        direction,
+        format!("the whole line is read as `{said}`"),
+    )
+    .related(line, "nothing else on it counts");
+    if first {
+        return finding.help("put what follows on a line of its own");
+    }
+    finding.fix(
+        Applicability::Unsafe,
+        "write the blank as `#32;`, which Mermaid shows as one",
+        gap,
+        "#32;",
+    )
 }

@@ -1,8 +1,10 @@
 //! The header.
 
 use super::Parser;
+use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::mermaid::lex::Kind;
-use crate::front::mermaid::{preprocess, report};
+use crate::front::mermaid::messages::quote;
+use crate::front::mermaid::preprocess;
 use crate::source::Span;
 
 impl Parser<'_> {
@@ -18,7 +20,7 @@ impl Parser<'_> {
             let span = self.trimmed_span(token.start..token.end);
             if !detected {
                 let written = self.raw(token.start..token.end);
-                self.report(report::missing_header::not_detected(span, written.trim()));
+                self.report(undetected_header(span, written.trim()));
             }
             return Some(span);
         }
@@ -30,22 +32,100 @@ impl Parser<'_> {
             && detected
         {
             self.direction(token, direction, false);
-            self.report(report::missing_header::swallowed(span));
+            self.report(direction_in_header(span));
             return Some(span);
         }
-        let other = report::missing_header::other_diagram(first);
+        let other = other_diagram(first);
         let near = detected || first.to_ascii_lowercase().starts_with("statediagram");
         let end = (line.start + written.find(first).unwrap_or(0) + first.len()).min(line.end);
         let word = self.trimmed_span(line.start..end);
         self.report(match other {
-            _ if first.is_empty() => report::missing_header::nothing(span),
-            _ if near => report::missing_header::misspelt(word, first),
-            Some(kind) => report::missing_header::another(word, kind),
-            None => report::missing_header::none(span.before()),
+            _ if first.is_empty() => empty_diagram(span),
+            _ if near => misspelt_header(word, first),
+            Some(kind) => other_kind(word, kind),
+            None => no_header(span.before()),
         });
         if near || other.is_some() {
             self.restart(line.end);
         }
         None
     }
+}
+
+/// Creates an `SM106` diagnostic (`missing-header`).
+fn missing_header(span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::MissingHeader, span, message)
+        .help("begin the diagram with a line `stateDiagram-v2`")
+}
+
+/// The words with which Mermaid's other diagrams begin.
+const OTHERS: [&str; 14] = [
+    "flowchart",
+    "graph",
+    "sequenceDiagram",
+    "classDiagram",
+    "erDiagram",
+    "gantt",
+    "pie",
+    "journey",
+    "gitGraph",
+    "mindmap",
+    "timeline",
+    "quadrantChart",
+    "requirementDiagram",
+    "block-beta",
+];
+
+/// The kind of diagram that a first word announces, if it isn't one of states.
+fn other_diagram(word: &str) -> Option<&'static str> {
+    OTHERS
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// No header at all.
+fn no_header(place: Span) -> Diagnostic {
+    missing_header(place, "this diagram doesn't begin with `stateDiagram-v2`")
+        .label("expected here")
+}
+
+/// An empty diagram.
+fn empty_diagram(place: Span) -> Diagnostic {
+    missing_header(place, "this diagram is empty")
+}
+
+/// Another kind of diagram.
+fn other_kind(word: Span, kind: &str) -> Diagnostic {
+    missing_header(word, format!("`{kind}` is not a state diagram"))
+        .label("expected `stateDiagram-v2`")
+}
+
+/// `stateDiagram-v3`, `stateDiagram;`.
+fn misspelt_header(word: Span, written: &str) -> Diagnostic {
+    missing_header(
+        word,
+        format!("`{}` is no header of a state diagram", quote(written)),
+    )
+    .fix(
+        Applicability::Safe,
+        "write `stateDiagram-v2`",
+        word,
+        "stateDiagram-v2",
+    )
+}
+
+/// A header that is there, but isn't found: capital letters, or something in front of it.
+fn undetected_header(header: Span, written: &str) -> Diagnostic {
+    if written.starts_with("stateDiagram") {
+        return missing_header(header, "the header must come before everything else")
+            .label("something stands in front of it");
+    }
+    misspelt_header(header, written)
+}
+
+/// `stateDiagram-v2 direction LR`.
+fn direction_in_header(line: Span) -> Diagnostic {
+    missing_header(line, "the header needs a line of its own")
+        .label("Mermaid reads this line as a direction and nothing else")
+        .help("put the direction on the next line")
 }

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use super::stray::What;
-use super::{Parsed, Parser, Shape};
-use crate::diag::Diagnostic;
+use super::{Parsed, Parser, Shape, What, syntax_error};
+use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::mermaid::ast::{Note, StatementKind};
 use crate::front::mermaid::lex::{Kind, Token};
 use crate::front::mermaid::lines::Lines;
-use crate::front::mermaid::report;
-use crate::source::Spanned;
+use crate::front::mermaid::messages::{self, quote};
+use crate::source::{Span, Spanned};
 
 impl Parser<'_> {
     /// `note (left of|right of) ID NOTE_TEXT | note NOTE_TEXT AS ID`.
@@ -35,13 +34,13 @@ impl Parser<'_> {
                 let finding = if let Some(end) = end {
                     self.stray_end(end.start..first.start + "note".len())
                 } else if behind.starts_with('"') {
-                    report::syntax_error::note::floating(self.trimmed_span(line))
+                    syntax_error::bad_floating_note(self.trimmed_span(line))
                 } else if named {
-                    report::syntax_error::name::keyword(keyword, "note")
+                    syntax_error::keyword_as_name(keyword, "note")
                 } else {
                     let word = behind.split_whitespace().next().unwrap_or("").to_owned();
                     let at = self.span(first.end..first.end + word.len());
-                    report::syntax_error::note::side(at, &word)
+                    syntax_error::note_side(at, &word)
                 };
                 Err(Self::broken_line(first.start, finding))
             }
@@ -52,7 +51,7 @@ impl Parser<'_> {
     fn stray_end(&mut self, range: Range<usize>) -> Diagnostic {
         let span = self.span(range.clone());
         self.forget_mention(&range);
-        report::syntax_error::note::nothing_to_end(span, Lines::new(self.prepared).removal(span))
+        syntax_error::stray_end_note(span, Lines::new(self.prepared).removal(span))
     }
 
     fn note_beside(&mut self, first: Token, side: Token) -> Parsed {
@@ -60,7 +59,7 @@ impl Parser<'_> {
         let id = self.peek();
         let line = self.trimmed_span(first.start..self.line_range(first.start).end);
         if id.kind != Kind::Id {
-            let finding = report::syntax_error::note::no_state(line);
+            let finding = syntax_error::note_without_state(line);
             return Err(Self::broken_line(first.start, finding));
         }
         self.bump();
@@ -70,7 +69,7 @@ impl Parser<'_> {
             let finding = if self.slice(id.end..id.end + 1) == "-" {
                 self.dash_in_name(state_range.start)
             } else {
-                report::syntax_error::note::no_text(line)
+                syntax_error::note_without_text(line)
             };
             return Err(Self::broken_line(first.start, finding));
         }
@@ -83,7 +82,7 @@ impl Parser<'_> {
                 let end = self.slice(text.start..self.line_range(text.start).end);
                 let word = end.split_whitespace().next().unwrap_or("").len();
                 let whole = self.span(state_range.start..text.start + word);
-                self.report(report::cut_note::dash(whole, &state.value));
+                self.report(dash_in_note_name(whole, &state.value));
             }
             self.note_block(first, text)
         };
@@ -111,12 +110,7 @@ impl Parser<'_> {
         let glued = value.span.start == self.span(colon..colon + 1).end;
         if lost_letter || before > 1 {
             let blanks = self.span(token.start..colon + 1);
-            self.report(report::cut_note::line(
-                blanks,
-                value.span,
-                lost_letter,
-                glued,
-            ));
+            self.report(cut_note_line(blanks, value.span, lost_letter, glued));
         }
         self.check_cut(token.end);
         value
@@ -133,7 +127,7 @@ impl Parser<'_> {
         };
         if inner.lines().skip(1).any(begins) {
             let keyword = self.trimmed_span(first.start..first.end);
-            self.report(report::swallowed_line::by_note(keyword, value.span));
+            self.report(messages::note_swallows_note(keyword, value.span));
         }
         value
     }
@@ -150,12 +144,12 @@ impl Parser<'_> {
                 self.bump();
                 let state = self.spanned(id.start..id.end);
                 let whole = self.trimmed_span(first.start..id.end);
-                self.report(report::cut_note::floating(whole));
+                self.report(floating_note(whole));
                 self.push_note(first, id.end, state, None, value);
                 return Ok(());
             }
         }
-        let finding = report::syntax_error::note::floating(line);
+        let finding = syntax_error::bad_floating_note(line);
         Err(Self::broken_line(first.start, finding))
     }
 
@@ -172,4 +166,37 @@ impl Parser<'_> {
         self.push(first.start, end, StatementKind::Note(note));
         self.settle(Shape::Note, What::Other, first.start..end);
     }
+}
+
+/// Creates an `SM120` diagnostic (`cut-note`).
+fn cut_note(span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::CutNote, span, message)
+}
+
+/// `note right of a:text` and `note right of a  : text`.
+fn cut_note_line(colon: Span, text: Span, lost_letter: bool, glued: bool) -> Diagnostic {
+    let mended = if glued { " : " } else { " :" };
+    let message = if lost_letter {
+        "Mermaid drops the first letter of this note"
+    } else {
+        "Mermaid shows the colon of this note"
+    };
+    cut_note(colon, message)
+        .related(text, "this note")
+        .note("Mermaid cuts off two characters behind the name, whatever they are")
+        .fix(Applicability::Safe, "write ` : `", colon, mended)
+}
+
+/// `note right of my-state` on several lines.
+fn dash_in_note_name(name: Span, read: &str) -> Diagnostic {
+    cut_note(name, format!("this note stands beside `{}`", quote(read)))
+        .label("a dash ends the name, and the text begins there")
+        .help("a state's name can't hold a dash: write `_`")
+}
+
+/// `note "text" as name`, of which Mermaid draws nothing.
+fn floating_note(note: Span) -> Diagnostic {
+    cut_note(note, "Mermaid doesn't show this note")
+        .note("it reads a note that stands beside no state, and passes over it")
+        .help("put it beside a state: `note right of name : text`")
 }

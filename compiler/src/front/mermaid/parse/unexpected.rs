@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::{Parsed, Parser, Previous, Shape};
+use super::{Parsed, Parser, Previous, Shape, syntax_error};
 use crate::diag::Diagnostic;
 use crate::front::mermaid::ast::{Endpoint, EndpointKind, StatementKind};
 use crate::front::mermaid::lex::rule::is_id;
 use crate::front::mermaid::lex::{Kind, Token};
-use crate::front::mermaid::report::syntax_error as wrong;
+use crate::source::Span;
 
 impl Parser<'_> {
     /// A token that begins no statement. It is used up with the rest of its line.
@@ -24,17 +24,17 @@ impl Parser<'_> {
             Kind::Arrow => self.stray_arrow(near, token),
             Kind::Description => self.stray_text(near, token),
             Kind::ClassMark => match near.map(|near| near.shape) {
-                Some(Shape::Labelled) => wrong::label::double_colon(span),
-                Some(_) => wrong::class::two_classes(span),
-                None => wrong::class::no_state(span),
+                Some(Shape::Labelled) => syntax_error::double_colon(span),
+                Some(_) => syntax_error::second_class(span),
+                None => syntax_error::class_without_state(span),
             },
-            Kind::Header => wrong::second_header(self.trimmed_span(token.start..token.end)),
-            Kind::Text => wrong::name::quoted(span, &self.raw(token.start..token.end)),
-            Kind::Default | Kind::Href => wrong::name::keyword(span, text),
-            Kind::As => wrong::declaration::nothing_before_as(self.span(token.lead..token.end)),
+            Kind::Header => syntax_error::second_header(self.trimmed_span(token.start..token.end)),
+            Kind::Text => syntax_error::quoted_name(span, &self.raw(token.start..token.end)),
+            Kind::Default | Kind::Href => syntax_error::keyword_as_name(span, text),
+            Kind::As => syntax_error::as_without_title(self.span(token.lead..token.end)),
             _ if text == ":" => self.stray_colon(near, token),
             _ if text == "-" => self.stray_dash(near, token),
-            _ => wrong::other(span, &self.raw(token.start..token.end)),
+            _ => syntax_error::unexpected(span, &self.raw(token.start..token.end)),
         };
         Err(Self::broken_line(token.lead, finding))
     }
@@ -49,7 +49,7 @@ impl Parser<'_> {
         let arrow_span = self.span(arrow.start..arrow.end);
         let here = self.same_line(arrow.start, token.lead);
         if !here || matches!(token.kind, Kind::NewLine | Kind::End | Kind::Close) {
-            return wrong::arrow::no_target(arrow_span);
+            return syntax_error::arrow_without_target(arrow_span);
         }
         let span = self.span(token.start..token.end);
         let word = self.slice(token.lead..token.end);
@@ -59,9 +59,9 @@ impl Parser<'_> {
             .collect();
         let keyword = self.span(token.lead..token.lead + word.len());
         match token.kind {
-            Kind::Description => wrong::arrow::no_target_before_label(arrow_span),
+            Kind::Description => syntax_error::label_without_target(arrow_span),
             Kind::Text | Kind::Title => {
-                wrong::name::quoted(span, &self.raw(token.start..token.end))
+                syntax_error::quoted_name(span, &self.raw(token.start..token.end))
             }
             Kind::Unknown if self.slice(token.start..token.end) == "-" => {
                 self.dash_at(token, Some(first))
@@ -78,9 +78,9 @@ impl Parser<'_> {
             | Kind::HideEmpty
             | Kind::AccTitle
             | Kind::AccDescription
-            | Kind::AccBlock => wrong::name::keyword(keyword, &word),
-            _ if token.follows_state() => wrong::name::keyword(keyword, &word),
-            _ => wrong::arrow::no_target(arrow_span),
+            | Kind::AccBlock => syntax_error::keyword_as_name(keyword, &word),
+            _ if token.follows_state() => syntax_error::keyword_as_name(keyword, &word),
+            _ => syntax_error::arrow_without_target(arrow_span),
         }
     }
 
@@ -90,19 +90,15 @@ impl Parser<'_> {
             Some(near) if near.shape == Shape::Transition => {
                 let name = self.raw(near.name..near.end);
                 let insertion = self.insertion_of_line(token.start, near.start);
-                wrong::arrow::chained(span, &name, insertion)
+                syntax_error::chained_arrow(span, &name, insertion)
             }
-            _ => wrong::arrow::no_source(span),
+            _ => syntax_error::arrow_without_source(span),
         }
     }
 
     /// What to insert so that a line is broken in front of an offset, indented as its statement. `None` where the file has
     /// more in front of each line than the diagram: a quote's `>` can't be made up.
-    fn insertion_of_line(
-        &self,
-        at: usize,
-        statement: usize,
-    ) -> Option<(crate::source::Span, String)> {
+    fn insertion_of_line(&self, at: usize, statement: usize) -> Option<(Span, String)> {
         let line = self.line_range(statement);
         let indent = self.slice(line.start..statement);
         let newline = line.end.min(self.prepared.excerpt.text().len());
@@ -121,11 +117,13 @@ impl Parser<'_> {
         let span = self.span(token.start..token.end);
         match near.map(|near| near.shape) {
             Some(Shape::Labelled) => {
-                wrong::label::double_colon(self.span(token.start..token.start + 2))
+                syntax_error::double_colon(self.span(token.start..token.start + 2))
             }
-            Some(Shape::Note) => wrong::note::colon(self.span(token.start..token.start + 1)),
-            Some(Shape::Declaration) => wrong::label::behind_declaration(span),
-            _ => wrong::label::without_state(span),
+            Some(Shape::Note) => {
+                syntax_error::colon_in_note(self.span(token.start..token.start + 1))
+            }
+            Some(Shape::Declaration) => syntax_error::text_after_declaration(span),
+            _ => syntax_error::text_without_state(span),
         }
     }
 
@@ -133,12 +131,12 @@ impl Parser<'_> {
         let span = self.span(token.start..token.end);
         let rest = self.slice(token.end..self.line_range(token.end).end);
         match near.map(|near| near.shape) {
-            Some(Shape::Labelled) if rest.trim().is_empty() => wrong::label::trailing_colon(span),
-            Some(Shape::Labelled) => wrong::label::double_colon(span),
-            Some(Shape::Note) => wrong::note::colon(span),
-            Some(_) if rest.trim().is_empty() => wrong::label::empty(span),
-            Some(_) if rest.starts_with(';') => wrong::label::empty(span),
-            _ => wrong::other(span, ":"),
+            Some(Shape::Labelled) if rest.trim().is_empty() => syntax_error::trailing_colon(span),
+            Some(Shape::Labelled) => syntax_error::double_colon(span),
+            Some(Shape::Note) => syntax_error::colon_in_note(span),
+            Some(_) if rest.trim().is_empty() => syntax_error::empty_text(span),
+            Some(_) if rest.starts_with(';') => syntax_error::empty_text(span),
+            _ => syntax_error::unexpected(span, ":"),
         }
     }
 
@@ -177,26 +175,26 @@ impl Parser<'_> {
         }
         if run.contains('>') {
             self.forget_mention(&whole);
-            return wrong::arrow::misspelt(self.span(whole.clone()), &self.raw(whole));
+            return syntax_error::misspelt_arrow(self.span(whole.clone()), &self.raw(whole));
         }
         let spread = after.trim_start();
         if (run == "-" || run == "--") && (spread.starts_with('>') || spread.starts_with("->")) {
             let gap = after.len() - spread.len();
             let tail = spread.find('>').unwrap_or(0) + 1;
             let whole = run_range.start..run_range.end + gap + tail;
-            return wrong::arrow::misspelt(self.span(whole.clone()), &self.raw(whole));
+            return syntax_error::misspelt_arrow(self.span(whole.clone()), &self.raw(whole));
         }
         if run.starts_with("--") && before.trim().is_empty() && after.trim().is_empty() {
-            return wrong::divider(span, self.frames.len() > 1);
+            return syntax_error::misplaced_divider(span, self.frames.len() > 1);
         }
         if first.is_some() && after.contains("->") {
             let text = after.split("--").next().unwrap_or("").trim().to_owned();
-            return wrong::arrow::label_inside(span, &text);
+            return syntax_error::label_inside_arrow(span, &text);
         }
         if first.is_some() && !after.trim().is_empty() {
-            return wrong::arrow::misspelt(span, &self.raw(run_range));
+            return syntax_error::misspelt_arrow(span, &self.raw(run_range));
         }
-        wrong::other(span, &self.raw(run_range))
+        syntax_error::unexpected(span, &self.raw(run_range))
     }
 
     /// Takes back the state that the start of an arrow, or of something else, was taken for.
@@ -219,7 +217,7 @@ impl Parser<'_> {
         let span = self.span(arrow.clone());
         let written = self.raw(arrow.clone());
         if written.contains('>') {
-            return wrong::arrow::both_ways(span, &written);
+            return syntax_error::two_way_arrow(span, &written);
         }
         let source = self.trim(line.start..arrow.start);
         let behind = self.slice(arrow.end..line.end);
@@ -240,7 +238,7 @@ impl Parser<'_> {
             );
             (self.span(source.start..target.end), text)
         });
-        wrong::arrow::backwards(span, turned)
+        syntax_error::backward_arrow(span, turned)
     }
 
     /// A dash inside of a name. The tree keeps the whole name, so that later findings speak of what was meant.
@@ -268,7 +266,7 @@ impl Parser<'_> {
             *target = EndpointKind::Id(name.clone());
             *place = span;
         }
-        wrong::name::dash(span, &name)
+        syntax_error::dash_in_name(span, &name)
     }
 
     /// The characters of ids and the dashes around an offset, up to an arrow.
@@ -293,13 +291,14 @@ impl Parser<'_> {
                 && !self.slice(near.name..near.end).starts_with("[*]")
         });
         let Some(near) = named.filter(|_| rest.trim().is_empty()) else {
-            let finding = wrong::brace(span, near.is_some());
+            let finding = syntax_error::misplaced_brace(span, near.is_some());
             return Err(Self::broken_line(token.lead, finding));
         };
         self.bump();
         self.silence(self.line_of(token.start));
         let id = self.spanned(near.name..near.end);
-        let finding = wrong::composite_without_state(span, &id, near.shape == Shape::Mention);
+        let finding =
+            syntax_error::composite_without_state(span, &id, near.shape == Shape::Mention);
         self.report(finding);
         if near.shape == Shape::Mention {
             let home = self.frames.last().map_or(0, |frame| frame.home);

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::ast::{Body, Declaration, Diagram, DrawnAs, EndpointKind, StatementKind};
-use super::report::composite_description;
-use crate::diag::Diags;
+use super::messages::quote;
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::source::Span;
 
 /// Mermaid's name for the diagram itself. It makes no node of a composite of this name.
@@ -42,9 +42,9 @@ pub(super) fn check(diagram: &Diagram, diags: &mut Diags) {
             continue;
         }
         diags.push(if composite.is_star {
-            composite_description::of_an_end(composite.span, composite.id)
+            text_as_star(composite.span, composite.id)
         } else {
-            composite_description::second(text.span, before, composite.span, composite.id)
+            second_text(text.span, before, composite.span, composite.id)
         });
     }
 }
@@ -175,4 +175,29 @@ impl<'d> Collector<'d> {
 /// Returns Mermaid's id of the `[*]` of a scope, where it isn't the target of a transition.
 fn start_of(scope: &str) -> String {
     format!("{scope}_start")
+}
+
+/// A second text of a composite. Mermaid refuses the whole diagram.
+fn second_text(text: Span, first: Span, composite: Span, id: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::CompositeDescription,
+        text,
+        format!("the composite `{}` has a text already", quote(id)),
+    )
+    .label("a second text")
+    .related(first, "the first")
+    .related(composite, "the composite")
+    .help("keep the one that is its title; put a composite's entry and exit actions into the definition")
+}
+
+/// A composite that is the start or the end of a scope as well, and has a text in both roles.
+fn text_as_star(composite: Span, id: &str) -> Diagnostic {
+    let id = quote(id);
+    Diagnostic::new(
+        Code::CompositeDescription,
+        composite,
+        format!("the composite `{id}` has a text already, as a `[*]`"),
+    )
+    .label("Mermaid takes this and a `[*]` for one state")
+    .help("give it another name, or take the text from `[*]`")
 }

@@ -1,44 +1,182 @@
-//! `SM116` `stray-words`: words that Mermaid takes for states, or for nothing, and that weren't meant so.
+//! Words that silently become states.
+//!
+//! Mermaid needs no separator between statements, so on a line of prose each word is a state. A word alone on its line is
+//! what its author meant; one that shares its line with another statement hardly is. A line gets one report.
 
 use std::ops::Range;
 
-use crate::diag::{Applicability, Code, Diagnostic};
+use super::{Parser, What};
+use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::front::mermaid::ast::{Body, Diagram, Endpoint, EndpointKind, StatementKind};
 use crate::front::mermaid::lex::rule::is_space;
-use crate::front::mermaid::report::{quote, slug};
+use crate::front::mermaid::messages::{quote, slug};
 use crate::source::{Span, Spanned};
 
-/// The code's only use.
-fn stray(span: Span, message: impl Into<String>) -> Diagnostic {
+impl Parser<'_> {
+    /// Adds a statement to its line, and reports the line before if this is another one.
+    pub(super) fn log(&mut self, what: What, range: Range<usize>) {
+        if self.line_of(range.start) != self.strays.line {
+            self.report_strays();
+        }
+        self.strays.line = self.line_of(range.end.max(range.start + 1) - 1);
+        self.strays.entries.push((what, range));
+    }
+
+    /// Whether a line has its report.
+    pub(super) fn is_silent(&self, line: usize) -> bool {
+        self.strays.silent == Some(line)
+    }
+
+    /// Says nothing more about a line.
+    pub(super) fn silence(&mut self, line: usize) {
+        if self.strays.line != line {
+            self.report_strays();
+        }
+        self.strays.entries.clear();
+        self.strays.silent = Some(line);
+    }
+
+    /// Reports the line's stray words.
+    pub(super) fn report_strays(&mut self) {
+        let entries = std::mem::take(&mut self.strays.entries);
+        if self.strays.silent == Some(self.strays.line) {
+            return;
+        }
+        if self.report_foreign_arrow(&entries) {
+            return;
+        }
+        let alone = entries.len() == 1;
+        let mut words: Option<Range<usize>> = None;
+        let mut piped = false;
+        let mut divided = false;
+        for (what, range) in &entries {
+            match what {
+                What::Mention => {
+                    let start = words.as_ref().map_or(range.start, |words| words.start);
+                    words = Some(start..range.end);
+                }
+                What::Transition(target) if self.slice(target.clone()).starts_with('|') => {
+                    piped = true;
+                }
+                What::Divider => divided = true,
+                What::Transition(_) | What::Description | What::Other => {}
+            }
+        }
+        let Some(words) = words else {
+            return;
+        };
+        let text = self.raw(words.clone());
+        if alone && !is_sign(&text) {
+            return;
+        }
+        let first = entries
+            .first()
+            .map_or(words.start, |(_, range)| range.start);
+        let last = entries.last().map_or(words.end, |(_, range)| range.end);
+        let facts = StrayLine {
+            line: self.raw(first..last),
+            line_span: self.span(first..last),
+            words: text,
+            words_span: self.span(words),
+            piped,
+            divided,
+            inside: self.frames.len() > 1,
+        };
+        let finding = words_on_line(&facts);
+        self.report(finding);
+    }
+
+    /// Reports an arrow among the words that is none in Mermaid. Says whether there is one.
+    fn report_foreign_arrow(&mut self, entries: &[(What, Range<usize>)]) -> bool {
+        let is_plain = |what: &What| !matches!(what, What::Divider | What::Other);
+        let (Some((_, first)), Some((_, last))) = (entries.first(), entries.last()) else {
+            return false;
+        };
+        if !entries.iter().all(|(what, _)| is_plain(what)) {
+            return false;
+        }
+        if !may_hold_foreign_arrow(self.slice(first.start..last.end)) {
+            return false;
+        }
+        let line = self.raw(first.start..last.end);
+        let Some(arrow) = find_foreign_arrow(&line) else {
+            return false;
+        };
+        let span = self.span(first.start + arrow.start..first.start + arrow.end);
+        let finding = foreign_arrow(span, &line, arrow);
+        self.report(finding);
+        true
+    }
+}
+
+/// Whether a state is called like a `[*]` without one of its brackets, or without its star.
+fn is_half_star(id: &str) -> bool {
+    matches!(id, "[*" | "*]" | "*" | "[]")
+}
+
+/// Reports each of them at the ends of transitions.
+pub(super) fn check_stars(diagram: &Diagram, diags: &mut Diags) {
+    check_body(&diagram.body, diags);
+}
+
+/// Bodies are at most [`super::parse::MAX_DEPTH`] deep.
+fn check_body(inner: &Body, diags: &mut Diags) {
+    for statement in &inner.statements {
+        match &statement.kind {
+            StatementKind::Transition(transition) => {
+                check_endpoint(&transition.source, "start", diags);
+                check_endpoint(&transition.target, "end", diags);
+            }
+            StatementKind::Declaration(declaration) => {
+                if let Some(inner) = &declaration.body {
+                    check_body(inner, diags);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn check_endpoint(endpoint: &Endpoint, place: &str, diags: &mut Diags) {
+    if let EndpointKind::Id(id) = &endpoint.target
+        && is_half_star(id)
+    {
+        diags.push(half_star(endpoint.span, id, place));
+    }
+}
+
+/// Creates an `SM116` diagnostic (`stray-words`).
+fn stray_words(span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::StrayWords, span, message)
 }
 
 /// A line with stray words.
-pub(in crate::front::mermaid) struct Facts {
+pub(super) struct StrayLine {
     /// The statements of the line.
-    pub(in crate::front::mermaid) line: String,
+    pub(super) line: String,
     /// Where they stand.
-    pub(in crate::front::mermaid) line_span: Span,
+    pub(super) line_span: Span,
     /// From the first stray word to the last.
-    pub(in crate::front::mermaid) words: String,
+    pub(super) words: String,
     /// Where they stand.
-    pub(in crate::front::mermaid) words_span: Span,
+    pub(super) words_span: Span,
     /// Whether a transition's target begins with `|`.
-    pub(in crate::front::mermaid) piped: bool,
+    pub(super) piped: bool,
     /// Whether a `--` stands among them.
-    pub(in crate::front::mermaid) divided: bool,
+    pub(super) divided: bool,
     /// Whether the line stands inside of braces.
-    pub(in crate::front::mermaid) inside: bool,
+    pub(super) inside: bool,
 }
 
 /// `paid --> [*`: `place` is the start or the end, as it was meant.
-pub(in crate::front::mermaid) fn half_star(span: Span, id: &str, place: &str) -> Diagnostic {
+pub(super) fn half_star(span: Span, id: &str, place: &str) -> Diagnostic {
     let lacking = match id {
         "[*" => "a `]` is missing",
         "*]" => "a `[` is missing",
         "[]" => "the `*` is missing",
         _ => "the brackets are missing",
     };
-    stray(
+    stray_words(
         span,
         format!("`{id}` is read as a state, not as the {place}"),
     )
@@ -47,7 +185,7 @@ pub(in crate::front::mermaid) fn half_star(span: Span, id: &str, place: &str) ->
 }
 
 /// Whether a word alone on its line is a sign rather than a name.
-pub(in crate::front::mermaid) fn is_sign(word: &str) -> bool {
+pub(super) fn is_sign(word: &str) -> bool {
     let named = |c: char| c.is_alphanumeric() || !c.is_ascii() || c == '_';
     !(word.contains("[*]") || word.chars().any(named))
 }
@@ -59,7 +197,7 @@ const FOREIGN_ARROWS: [&str; 16] = [
 
 /// Whether the statements of a line may hold a foreign arrow: a character that isn't ASCII, or a `>` that doesn't end a
 /// `-->`. Nearly no line does, and the others need not be searched sixteen times.
-pub(in crate::front::mermaid) fn may_hold_foreign_arrow(line: &str) -> bool {
+pub(super) fn may_hold_foreign_arrow(line: &str) -> bool {
     let bytes = line.as_bytes();
     let mut at = 0;
     while let Some((before, rest)) = bytes.split_at_checked(at) {
@@ -83,7 +221,7 @@ pub(in crate::front::mermaid) fn may_hold_foreign_arrow(line: &str) -> bool {
 }
 
 /// The bytes of the first foreign arrow in the statements of a line, not in their texts.
-pub(in crate::front::mermaid) fn foreign_arrow(line: &str) -> Option<Range<usize>> {
+pub(super) fn find_foreign_arrow(line: &str) -> Option<Range<usize>> {
     // A `:::` begins a class, not a text; three other bytes in its place keep the places of all that follows.
     let bare = line.replace(":::", "___");
     let head = bare.split(':').next().unwrap_or_default();
@@ -108,11 +246,11 @@ pub(in crate::front::mermaid) fn foreign_arrow(line: &str) -> Option<Range<usize
 }
 
 /// An arrow that Mermaid takes for a state, or for a part of one's name. `line` is what stands around it.
-pub(in crate::front::mermaid) fn arrow(span: Span, line: &str, arrow: Range<usize>) -> Diagnostic {
+pub(super) fn foreign_arrow(span: Span, line: &str, arrow: Range<usize>) -> Diagnostic {
     let part = |range: Range<usize>| line.get(range).unwrap_or_default();
     let (before, behind) = (part(0..arrow.start), part(arrow.end..line.len()));
     let written = part(arrow);
-    let finding = stray(
+    let finding = stray_words(
         span,
         format!("an arrow is written `-->`, not `{}`", quote(written)),
     )
@@ -123,7 +261,7 @@ pub(in crate::front::mermaid) fn arrow(span: Span, line: &str, arrow: Range<usiz
     let one_word = |text: &str| text.split_whitespace().count() == 1 && !text.contains("--");
     let target = behind.replace(":::", "___");
     let target = target.split(':').next().unwrap_or_default();
-    if !one_word(before) || !one_word(target) || foreign_arrow(behind).is_some() {
+    if !one_word(before) || !one_word(target) || find_foreign_arrow(behind).is_some() {
         return finding.help("a transition is written `a --> b : label`, on a line of its own");
     }
     let blank = |is_there: bool| if is_there { "" } else { " " };
@@ -136,10 +274,10 @@ pub(in crate::front::mermaid) fn arrow(span: Span, line: &str, arrow: Range<usiz
 }
 
 /// The words of a line.
-pub(in crate::front::mermaid) fn on_line(facts: &Facts) -> Diagnostic {
+pub(super) fn words_on_line(facts: &StrayLine) -> Diagnostic {
     let words = quote(&facts.words);
     if facts.words == "}" {
-        return stray(
+        return stray_words(
             facts.words_span,
             "this `}` closes nothing, and is read as a state",
         )
@@ -152,7 +290,7 @@ pub(in crate::front::mermaid) fn on_line(facts: &Facts) -> Diagnostic {
         format!("each word of `{words}` is read as a state")
     };
     if facts.piped {
-        return piped(facts);
+        return piped_label(facts);
     }
     let first = facts.line.split_whitespace().next().unwrap_or("");
     let rest = facts
@@ -164,14 +302,14 @@ pub(in crate::front::mermaid) fn on_line(facts: &Facts) -> Diagnostic {
     if facts.inside
         && let Some(word) = root_keyword(first)
     {
-        return stray(
+        return stray_words(
             facts.line_span,
             format!("`{word}` means nothing between braces"),
         )
         .label("each word here is read as a state")
         .help("put the line outside of all braces");
     }
-    let finding = stray(facts.words_span, message);
+    let finding = stray_words(facts.words_span, message);
     if facts.divided {
         return finding.help("`--` divides regions; a transition is written `a --> b`");
     }
@@ -199,28 +337,28 @@ pub(in crate::front::mermaid) fn on_line(facts: &Facts) -> Diagnostic {
         "hide" => finding.help("only `hide empty description` is known"),
         "skinparam" | "skin" => finding.help("that is PlantUML; Mermaid styles with `classDef`"),
         "//" | "%" | "'" | ";" | "/*" => finding.help("a comment begins with `%%`"),
-        _ => other(facts, finding),
+        _ => other_words(facts, finding),
     }
 }
 
 /// The keyword that a word is outside of braces and not inside.
-pub(in crate::front::mermaid) fn root_keyword(word: &str) -> Option<&'static str> {
+pub(super) fn root_keyword(word: &str) -> Option<&'static str> {
     ["accTitle", "accDescr", "click", "hide", "scale"]
         .into_iter()
         .find(|keyword| word.eq_ignore_ascii_case(keyword))
 }
 
 /// `accTitle: text` between braces.
-pub(in crate::front::mermaid) fn description_of_keyword(line: Span, keyword: &str) -> Diagnostic {
-    stray(line, format!("`{keyword}` means nothing between braces"))
+pub(super) fn description_of_keyword(line: Span, keyword: &str) -> Diagnostic {
+    stray_words(line, format!("`{keyword}` means nothing between braces"))
         .label("read as a state and its text")
         .help("put the line outside of all braces")
 }
 
 /// `state my-state {`, `state "title" as a:b`.
-pub(in crate::front::mermaid) fn unusable_name(span: Span, id: &str) -> Diagnostic {
+pub(super) fn unusable_name(span: Span, id: &str) -> Diagnostic {
     let shown = quote(id);
-    let finding = stray(span, format!("no transition can use the name `{shown}`"));
+    let finding = stray_words(span, format!("no transition can use the name `{shown}`"));
     if !id.contains('-') {
         return finding.help("a colon ends a name where a transition is read");
     }
@@ -236,8 +374,8 @@ pub(in crate::front::mermaid) fn unusable_name(span: Span, id: &str) -> Diagnost
 }
 
 /// `"name"` between braces, where Mermaid knows no texts in quotes.
-pub(in crate::front::mermaid) fn quoted_name(span: Span, id: &str) -> Diagnostic {
-    stray(
+pub(super) fn quoted_name(span: Span, id: &str) -> Diagnostic {
+    stray_words(
         span,
         format!("the quotes are part of the name `{}`", quote(id)),
     )
@@ -245,11 +383,11 @@ pub(in crate::front::mermaid) fn quoted_name(span: Span, id: &str) -> Diagnostic
 }
 
 /// Marks of pseudo-states without `state`, and all the rest.
-fn other(facts: &Facts, finding: Diagnostic) -> Diagnostic {
+fn other_words(facts: &StrayLine, finding: Diagnostic) -> Diagnostic {
     let marked = ["<<", "[["].iter().any(|mark| facts.words.contains(mark));
     if marked {
         let finding = finding.help("a choice, a fork or a join is written `state name <<choice>>`");
-        return if facts.line == facts.words && known_mark(&facts.words) {
+        return if facts.line == facts.words && is_known_mark(&facts.words) {
             finding.fix(
                 Applicability::Unsafe,
                 "write `state` in front",
@@ -267,7 +405,7 @@ fn other(facts: &Facts, finding: Diagnostic) -> Diagnostic {
 }
 
 /// Whether the words are a name and a mark that Mermaid knows.
-fn known_mark(words: &str) -> bool {
+fn is_known_mark(words: &str) -> bool {
     let mut words = words.split_whitespace();
     let named = words.next().is_some();
     let mark = words.next().unwrap_or("").to_ascii_lowercase();
@@ -278,13 +416,13 @@ fn known_mark(words: &str) -> bool {
 }
 
 /// `a -->|label| b`.
-fn piped(facts: &Facts) -> Diagnostic {
+fn piped_label(facts: &StrayLine) -> Diagnostic {
     let parts: Vec<&str> = facts.line.splitn(3, '|').collect();
     let [before, label, target] = parts.as_slice() else {
-        return stray(facts.line_span, "`|` begins the name of a state")
+        return stray_words(facts.line_span, "`|` begins the name of a state")
             .help("a label stands behind the target: `a --> b : label`");
     };
-    let finding = stray(
+    let finding = stray_words(
         facts.line_span,
         format!("`|{}|` is read as a state, not as a label", quote(label)),
     )
@@ -299,22 +437,17 @@ fn piped(facts: &Facts) -> Diagnostic {
 }
 
 /// What stands behind `state` is no name.
-pub(in crate::front::mermaid) fn behind_state(span: Span, words: &str) -> Diagnostic {
+pub(super) fn nameless_state(span: Span, words: &str) -> Diagnostic {
     let words = quote(words);
-    stray(span, format!("`{words}` behind `state` means nothing"))
+    stray_words(span, format!("`{words}` behind `state` means nothing"))
         .label("Mermaid passes over it")
         .help("`state` declares a state; a state of that name can't stand at the start of a line")
 }
 
 /// Words behind a declared name.
-pub(in crate::front::mermaid) fn after_name(
-    span: Span,
-    whole: Span,
-    id: &str,
-    words: &str,
-) -> Diagnostic {
+pub(super) fn words_after_name(span: Span, whole: Span, id: &str, words: &str) -> Diagnostic {
     let words = quote(words);
-    let finding = stray(
+    let finding = stray_words(
         span,
         format!("`{words}` behind `state {}` means nothing", quote(id)),
     );
@@ -348,8 +481,8 @@ pub(in crate::front::mermaid) fn after_name(
 }
 
 /// Words in front of the name of a composite.
-pub(in crate::front::mermaid) fn before_composite(span: Span, words: &str, id: &str) -> Diagnostic {
-    stray(
+pub(super) fn words_before_composite(span: Span, words: &str, id: &str) -> Diagnostic {
+    stray_words(
         span,
         format!(
             "`{}` in front of the composite `{}` means nothing",
@@ -362,14 +495,14 @@ pub(in crate::front::mermaid) fn before_composite(span: Span, words: &str, id: &
 }
 
 /// `state x : Title {`: Mermaid names the composite by its title's last word.
-pub(in crate::front::mermaid) fn composite_title(
+pub(super) fn composite_title(
     edit: Span,
     id: &Spanned<String>,
     title: &str,
     drawn: &str,
 ) -> Diagnostic {
     let name = quote(&id.value);
-    let finding = stray(
+    let finding = stray_words(
         edit,
         format!(
             "Mermaid names this composite `{}`, not `{name}`",
@@ -388,8 +521,8 @@ pub(in crate::front::mermaid) fn composite_title(
 }
 
 /// `state x:::c {`: the class is part of the name.
-pub(in crate::front::mermaid) fn composite_class(span: Span, id: &str) -> Diagnostic {
-    stray(
+pub(super) fn composite_class(span: Span, id: &str) -> Diagnostic {
+    stray_words(
         span,
         format!("Mermaid names this composite `{}`", quote(id)),
     )
@@ -397,9 +530,9 @@ pub(in crate::front::mermaid) fn composite_class(span: Span, id: &str) -> Diagno
 }
 
 /// `state "title" as two words`.
-pub(in crate::front::mermaid) fn name_with_blanks(span: Span, id: &str) -> Diagnostic {
+pub(super) fn name_with_blanks(span: Span, id: &str) -> Diagnostic {
     let id = quote(id);
-    stray(
+    stray_words(
         span,
         format!("`{id}` is one name, and no transition can use it"),
     )
@@ -407,14 +540,10 @@ pub(in crate::front::mermaid) fn name_with_blanks(span: Span, id: &str) -> Diagn
 }
 
 /// `state "title" as x <<choice>>`: all of it is the name.
-pub(in crate::front::mermaid) fn pseudo_name(
-    edit: Span,
-    id: &Spanned<String>,
-    mark: &str,
-) -> Diagnostic {
+pub(super) fn pseudo_name(edit: Span, id: &Spanned<String>, mark: &str) -> Diagnostic {
     let name = quote(&id.value);
     let last = id.value.split_whitespace().next_back().unwrap_or("");
-    let finding = stray(
+    let finding = stray_words(
         id.span,
         format!("all of `{name}` is the name of this state"),
     )
@@ -431,8 +560,8 @@ pub(in crate::front::mermaid) fn pseudo_name(
 }
 
 /// `class my-a foo`: the dash ends the names of the states.
-pub(in crate::front::mermaid) fn class_name(span: Span, states: &str, class: &str) -> Diagnostic {
-    stray(
+pub(super) fn class_name(span: Span, states: &str, class: &str) -> Diagnostic {
+    stray_words(
         span,
         format!(
             "this gives the class `{}` to `{}`",
@@ -444,8 +573,8 @@ pub(in crate::front::mermaid) fn class_name(span: Span, states: &str, class: &st
 }
 
 /// `state <<choice>>`.
-pub(in crate::front::mermaid) fn mark_without_name(mark: Span, written: &str) -> Diagnostic {
-    stray(
+pub(super) fn mark_without_name(mark: Span, written: &str) -> Diagnostic {
+    stray_words(
         mark,
         format!("`{written}` without a name in front of it means nothing"),
     )
@@ -454,11 +583,11 @@ pub(in crate::front::mermaid) fn mark_without_name(mark: Span, written: &str) ->
 }
 
 /// `state "title" as`, and no name.
-pub(in crate::front::mermaid) fn nameless(span: Span, title: &str, braced: bool) -> Diagnostic {
+pub(super) fn title_without_name(span: Span, title: &str, braced: bool) -> Diagnostic {
     let shown = quote(title);
     let name = slug(title);
     let brace = if braced { " {" } else { "" };
-    stray(
+    stray_words(
         span,
         format!("no name stands behind `as`, and Mermaid doesn't draw `{shown}`"),
     )

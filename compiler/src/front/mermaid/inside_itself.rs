@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use super::ast::{Body, Diagram, DrawnAs, Endpoint, EndpointKind, Statement, StatementKind};
 use super::lines::Lines;
-use super::report::inside_itself;
-use crate::diag::{Diags, Edit};
+use super::messages::quote;
+use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit};
 use crate::source::Span;
 
 /// A composite around a statement.
@@ -34,7 +34,7 @@ fn body<'d>(inner: &'d Body, around: &mut Vec<Around<'d>>, lines: Lines<'_>, dia
                 let found = around.iter().find(|outer| outer.id == id);
                 if let Some(&outer) = found {
                     let edits = moved(statement, outer, lines);
-                    diags.push(inside_itself::mention(span, id, outer.name, edits));
+                    diags.push(inside_itself(span, id, outer.name, edits));
                 }
             });
         }
@@ -123,5 +123,27 @@ fn count<'d>(body: &'d Body, counts: &mut BTreeMap<&'d str, usize>) {
         {
             count(inner, counts);
         }
+    }
+}
+
+/// A mention of a composite inside of it. `edits` move the statement behind it.
+fn inside_itself(span: Span, id: &str, composite: Span, edits: Option<Vec<Edit>>) -> Diagnostic {
+    let id = quote(id);
+    let finding = Diagnostic::new(
+        Code::InsideItself,
+        span,
+        format!("`{id}` is named between its own braces, and Mermaid never comes to an end with drawing it"),
+    )
+    .label("Mermaid takes it for a part of itself")
+    .related(composite, "the composite");
+    match edits {
+        Some(edits) => finding.fix_all(
+            Applicability::Unsafe,
+            format!("put the line behind the `}}` of `{id}`"),
+            edits,
+        ),
+        None => finding.help(format!(
+            "say it behind the `}}` of `{id}`: any line can name any state"
+        )),
     }
 }

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::ast::{Body, Diagram, DrawnAs, Endpoint, EndpointKind, StatementKind};
-use super::report::taken_name;
-use crate::diag::Diags;
+use super::messages::quote;
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::source::Span;
 
 /// The whole diagram, to Mermaid.
@@ -18,11 +18,11 @@ pub(super) fn check(diagram: &Diagram, diags: &mut Diags) {
     let mut names = Names::default();
     names.body(ROOT, &diagram.body);
     if let Some(&span) = names.composites.get(ROOT) {
-        diags.push(taken_name::root(span));
+        diags.push(root_composite(span));
     }
     for (id, span) in &names.suspects {
         if let Some(&star) = names.stars.get(*id) {
-            diags.push(taken_name::star(*span, id, star));
+            diags.push(same_as_star(*span, id, star));
         }
     }
 }
@@ -87,4 +87,27 @@ impl<'d> Names<'d> {
             self.suspects.entry(id).or_insert(span);
         }
     }
+}
+
+/// A state named as Mermaid names a `[*]`.
+fn same_as_star(span: Span, id: &str, star: Span) -> Diagnostic {
+    let id = quote(id);
+    Diagnostic::new(
+        Code::TakenName,
+        span,
+        format!("Mermaid draws `{id}` and a `[*]` as one"),
+    )
+    .label("Mermaid's own name for that `[*]`")
+    .related(star, "this `[*]`")
+    .help("give the state another name")
+}
+
+/// A composite named `root`.
+fn root_composite(span: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::TakenName,
+        span,
+        "Mermaid takes a composite `root` for the whole diagram, and draws no transition to it",
+    )
+    .help("give the composite another name")
 }

@@ -1,0 +1,180 @@
+//! Messages that several files send.
+
+use super::shape::quoted;
+use crate::diag::{Applicability, Code, Diagnostic, nearest};
+use crate::source::Span;
+
+/// What people write for the operators of a guard.
+const SIGNS: [(&str, &str); 10] = [
+    ("==", "eq"),
+    ("===", "eq"),
+    ("=", "eq"),
+    ("!=", "neq"),
+    ("ne", "neq"),
+    (">", "gt"),
+    (">=", "gte"),
+    ("ge", "gte"),
+    ("<", "lt"),
+    ("<=", "lte"),
+];
+
+/// The text under `key` is none of those that it may be.
+pub(super) fn not_a_choice(value: Span, key: &str, text: &str, choices: &[&str]) -> Diagnostic {
+    let found = Diagnostic::new(Code::BadValue, value, format!("`{key}` can't be `{text}`"))
+        .note(format!("it may be {}", quoted(choices)));
+    let sign = SIGNS.iter().find(|(sign, _)| *sign == text).map(|it| it.1);
+    let meant = sign
+        .filter(|name| choices.contains(name))
+        .or_else(|| nearest(text, choices.iter().copied()));
+    match meant {
+        Some(meant) => found.help(format!("did you mean `{meant}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `\"{meant}\"`"),
+            value,
+            format!("\"{meant}\""),
+        ),
+        None => found.help("write one of those"),
+    }
+}
+
+/// The number under `key` is negative, broken, or too small.
+pub(super) fn not_at_least(value: Span, key: &str, text: &str, least: u64) -> Diagnostic {
+    Diagnostic::new(Code::BadValue, value, format!("`{key}` can't be `{text}`")).help(format!(
+        "write a whole number of at least {least}, or drop the key for no limit"
+    ))
+}
+
+/// The number has no value: it is too large, or no number that JSON has.
+pub(super) fn no_such_number(value: Span, text: &str) -> Diagnostic {
+    let named = text.contains(['I', 'N']);
+    let message = if named {
+        format!("`{text}` is no number that a definition can hold")
+    } else {
+        format!("the number `{text}` is too large")
+    };
+    Diagnostic::new(Code::BadValue, value, message)
+        .note(
+            "whole numbers are kept exactly and have at most 64 bits; others are floats of 64 bits",
+        )
+        .help("write a number in that range, or a text")
+}
+
+/// A key that names something is empty.
+pub(super) fn empty_name(key: Span) -> Diagnostic {
+    Diagnostic::new(Code::BadValue, key, "a name can't be empty")
+        .help("give it a name of at least one letter")
+}
+
+/// A list of targets has none.
+pub(super) fn empty_targets(value: Span) -> Diagnostic {
+    let message = "an empty list of targets leads nowhere";
+    Diagnostic::new(Code::BadValue, value, message).help("name a state, or drop the key")
+}
+
+/// A list of branches has none.
+pub(super) fn empty_branches(value: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::BadValue,
+        value,
+        "an empty list of branches leads nowhere",
+    )
+    .help("name a target, or drop the event")
+}
+
+/// The command of a check names no program.
+pub(super) fn empty_command(value: Span) -> Diagnostic {
+    Diagnostic::new(Code::BadValue, value, "this command names no program")
+        .help("write the program and its arguments: `[\"cargo\", \"test\"]`")
+}
+
+/// `what` wants `expected`; `mended` is the value as it may have been meant.
+pub(super) fn wrong_type(
+    value: Span,
+    what: &str,
+    expected: &str,
+    found: &str,
+    mended: Option<String>,
+) -> Diagnostic {
+    let diagnostic = Diagnostic::new(
+        Code::WrongType,
+        value,
+        format!("{what}: expected {expected}, found {found}"),
+    );
+    match mended {
+        Some(mended) => {
+            let order = format!("write `{mended}`");
+            diagnostic
+                .help(order.clone())
+                .fix(Applicability::Unsafe, order, value, mended)
+        }
+        None => diagnostic.help(format!("write {expected}")),
+    }
+}
+
+/// The object that opens there is `what` and lacks the keys that `needs` names.
+pub(crate) fn missing_key(object: Span, what: &str, needs: &str) -> Diagnostic {
+    Diagnostic::new(Code::MissingKey, object, format!("{what} needs {needs}"))
+        .label("missing in this object")
+        .help(format!("add {needs}"))
+}
+
+/// `name` stands beside `other`, of which an object has only one; `other` counts.
+pub(super) fn ignored_beside(key: Span, name: &str, other: &str) -> Diagnostic {
+    misplaced_key(key, format!("`{name}` beside `{other}` is ignored")).help(format!(
+        "keep one of them, or split it in two, one with `{other}` and one with `{name}`"
+    ))
+}
+
+/// `name` means something only in a state of that type.
+pub(super) fn only_in_type(key: Span, name: &str, kind: &str) -> Diagnostic {
+    misplaced_key(
+        key,
+        format!(
+            "`{name}` means nothing in a state that isn't {}",
+            article(kind)
+        ),
+    )
+    .help(format!("drop it, or write `\"type\": \"{kind}\"`"))
+}
+
+/// The operator asks only whether the field is there.
+pub(super) fn value_of_presence_test(key: Span, operator: &str) -> Diagnostic {
+    misplaced_key(key, format!("`value` beside `{operator}` is ignored"))
+        .note(format!(
+            "`{operator}` asks whether the field is there, not what it is"
+        ))
+        .help("drop `value`, or compare with `eq`")
+}
+
+/// `name` belongs to a transition that invokes a workflow, or into a fork.
+pub(super) fn without_invoke(key: Span, name: &str, inside_fork: bool) -> Diagnostic {
+    if inside_fork {
+        misplaced_key(key, format!("`{name}` beside `fork` is ignored"))
+            .help(format!("move `{name}` into the object of `fork`"))
+    } else {
+        misplaced_key(key, format!("`{name}` without `invoke` is ignored"))
+            .help(format!("drop `{name}`, or name a workflow with `invoke`"))
+    }
+}
+
+/// `internal` in a transition that leads out of its source.
+pub(crate) fn leaves_source(key: Span, source: &str) -> Diagnostic {
+    misplaced_key(
+        key,
+        format!("this transition leaves `{source}` all the same"),
+    )
+    .note("only a transition to states inside its source, or without a target, doesn't leave it")
+    .help("drop the key, or lead to a state inside")
+}
+
+fn article(kind: &str) -> &str {
+    if kind == "history" {
+        "a history state"
+    } else {
+        kind
+    }
+}
+
+fn misplaced_key(key: Span, message: String) -> Diagnostic {
+    Diagnostic::new(Code::MisplacedKey, key, message).label("ignored")
+}

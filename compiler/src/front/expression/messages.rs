@@ -1,0 +1,424 @@
+//! Messages about expressions: `SM510` `broken-expression` and `SM511` `unsupported-expression`.
+
+use std::ops::Range;
+
+use super::Written;
+use crate::diag::{Applicability, Code, Diagnostic, Edit};
+
+fn broken(written: &Written, range: Range<usize>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::BrokenExpression, written.span(range), message)
+}
+
+fn word_at<'w>(written: &'w Written, range: &Range<usize>) -> &'w str {
+    written.text().get(range.clone()).unwrap_or("")
+}
+
+/// What was found there, for a message.
+fn found_at(written: &Written, range: &Range<usize>) -> String {
+    match word_at(written, range) {
+        "" => "the end".to_owned(),
+        word => format!("`{word}`"),
+    }
+}
+
+/// Adds the fix that writes `text` there, if the place can be written to.
+fn with_fix(
+    diagnostic: Diagnostic,
+    written: &Written,
+    range: Range<usize>,
+    title: String,
+    text: String,
+) -> Diagnostic {
+    match written.place(range) {
+        Some(place) => diagnostic.fix(Applicability::Unsafe, title, place, text),
+        None => diagnostic.help(title),
+    }
+}
+
+/// `=`, `and`, `≤` in place of what CEL has.
+pub(super) fn misspelled(written: &Written, range: Range<usize>, right: &str) -> Diagnostic {
+    let wrong = word_at(written, &range);
+    let what = match right {
+        "==" => "equality is",
+        "&&" => "*and* is",
+        "||" => "*or* is",
+        "!" => "*not* is",
+        _ => "this comparison is",
+    };
+    let diagnostic = broken(
+        written,
+        range.clone(),
+        format!("{what} written `{right}`, found `{wrong}`"),
+    );
+    // `not ready` loses its blank: `!ready`.
+    let rest = written.text().get(range.end..).unwrap_or("");
+    let blanks = rest.len() - rest.trim_start().len();
+    let end = if right == "!" {
+        range.end + blanks
+    } else {
+        range.end
+    };
+    let needs_blank = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let before = written
+        .text()
+        .get(..range.start)
+        .unwrap_or("")
+        .chars()
+        .last();
+    let is_glued = |c| right != "!" && needs_blank(c);
+    let text = match (is_glued(before), is_glued(rest.chars().next())) {
+        (true, true) => format!(" {right} "),
+        (true, false) => format!(" {right}"),
+        (false, true) => format!("{right} "),
+        (false, false) => right.to_owned(),
+    };
+    with_fix(
+        diagnostic,
+        written,
+        range.start..end,
+        format!("write `{right}`"),
+        text,
+    )
+}
+
+/// `1 < x < 10`.
+pub(super) fn chained_comparison(
+    written: &Written,
+    first: &Range<usize>,
+    middle: &Range<usize>,
+    second: &Range<usize>,
+) -> Diagnostic {
+    let middle = word_at(written, middle).trim();
+    let message = format!(
+        "comparisons don't chain: found `{}` behind `{}`",
+        word_at(written, second),
+        word_at(written, first)
+    );
+    let diagnostic = broken(written, second.clone(), message)
+        .label("a second comparison")
+        .note("a comparison gives `true` or `false`, which the next one would compare with");
+    let and = format!("&& {middle} ");
+    with_fix(
+        diagnostic,
+        written,
+        second.start..second.start,
+        format!("write `&& {middle}` in front of it"),
+        and,
+    )
+}
+
+/// Something else, or nothing, where a value should stand.
+pub(super) fn expected_value(written: &Written, range: Range<usize>) -> Diagnostic {
+    let found = found_at(written, &range);
+    broken(written, range, format!("expected a value, found {found}"))
+        .label("a field, a number, a text in quotes or a parenthesis belongs here")
+}
+
+/// Something else where an operator should stand.
+pub(super) fn expected_operator(written: &Written, range: Range<usize>) -> Diagnostic {
+    let found = found_at(written, &range);
+    broken(
+        written,
+        range,
+        format!("expected an operator such as `==` or `&&`, found {found}"),
+    )
+    .label("what connects it with what stands before it?")
+    .help("a text needs quotes: `status == \"in progress\"`")
+}
+
+/// Something else behind a dot.
+pub(super) fn expected_name(written: &Written, dot: Range<usize>) -> Diagnostic {
+    broken(written, dot, "expected a name behind the dot").label("a field or a method belongs here")
+}
+
+/// `x not in [1, 2]`.
+pub(super) fn not_in(written: &Written, range: Range<usize>) -> Diagnostic {
+    broken(written, range, "expected an operator, found `not`")
+        .help("put `!` in front of the whole question: `!(status in [\"ok\", \"warn\"])`")
+}
+
+/// `!-x`.
+pub(super) fn mixed_signs(written: &Written, range: Range<usize>) -> Diagnostic {
+    broken(written, range, "`!` and `-` can't stand side by side")
+        .label("one is for truth values, the other for numbers")
+        .help("put the inner one in parentheses")
+}
+
+/// A parenthesis or bracket without its partner.
+pub(super) fn unclosed_bracket(
+    written: &Written,
+    opening: Range<usize>,
+    sign: &str,
+    here: Range<usize>,
+) -> Diagnostic {
+    let opened = word_at(written, &opening).to_owned();
+    let instead = found_at(written, &here);
+    let message = format!("`{opened}` isn't closed: expected `{sign}`, found {instead}");
+    let is_end = word_at(written, &here).is_empty();
+    let diagnostic = broken(written, opening, message).label("opened here");
+    if is_end {
+        let title = format!("write `{sign}` at the end");
+        return with_fix(
+            diagnostic,
+            written,
+            here.start..here.start,
+            title,
+            sign.to_owned(),
+        );
+    }
+    diagnostic.related(written.span(here), format!("`{sign}` belongs before this"))
+}
+
+/// A closing parenthesis that nothing opens.
+pub(super) fn nothing_to_close(written: &Written, range: Range<usize>) -> Diagnostic {
+    let diagnostic =
+        broken(written, range.clone(), "this `)` closes nothing").label("no `(` before it");
+    with_fix(
+        diagnostic,
+        written,
+        range,
+        "remove it".to_owned(),
+        String::new(),
+    )
+}
+
+/// A quote without its partner.
+pub(super) fn unclosed_string(written: &Written, range: Range<usize>) -> Diagnostic {
+    let quote = word_at(written, &range).chars().next().unwrap_or('"');
+    let first = range.start..range.start + 1;
+    broken(
+        written,
+        first,
+        format!("this text isn't closed: no `{quote}` behind it"),
+    )
+    .label("the text begins here")
+    .help("close it where it ends")
+}
+
+/// `“ok”`.
+pub(super) fn curly_quotes(written: &Written, range: Range<usize>) -> Diagnostic {
+    let text = word_at(written, &range);
+    let mut inner = text.chars();
+    inner.next();
+    inner.next_back();
+    let inner = inner.as_str();
+    // A double quote would end a JSON string, or would need a backslash there.
+    let quote = if written.is_in_json() || inner.contains('"') {
+        '\''
+    } else {
+        '"'
+    };
+    let straight = format!("{quote}{inner}{quote}");
+    let diagnostic = broken(
+        written,
+        range.clone(),
+        format!("a text needs straight quotes, found `{text}`"),
+    );
+    with_fix(
+        diagnostic,
+        written,
+        range,
+        format!("write `{straight}`"),
+        straight,
+    )
+}
+
+/// `"\d"`.
+pub(super) fn no_such_escape(written: &Written, range: Range<usize>) -> Diagnostic {
+    let escape = word_at(written, &range).to_owned();
+    broken(written, range, format!("`{escape}` is no escape that a text may have"))
+        .help("write a backslash as `\\\\`; the escapes are those of CEL: `\\n`, `\\t`, `\\\"`, `\\u00e9`, …")
+}
+
+/// A number that no integer or float holds.
+pub(super) fn out_of_range(
+    written: &Written,
+    range: Range<usize>,
+    fits_unsigned: bool,
+) -> Diagnostic {
+    let number = word_at(written, &range).to_owned();
+    let end = range.end;
+    let diagnostic = broken(written, range, format!("`{number}` is past the range of numbers"))
+        .note("integers go from -9223372036854775808 to 9223372036854775807, with a `u` behind them from 0 to 18446744073709551615");
+    if fits_unsigned {
+        let title = format!("write `{number}u`");
+        return with_fix(diagnostic, written, end..end, title, "u".to_owned());
+    }
+    diagnostic
+}
+
+/// A word that CEL keeps for itself.
+pub(super) fn reserved_word(written: &Written, range: Range<usize>) -> Diagnostic {
+    let name = word_at(written, &range).to_owned();
+    broken(
+        written,
+        range,
+        format!("`{name}` can't be the name of a field"),
+    )
+    .label("CEL keeps this word for itself")
+    .help("give the field another name")
+}
+
+/// A call with too few, too many or other arguments than it takes.
+pub(super) fn wrong_argument(written: &Written, range: Range<usize>, name: &str) -> Diagnostic {
+    let takes = match name {
+        "has" => "the name of a field: `has(plan)`, `has(order.total)`",
+        "in_state" => "the id of a state in quotes: `in_state(\"paid\")`",
+        "size" => "one value, `size(items)`, or stands behind it: `items.size()`",
+        _ => "one text: `name.startsWith(\"a\")`",
+    };
+    let found = found_at(written, &range);
+    broken(
+        written,
+        range,
+        format!("`{name}` takes {takes}; found {found}"),
+    )
+}
+
+/// Prose where an expression is asked for.
+pub(super) fn prose_as_value(written: &Written, edits: Vec<Edit>) -> Diagnostic {
+    let text = written.text();
+    let diagnostic = Diagnostic::new(
+        Code::BrokenExpression,
+        written.whole(),
+        format!("`{text}` isn't an expression"),
+    )
+    .note("a text in an expression has quotes of its own");
+    if edits.is_empty() {
+        return diagnostic.help(format!("for a text write `'{text}'`"));
+    }
+    diagnostic.fix_all(
+        Applicability::Unsafe,
+        format!("make it the text `'{text}'`"),
+        edits,
+    )
+}
+
+fn unsupported(written: &Written, range: Range<usize>, what: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::UnsupportedExpression,
+        written.span(range),
+        format!("{what} can't be used in an expression"),
+    )
+}
+
+/// `a ? b : c`.
+pub(super) fn conditional(written: &Written, range: Range<usize>) -> Diagnostic {
+    unsupported(written, range, "`? :`")
+        .label("a choice of values")
+        .help("for a truth value write `(a && b) || (!a && c)`; for an action make two transitions, each with its guard")
+}
+
+/// `a[0]`.
+pub(super) fn index(written: &Written, range: Range<usize>) -> Diagnostic {
+    unsupported(written, range, "an index (`[…]`)")
+        .label("a place in a list, or a key")
+        .help("ask `x in list` whether a list has a value, and write a field of an object with a dot: `order.total`")
+}
+
+/// `[1, 2]` that isn't behind `in`.
+pub(super) fn list(written: &Written, range: Range<usize>) -> Diagnostic {
+    unsupported(written, range, "a list here")
+        .label("a list may only stand behind `in`")
+        .help("write `x in [1, 2]`")
+}
+
+/// `{"a": 1}`.
+pub(super) fn object(written: &Written, range: Range<usize>) -> Diagnostic {
+    unsupported(written, range, "an object (`{…}`)").help("compare or assign its fields one by one")
+}
+
+/// `a ** b`.
+pub(super) fn power(written: &Written, range: Range<usize>) -> Diagnostic {
+    unsupported(written, range, "a power (`**`)").help("write the product: `x * x`")
+}
+
+/// `b"…"`.
+pub(super) fn bytes(written: &Written, range: Range<usize>) -> Diagnostic {
+    unsupported(written, range, "a text of bytes (`b\"…\"`)").help("write it without the `b`")
+}
+
+/// `x in [a, b]`.
+pub(super) fn list_item(written: &Written, range: Range<usize>) -> Diagnostic {
+    let item = written.text().get(range.clone()).unwrap_or("").to_owned();
+    unsupported(written, range, &format!("`{item}` as an item of a list"))
+        .label("a list holds numbers, texts, `true`, `false` or `null`")
+        .help(format!(
+            "compare with it on its own: `x == {item} || x in […]`"
+        ))
+}
+
+/// `(a + b).c`.
+pub(super) fn field_of_value(written: &Written, range: Range<usize>) -> Diagnostic {
+    unsupported(written, range, "a field of a computed value")
+        .help("read fields by their own path: `order.total`")
+}
+
+/// `all(…)`, `isValid()`, `string(x)`.
+pub(super) fn function(
+    written: &Written,
+    range: Range<usize>,
+    whole: Range<usize>,
+    name: &str,
+    is_empty: bool,
+) -> Diagnostic {
+    let known = "the functions are `has(field)`, `size(value)` and `in_state(\"state\")`";
+    if is_empty && name != "now" {
+        let diagnostic = Diagnostic::new(
+            Code::UnsupportedExpression,
+            written.span(whole.clone()),
+            format!("a guard is asked by its name: found the call `{name}()`"),
+        )
+        .note(known);
+        let title = format!("write `{name}`");
+        return match written.place(whole) {
+            Some(place) => diagnostic.fix(Applicability::Unsafe, title, place, name),
+            None => diagnostic.help(title),
+        };
+    }
+    let diagnostic = unsupported(written, range, &format!("the function `{name}`"));
+    match name {
+        "int" | "uint" | "double" | "string" | "bool" | "bytes" | "dyn" | "type" => diagnostic
+            .help("values aren't converted: give the field the type that you compare with"),
+        "timestamp" | "duration" | "now" => diagnostic.help(
+            "time comes from outside: send it with an event, or use a transition `after 30s`",
+        ),
+        "exists" | "count" => diagnostic.help("ask `has(field)` whether a field is there"),
+        "length" | "len" => diagnostic.help("write `size(value)`"),
+        _ => diagnostic.note(known).help(format!(
+            "have the host answer it: a guard `{name}`, without arguments"
+        )),
+    }
+}
+
+/// `.matches()`, `.all()`, `.includes()`.
+pub(super) fn method(written: &Written, range: Range<usize>, name: &str) -> Diagnostic {
+    let place = range.clone();
+    let diagnostic = unsupported(written, range, &format!("the method `{name}`"));
+    let plain = name.replace('_', "").to_lowercase();
+    let meant = match plain.as_str() {
+        "startswith" | "hasprefix" => "startsWith",
+        "endswith" | "hassuffix" => "endsWith",
+        "includes" | "contains" | "has" => "contains",
+        "length" | "len" | "count" | "size" => "size",
+        "matches" | "match" | "test" => {
+            return diagnostic
+                .label("regular expressions aren't supported")
+                .help("use `startsWith`, `endsWith` or `contains`, or `in` with the texts that are meant");
+        }
+        "all" | "exists" | "existsone" | "map" | "filter" | "some" | "every" => {
+            return diagnostic
+                .label("walks over a list")
+                .help("ask `x in list` whether a list has a value; for more have the host answer it as a guard");
+        }
+        _ => {
+            return diagnostic
+                .help("the methods are `startsWith`, `endsWith`, `contains` and `size`");
+        }
+    };
+    let title = format!("write `{meant}`");
+    match written.place(place) {
+        Some(place) => diagnostic.fix(Applicability::Unsafe, title, place, meant),
+        None => diagnostic.help(title),
+    }
+}

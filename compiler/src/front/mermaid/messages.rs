@@ -1,0 +1,82 @@
+//! Messages that several files send, and helpers for messages.
+
+use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
+
+/// Longest piece of an author's text that a message repeats. Unit: characters. Why: a message is read on one line.
+const MAX_QUOTE: usize = 48;
+
+/// The start of a text, on one line, as a message shows it.
+pub(super) fn quote(text: &str) -> String {
+    let line = text.lines().next().unwrap_or("").trim();
+    if line.chars().count() <= MAX_QUOTE {
+        return line.to_owned();
+    }
+    let mut short: String = line.chars().take(MAX_QUOTE - 1).collect();
+    short.push('…');
+    short
+}
+
+/// A text as one name: all that can't stand in a name becomes `_`.
+pub(super) fn slug(text: &str) -> String {
+    let mut name = String::new();
+    for c in text.trim().chars() {
+        if c.is_alphanumeric() || c == '_' {
+            name.push(c);
+        } else if !name.is_empty() && !name.ends_with('_') {
+            name.push('_');
+        }
+    }
+    let name = name.trim_end_matches('_');
+    if name.is_empty() {
+        "state_1".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Creates an `SM122` diagnostic (`swallowed-line`): a keyword that lacks something takes the lines after it.
+fn swallowed_line(keyword: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::SwallowedLine, keyword, message)
+}
+
+/// `classDef a` without styles, `accTitle:` without a text.
+pub(super) fn swallows_line(keyword: Span, word: &str, line: Span, text: &str) -> Diagnostic {
+    swallowed_line(
+        keyword,
+        format!("`{word}` takes the line `{}` for its own", quote(text)),
+    )
+    .related(line, "nothing else is made of it")
+    .help(format!("complete the line of `{word}`, or remove it"))
+}
+
+/// A note without `end note`, in front of one that has it.
+pub(super) fn note_swallows_note(keyword: Span, text: Span) -> Diagnostic {
+    swallowed_line(keyword, "this note goes on up to the `end note` of another")
+        .related(text, "all this is its text")
+        .help("put an `end note` where it should end")
+}
+
+/// `accDescr {` without its `}`.
+pub(super) fn unclosed_description(keyword: Span, text: Span) -> Diagnostic {
+    swallowed_line(
+        keyword,
+        "this description goes on up to the end of the diagram",
+    )
+    .related(text, "all this is its text")
+    .help("close it with `}`")
+}
+
+/// `%%{init: …` without its `}%%`.
+pub(super) fn unclosed_directive(sign: Span, directive: Span) -> Diagnostic {
+    swallowed_line(sign, "this directive isn't closed")
+        .related(directive, "nothing is drawn of all this")
+        .help("close it with `}%%`; a comment begins with `%%` and no brace")
+}
+
+/// `%%{ two words }%%`, which Mermaid reads as far as the first.
+pub(super) fn cut_directive(sign: Span, directive: Span) -> Diagnostic {
+    swallowed_line(sign, "this directive ends in front of its `}%%`")
+        .related(directive, "Mermaid reads only this as the directive")
+        .help("write `%%{init: {…}}%%`; a comment begins with `%%` and no brace")
+}

@@ -1,0 +1,437 @@
+//! `SM105` `syntax-error`: messages for statements that Mermaid can't read, one for each statement.
+
+use crate::diag::{Applicability, Code, Diagnostic, Edit};
+use crate::front::mermaid::messages::{quote, slug};
+use crate::source::{Span, Spanned};
+
+/// Creates an `SM105` diagnostic.
+fn error(span: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::SyntaxError, span, message)
+}
+
+/// Whatever has no better words.
+pub(super) fn unexpected(span: Span, text: &str) -> Diagnostic {
+    let text = quote(text);
+    error(span, format!("`{text}` can't stand here"))
+        .label("no statement goes on like this")
+        .help("a statement is a state, `a : text`, `a --> b : label`, `state a { … }` or a note")
+}
+
+/// `stateDiagram` once more.
+pub(super) fn second_header(span: Span) -> Diagnostic {
+    error(span, "a diagram has one header")
+        .label("a second header")
+        .help("put another machine into a section and a fence of its own")
+}
+
+/// `--` outside of braces, or a sign like it inside.
+pub(super) fn misplaced_divider(span: Span, inside: bool) -> Diagnostic {
+    if inside {
+        return error(span, "regions are divided by exactly `--`").fix(
+            Applicability::Safe,
+            "write `--`",
+            span,
+            "--",
+        );
+    }
+    error(
+        span,
+        "`--` divides the regions of a composite, and here is none",
+    )
+    .label("outside of braces")
+    .help("put the regions between the braces of a `state name { … }`")
+}
+
+/// A `{` behind nothing that can have a body.
+pub(super) fn misplaced_brace(span: Span, behind_statement: bool) -> Diagnostic {
+    let message = if behind_statement {
+        "a body can't stand behind this statement"
+    } else {
+        "a body needs `state` and a name in front of its `{`, on the same line"
+    };
+    error(span, message).help("write `state name {`")
+}
+
+/// `a {` where `state a {` was meant.
+pub(super) fn composite_without_state(span: Span, id: &Spanned<String>, alone: bool) -> Diagnostic {
+    let name = quote(&id.value);
+    let finding = error(span, format!("a body needs `state` in front of `{name}`"))
+        .label("this opens a body")
+        .related(id.span, "of this state");
+    if alone {
+        finding.fix(
+            Applicability::Safe,
+            format!("write `state {name} {{`"),
+            id.span.before(),
+            "state ",
+        )
+    } else {
+        finding.help(format!(
+            "end the transition's line, and open `state {name} {{` on the next"
+        ))
+    }
+}
+
+/// More braces than the tree keeps.
+pub(super) fn nested_too_deep(span: Span, most: usize) -> Diagnostic {
+    error(span, format!("composites are nested deeper than {most}"))
+        .label("what stands inside is read as if it stood outside")
+        .help("flatten the machine, or split it")
+}
+
+/// `a -->` and nothing behind it.
+pub(super) fn arrow_without_target(arrow: Span) -> Diagnostic {
+    error(arrow, "expected a state's name behind `-->`")
+        .label("this leads nowhere")
+        .help("name the target on the same line: `a --> b`")
+}
+
+/// `a --> : label`.
+pub(super) fn label_without_target(arrow: Span) -> Diagnostic {
+    error(arrow, "expected a state's name between `-->` and the label")
+        .label("this leads nowhere")
+        .help("name the target: `a --> b : label`")
+}
+
+/// `--> b`.
+pub(super) fn arrow_without_source(arrow: Span) -> Diagnostic {
+    error(arrow, "expected a state's name in front of `-->`")
+        .label("this comes from nowhere")
+        .help("name the source on the same line: `a --> b`")
+}
+
+/// `a --> b --> c`.
+pub(super) fn chained_arrow(
+    arrow: Span,
+    name: &str,
+    insertion: Option<(Span, String)>,
+) -> Diagnostic {
+    let name = quote(name);
+    let finding = error(arrow, "a transition has one arrow")
+        .label("a second one")
+        .help(format!("begin another transition with `{name} -->`"));
+    match insertion {
+        Some((place, line)) => finding.fix(
+            Applicability::Safe,
+            "write two transitions",
+            place,
+            format!("{line}{name} "),
+        ),
+        None => finding,
+    }
+}
+
+/// `->`, `--->`, `-.->` and their kin.
+pub(super) fn misspelt_arrow(span: Span, written: &str) -> Diagnostic {
+    error(
+        span,
+        format!("an arrow is written `-->`, not `{}`", quote(written)),
+    )
+    .fix(Applicability::Safe, "write `-->`", span, "-->")
+}
+
+/// `b <-- a`; what to write instead, and where, if the statement can be turned around.
+pub(super) fn backward_arrow(span: Span, turned: Option<(Span, String)>) -> Diagnostic {
+    let finding = error(span, "arrows lead from left to right").label("this one leads to the left");
+    match turned {
+        Some((place, text)) => finding.fix(
+            Applicability::Unsafe,
+            format!("write `{}`", quote(&text)),
+            place,
+            text,
+        ),
+        None => finding.help("write the source first: `a --> b : label`"),
+    }
+}
+
+/// `a <-> b`.
+pub(super) fn two_way_arrow(span: Span, written: &str) -> Diagnostic {
+    error(
+        span,
+        format!("an arrow is written `-->`, not `{}`", quote(written)),
+    )
+    .help("a transition leads one way; write a second one for the way back")
+}
+
+/// `a -- text --> b`.
+pub(super) fn label_inside_arrow(span: Span, text: &str) -> Diagnostic {
+    let text = if text.is_empty() { "label" } else { text };
+    error(span, "a label can't stand inside of an arrow")
+        .label("the arrow begins here")
+        .help(format!(
+            "put it behind the target: `a --> b : {}`",
+            quote(text)
+        ))
+}
+
+/// `a:::` and nothing behind it.
+pub(super) fn class_without_name(mark: Span) -> Diagnostic {
+    error(mark, "expected a class's name behind `:::`")
+}
+
+/// `:::c` behind nothing.
+pub(super) fn class_without_state(mark: Span) -> Diagnostic {
+    error(mark, "expected a state's name in front of `:::`")
+}
+
+/// `a:::b:::c`.
+pub(super) fn second_class(mark: Span) -> Diagnostic {
+    error(mark, "`:::` can't stand here")
+        .help("a state's mention takes one class; give it another with a `class` line")
+}
+
+/// `classDef default …`.
+pub(super) fn default_class(word: Span) -> Diagnostic {
+    error(word, "a state diagram has no class `default`")
+        .help("define a class of another name and give it to the states that shall have it")
+        .note("Mermaid's documentation shows `classDef default` for flowcharts; in state diagrams it is refused")
+}
+
+/// `classDef my-class …` and the like.
+pub(super) fn style_subject(word: Span, keyword: &str, text: &str) -> Diagnostic {
+    let what = match keyword {
+        "classDef" => "a class's name",
+        _ => "the states' names",
+    };
+    let text = quote(text);
+    error(word, format!("`{keyword}` can't take `{text}`"))
+        .label(format!("expected {what}"))
+        .help("here names are made of the letters a to z, digits and `_` only")
+}
+
+/// `click a` without both of its texts.
+pub(super) fn incomplete_link(line: Span) -> Diagnostic {
+    error(line, "a link needs an address and a text in quotes")
+        .help("write `click name \"address\" \"text\"` or `click name href \"address\"`")
+}
+
+/// More than a link has.
+pub(super) fn overlong_link(line: Span, href: bool) -> Diagnostic {
+    let message = if href {
+        "a link with `href` has an address and nothing more"
+    } else {
+        "nothing can stand behind a link's text"
+    };
+    error(line, message)
+        .help("write `click name \"address\" \"text\"` or `click name href \"address\"`")
+}
+
+/// Blanks behind a link, which swallow the line end that it needs.
+pub(super) fn blanks_after_link(blanks: Span) -> Diagnostic {
+    error(blanks, "a link's line must end right behind its last quote").fix(
+        Applicability::Safe,
+        "remove the blanks",
+        blanks,
+        "",
+    )
+}
+
+/// `scale 350`.
+pub(super) fn bad_scale(place: Span) -> Diagnostic {
+    error(place, "a scale is a number and `width`")
+        .help("write `scale 350 width`, or remove the line")
+}
+
+/// `state Two words {`.
+pub(super) fn name_of_several_words(span: Span, words: &str) -> Diagnostic {
+    let id = slug(words);
+    let words = quote(words);
+    error(
+        span,
+        format!("a composite's name is one word, not `{words}`"),
+    )
+    .label("several words")
+    .fix(
+        Applicability::Unsafe,
+        format!("write `state \"{words}\" as {id} {{`"),
+        span,
+        format!("\"{words}\" as {id}"),
+    )
+}
+
+/// `state a : The title {`.
+pub(super) fn title_after_composite(span: Span, id: &str, title: &str) -> Diagnostic {
+    let shown = quote(title);
+    error(
+        span,
+        format!("the title `{shown}` can't stand behind the composite's name"),
+    )
+    .fix(
+        Applicability::Safe,
+        format!("write `state \"{shown}\" as {} {{`", quote(id)),
+        span,
+        format!("\"{title}\" as {id}"),
+    )
+}
+
+/// `state Title as id`.
+pub(super) fn unquoted_title(span: Span, title: &str, id: &str) -> Diagnostic {
+    let title = quote(title);
+    error(span, format!("the title `{title}` needs quotes"))
+        .help(format!("write `state \"{title}\" as {}`", quote(id)))
+}
+
+/// `state "title"` without `as id`.
+pub(super) fn title_without_id(span: Span, title: &str, braced: bool) -> Diagnostic {
+    let brace = if braced { " {" } else { "" };
+    let shown = quote(title);
+    error(
+        span,
+        format!("expected `as` and a name behind the title `{shown}`"),
+    )
+    .label("only a title")
+    .help(format!(
+        "write `state \"{shown}\" as {}{brace}`",
+        slug(title)
+    ))
+}
+
+/// `state "title` without its second quote.
+pub(super) fn unclosed_title(span: Span) -> Diagnostic {
+    error(span, "this title has no second quote").help("write `state \"title\" as name`")
+}
+
+/// `state "" as id`, `state as id`.
+pub(super) fn as_without_title(span: Span) -> Diagnostic {
+    error(span, "expected a title between `state` and `as`")
+        .help("write `state \"title\" as name`; a state named `as` can't be declared")
+}
+
+/// `a --> b : std::x`.
+pub(super) fn double_colon(span: Span) -> Diagnostic {
+    let first = Span {
+        end: span.start + 1,
+        ..span
+    };
+    error(span, "`::` can't stand in a text")
+        .label("the text ends here")
+        .fix(
+            Applicability::Safe,
+            "write the first colon as `#58;`",
+            first,
+            "#58;",
+        )
+}
+
+/// `a --> b : label:`.
+pub(super) fn trailing_colon(span: Span) -> Diagnostic {
+    error(span, "a text can't end in a colon").fix(
+        Applicability::Safe,
+        "remove the colon",
+        span,
+        "",
+    )
+}
+
+/// `a --> b :`.
+pub(super) fn empty_text(span: Span) -> Diagnostic {
+    error(span, "expected a text behind the colon").fix(
+        Applicability::Safe,
+        "remove the colon",
+        span,
+        "",
+    )
+}
+
+/// `: text` with nothing in front of it.
+pub(super) fn text_without_state(span: Span) -> Diagnostic {
+    error(
+        span,
+        "expected a state or a transition in front of the colon",
+    )
+    .label("whose text is this?")
+    .help("write `a : text` or `a --> b : label` on one line")
+}
+
+/// `state x <<choice>> : text`, `state "t" as x` and a text on a line of its own.
+pub(super) fn text_after_declaration(span: Span) -> Diagnostic {
+    error(span, "a text can't stand behind this declaration")
+        .help("describe the state on a line of its own: `name : text`")
+}
+
+/// `my-state`.
+pub(super) fn dash_in_name(span: Span, name: &str) -> Diagnostic {
+    let better = name.trim_matches('-').replace('-', "_");
+    error(span, "a dash can't stand in a state's name")
+        .label(format!(
+            "read as far as `{}`",
+            quote(name.split('-').next().unwrap_or(""))
+        ))
+        .fix(
+            Applicability::Unsafe,
+            format!("write `{}`", quote(&better)),
+            span,
+            better,
+        )
+}
+
+/// A keyword where a name is expected.
+pub(super) fn keyword_as_name(span: Span, word: &str) -> Diagnostic {
+    error(
+        span,
+        format!("`{word}` is a keyword and can't name a state here"),
+    )
+    .help(format!("name the state otherwise: `{word}_`, `my_{word}`"))
+}
+
+/// `"a title"` where a name is expected.
+pub(super) fn quoted_name(span: Span, text: &str) -> Diagnostic {
+    let title = text.trim().trim_matches('"');
+    let id = slug(title);
+    error(span, "a state's name can't stand in quotes")
+        .label("a title")
+        .help(format!(
+            "declare `state \"{}\" as {id}` and use `{id}` here",
+            quote(title)
+        ))
+}
+
+/// `note over a`.
+pub(super) fn note_side(span: Span, word: &str) -> Diagnostic {
+    let word = quote(word);
+    error(span, format!("a note can't stand `{word}`"))
+        .label("expected `left of` or `right of`")
+        .help("write `note right of name : text`")
+}
+
+/// `note right of` and no name.
+pub(super) fn note_without_state(line: Span) -> Diagnostic {
+    error(line, "expected a state's name behind the note's side")
+        .help("write `note right of name : text`")
+}
+
+/// A note without a text, or without its end.
+pub(super) fn note_without_text(line: Span) -> Diagnostic {
+    error(line, "this note has no text, or no `end note`")
+        .help("write `note right of name : text`, or the text on lines of its own and `end note` on the last")
+}
+
+/// A colon inside of a note's text on one line.
+pub(super) fn colon_in_note(span: Span) -> Diagnostic {
+    error(span, "a colon can't stand in a note of one line")
+        .label("the note ends here")
+        .fix(
+            Applicability::Safe,
+            "write the colon as `#58;`",
+            span,
+            "#58;",
+        )
+        .help("or write the text on lines of its own, with `end note` on the last")
+}
+
+/// `note "text"` without `as name`, or with a text that begins with `as`.
+pub(super) fn bad_floating_note(line: Span) -> Diagnostic {
+    error(line, "a floating note is a text in quotes, `as` and a name")
+        .help("write `note \"text\" as name`; the text can't begin with `as`")
+}
+
+/// `end note` where no note is open. `removal` takes the line away.
+pub(super) fn stray_end_note(span: Span, removal: Option<Edit>) -> Diagnostic {
+    let finding = error(span, "no note is open here")
+        .label("ends nothing")
+        .note("a note with its text behind a colon ends with its line");
+    match removal {
+        Some(edit) => finding.fix_all(Applicability::Safe, "remove this `end note`", vec![edit]),
+        None => finding.help("remove this `end note`"),
+    }
+}

@@ -1,0 +1,291 @@
+//! Messages that several files send, those of [`crate::lower::scxml`] included.
+
+use crate::diag::{Applicability, Code, Diagnostic, nearest};
+use crate::source::{Span, Spanned};
+
+/// Choices for a message: `` `a`, `b` or `c` ``.
+pub(super) fn choices(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+fn misplaced(place: Span, message: String) -> Diagnostic {
+    Diagnostic::new(Code::MisplacedContent, place, message)
+}
+
+/// The document's root is another element.
+pub(super) fn not_scxml(tag: Span, name: &str) -> Diagnostic {
+    misplaced(tag, format!("`<{name}>` is no SCXML document"))
+        .label("must be `scxml`")
+        .help("write `<scxml xmlns=\"http://www.w3.org/2005/07/scxml\" version=\"1.0\">`")
+}
+
+/// An element that means something elsewhere.
+pub(super) fn misplaced_element(
+    tag: Span,
+    name: &str,
+    around: &str,
+    allowed: &[&str],
+) -> Diagnostic {
+    let found = misplaced(tag, format!("`<{name}>` can't stand in `<{around}>`"))
+        .label("means nothing here");
+    if allowed.is_empty() {
+        return found.help(format!("`<{around}>` has nothing inside: move it out"));
+    }
+    found.help(format!("`<{around}>` may hold {}", choices(allowed)))
+}
+
+/// Words between elements.
+pub(super) fn misplaced_text(place: Span, around: &str) -> Diagnostic {
+    misplaced(place, format!("`<{around}>` holds no text"))
+        .label("would be lost")
+        .help("remove it, or make it a comment: `<!-- … -->`")
+}
+
+/// One is enough.
+pub(super) fn second_element(place: Span, name: &str, around: &str) -> Diagnostic {
+    misplaced(place, format!("a second `<{name}>` of one `<{around}>`"))
+        .label("which of them counts?")
+        .help("remove one of them")
+}
+
+/// Nothing comes after `<else>`.
+pub(super) fn after_else(tag: Span, name: &str) -> Diagnostic {
+    misplaced(tag, format!("`<{name}>` can't stand behind `<else>`"))
+        .label("never done")
+        .help("put `<else/>` last")
+}
+
+/// A block of actions that stands behind one that may fail.
+pub(crate) fn second_block(place: Span, element: &str) -> Diagnostic {
+    misplaced(
+        place,
+        format!("a second `<{element}>` behind one that may fail"),
+    )
+    .label("would be skipped with it")
+    .note("SCXML goes on with the next block where one fails; here they are one list")
+    .help("put what may fail last")
+}
+
+fn missing_part(tag: Span, message: String) -> Diagnostic {
+    Diagnostic::new(Code::MissingPart, tag, message)
+}
+
+/// An attribute is missing.
+pub(crate) fn missing_attribute(tag: Span, element: &str, name: &str) -> Diagnostic {
+    missing_part(tag, format!("`<{element}>` has no `{name}`"))
+        .label(format!("needs `{name}=\"…\"`"))
+        .help(format!("write `{name}=\"…\"`"))
+}
+
+/// An element inside is missing.
+pub(super) fn missing_element(tag: Span, element: &str, name: &str) -> Diagnostic {
+    missing_part(tag, format!("`<{element}>` has no `<{name}>` inside"))
+        .label(format!("needs a `<{name}>`"))
+        .help(format!("write `<{name} target=\"…\"/>` inside"))
+}
+
+/// A history doesn't say where it leads while nothing is recorded.
+pub(super) fn missing_default_transition(tag: Span) -> Diagnostic {
+    missing_part(tag, "this history has no default transition".to_owned())
+        .label("leads nowhere the first time")
+        .help("write `<transition target=\"…\"/>` inside, with a state beside the history")
+}
+
+/// A document, or a state that only a history stands in, has no state to be in.
+pub(crate) fn missing_states(tag: Span, element: &str) -> Diagnostic {
+    missing_part(tag, format!("`<{element}>` has no state inside"))
+        .label("nothing can be active here")
+        .help("write `<state id=\"…\"/>` inside")
+}
+
+fn bad_attribute(place: Span, message: String) -> Diagnostic {
+    Diagnostic::new(Code::BadAttribute, place, message)
+}
+
+/// The value is none of those that it may be.
+pub(super) fn not_a_choice(value: &Spanned<String>, name: &str, allowed: &[&str]) -> Diagnostic {
+    let found = bad_attribute(value.span, format!("`{name}` can't be `{}`", value.value))
+        .label(format!("may be {}", choices(allowed)));
+    if (name, allowed) == ("target", ["#_internal"].as_slice()) {
+        return found
+            .help("leave it out to send to this machine; what goes elsewhere is the host's");
+    }
+    match nearest(&value.value, allowed.iter().copied()) {
+        Some(near) => found.help(format!("did you mean `{near}`?")).fix(
+            Applicability::Unsafe,
+            format!("write `{near}`"),
+            value.span,
+            near,
+        ),
+        None => found.help("write one of those, or leave it out"),
+    }
+}
+
+/// Nothing is written where something must be.
+pub(super) fn empty_attribute(place: Span, name: &str) -> Diagnostic {
+    bad_attribute(place, format!("`{name}` is empty"))
+        .help("write a value, or leave the attribute out")
+}
+
+/// A name has white space or a wildcard in it.
+pub(super) fn not_one_name(value: &Spanned<String>, name: &str) -> Diagnostic {
+    bad_attribute(value.span, format!("`{}` can't be one name", value.value))
+        .label(format!("`{name}` is one name, without spaces and `*`"))
+        .help("write `_` or `.` instead")
+}
+
+/// No time.
+pub(super) fn bad_delay(value: &Spanned<String>) -> Diagnostic {
+    bad_attribute(value.span, format!("`{}` is no delay", value.value))
+        .label("not a time in whole milliseconds")
+        .help("write a time such as `500ms` or `1.5s`")
+}
+
+/// An internal event is never delayed.
+pub(super) fn delayed_internal_event(value: &Spanned<String>) -> Diagnostic {
+    bad_attribute(value.span, "an internal event can't be delayed".to_owned())
+        .label("the internal queue has no clock")
+        .help("remove the delay, or the target `#_internal`")
+}
+
+/// An event of completion of what is never done.
+pub(crate) fn never_done(event: &Spanned<String>) -> Diagnostic {
+    bad_attribute(event.span, format!("nothing ever raises `{}`", event.value))
+        .label("no state of that name is ever done")
+        .note("a state is done when a `<final>` in it is entered, a parallel when all its regions are")
+        .help("name a state that has a `<final>` inside")
+}
+
+/// Two elements of one name do different things.
+pub(crate) fn action_name_reused(name: &Spanned<String>, first: Span) -> Diagnostic {
+    bad_attribute(
+        name.span,
+        format!("another action is called `{}`", name.value),
+    )
+    .label("does something else")
+    .related(first, "the other one")
+    .help("an action has one name wherever it is done: choose another")
+}
+
+/// What can be done about copies that make no transition of the root.
+const OF_ROOT: &str = "give each state in `<scxml>` that isn't final the same copies, behind its own transitions, or remove the attribute";
+
+/// Two copies of a transition of the root say different things.
+pub(super) fn copies_differ(place: Span, first: Span) -> Diagnostic {
+    let message = "this copy of a transition of the root isn't like the first".to_owned();
+    bad_attribute(place, message)
+        .label("does something else")
+        .related(first, "the first copy")
+        .help(OF_ROOT)
+}
+
+/// A state lacks a copy that another has.
+pub(super) fn copy_missing(state: Span, first: Span) -> Diagnostic {
+    let message = "a copy of a transition of the root is missing in this state".to_owned();
+    bad_attribute(state, message)
+        .label("would do nothing then")
+        .related(first, "the first copy")
+        .help(OF_ROOT)
+}
+
+/// A state has a copy that the first state doesn't have.
+pub(super) fn surplus_copy(place: Span) -> Diagnostic {
+    let message = "this copy of a transition of the root is missing in the first state".to_owned();
+    bad_attribute(place, message)
+        .label("the first state would do nothing then")
+        .help(OF_ROOT)
+}
+
+/// Copies are numbered in their order.
+pub(super) fn copy_number(mark: &Spanned<String>, expected: usize) -> Diagnostic {
+    let message = format!("`statemark:root` can't be `{}` here", mark.value);
+    let expected = expected.to_string();
+    bad_attribute(mark.span, message)
+        .label("copies of the root's transitions are numbered from 1")
+        .help(format!("write `{expected}`"))
+        .fix(
+            Applicability::Unsafe,
+            format!("write `{expected}`"),
+            mark.span,
+            &expected,
+        )
+}
+
+/// A copy in front of a state's own transitions would be taken before those.
+pub(super) fn copy_before_own(place: Span) -> Diagnostic {
+    let message =
+        "a copy of a transition of the root stands in front of the state's own".to_owned();
+    bad_attribute(place, message)
+        .label("would be taken before those")
+        .help(OF_ROOT)
+}
+
+fn always_fails(place: Span, message: String) -> Diagnostic {
+    Diagnostic::new(Code::AlwaysFails, place, message)
+        .label("always fails")
+        .note("SCXML raises `error.execution` here, and does nothing behind it in the same block")
+}
+
+/// An event is sent to what isn't a place, or by what isn't a way.
+pub(super) fn unknown_target_of_send(value: &Spanned<String>, name: &str) -> Diagnostic {
+    always_fails(
+        value.span,
+        format!("`{name}` can't be `{}`, so nothing is sent", value.value),
+    )
+    .help(format!("leave `{name}` out to send to this machine"))
+}
+
+/// A value is assigned to what isn't declared.
+pub(crate) fn undeclared_location<'k>(
+    location: &Spanned<String>,
+    known: impl Iterator<Item = &'k str>,
+) -> Diagnostic {
+    let found = always_fails(
+        location.span,
+        format!(
+            "`{}` is no place in the data, so nothing is assigned",
+            location.value
+        ),
+    );
+    match nearest(&location.value, known) {
+        Some(near) => found.help(format!("did you mean `{near}`?")),
+        None => found.help("declare it: `<data id=\"…\"/>` in a `<datamodel>`"),
+    }
+}
+
+/// A value is to be computed by what is no expression.
+pub(crate) fn no_expression(place: Span) -> Diagnostic {
+    always_fails(
+        place,
+        "this is no expression, so it has no value".to_owned(),
+    )
+    .help("write an expression: a value, or what computes one")
+}
+
+/// An initial value is no expression.
+pub(crate) fn no_initial_value(place: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::AlwaysFails,
+        place,
+        "this is no expression, so there is no value at first",
+    )
+    .label("always fails")
+    .note("SCXML raises `error.execution` here when the machine starts")
+    .help("write a value, or leave it out")
+}
+
+/// A condition is no expression.
+pub(crate) fn no_condition(place: Span) -> Diagnostic {
+    Diagnostic::new(
+        Code::AlwaysFails,
+        place,
+        "this is no expression, so the transition is never taken",
+    )
+    .label("always fails")
+    .note("SCXML takes such a condition for false")
+    .help("write a condition, or remove the transition")
+}
