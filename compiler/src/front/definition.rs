@@ -21,9 +21,8 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-use crate::diag::{Code, Diagnostic, Diags};
+use crate::diag::Diags;
 use crate::excerpt::Excerpt;
-use crate::source::Span;
 use ast::Definition;
 use json::Place;
 use jsonc_parser::ast::{Object, Value};
@@ -118,36 +117,16 @@ fn unwrap<'o, 't>(
     for property in &outer.properties {
         let name = property.name.as_str();
         if keys::WRAPPER.key(name).is_none() && keys::MACHINE.key(name).is_some() {
-            diags.push(key_beside_wrapped(place.range(&property.name), name));
+            diags.push(messages::key_outside_wrapper(
+                place.range(&property.name),
+                name,
+            ));
         }
     }
     check::wrapper(place, outer, diags);
     let Value::Object(machine) = inner else {
-        diags.push(nothing_wrapped(place.of(inner), json::words(inner)));
+        diags.push(messages::empty_wrapper(place.of(inner), json::words(inner)));
         return None;
     };
     Some((machine, json::get(outer, "upstream_servers")))
-}
-
-/// The key of a machine stands beside `definition` instead of in it.
-fn key_beside_wrapped(key: Span, name: &str) -> Diagnostic {
-    Diagnostic::new(
-        Code::BadWrapper,
-        key,
-        format!("`{name}` stands beside `definition`, where it isn't read"),
-    )
-    .note("an object with the key `definition` is a wrapper: the machine is what that key holds")
-    .help(format!(
-        "move `{name}` into `definition`, or drop the wrapper"
-    ))
-}
-
-/// `definition` holds no machine.
-fn nothing_wrapped(value: Span, found: &str) -> Diagnostic {
-    Diagnostic::new(
-        Code::BadWrapper,
-        value,
-        format!("`definition` must hold a machine: expected an object, found {found}"),
-    )
-    .help("write the machine there as an object, with `states` and what else it has")
 }

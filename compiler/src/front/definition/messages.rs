@@ -178,3 +178,26 @@ fn article(kind: &str) -> &str {
 fn misplaced_key(key: Span, message: String) -> Diagnostic {
     Diagnostic::new(Code::MisplacedKey, key, message).label("ignored")
 }
+
+/// The key of a machine stands beside `definition` instead of in it.
+pub(super) fn key_outside_wrapper(key: Span, name: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::BadWrapper,
+        key,
+        format!("`{name}` stands beside `definition`, where it isn't read"),
+    )
+    .note("an object with the key `definition` is a wrapper: the machine is what that key holds")
+    .help(format!(
+        "move `{name}` into `definition`, or drop the wrapper"
+    ))
+}
+
+/// `definition` holds no machine.
+pub(super) fn empty_wrapper(value: Span, found: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::BadWrapper,
+        value,
+        format!("`definition` must hold a machine: expected an object, found {found}"),
+    )
+    .help("write the machine there as an object, with `states` and what else it has")
+}
