@@ -409,9 +409,12 @@ fn broken_json(place: Span, message: impl Into<String>) -> Diagnostic {
 fn lenient_json(leniency: Leniency) -> Diagnostic {
     let rewrite = |place, message, written: String| {
         let order = format!("write `{written}`");
-        leniency_at(place, message)
-            .help(order.clone())
-            .fix(Applicability::Safe, order, place, written)
+        leniency_at(place, message).help(order.clone()).fix(
+            Applicability::Safe,
+            order,
+            place,
+            written,
+        )
     };
     match leniency {
         Leniency::Comments(first, others) => {
@@ -421,9 +424,11 @@ fn lenient_json(leniency: Leniency) -> Diagnostic {
                 .into_iter()
                 .fold(found, |found, other| found.related(other, "another one"))
         }
-        Leniency::TrailingComma(comma) => leniency_at(comma, "JSON has no comma behind the last item")
-            .help("drop the comma, or mark the fence as `jsonc definition`")
-            .fix(Applicability::Safe, "drop the comma", comma, ""),
+        Leniency::TrailingComma(comma) => {
+            leniency_at(comma, "JSON has no comma behind the last item")
+                .help("drop the comma, or mark the fence as `jsonc definition`")
+                .fix(Applicability::Safe, "drop the comma", comma, "")
+        }
         Leniency::MissingComma(place) => leniency_at(place, "a comma is missing here")
             .help("write a comma between two items")
             .fix(Applicability::Safe, "write the comma", place, ","),
