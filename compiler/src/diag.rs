@@ -238,3 +238,11 @@ pub(crate) fn quoted_list(names: &[&str]) -> String {
         None => String::new(),
     }
 }
+
+/// Reports that a machine exceeds a limit of tables; `what` says which: `more than 4,096 events`.
+pub(crate) fn machine_too_large(what: &str, span: Span) -> Diagnostic {
+    let message = format!("this machine has {what}");
+    Diagnostic::new(Code::MachineTooLarge, span, message)
+        .label("too large for a table")
+        .help("split it into machines that start each other")
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::{Diagnostic, Diags};
+use crate::diag::{Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::front::{definition, markdown, mermaid, scxml};
 use crate::lower::scxml::lower_scxml;
@@ -10,10 +10,63 @@ use crate::lower::{Spec, lower};
 use crate::pass::names::snake;
 use crate::source::{FileId, SourceFile, Sources, Span, Spanned};
 use crate::valid::{self, Valid};
-use crate::{Compiled, Format, Options, report};
 
-/// Compiles every text.
-pub(crate) fn compile(sources: &Sources, options: &Options) -> Compiled {
+/// Options of a compilation.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// The format of every text; by default each is read as the extension of its name says.
+    pub format: Option<Format>,
+}
+
+/// The format of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// A Markdown document with `## STATE-MACHINE` sections.
+    Markdown,
+    /// A Mermaid state diagram alone.
+    Diagram,
+    /// A JSON definition alone.
+    Definition,
+    /// An SCXML document.
+    Scxml,
+}
+
+impl Format {
+    /// Returns the format that a file's extension stands for.
+    ///
+    /// `.mmd` and `.mermaid` are diagrams, `.json` and `.jsonc` are definitions, `.scxml` is SCXML, and everything else
+    /// is Markdown.
+    #[must_use]
+    pub fn of_name(name: &str) -> Self {
+        let extension = name.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+        match extension.as_str() {
+            "mmd" | "mermaid" => Self::Diagram,
+            "json" | "jsonc" => Self::Definition,
+            "scxml" => Self::Scxml,
+            _ => Self::Markdown,
+        }
+    }
+}
+
+/// The result of a compilation.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The machines without an error, in the order of the texts.
+    pub machines: Vec<Valid>,
+    /// The number of machines found, including those with errors.
+    pub found: usize,
+    /// Every diagnostic, in reading order.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Compiles every text: the whole pipeline.
+///
+/// Never fails and never stops at the first error: the result has each machine without one, and every diagnostic of the
+/// others.
+#[must_use]
+pub fn compile(sources: &Sources, options: &Options) -> Compiled {
     let mut compiled = Compiled {
         machines: Vec::new(),
         found: 0,
@@ -28,11 +81,9 @@ pub(crate) fn compile(sources: &Sources, options: &Options) -> Compiled {
             let module = snake(&id.value).0;
             match seen.get(&module) {
                 Some(first) if first.value == id.value => {
-                    diags.push(report::duplicate_machine::duplicate_machine(id, first.span))
+                    diags.push(duplicate_machine(id, first.span));
                 }
-                Some(first) => {
-                    diags.push(report::duplicate_machine::same_module(id, first, &module))
-                }
+                Some(first) => diags.push(duplicate_module(id, first, &module)),
                 None => {
                     seen.insert(module, id.clone());
                 }
@@ -41,16 +92,16 @@ pub(crate) fn compile(sources: &Sources, options: &Options) -> Compiled {
             compiled.machines.extend(machine);
             diagnostics.extend(found);
         }
-        let mut all = Diags::new();
+        let mut sorted = Diags::new();
         diagnostics
             .into_iter()
-            .for_each(|diagnostic| all.push(diagnostic));
-        compiled.diagnostics.extend(all.into_sorted());
+            .for_each(|diagnostic| sorted.push(diagnostic));
+        compiled.diagnostics.extend(sorted.into_sorted());
     }
     compiled
 }
 
-/// Lowers and checks one spec whose front ends found `diags`.
+/// Lowers and checks one spec; `diags` has the findings of its front ends.
 fn finish(found: &Found, sources: &Sources, mut diags: Diags) -> (Option<Valid>, Vec<Diagnostic>) {
     let machine = match found {
         Found::Spec(spec) => lower(spec, sources, &mut diags),
@@ -63,7 +114,7 @@ fn finish(found: &Found, sources: &Sources, mut diags: Diags) -> (Option<Valid>,
 
 type Specs = Vec<(Found, Diags)>;
 
-/// What a text holds.
+/// A machine found in a text, parsed.
 enum Found {
     /// A diagram, a definition, or both.
     Spec(Box<Spec>),
@@ -90,7 +141,7 @@ impl From<Spec> for Found {
     }
 }
 
-/// The specs of one text, each with what its front ends found; and the findings that belong to none.
+/// Parses one text: its specs, each with the findings of its front ends, and the findings that belong to no spec.
 fn read(file: FileId, source: &SourceFile, options: &Options) -> (Specs, Vec<Diagnostic>) {
     let format = options
         .format
@@ -122,7 +173,7 @@ fn read_document(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) 
         let definition = section.definition.as_ref().and_then(|block| {
             definition::parse_definition(&block.text, block.comments, &mut diags)
         });
-        // A fence that couldn't be read is no reason to say that there is none.
+        // A fence that can't be parsed must not be reported as missing.
         if section.definition.is_some() && definition.is_none() && diagram.is_none() {
             specs.push((unread(file, &section.heading, source).into(), diags));
             continue;
@@ -158,7 +209,7 @@ fn read_document(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) 
     (specs, diags.into_sorted())
 }
 
-/// A machine of which nothing could be read; the findings say why.
+/// Returns an empty spec in place of one that can't be parsed, which an earlier finding has reported.
 fn unread(file: FileId, heading: &Span, source: &SourceFile) -> Spec {
     let id = Spanned::new(default_id(source.name()), *heading);
     let placeholder = mermaid::parse_diagram(&Excerpt::new(file), &mut Diags::new());
@@ -220,7 +271,7 @@ fn read_definition(file: FileId, source: &SourceFile) -> (Spec, Diags) {
     (spec, diags)
 }
 
-/// A text that isn't SCXML at all holds no machine; the findings say why.
+/// Parses an SCXML document. A text that isn't SCXML at all has no machine, which a finding reports.
 fn read_scxml(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) {
     let mut diags = Diags::new();
     let Some(document) = scxml::parse_scxml(file, source.text(), &mut diags) else {
@@ -236,7 +287,7 @@ fn read_scxml(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) {
     (vec![(found, diags)], Vec::new())
 }
 
-/// The id of a machine that doesn't say it: the folder's name for `SKILL.md`, else the file's without its endings.
+/// Returns the id of a machine that has none: the folder of a `SKILL.md`, else the file's name without extensions.
 fn default_id(path: &str) -> String {
     let mut parts = path.rsplit(['/', '\\']);
     let file = parts.next().unwrap_or("");
@@ -254,12 +305,33 @@ fn default_id(path: &str) -> String {
     stem.to_owned()
 }
 
+/// Reports that two sections of a document define machines with the same id.
+fn duplicate_machine(id: &Spanned<String>, first: Span) -> Diagnostic {
+    let message = format!("a second machine is called `{}`", id.value);
+    Diagnostic::new(Code::DuplicateMachine, id.span, message)
+        .label("has the same name")
+        .related(first, "first used here")
+        .help("name each section: `## STATE-MACHINE: name`")
+}
+
+/// Reports that the ids of two sections differ, but become the same Rust module.
+fn duplicate_module(id: &Spanned<String>, first: &Spanned<String>, module: &str) -> Diagnostic {
+    let message = format!(
+        "machines `{}` and `{}` would both be the module `{module}` in Rust",
+        first.value, id.value
+    );
+    Diagnostic::new(Code::DuplicateMachine, id.span, message)
+        .label(format!("becomes `{module}`"))
+        .related(first.span, format!("becomes `{module}`, too"))
+        .help("rename one of them: `## STATE-MACHINE: name`")
+}
+
 #[cfg(test)]
 mod tests {
     use super::default_id;
 
     #[test]
-    fn a_machine_is_called_after_its_file() {
+    fn a_machine_without_an_id_is_named_after_its_file() {
         for (path, expected) in [
             ("door.md", "door"),
             ("specs/door.state.mmd", "door"),

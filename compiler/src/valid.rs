@@ -15,7 +15,6 @@ mod never_completes;
 mod no_final_state;
 mod no_path_to_final;
 mod overridden_transition;
-mod proofs;
 mod renamed_identifier;
 mod shadowed_transition;
 mod similar_name;
@@ -25,9 +24,7 @@ mod useless_history;
 
 use crate::diag::Diags;
 use crate::ir::Machine;
-use crate::pass::reach::Reach;
-
-pub use proofs::{Judgment, Proof, Witness, proofs};
+use crate::pass::reach::Reachability;
 
 /// A machine in which the checks found no error.
 #[derive(Clone, Debug)]
@@ -71,7 +68,7 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
     }
     let broken = broken || found.has_errors();
     if !broken {
-        let reach = Reach::of(&machine);
+        let reach = Reachability::of(&machine);
         unreachable_state::check(&machine, &reach, diags, &mut found);
         no_final_state::check(&machine, &mut found);
         no_path_to_final::check(&machine, &reach, &mut found);

@@ -16,7 +16,8 @@ use statemark_compiler::diag::Diags;
 use statemark_compiler::ir::{
     ActionKind, Assign, EventKind, Expression, ExpressionKind, Guard, HostGuard, Machine,
 };
-use statemark_compiler::valid::{self, Judgment, Proof, proofs};
+use statemark_compiler::proofs::{Judgment, Proof, prove};
+use statemark_compiler::valid;
 use statemark_runtime::{StateId, Table, decode, verify};
 
 use crate::random::{self, Chance, Shape};
@@ -42,7 +43,7 @@ fn no_claim_is_contradicted() {
         let table = verify(decode(&back::table::write(&valid)).unwrap()).unwrap();
         let walk = Walk::new(&table);
         whole += u64::from(walk.is_whole);
-        for proof in proofs(&valid) {
+        for proof in prove(&valid) {
             if is_one {
                 eprintln!("{proof:#?}");
             }

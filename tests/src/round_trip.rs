@@ -7,7 +7,7 @@ use statemark_compiler::arena::Handle;
 use statemark_compiler::back;
 use statemark_compiler::back::mermaid::guard_text;
 use statemark_compiler::ir::{Action, ActionKind, EventKind, Machine, State};
-use statemark_compiler::pass::delay::{delay, is_timers_own};
+use statemark_compiler::pass::trigger::{delay, is_timer_action};
 
 use crate::corpus::compile_text;
 use crate::golden::{files, outside, root};
@@ -42,7 +42,7 @@ fn outline(machine: &Machine) -> String {
     };
     let names = |actions: &[Handle<Action>]| -> Vec<&str> {
         let actions = actions.iter();
-        let own = actions.filter(|&&action| !is_timers_own(machine, action));
+        let own = actions.filter(|&&action| !is_timer_action(machine, action));
         own.map(|&action| machine.actions.at(action).name.as_str())
             .collect()
     };

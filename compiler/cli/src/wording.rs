@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
-use statemark_compiler::pass::delay::duration;
+use statemark_compiler::pass::trigger::format_duration;
 use statemark_runs::{expression, raised_when};
 use statemark_runtime::{
     ActionId, ActionKind, EventId, EventKind, StateId, StateKind, Table, TimerId, TransitionId,
@@ -248,7 +248,7 @@ pub(crate) fn event_name(table: &Table, event: EventId) -> String {
 fn delayed(table: &Table, event: EventId) -> Option<String> {
     let timer = timer_of(table, event)?;
     let delay = delay(table, timer).filter(|_| table.timer_name(timer).starts_with("after."))?;
-    Some(format!("after {}", duration(delay)))
+    Some(format!("after {}", format_duration(delay)))
 }
 
 /// The states that a transition leads to, or `None` for one that only acts.

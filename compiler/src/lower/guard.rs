@@ -287,7 +287,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
             // Each limit is told once.
             if count == most + 1 {
                 let what = format!("{what} {most} {unit}");
-                let diagnostic = crate::report::machine_too_large::machine_too_large(&what, span);
+                let diagnostic = crate::diag::machine_too_large(&what, span);
                 self.context.diags.push(diagnostic);
             }
             return None;

@@ -1,119 +1,112 @@
-//! What can happen: the states that can be active, and the transitions that can be taken.
+//! Graph and abstract reachability: the states that can be active, and the transitions that can be taken.
 //!
-//! Reachability is over configurations, not over the drawn graph: in each leaf, the transitions of the leaf and of the
-//! states around it compete, innermost first, and one without a guard hides those of the same event behind it. Guards are
-//! taken to be able to hold and to fail. Without regions and history a configuration is its leaf, so the search is exact
-//! but for guards. With them it is broad (`broad`): what it says can't happen, can't, and of the rest it claims nothing.
+//! A machine without parallel states and histories has one active leaf, so its configurations are a graph of leaves that
+//! is searched exactly but for guards ([`graph`]). Any other machine is searched state by state ([`abstraction`]): what
+//! that search excludes can't happen, and the rest may or may not. Both assume that every guard can be true or false.
+//!
+//! Concrete reachability, which steps the machine through its configurations, is `proofs/concrete`.
 
-mod broad;
+mod abstraction;
+mod graph;
 
 use std::collections::BTreeSet;
 
 use crate::arena::Handle;
-use crate::ir::{Event, EventKind, Machine, State, StateKind, Transition};
+use crate::ir::{Machine, State, StateKind, Transition};
 
-/// What can happen in a machine.
+/// The states of a machine that can be active, and the transitions that can be taken.
 #[derive(Clone, Debug)]
-pub struct Reach {
-    /// By state: whether it can be active.
+pub struct Reachability {
+    /// Whether each state can be active.
     active: Vec<bool>,
-    /// By transition: whether it can be taken.
+    /// Whether each transition can be taken.
     live: Vec<bool>,
-    /// What leads on to what, as nodes: leaf to leaf where that is exact, else see [`broad`].
+    /// The successors of each node: a node is a leaf in a graph search, and see [`abstraction`] otherwise.
     next: Vec<Vec<usize>>,
     is_exact: bool,
 }
 
-impl Reach {
-    /// Searches from the initial configuration. Interrupts may strike anywhere.
+impl Reachability {
+    /// Searches from the initial configuration and, because they may strike anywhere, from the targets of interrupts.
     #[must_use]
     pub fn of(machine: &Machine) -> Self {
-        let is_plain =
+        let has_one_leaf =
             |(_, state): (_, &State)| state.kind != StateKind::Parallel && !state.kind.is_history();
-        if !machine.states.iter().all(is_plain) {
-            return broad::search(machine);
+        if machine.states.iter().all(has_one_leaf) {
+            graph::search(machine)
+        } else {
+            abstraction::search(machine)
         }
-        let count = machine.states.len();
-        let mut reach = Self {
-            active: vec![false; count],
-            live: vec![false; machine.transitions.len()],
-            next: vec![Vec::new(); count],
-            is_exact: true,
-        };
-        let mut open: Vec<Handle<State>> =
-            machine.default_leaf(machine.root()).into_iter().collect();
-        let interrupts = machine
-            .interrupts
-            .iter()
-            .filter_map(|interrupt| interrupt.target);
-        open.extend(interrupts.filter_map(|target| machine.default_leaf(target)));
-        while let Some(leaf) = open.pop() {
-            if reach.is_active(leaf) {
-                continue;
-            }
-            for around in machine.ancestry(leaf) {
-                set(&mut reach.active, around.index());
-            }
-            for transition in candidates(machine, leaf) {
-                set(&mut reach.live, transition.index());
-                let target = machine.transitions.at(transition).target();
-                if let Some(next) = target.and_then(|target| machine.default_leaf(target)) {
-                    if let Some(list) = reach.next.get_mut(leaf.index()) {
-                        list.push(next.index());
-                    }
-                    open.push(next);
-                }
-            }
-        }
-        reach
     }
 
-    /// Whether a state can be active.
+    /// Reports whether a state can be active.
     #[must_use]
     pub fn is_active(&self, state: Handle<State>) -> bool {
         self.active.get(state.index()).copied().unwrap_or(false)
     }
 
-    /// Whether a transition can be taken.
+    /// Reports whether a transition can be taken.
     #[must_use]
     pub fn is_live(&self, transition: Handle<Transition>) -> bool {
         self.live.get(transition.index()).copied().unwrap_or(false)
     }
 
-    /// Whether every answer is exact but for guards; else only what it denies is certain.
+    /// Reports whether every answer is exact but for guards; otherwise only negative answers are certain.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.is_exact
     }
 
-    /// Whether a state can come to its end: a compound state to a final child, a parallel one to the ends of all regions.
+    /// Reports whether a state can be done: a compound state in a final child, a parallel one in all of its regions.
     #[must_use]
     pub fn can_be_done(&self, machine: &Machine, state: Handle<State>) -> bool {
         can_be_done(machine, state, &self.active)
     }
 
-    /// The leaves from which some path leads to one of the given leaves, these included. More of them, where the search
-    /// was broad.
+    /// Returns the leaves that can be active and from which no path leads to the end of the machine.
+    ///
+    /// There are none in a machine whose end can't be reached at all.
     #[must_use]
-    pub fn leading_to(&self, goals: impl IntoIterator<Item = Handle<State>>) -> BTreeSet<usize> {
-        let mut back: Vec<Vec<usize>> = vec![Vec::new(); self.next.len()];
-        for (from, nexts) in self.next.iter().enumerate() {
-            for next in nexts {
-                if let Some(list) = back.get_mut(*next) {
+    pub fn without_end(&self, machine: &Machine) -> Vec<Handle<State>> {
+        let ends = machine.leaves().filter(|&(handle, state)| {
+            state.kind == StateKind::Final
+                && state.parent == Some(machine.root())
+                && self.is_active(handle)
+        });
+        let ends: Vec<_> = ends.map(|(handle, _)| handle).collect();
+        if ends.is_empty() {
+            return Vec::new();
+        }
+        let ending = self.leading_to(ends);
+        machine
+            .leaves()
+            .map(|(handle, _)| handle)
+            .filter(|handle| self.is_active(*handle) && !ending.contains(&handle.index()))
+            .collect()
+    }
+
+    /// Returns the nodes from which some path leads to one of the goals, the goals included.
+    ///
+    /// An abstract search may return more of them.
+    fn leading_to(&self, goals: impl IntoIterator<Item = Handle<State>>) -> BTreeSet<usize> {
+        let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); self.next.len()];
+        for (from, successors) in self.next.iter().enumerate() {
+            for successor in successors {
+                if let Some(list) = predecessors.get_mut(*successor) {
                     list.push(from);
                 }
             }
         }
         let mut found = BTreeSet::new();
-        // A broad search has two nodes for each state: as what is active, and as what is entered.
+        // An abstract search has a second node for each state, which stands for its entry.
         let entered = self.active.len();
         let mut open: Vec<usize> = goals
             .into_iter()
             .flat_map(|goal| [goal.index(), goal.index() + entered])
             .collect();
-        while let Some(leaf) = open.pop() {
-            if found.insert(leaf) {
-                open.extend(back.get(leaf).into_iter().flatten());
+        while let Some(node) = open.pop() {
+            if found.insert(node) {
+                open.extend(predecessors.get(node).into_iter().flatten());
             }
         }
         found
@@ -121,70 +114,24 @@ impl Reach {
 }
 
 fn can_be_done(machine: &Machine, state: Handle<State>, active: &[bool]) -> bool {
-    // A machine is nested at most as deep as a table allows, so this may recurse.
-    let found = machine.states.at(state);
-    let mut inner = found.children.iter().copied();
+    // A machine is nested no deeper than a table allows, so this may recurse.
+    let state = machine.states.at(state);
+    let mut children = state.children.iter().copied();
     let kind = |child: Handle<State>| machine.states.at(child).kind;
     let is_active = |child: Handle<State>| active.get(child.index()).copied().unwrap_or(false);
-    match found.kind {
+    match state.kind {
         StateKind::Compound => {
-            inner.any(|child| kind(child) == StateKind::Final && is_active(child))
+            children.any(|child| kind(child) == StateKind::Final && is_active(child))
         }
-        StateKind::Parallel => inner
+        StateKind::Parallel => children
             .filter(|&region| !kind(region).is_history())
             .all(|region| can_be_done(machine, region, active)),
         _ => false,
     }
 }
 
-fn set(flags: &mut [bool], at: usize) {
-    if let Some(flag) = flags.get_mut(at) {
+fn set(flags: &mut [bool], index: usize) {
+    if let Some(flag) = flags.get_mut(index) {
         *flag = true;
-    }
-}
-
-/// The transitions that can be taken while a leaf is active, innermost first.
-///
-/// A leaf that is left without an event as soon as it is entered has only the eventless ones up to there.
-#[must_use]
-pub fn candidates(machine: &Machine, leaf: Handle<State>) -> Vec<Handle<Transition>> {
-    let around = || {
-        machine
-            .ancestry(leaf)
-            .flat_map(|state| machine.transitions_of(state))
-    };
-    let mut found = Vec::new();
-    for (handle, transition) in around().filter(|(_, transition)| transition.triggers.is_empty()) {
-        found.push(handle);
-        if transition.guard.is_none() {
-            return found;
-        }
-    }
-    let mut settled: BTreeSet<Handle<Event>> = BTreeSet::new();
-    for (handle, transition) in around() {
-        let mut can_happen = false;
-        for &event in &transition.triggers {
-            if happens(machine, leaf, event) && !settled.contains(&event) {
-                can_happen = true;
-                if transition.guard.is_none() {
-                    settled.insert(event);
-                }
-            }
-        }
-        if can_happen {
-            found.push(handle);
-        }
-    }
-    found
-}
-
-/// Whether an event can occur while a leaf is active: a completion does only while that state's final child is.
-fn happens(machine: &Machine, leaf: Handle<State>, event: Handle<Event>) -> bool {
-    match machine.events.at(event).kind {
-        EventKind::Named | EventKind::Unknown | EventKind::Delayed | EventKind::Fault => true,
-        EventKind::Completion(state) => {
-            machine.states.at(leaf).kind == StateKind::Final
-                && machine.states.at(leaf).parent == Some(state)
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
 use crate::ir::{Event, EventKind, Machine, State, StateKind, Transition};
-use crate::pass::delay::{delay, duration};
+use crate::pass::trigger::{delay, describe_trigger, differ, format_duration, is_drawn};
 
 /// Reports drawn transitions of one state that share an event, have no guard, and differ in what they do. (A definition's
 /// list of branches is ordered, so there it is `shadowed-transition`.)
@@ -26,33 +26,6 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     }
 }
 
-/// Whether a transition stands in the diagram, where order means nothing to its author.
-pub(super) fn is_drawn(machine: &Machine, transition: &Transition) -> bool {
-    machine
-        .parts
-        .diagram
-        .is_some_and(|diagram| diagram.contains(transition.span))
-}
-
-/// Whether two transitions on one event do different things.
-pub(super) fn differ(one: &Transition, two: &Transition) -> bool {
-    one.targets != two.targets || one.actions != two.actions || one.internal != two.internal
-}
-
-/// When a transition of a state on an event is taken, for a message.
-pub(super) fn when(machine: &Machine, source: Handle<State>, event: Handle<Event>) -> String {
-    if let Some(milliseconds) = delay(machine, source, event) {
-        return format!("after {}", duration(milliseconds));
-    }
-    let event = &machine.events.at(event);
-    match event.kind {
-        EventKind::Completion(state) => {
-            format!("when `{}` is done", machine.states.at(state).id)
-        }
-        _ => format!("on `{}`", event.id),
-    }
-}
-
 /// Whether a state is written as `[*]`.
 fn is_star(machine: &Machine, state: Handle<State>) -> bool {
     machine.states.at(state).implied && machine.states.at(state).kind == StateKind::Final
@@ -65,12 +38,12 @@ fn conflict(
     later: &Transition,
 ) -> Diagnostic {
     let source = &machine.states.at(later.source).id;
-    let when = when(machine, later.source, event);
+    let when = describe_trigger(machine, later.source, event);
     let subject = match machine.events.at(event).kind {
         EventKind::Completion(_) => format!("the end of `{source}`"),
         _ => match delay(machine, later.source, event) {
             Some(milliseconds) => {
-                format!("`after {}` in `{source}`", duration(milliseconds))
+                format!("`after {}` in `{source}`", format_duration(milliseconds))
             }
             None => format!("`{}` in `{source}`", machine.events.at(event).id),
         },

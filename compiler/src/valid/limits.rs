@@ -1,13 +1,13 @@
-//! Whether a machine fits into a table. The numbers are the runtime's, and so are their reasons.
+//! SM313: a machine that doesn't fit into a table. The limits and their reasons are the runtime's.
 
 use statemark_runtime as runtime;
 
-use crate::diag::Diags;
+use crate::diag::{Diags, machine_too_large};
 use crate::ir::{ActionKind, Machine};
 use crate::pass::program::{self, Size};
-use crate::report::machine_too_large::machine_too_large;
+use crate::source::Span;
 
-/// Reports each limit that is passed.
+/// Reports each limit that a machine exceeds.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     let counts = [
         ("states", machine.states.len(), runtime::MAX_STATES),
@@ -30,7 +30,7 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     }
     let mut nested_too_deep = false;
     for (handle, state) in machine.states.iter() {
-        // The root is no level: its children are at depth 1.
+        // The root isn't a level: its children are at depth 1.
         let depth = machine.ancestry(handle).count() - 1;
         if depth > runtime::MAX_DEPTH && !nested_too_deep {
             nested_too_deep = true;
@@ -48,7 +48,7 @@ pub(super) fn check(machine: &Machine, diags: &mut Diags) {
     check_programs(machine, diags);
 }
 
-/// Fields, guards, conditions and assignments: how long they are, and how deep.
+/// Checks the length and depth of fields, guards, conditions and assignments.
 fn check_programs(machine: &Machine, diags: &mut Diags) {
     for (_, field) in machine.fields.iter() {
         let (keys, most) = (field.path.split('.').count(), runtime::MAX_DATUM_DEPTH);
@@ -83,7 +83,7 @@ fn check_programs(machine: &Machine, diags: &mut Diags) {
     }
 }
 
-fn check_program(size: Size, span: crate::source::Span, diags: &mut Diags) {
+fn check_program(size: Size, span: Span, diags: &mut Diags) {
     if size.length > runtime::MAX_PROGRAM {
         let most = runtime::MAX_PROGRAM;
         let text = format!("an expression of {} parts, more than {most}", size.length);
@@ -95,7 +95,7 @@ fn check_program(size: Size, span: crate::source::Span, diags: &mut Diags) {
     }
 }
 
-fn check_calls(count: usize, span: crate::source::Span, diags: &mut Diags) {
+fn check_calls(count: usize, span: Span, diags: &mut Diags) {
     if count > runtime::MAX_CALLS {
         let text = format!(
             "{count} actions in one list, more than {}",

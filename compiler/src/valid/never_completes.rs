@@ -2,10 +2,10 @@
 
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::ir::{EventKind, Machine, StateKind};
-use crate::pass::reach::Reach;
+use crate::pass::reach::Reachability;
 
 /// Reports transitions on the completion of a state whose end can't be reached.
-pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
+pub(super) fn check(machine: &Machine, reach: &Reachability, diags: &mut Diags) {
     for (_, transition) in machine.transitions.iter() {
         for &event in &transition.triggers {
             let EventKind::Completion(state) = machine.events.at(event).kind else {

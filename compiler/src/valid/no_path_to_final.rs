@@ -1,14 +1,14 @@
 //! SM306: states from which the machine can't end.
 
-use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, quoted_list};
-use crate::ir::{Machine, State, StateKind};
-use crate::pass::reach::Reach;
+use crate::ir::Machine;
+use crate::pass::reach::Reachability;
 
 /// Reports, in one finding, the leaves that can be active and from which no path leads to the end. Says nothing of a
 /// machine that has no end at all.
-pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
-    let stuck: Vec<_> = without_end(machine, reach)
+pub(super) fn check(machine: &Machine, reach: &Reachability, diags: &mut Diags) {
+    let stuck: Vec<_> = reach
+        .without_end(machine)
         .into_iter()
         .map(|leaf| machine.states.at(leaf))
         .collect();
@@ -48,23 +48,4 @@ pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
         diagnostic = diagnostic.related(state.span, "nor from here");
     }
     diags.push(diagnostic);
-}
-
-/// The leaves that can be active and from which no path leads to the end; none in a machine whose end can't be reached.
-pub(super) fn without_end(machine: &Machine, reach: &Reach) -> Vec<Handle<State>> {
-    let ends = machine.leaves().filter(|&(handle, state)| {
-        state.kind == StateKind::Final
-            && state.parent == Some(machine.root())
-            && reach.is_active(handle)
-    });
-    let ends: Vec<_> = ends.map(|(handle, _)| handle).collect();
-    if ends.is_empty() {
-        return Vec::new();
-    }
-    let ending = reach.leading_to(ends);
-    machine
-        .leaves()
-        .map(|(handle, _)| handle)
-        .filter(|handle| reach.is_active(*handle) && !ending.contains(&handle.index()))
-        .collect()
 }

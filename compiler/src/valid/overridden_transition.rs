@@ -2,11 +2,11 @@
 
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::ir::{EventKind, Machine, StateKind};
-use crate::pass::reach::Reach;
+use crate::pass::reach::Reachability;
 
 /// Reports transitions of compound states that can be entered but in which the transition can never be taken, because an
 /// inner one takes the event first.
-pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
+pub(super) fn check(machine: &Machine, reach: &Reachability, diags: &mut Diags) {
     if !reach.is_exact() {
         // What side by side with it is active may leave the event to it.
         return;

@@ -3,8 +3,7 @@
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::ir::{Event, EventKind, Machine, Transition};
-
-use super::conflicting_transitions::{differ, is_drawn, when};
+use crate::pass::trigger::{describe_trigger, differ, is_drawn};
 
 /// Reports transitions that come behind one of the same state and event without a guard, or with the same guard.
 pub(super) fn check(machine: &Machine, diags: &mut Diags) {
@@ -64,7 +63,7 @@ fn shadowed(
 ) -> Diagnostic {
     let source = &machine.states.at(later.source).id;
     let on = event.map_or_else(String::new, |event| {
-        format!(" {}", when(machine, later.source, event))
+        format!(" {}", describe_trigger(machine, later.source, event))
     });
     let takes = event.map_or_else(
         || "is taken".to_owned(),

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::ir::{Event, Machine, Transition};
-use crate::pass::reach::Reach;
+use crate::pass::reach::Reachability;
 use crate::pass::rest::unrests;
 
 /// Reports events that are raised again by what they raise, over any number of steps, in a state where no guard can
 /// stop it.
-pub(super) fn check(machine: &Machine, reach: &Reach, diags: &mut Diags) {
+pub(super) fn check(machine: &Machine, reach: &Reachability, diags: &mut Diags) {
     let raises = |(_, action): (_, &crate::ir::Action)| action.kind.raised().is_some();
     if !machine.actions.iter().any(raises) {
         return;

@@ -3,11 +3,11 @@
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::ir::{Machine, State};
-use crate::pass::reach::Reach;
+use crate::pass::reach::Reachability;
 
 /// Reports states that no configuration holds; of nested ones only the outermost, and none where `told` has said already
 /// that it is hardly meant as a state.
-pub(super) fn check(machine: &Machine, reach: &Reach, told: &Diags, diags: &mut Diags) {
+pub(super) fn check(machine: &Machine, reach: &Reachability, told: &Diags, diags: &mut Diags) {
     for (handle, state) in machine.named_states() {
         let parent_reached = state.parent.is_none_or(|parent| reach.is_active(parent));
         let is_named = !state.implied && !state.kind.is_history();
@@ -22,7 +22,7 @@ fn unreachable_state(
     machine: &Machine,
     handle: Handle<State>,
     state: &State,
-    reach: &Reach,
+    reach: &Reachability,
 ) -> Diagnostic {
     let message = format!("state `{}` can't be reached", state.id);
     let diagnostic = Diagnostic::new(Code::UnreachableState, state.span, message);

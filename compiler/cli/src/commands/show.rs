@@ -23,7 +23,7 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> Result<ExitStatus, 
     else {
         return Ok(ExitStatus::Findings);
     };
-    let proofs = || loaded.valid.as_ref().map(statemark_compiler::valid::proofs);
+    let proofs = || loaded.valid.as_ref().map(statemark_compiler::proofs::prove);
     let text = match (args.dump, args.output_format) {
         (Some(Dump::Table), _) => statemark_runtime::dump(loaded.table.sections()),
         (None, TextFormat::Text) => {

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Value, json};
 use statemark_compiler::back;
 use statemark_compiler::diag::render::json as rendered;
+use statemark_compiler::proofs::prove;
 use statemark_compiler::source::MAX_SOURCE_BYTES;
-use statemark_compiler::valid::{self, Valid};
+use statemark_compiler::valid::Valid;
 use statemark_runs::{Workflow, Workflows};
 use statemark_server::{
     Catalog, Created, NewSpec, Page, Problem, Project, Simulated, Simulation, Spec,
@@ -196,7 +197,7 @@ impl Catalog for Served {
     fn proofs(&self, id: &str) -> Option<Value> {
         // It may take a second, in which others go on reading.
         let proofs = self.with(|read| read.entries.get(id).map(|it| Arc::clone(&it.proofs)))?;
-        let found = || serde_json::to_value(valid::proofs(&proofs.machine)).unwrap_or_default();
+        let found = || serde_json::to_value(prove(&proofs.machine)).unwrap_or_default();
         Some(proofs.known.get_or_init(found).clone())
     }
 

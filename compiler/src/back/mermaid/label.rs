@@ -5,7 +5,7 @@ use crate::arena::Handle;
 use crate::ir::{Action, Event, EventKind, Guard, Machine, Transition};
 use crate::lower::guard_words;
 use crate::lower::words::is_identifier;
-use crate::pass::delay::{delay, duration, is_timers_own};
+use crate::pass::trigger::{delay, format_duration, is_timer_action};
 
 /// A transition's label in the language's grammar; empty for the completion of its source.
 pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
@@ -21,7 +21,7 @@ pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
         }
     } else if !completes {
         let name = |&event: &Handle<Event>| match delay(machine, transition.source, event) {
-            Some(milliseconds) => format!("after {}", duration(milliseconds)),
+            Some(milliseconds) => format!("after {}", format_duration(milliseconds)),
             None => machine.events.at(event).id.clone(),
         };
         let ids: Vec<String> = transition.triggers.iter().map(name).collect();
@@ -56,7 +56,7 @@ pub(super) fn action_list(machine: &Machine, actions: &[Handle<Action>]) -> Stri
 pub(super) fn action_names(machine: &Machine, actions: &[Handle<Action>]) -> String {
     let names = actions
         .iter()
-        .filter(|&&action| !is_timers_own(machine, action))
+        .filter(|&&action| !is_timer_action(machine, action))
         .map(|&action| format!("{}()", machine.actions.at(action).name));
     names.collect::<Vec<_>>().join(", ")
 }

@@ -123,7 +123,7 @@ pub fn parse(written: &Written) -> Parsed {
 
 fn too_large(written: &Written, unit: &str, most: usize) -> Diagnostic {
     let what = format!("an expression of more than {most} {unit}");
-    crate::report::machine_too_large::machine_too_large(&what, written.whole())
+    crate::diag::machine_too_large(&what, written.whole())
 }
 
 struct Parser<'w> {

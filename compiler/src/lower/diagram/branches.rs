@@ -42,7 +42,7 @@ pub(super) struct Branches {
 }
 
 /// What one way out of a fork leads to.
-struct Reach {
+struct Reachability {
     way: Span,
     target: StateIndex,
     root: StateIndex,
@@ -95,9 +95,9 @@ impl Branches {
     }
 
     /// The states that a way out of the fork leads to, not beyond a join, and not through the fork again.
-    fn reach(&self, target: StateIndex, way: Span, draft: &Draft) -> Option<Reach> {
+    fn reach(&self, target: StateIndex, way: Span, draft: &Draft) -> Option<Reachability> {
         let root = lift(self.scope, target, draft)?;
-        let mut reach = Reach {
+        let mut reach = Reachability {
             way,
             target,
             root,
@@ -180,7 +180,7 @@ impl Branches {
         if !before && context.diags.has_errors() {
             return None;
         }
-        let branch = |reach: Reach| Branch {
+        let branch = |reach: Reachability| Branch {
             way: reach.way,
             target: reach.target,
             states: reach
@@ -192,13 +192,24 @@ impl Branches {
         Some((join, all.into_iter().map(branch).collect()))
     }
 
-    fn path(&self, all: &[Reach], from: StateIndex, step: usize, draft: &Draft) -> Option<Path> {
+    fn path(
+        &self,
+        all: &[Reachability],
+        from: StateIndex,
+        step: usize,
+        draft: &Draft,
+    ) -> Option<Path> {
         let reach = all.iter().find(|reach| reach.from.contains_key(&from))?;
         Some(reach.path(from, Some(step), draft))
     }
 
     /// The states from which a path leads to a join without coming to the fork again.
-    fn leading_to(&self, join: StateIndex, all: &[Reach], draft: &Draft) -> BTreeSet<StateIndex> {
+    fn leading_to(
+        &self,
+        join: StateIndex,
+        all: &[Reachability],
+        draft: &Draft,
+    ) -> BTreeSet<StateIndex> {
         let mut back: BTreeMap<StateIndex, Vec<StateIndex>> = BTreeMap::new();
         let reached: BTreeSet<StateIndex> = all
             .iter()
@@ -227,7 +238,7 @@ impl Branches {
     /// Reports paths that end in another join, and those that leave the branch without an event.
     fn check_ways_out(
         &self,
-        reach: &Reach,
+        reach: &Reachability,
         join: StateIndex,
         inside: &BTreeSet<StateIndex>,
         draft: &Draft,
@@ -258,7 +269,7 @@ impl Branches {
     }
 }
 
-impl Reach {
+impl Reachability {
     /// The way to a state, and one step on.
     fn path(&self, state: StateIndex, last: Option<usize>, draft: &Draft) -> Path {
         let mut steps: Vec<usize> = last.into_iter().collect();

@@ -8,13 +8,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::messages::single_way;
-use crate::diag::{Code, Diagnostic, quoted_list};
+use crate::diag::{Code, Diagnostic, machine_too_large, quoted_list};
 use crate::front::mermaid::ast::Stereotype;
 use crate::lower::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex};
 use crate::lower::spec::Context;
 use crate::lower::trigger::completes;
 use crate::lower::{label, wording};
-use crate::report::machine_too_large::machine_too_large;
 use crate::source::{Span, Spanned};
 
 /// Most transitions once choices are written into what leads to them, with the guards on their way. Unit: transitions and

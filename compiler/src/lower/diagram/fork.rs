@@ -17,11 +17,11 @@ use super::branches::{
     Branch, Branches, join_without_fork, pseudo_state_without_way_out, way_from_outside,
 };
 use super::messages::{guarded_fork, single_way};
+use crate::diag::machine_too_large;
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::Stereotype;
 use crate::lower::draft::{self, Draft, DraftTransition, DraftTrigger, StateIndex};
 use crate::lower::spec::Context;
-use crate::report::machine_too_large::machine_too_large;
 use crate::source::Span;
 
 /// Most forks and joins of one diagram. Unit: pseudo-states. Why: each is followed through the whole diagram.

@@ -8,8 +8,8 @@ use std::sync::{Arc, RwLock, RwLockReadGuard};
 
 use serde_json::{Map, Value};
 use statemark_compiler::diag::render::{Style, concise, json};
+use statemark_compiler::proofs::prove;
 use statemark_compiler::source::Sources;
-use statemark_compiler::valid::proofs;
 use statemark_compiler::{Options as Compiling, back, compile};
 use statemark_runs::{ManualClock, Store, Workflow, Workflows};
 use statemark_server::{
@@ -202,7 +202,7 @@ fn compiled(name: &str, text: &str) -> Result<Vec<One>, String> {
             spec,
             text: text.to_owned(),
             diagram: back::mermaid::write(machine),
-            proofs: serde_json::to_value(proofs(machine)).unwrap(),
+            proofs: serde_json::to_value(prove(machine)).unwrap(),
             workflow: Arc::new(workflow),
         }
     });

@@ -72,7 +72,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_compiler::valid::Proof;
+use statemark_compiler::proofs::Proof;
 use statemark_runs::raised_when;
 use statemark_runtime::{
     ActionId, ActionKind, ActionRow, EventId, EventKind, EventRow, StateId, StateKind, StateRow,

@@ -1,6 +1,6 @@
 //! What is certain of a machine, in words.
 
-use statemark_compiler::valid::{Judgment, Proof};
+use statemark_compiler::proofs::{Judgment, Proof};
 use statemark_runtime::Table;
 
 use crate::wording;

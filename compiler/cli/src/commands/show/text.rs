@@ -1,7 +1,7 @@
 //! A machine as a person reads it, in 100 columns.
 
 use serde_json::Value;
-use statemark_compiler::valid::Proof;
+use statemark_compiler::proofs::Proof;
 use statemark_runtime::{EventKind, StateId, StateKind, StateRow, Table, TransitionId, Verdict};
 
 use super::facts::{TOOLS, is_shown_elsewhere, limits, value_text};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value as Json;
-use statemark_compiler::pass::delay::duration;
+use statemark_compiler::pass::trigger::format_duration;
 use statemark_runtime::Table;
 
 use super::command::{Command, read};
@@ -106,7 +106,7 @@ pub(super) fn wait(
 ) {
     let all = session.wait(milliseconds);
     if all.is_empty() {
-        let now = duration(session.desk().now());
+        let now = format_duration(session.desk().now());
         printer.talk(&format!("no timer is due; it is {now} after the start\n"));
     }
     for told in all {

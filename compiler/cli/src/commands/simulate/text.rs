@@ -1,6 +1,6 @@
 //! Records and states for people.
 
-use statemark_compiler::pass::delay::duration;
+use statemark_compiler::pass::trigger::format_duration;
 use statemark_runtime::{Candidate, Table};
 
 use super::record::{Became, Told, ToldStep, Waiting};
@@ -115,7 +115,7 @@ fn remarks(told: &Told) -> Vec<String> {
         told.steps.iter().any(starts)
     };
     for it in told.waiting.iter().filter(is_new) {
-        let left = duration(it.due.saturating_sub(now));
+        let left = format_duration(it.due.saturating_sub(now));
         remarks.push(format!("starts {}, due in {left}", it.timer));
     }
     if !told.absent.is_empty() {
@@ -218,7 +218,7 @@ pub(super) fn standing(session: &Session<'_>, palette: Palette) -> String {
     }
     let now = session.desk().now();
     for it in session.waiting() {
-        let left = duration(it.due.saturating_sub(now));
+        let left = format_duration(it.due.saturating_sub(now));
         let line = format!("      {} is due in {left} (:wait)\n", it.timer);
         text.push_str(&palette.dim(&line));
     }

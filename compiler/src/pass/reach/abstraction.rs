@@ -1,21 +1,21 @@
-//! The broad search: for machines with regions or history.
+//! Abstract reachability, for machines with regions or history.
 //!
-//! States are searched one by one, not by configuration: a transition can be taken if its source can be active, its event
-//! can occur, and no earlier transition of the same state hides it. That finds everything that can happen, and perhaps
-//! more: two states that are never active at once are not told apart.
+//! States are searched one by one instead of by configuration: a transition can be taken if its source can be active, its
+//! event can occur, and no earlier transition of the same state hides it. That finds everything that can happen, and
+//! perhaps more, because it doesn't notice that two states are never active at once.
 //!
-//! What leads on to what is a graph of three nodes for each of *n* states: node *i* is state *i* while it is active, node
-//! *n + i* is state *i* being entered, node *2n + i* is what the histories of state *i* remember. Around and within a parallel state everything active leads to everything, because
-//! any of its regions may move next.
+//! The graph of what leads to what has three nodes for each of *n* states: node *i* is state *i* while it is active, node
+//! *n + i* is its entry, and node *2n + i* is the memory of its histories. In and around a parallel state, everything
+//! active leads to everything active, because any of its regions may move next.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Reach, can_be_done, set};
+use super::{Reachability, can_be_done, set};
 use crate::arena::Handle;
 use crate::ir::{Event, EventKind, Machine, State, StateKind, Transition};
 
-/// Searches from the initial configuration. Interrupts may strike anywhere.
-pub(super) fn search(machine: &Machine) -> Reach {
+/// Searches the states of any machine.
+pub(super) fn search(machine: &Machine) -> Reachability {
     let count = machine.states.len();
     let mut search = Search {
         machine,
@@ -24,8 +24,8 @@ pub(super) fn search(machine: &Machine) -> Reach {
         live: vec![false; machine.transitions.len()],
         open: Vec::new(),
         pending: Vec::new(),
-        perhaps_done: BTreeSet::new(),
-        waiting: waiting(machine),
+        recheck: BTreeSet::new(),
+        completion_listeners: completion_listeners(machine),
     };
     search.open.push(machine.root());
     let interrupts = machine.interrupts.iter();
@@ -34,7 +34,7 @@ pub(super) fn search(machine: &Machine) -> Reach {
         .extend(interrupts.filter_map(|interrupt| interrupt.target));
     search.run();
     let next = search.graph();
-    Reach {
+    Reachability {
         active: search.active,
         live: search.live,
         next,
@@ -44,31 +44,34 @@ pub(super) fn search(machine: &Machine) -> Reach {
 
 struct Search<'m> {
     machine: &'m Machine,
-    /// By state: whether it can be active.
+    /// Whether each state can be active.
     active: Vec<bool>,
-    /// By state: whether it can be entered by default.
+    /// Whether each state can be entered by default.
     entered: Vec<bool>,
+    /// Whether each transition can be taken.
     live: Vec<bool>,
-    /// The states that are about to be entered.
+    /// The states that are still to be entered.
     open: Vec<Handle<State>>,
-    /// The states whose transitions must be looked at.
+    /// The active states whose transitions are still to be examined.
     pending: Vec<Handle<State>>,
-    /// Those of them that wait for a state which has come closer to its end since.
-    perhaps_done: BTreeSet<Handle<State>>,
-    /// By state: those with a transition that waits for it to be done.
-    waiting: BTreeMap<Handle<State>, Vec<Handle<State>>>,
+    /// Examined states that listen for the completion of a state that has gained a final descendant since.
+    recheck: BTreeSet<Handle<State>>,
+    /// For each state, those with a transition on its completion.
+    completion_listeners: BTreeMap<Handle<State>, Vec<Handle<State>>>,
 }
 
-fn waiting(machine: &Machine) -> BTreeMap<Handle<State>, Vec<Handle<State>>> {
-    let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
+/// Returns, for each state, the states with a transition on its completion.
+fn completion_listeners(machine: &Machine) -> BTreeMap<Handle<State>, Vec<Handle<State>>> {
+    let mut listeners: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (_, transition) in machine.transitions.iter() {
         for &event in &transition.triggers {
             if let EventKind::Completion(state) = machine.events.at(event).kind {
-                found.entry(state).or_default().push(transition.source);
+                let states = listeners.entry(state).or_default();
+                states.push(transition.source);
             }
         }
     }
-    found
+    listeners
 }
 
 impl Search<'_> {
@@ -81,10 +84,10 @@ impl Search<'_> {
                     self.enter_all();
                 }
             }
-            if self.perhaps_done.is_empty() {
+            if self.recheck.is_empty() {
                 return;
             }
-            self.pending.extend(std::mem::take(&mut self.perhaps_done));
+            self.pending.extend(std::mem::take(&mut self.recheck));
         }
     }
 
@@ -93,9 +96,9 @@ impl Search<'_> {
         set(&mut self.active, state.index());
         self.pending.push(state);
         if machine.states.at(state).kind == StateKind::Final {
-            for around in machine.ancestry(state) {
-                let waiting = self.waiting.get(&around).into_iter().flatten();
-                self.perhaps_done.extend(waiting);
+            for ancestor in machine.ancestry(state) {
+                let listeners = self.completion_listeners.get(&ancestor);
+                self.recheck.extend(listeners.into_iter().flatten());
             }
         }
     }
@@ -104,16 +107,16 @@ impl Search<'_> {
         self.active.get(state.index()).copied().unwrap_or(false)
     }
 
-    /// Marks what a state's transitions lead to.
+    /// Marks the transitions of a state that can be taken, and opens their targets.
     fn take_from(&mut self, state: Handle<State>) {
         let machine = self.machine;
-        let mut settled: BTreeSet<Option<Handle<Event>>> = BTreeSet::new();
+        let mut handled: BTreeSet<Option<Handle<Event>>> = BTreeSet::new();
         for (handle, transition) in machine.transitions_of(state) {
-            let occurs = self.occurs(transition, &settled);
+            let occurs = self.occurs(transition, &handled);
             if transition.guard.is_none() {
-                settled.extend(transition.triggers.iter().copied().map(Some));
+                handled.extend(transition.triggers.iter().copied().map(Some));
                 if transition.triggers.is_empty() {
-                    settled.insert(None);
+                    handled.insert(None);
                 }
             }
             let was_live = self.live.get(handle.index()).copied().unwrap_or(true);
@@ -124,10 +127,10 @@ impl Search<'_> {
         }
     }
 
-    /// Whether an event of a transition can occur that no earlier one of the same state takes.
-    fn occurs(&self, transition: &Transition, settled: &BTreeSet<Option<Handle<Event>>>) -> bool {
+    /// Reports whether an event of a transition can occur that no earlier transition of the same state takes.
+    fn occurs(&self, transition: &Transition, handled: &BTreeSet<Option<Handle<Event>>>) -> bool {
         if transition.triggers.is_empty() {
-            return !settled.contains(&None);
+            return !handled.contains(&None);
         }
         let mut triggers = transition.triggers.iter();
         triggers.any(|&event| {
@@ -135,11 +138,11 @@ impl Search<'_> {
                 EventKind::Completion(state) => can_be_done(self.machine, state, &self.active),
                 _ => true,
             };
-            happens && !settled.contains(&Some(event))
+            happens && !handled.contains(&Some(event))
         })
     }
 
-    /// Enters the open states by default, with the states around them and the regions beside them.
+    /// Enters the open states by default, with their ancestors and the sibling regions.
     fn enter_all(&mut self) {
         let machine = self.machine;
         while let Some(state) = self.open.pop() {
@@ -151,66 +154,67 @@ impl Search<'_> {
             if !found.kind.is_history() && !self.is_active(state) {
                 self.activate(state);
             }
-            for around in machine.ancestry(state).skip(1) {
-                if self.is_active(around) {
+            for ancestor in machine.ancestry(state).skip(1) {
+                if self.is_active(ancestor) {
                     continue;
                 }
-                self.activate(around);
-                if machine.states.at(around).kind == StateKind::Parallel {
-                    self.open.extend(regions(machine, around));
+                self.activate(ancestor);
+                if machine.states.at(ancestor).kind == StateKind::Parallel {
+                    self.open.extend(regions(machine, ancestor));
                 }
             }
             match found.kind {
                 StateKind::Parallel => self.open.extend(regions(machine, state)),
-                // What a history remembers has been active before.
+                // A recorded state has been active before, so only the default transition is new.
                 StateKind::Compound | StateKind::History | StateKind::DeepHistory => {
                     let targets = found.initial.iter().flat_map(|initial| &initial.targets);
                     self.open.extend(targets);
                 }
                 StateKind::Atomic | StateKind::Final => {}
-                // A kind of a later version: as much as possible.
+                // A kind that a later version adds: assume as much as possible.
                 _ => self.open.extend(&found.children),
             }
         }
     }
 
+    /// Returns the successors of each node.
     fn graph(&self) -> Vec<Vec<usize>> {
         let machine = self.machine;
         let count = machine.states.len();
         let mut next: Vec<Vec<usize>> = vec![Vec::new(); 3 * count];
-        let mut lead = |from: usize, to: usize| {
+        let mut connect = |from: usize, to: usize| {
             if let Some(list) = next.get_mut(from) {
                 list.push(to);
             }
         };
         let mut parallel_until = 0;
-        let mut remembered: BTreeSet<Handle<State>> = BTreeSet::new();
+        let mut with_memory: BTreeSet<Handle<State>> = BTreeSet::new();
         for (handle, state) in machine.states.iter() {
             let index = handle.index();
-            lead(count + index, index);
+            connect(count + index, index);
             if let Some(parent) = state.parent {
-                lead(index, parent.index());
+                connect(index, parent.index());
                 if index < parallel_until {
-                    lead(parent.index(), index);
-                    // Who enters one region enters them all.
-                    lead(count + index, count + parent.index());
+                    connect(parent.index(), index);
+                    // Entering one region enters them all.
+                    connect(count + index, count + parent.index());
                 }
             }
             if state.kind == StateKind::Parallel {
                 parallel_until = parallel_until.max(state.end);
             }
             let targets = state.initial.iter().flat_map(|initial| &initial.targets);
-            targets.for_each(|target| lead(count + index, count + target.index()));
+            targets.for_each(|target| connect(count + index, count + target.index()));
             match (state.kind, state.parent) {
                 (StateKind::Parallel, _) => {
                     regions(machine, handle)
-                        .for_each(|region| lead(count + index, count + region.index()));
+                        .for_each(|region| connect(count + index, count + region.index()));
                 }
                 (StateKind::History | StateKind::DeepHistory, Some(parent)) => {
-                    lead(count + index, 2 * count + parent.index());
-                    if remembered.insert(parent) {
+                    connect(count + index, 2 * count + parent.index());
+                    if with_memory.insert(parent) {
                         let inside = parent.index() + 1..machine.states.at(parent).end;
-                        inside.for_each(|inner| lead(2 * count + parent.index(), count + inner));
+                        inside.for_each(|inner| connect(2 * count + parent.index(), count + inner));
                     }
                 }
                 _ => {}
@@ -220,14 +224,14 @@ impl Search<'_> {
             if self.live.get(handle.index()) == Some(&true) {
                 let source = transition.source.index();
                 let targets = transition.targets.iter();
-                targets.for_each(|target| lead(source, count + target.index()));
+                targets.for_each(|target| connect(source, count + target.index()));
             }
         }
         next
     }
 }
 
-/// The regions of a parallel state.
+/// Returns the regions of a parallel state.
 fn regions(machine: &Machine, state: Handle<State>) -> impl Iterator<Item = Handle<State>> {
     let children = machine.states.at(state).children.iter().copied();
     children.filter(|&child| !machine.states.at(child).kind.is_history())

@@ -4,7 +4,7 @@ use statemark_runtime::{
     EventId, FieldId, GuardId, Host, Machine as Engine, Outcome, Table, TimerId, Value, verify,
 };
 
-use super::{cover, opposite};
+use super::{covers, excludes};
 use crate::back::table;
 use crate::ir::{Guard, Machine};
 use crate::source::Sources;
@@ -204,7 +204,7 @@ fn what_is_said_of_two_guards_is_so_of_every_value() {
         for (other, two) in guards.iter().enumerate().filter(|(other, _)| *other != at) {
             let each = || held[at].iter().zip(&held[other]).zip(&samples);
             let (first, second) = (names[at], names[other]);
-            if opposite(one, two) {
+            if excludes(one, two) {
                 let both = each().find(|((one, two), _)| **one && **two);
                 assert!(
                     both.is_none(),
@@ -212,7 +212,7 @@ fn what_is_said_of_two_guards_is_so_of_every_value() {
                 );
                 said.push(format!("never both: {first}, {second}"));
             }
-            if cover(&machine, one, two) {
+            if covers(&machine, one, two) {
                 let none = each().find(|((one, two), _)| !**one && !**two);
                 assert!(
                     none.is_none(),

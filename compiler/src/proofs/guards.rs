@@ -1,4 +1,4 @@
-//! What two guards say together, as far as their form shows it.
+//! Pairs of guards: which exclude each other and which cover every case, as far as their form shows it.
 
 use statemark_runtime::Operator;
 
@@ -11,10 +11,11 @@ use crate::ir::{
 /// square.
 pub(super) const MOST_COMPARED: usize = 64;
 
-/// Whether two guards never hold together: one is the other's negation, or they ask one field for what excludes each
-/// other.
-pub(super) fn opposite(one: &Guard, two: &Guard) -> bool {
-    if exclude(one, two) {
+/// Reports whether two guards never hold together.
+///
+/// They don't if one negates the other, or if both require incompatible values of one field.
+pub(super) fn excludes(one: &Guard, two: &Guard) -> bool {
+    if parts_exclude(one, two) {
         return true;
     }
     let (ones, twos) = (parts(one), parts(two));
@@ -22,10 +23,10 @@ pub(super) fn opposite(one: &Guard, two: &Guard) -> bool {
         return false;
     }
     let mut ones = ones.iter();
-    ones.any(|one| twos.iter().any(|two| exclude(one, two)))
+    ones.any(|one| twos.iter().any(|two| parts_exclude(one, two)))
 }
 
-/// What must hold for a guard, part by part.
+/// Returns the parts of a guard that must all hold.
 fn parts(guard: &Guard) -> Vec<&Guard> {
     match guard {
         Guard::All(parts) => parts.iter().collect(),
@@ -33,7 +34,7 @@ fn parts(guard: &Guard) -> Vec<&Guard> {
     }
 }
 
-fn exclude(one: &Guard, two: &Guard) -> bool {
+fn parts_exclude(one: &Guard, two: &Guard) -> bool {
     if negates(one, two) || negates(two, one) {
         return true;
     }
@@ -43,19 +44,19 @@ fn exclude(one: &Guard, two: &Guard) -> bool {
     }
 }
 
-/// Whether one of two guards always holds: one is the other's negation, and both can be decided.
-pub(super) fn cover(machine: &Machine, one: &Guard, two: &Guard) -> bool {
+/// Reports whether one of two guards always holds: one negates the other, and neither is ever undecided.
+pub(super) fn covers(machine: &Machine, one: &Guard, two: &Guard) -> bool {
     if negates(one, two) || negates(two, one) {
-        // What reads a field that is absent is undecided, and so is its negation.
-        return is_asked_alone(one) && is_asked_alone(two);
+        // A guard that reads an absent field is undecided, and so is its negation.
+        return asks_only_host(one) && asks_only_host(two);
     }
     match (comparison(one), comparison(two)) {
-        (Some(one), Some(two)) if one.is_like(&two) && one.constant == two.constant => {
+        (Some(one), Some(two)) if one.is_comparable_to(&two) && one.constant == two.constant => {
             let field = machine.fields.at(one.field);
             let is_number = matches!(field.kind, Type::Int | Type::Float | Type::Number);
             let is_equality = matches!(one.relation, Relation::Equal | Relation::NotEqual);
             let numeric = matches!(one.constant, Constant::Int(_) | Constant::Float(_));
-            one.relation.contrary() == two.relation
+            one.relation.negation() == two.relation
                 && field.present
                 && (is_equality || (is_number && numeric))
         }
@@ -73,28 +74,30 @@ fn negates(one: &Guard, two: &Guard) -> bool {
     }
 }
 
-/// Whether only the host is asked, who always answers.
-fn is_asked_alone(guard: &Guard) -> bool {
+/// Reports whether a guard asks nothing but the host, which always answers.
+fn asks_only_host(guard: &Guard) -> bool {
     match guard {
         Guard::Ask(_) => true,
-        Guard::Not(inner) => is_asked_alone(inner),
-        Guard::Expression(expression) => is_answered(expression),
+        Guard::Not(inner) => asks_only_host(inner),
+        Guard::Expression(expression) => expression_asks_only_host(expression),
         _ => false,
     }
 }
 
-fn is_answered(expression: &Expression) -> bool {
+fn expression_asks_only_host(expression: &Expression) -> bool {
     match &expression.kind {
         ExpressionKind::Ask(_) => true,
-        ExpressionKind::Not(inner) => is_answered(inner),
+        ExpressionKind::Not(inner) => expression_asks_only_host(inner),
         _ => false,
     }
 }
 
-/// `field < constant`.
+/// A comparison `field < constant`.
 struct Comparison<'g> {
     field: Handle<Field>,
-    /// Whether it is an expression. To one, 3 and 3.0 are the same; to a comparison of a definition they needn't be.
+    /// Whether it is written as an expression.
+    ///
+    /// To an expression, `3` and `3.0` are equal; to a definition's comparison they needn't be.
     is_expression: bool,
     relation: Relation,
     constant: &'g Constant,
@@ -111,7 +114,7 @@ enum Relation {
 }
 
 impl Relation {
-    fn contrary(self) -> Self {
+    fn negation(self) -> Self {
         match self {
             Self::Equal => Self::NotEqual,
             Self::NotEqual => Self::Equal,
@@ -124,19 +127,19 @@ impl Relation {
 }
 
 impl Comparison<'_> {
-    /// Whether two ask the same field in the same way.
-    fn is_like(&self, other: &Self) -> bool {
+    /// Reports whether two read one field by one notion of equality.
+    fn is_comparable_to(&self, other: &Self) -> bool {
         self.field == other.field && self.is_expression == other.is_expression
     }
 
-    /// Whether no value does both.
+    /// Reports whether no value satisfies both.
     fn excludes(&self, other: &Self) -> bool {
-        if !self.is_like(other) {
+        if !self.is_comparable_to(other) {
             return false;
         }
         if self.constant == other.constant {
             let strict = [self.relation, other.relation];
-            return self.relation.contrary() == other.relation
+            return self.relation.negation() == other.relation
                 || strict == [Relation::Less, Relation::Greater]
                 || strict == [Relation::Greater, Relation::Less];
         }
@@ -145,7 +148,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Whether two constants are surely two values: numbers of different kinds may be one.
+/// Reports whether two constants are certainly different values; numbers of different kinds may be equal.
 fn are_distinct(one: &Constant, two: &Constant) -> bool {
     let is_number = |it: &Constant| matches!(it, Constant::Int(_) | Constant::Float(_));
     one != two
@@ -154,6 +157,7 @@ fn are_distinct(one: &Constant, two: &Constant) -> bool {
             || matches!((one, two), (Constant::Int(_), Constant::Int(_))))
 }
 
+/// Returns the comparison that a guard consists of.
 fn comparison(guard: &Guard) -> Option<Comparison<'_>> {
     match guard {
         Guard::Compare {
@@ -180,12 +184,12 @@ fn comparison(guard: &Guard) -> Option<Comparison<'_>> {
                 constant,
             })
         }
-        Guard::Expression(expression) => compared(expression),
+        Guard::Expression(expression) => expression_comparison(expression),
         _ => None,
     }
 }
 
-fn compared(expression: &Expression) -> Option<Comparison<'_>> {
+fn expression_comparison(expression: &Expression) -> Option<Comparison<'_>> {
     let ExpressionKind::Binary(operator, operands) = &expression.kind else {
         return None;
     };

@@ -1,0 +1,469 @@
+//! Concrete reachability: every configuration that a machine can rest in, found by the table engine itself.
+//!
+//! [`explore`] steps the machine with free guards from its start: in each configuration it sends every event that an
+//! active state has a transition on, and fires every running timer, with every combination of answers to every question.
+//! The result is exact but for two assumptions: each guard can be true or false independently of the others, and the
+//! operands of assignments are there. The search is breadth first, so the path to each configuration has as few events as
+//! possible. A timer that fires unhandled is spent, as in a run, and leaves a configuration of its own.
+//!
+//! The work is bounded ([`MOST_WORK`]). A machine with one active leaf, without history and without timers that outlive
+//! their state, takes time linear in its size; one with many regions may have too many configurations, and
+//! [`StateSpace::is_complete`] says whether all of them were found.
+//!
+//! Deliberately not here: interrupts, which lead to states without an event. A claim that they could change asks for them
+//! (`Evidence::has_interrupts`).
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use statemark_runtime::{
+    Configuration, EventId, Machine as Engine, Outcome, StateId, StepError, Table, TimerId,
+};
+
+use super::play::{Armed, Play, PlayHost, PlayObserver, free_table};
+use crate::arena::Handle;
+use crate::ir::{Event, Machine, State, Transition};
+
+/// Most work for one machine. Unit: steps, microsteps, states entered, transitions examined and taken, events raised,
+/// actions executed, questions asked and ids stored, added up. Why: some tens of megabytes and less than a second.
+const MOST_WORK: usize = 400_000;
+
+/// A stimulus from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stimulus {
+    Send(EventId),
+    Elapse(TimerId),
+}
+
+impl Stimulus {
+    /// Returns the event that it delivers.
+    pub(super) fn event(self, machine: &Machine) -> Handle<Event> {
+        match self {
+            Self::Send(event) => Handle::at(event.index()),
+            Self::Elapse(timer) => machine.timers.at(Handle::at(timer.index())).event,
+        }
+    }
+}
+
+/// A configuration in which the machine rests or has ended.
+#[derive(Debug)]
+pub(super) struct Node {
+    configuration: Configuration,
+    armed: Armed,
+    /// The node and stimulus by which it was first reached; `None` at the start.
+    from: Option<(usize, Stimulus)>,
+    pub(super) has_ended: bool,
+    /// Whether it was first reached by a timer that nothing handled.
+    pub(super) after_unhandled_timer: bool,
+    /// Whether anything can be taken, and whether something is taken even if every guard is false.
+    pub(super) can_move: bool,
+    pub(super) always_moves: bool,
+    next: BTreeSet<usize>,
+}
+
+/// A step that never comes to rest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EndlessStep {
+    /// The node and stimulus that it starts from; `None` for the start of the machine.
+    pub(super) from: Option<(usize, Stimulus)>,
+    /// Whether it loops whatever the guards answer.
+    pub(super) is_forced: bool,
+}
+
+/// The configurations that were found, and what happened on the way.
+#[derive(Debug, Default)]
+pub(super) struct StateSpace {
+    pub(super) nodes: Vec<Node>,
+    /// Whether each state, transition and event was ever entered, taken or raised.
+    entered: Vec<bool>,
+    taken: Vec<bool>,
+    raised: Vec<bool>,
+    /// Whether each state and transition was entered or taken in a step that never came to rest, which no run takes.
+    entered_in_endless_step: Vec<bool>,
+    taken_in_endless_step: Vec<bool>,
+    /// The first step found that never comes to rest; forced ones come before others.
+    pub(super) endless_step: Option<EndlessStep>,
+    /// Whether the search went through everything.
+    pub(super) is_complete: bool,
+}
+
+impl StateSpace {
+    pub(super) fn is_entered(&self, state: Handle<State>) -> bool {
+        self.entered.get(state.index()).copied().unwrap_or(false)
+    }
+
+    pub(super) fn is_taken(&self, transition: Handle<Transition>) -> bool {
+        self.taken.get(transition.index()).copied().unwrap_or(false)
+    }
+
+    /// Reports whether a step that never comes to rest enters a state.
+    pub(super) fn is_entered_in_endless_step(&self, state: Handle<State>) -> bool {
+        self.entered_in_endless_step
+            .get(state.index())
+            .copied()
+            .unwrap_or(false)
+    }
+
+    /// Reports whether a step that never comes to rest takes a transition.
+    pub(super) fn is_taken_in_endless_step(&self, transition: Handle<Transition>) -> bool {
+        self.taken_in_endless_step
+            .get(transition.index())
+            .copied()
+            .unwrap_or(false)
+    }
+
+    pub(super) fn is_raised(&self, event: Handle<Event>) -> bool {
+        self.raised.get(event.index()).copied().unwrap_or(false)
+    }
+
+    /// Returns the leaves of a node, in document order.
+    pub(super) fn leaves(&self, node: usize) -> Vec<Handle<State>> {
+        let node = self.nodes.get(node).into_iter();
+        node.flat_map(|node| node.configuration.leaves())
+            .map(|leaf| Handle::at(leaf.index()))
+            .collect()
+    }
+
+    /// Returns the stimuli that lead from the start to a node.
+    pub(super) fn path_to(&self, node: usize) -> Vec<Stimulus> {
+        let mut path = Vec::new();
+        let mut current = node;
+        while let Some((from, stimulus)) = self.nodes.get(current).and_then(|node| node.from) {
+            path.push(stimulus);
+            current = from;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Reports for each node whether some path leads from it to the end.
+    pub(super) fn can_end(&self) -> Vec<bool> {
+        let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        let mut can_end = vec![false; self.nodes.len()];
+        let mut open = Vec::new();
+        for (index, node) in self.nodes.iter().enumerate() {
+            for &next in &node.next {
+                if let Some(list) = predecessors.get_mut(next) {
+                    list.push(index);
+                }
+            }
+            if node.has_ended {
+                open.push(index);
+            }
+        }
+        while let Some(index) = open.pop() {
+            if let Some(flag) = can_end.get_mut(index)
+                && !*flag
+            {
+                *flag = true;
+                open.extend(predecessors.get(index).into_iter().flatten());
+            }
+        }
+        can_end
+    }
+}
+
+/// Steps the machine through everything that it can do, within [`MOST_WORK`].
+pub(super) fn explore(machine: &Machine) -> StateSpace {
+    let space = StateSpace {
+        entered: vec![false; machine.states.len()],
+        taken: vec![false; machine.transitions.len()],
+        raised: vec![false; machine.events.len()],
+        entered_in_endless_step: vec![false; machine.states.len()],
+        taken_in_endless_step: vec![false; machine.transitions.len()],
+        ..StateSpace::default()
+    };
+    let Some(table) = free_table(machine) else {
+        return space;
+    };
+    let has_history = machine
+        .states
+        .iter()
+        .any(|(_, state)| state.kind.is_history());
+    let mut search = Search {
+        machine,
+        table: &table,
+        has_history,
+        known: BTreeMap::new(),
+        open: VecDeque::new(),
+        work: 0,
+        is_cut: false,
+        space,
+    };
+    search.step(None, None);
+    while let Some(node) = search.open.pop_front() {
+        search.expand(node);
+        if search.work >= MOST_WORK {
+            search.is_cut = true;
+            break;
+        }
+    }
+    search.space.is_complete = !search.is_cut;
+    search.space
+}
+
+/// Returns the stimuli that a node waits for, and how many transitions were examined to find them.
+///
+/// They are its timers, and the events that its active states have transitions on.
+pub(super) fn stimuli(machine: &Machine, node: &Node) -> (BTreeSet<Stimulus>, usize) {
+    let mut active: BTreeSet<Handle<State>> = BTreeSet::new();
+    for leaf in node.configuration.leaves() {
+        for state in machine.ancestry(Handle::at(leaf.index())) {
+            if !active.insert(state) {
+                break;
+            }
+        }
+    }
+    let timers = node.armed.keys().copied();
+    let mut stimuli: BTreeSet<Stimulus> = timers.map(Stimulus::Elapse).collect();
+    let transitions = active
+        .iter()
+        .flat_map(|&state| machine.transitions_of(state));
+    let mut examined = 0_usize;
+    for (_, transition) in transitions {
+        examined += transition.triggers.len().max(1);
+        for &event in &transition.triggers {
+            if machine.events.at(event).kind.is_sendable() {
+                stimuli.extend(EventId::from_index(event.index()).map(Stimulus::Send));
+            }
+        }
+    }
+    (stimuli, examined)
+}
+
+struct Search<'m> {
+    machine: &'m Machine,
+    table: &'m Table,
+    has_history: bool,
+    /// The nodes by the keys of their configurations.
+    known: BTreeMap<Vec<u16>, usize>,
+    /// The nodes that weren't expanded yet.
+    open: VecDeque<usize>,
+    work: usize,
+    /// Whether anything was left out.
+    is_cut: bool,
+    space: StateSpace,
+}
+
+impl Search<'_> {
+    /// Steps a node by everything that it waits for.
+    fn expand(&mut self, node: usize) {
+        let machine = self.machine;
+        let nodes = &self.space.nodes;
+        let Some(resting) = nodes.get(node).filter(|node| !node.has_ended) else {
+            return;
+        };
+        let (stimuli, examined) = stimuli(machine, resting);
+        self.work = self.work.saturating_add(examined);
+        for stimulus in stimuli {
+            if self.work >= MOST_WORK {
+                self.is_cut = true;
+                return;
+            }
+            self.step(Some(node), Some(stimulus));
+        }
+    }
+
+    /// Takes one step, the start or a stimulus in a node, once for every combination of answers.
+    fn step(&mut self, index: Option<usize>, stimulus: Option<Stimulus>) {
+        let node = index.and_then(|index| self.space.nodes.get(index));
+        let configuration = node.map(|node| node.configuration.clone());
+        let mut armed = node.map(|node| node.armed.clone()).unwrap_or_default();
+        if let Some(Stimulus::Elapse(timer)) = stimulus {
+            let count = armed.remove(&timer).unwrap_or(0);
+            if count > 1 {
+                armed.insert(timer, count - 1);
+            }
+        }
+        let from = index.zip(stimulus);
+        let play = RefCell::new(Play::default());
+        let mut is_first = true;
+        loop {
+            play.borrow_mut().begin(&armed);
+            let outcome = self.play(&play, configuration.as_ref(), stimulus);
+            let played = play.borrow();
+            self.work = self.work.saturating_add(played.work());
+            self.is_cut |= played.is_cut;
+            if played.loops {
+                self.note_endless_step(from, false);
+            }
+            match outcome {
+                Some(Ok((configuration, outcome))) if outcome != Outcome::Ignored => {
+                    self.note_step(&played);
+                    let next = self.arrive(from, configuration, &played.armed, false);
+                    self.note_move(index, is_first);
+                    self.connect(index, next);
+                }
+                Some(Err(StepError::StepLimit { .. } | StepError::RaiseLimit)) => {
+                    self.note_endless_play(&played);
+                    self.note_endless_step(from, played.was_silent());
+                }
+                Some(Ok((configuration, _))) => {
+                    // An ignored event changes nothing; a timer is spent in any case.
+                    if let Some(Stimulus::Elapse(_)) = stimulus {
+                        let next = self.arrive(from, configuration, &played.armed, true);
+                        self.connect(index, next);
+                    }
+                }
+                // No other error can occur here.
+                Some(Err(_)) | None => self.is_cut = true,
+            }
+            drop(played);
+            is_first = false;
+            if !play.borrow_mut().next_script() {
+                return;
+            }
+            if self.work >= MOST_WORK {
+                self.is_cut = true;
+                return;
+            }
+        }
+    }
+
+    /// Plays a step once. `None` if the engine refuses the configuration.
+    fn play(
+        &self,
+        play: &RefCell<Play>,
+        configuration: Option<&Configuration>,
+        stimulus: Option<Stimulus>,
+    ) -> Option<Result<(Configuration, Outcome), StepError>> {
+        let host = PlayHost(play);
+        let mut observer = PlayObserver {
+            play,
+            table: self.table,
+            has_history: self.has_history,
+        };
+        let Some((configuration, stimulus)) = configuration.zip(stimulus) else {
+            let started = Engine::start_observed(self.table, host, &mut observer);
+            return Some(started.map(|engine| (engine.configuration().clone(), Outcome::Taken)));
+        };
+        let mut engine = Engine::restore(self.table, host, configuration.clone()).ok()?;
+        let outcome = match stimulus {
+            Stimulus::Send(event) => engine.send_observed(event, &mut observer),
+            Stimulus::Elapse(timer) => engine.elapse_observed(timer, &mut observer),
+        };
+        Some(outcome.map(|outcome| (engine.configuration().clone(), outcome)))
+    }
+
+    /// Notes what a step that came to rest has done.
+    fn note_step(&mut self, played: &Play) {
+        let space = &mut self.space;
+        let entered = played.entered.iter().map(|it| it.index());
+        let taken = played.taken.iter().map(|it| it.index());
+        let raised = played.raised.iter().map(|it| it.index());
+        entered.for_each(|index| set(&mut space.entered, index));
+        taken.for_each(|index| set(&mut space.taken, index));
+        raised.for_each(|index| set(&mut space.raised, index));
+    }
+
+    /// Notes what a step that never came to rest has done.
+    fn note_endless_play(&mut self, played: &Play) {
+        let space = &mut self.space;
+        let entered = played.entered.iter().map(|it| it.index());
+        let taken = played.taken.iter().map(|it| it.index());
+        entered.for_each(|index| set(&mut space.entered_in_endless_step, index));
+        taken.for_each(|index| set(&mut space.taken_in_endless_step, index));
+    }
+
+    /// Returns the node of a configuration, which is added if it is new.
+    fn arrive(
+        &mut self,
+        from: Option<(usize, Stimulus)>,
+        configuration: Configuration,
+        armed: &Armed,
+        after_unhandled_timer: bool,
+    ) -> usize {
+        let key = key(&configuration, armed);
+        self.work = self.work.saturating_add(key.len());
+        let count = self.space.nodes.len();
+        let node = *self.known.entry(key).or_insert(count);
+        if node == count {
+            self.space.nodes.push(Node {
+                has_ended: configuration.is_ended(self.table),
+                configuration,
+                armed: armed.clone(),
+                from,
+                after_unhandled_timer,
+                can_move: false,
+                always_moves: false,
+                next: BTreeSet::new(),
+            });
+            self.open.push_back(node);
+        }
+        node
+    }
+
+    /// Notes that a stimulus is taken in a node, and whether it is even if every guard is false.
+    fn note_move(&mut self, node: Option<usize>, always: bool) {
+        if let Some(node) = node.and_then(|node| self.space.nodes.get_mut(node)) {
+            node.can_move = true;
+            node.always_moves |= always;
+        }
+    }
+
+    fn connect(&mut self, from: Option<usize>, to: usize) {
+        if let Some(node) = from.and_then(|from| self.space.nodes.get_mut(from)) {
+            node.next.insert(to);
+        }
+    }
+
+    fn note_endless_step(&mut self, from: Option<(usize, Stimulus)>, is_forced: bool) {
+        let known = self.space.endless_step;
+        if known.is_none_or(|known| is_forced && !known.is_forced) {
+            self.space.endless_step = Some(EndlessStep { from, is_forced });
+        }
+    }
+}
+
+fn set(flags: &mut [bool], at: usize) {
+    if let Some(flag) = flags.get_mut(at) {
+        *flag = true;
+    }
+}
+
+/// Returns the identity of a configuration: its leaves, recorded histories and running timers.
+fn key(configuration: &Configuration, armed: &Armed) -> Vec<u16> {
+    let mut key: Vec<u16> = configuration.leaves().map(StateId::raw).collect();
+    for (history, states) in configuration.history() {
+        // No id is this large, so the parts can't run into each other.
+        key.extend([u16::MAX, history.raw()]);
+        key.extend(states.iter().map(|state| state.raw()));
+    }
+    key.push(u16::MAX);
+    key.push(u16::MAX);
+    for (timer, &count) in armed {
+        key.extend([timer.raw(), count.into()]);
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::explore;
+    use crate::source::Sources;
+    use crate::{Options, compile};
+
+    /// A machine whose every step raises many events that nothing takes, and goes nowhere.
+    fn loud(events: usize, raises: usize) -> String {
+        let on: Vec<String> = (0..events).map(|at| format!(r#""go{at}": "a""#)).collect();
+        let entry = vec![r#""tell""#; raises].join(", ");
+        let on = on.join(", ");
+        format!(
+            "## STATE-MACHINE\n\n```json definition\n{{\"initial\": \"a\", \"actions\": {{\"tell\": {{\"raise\": \"told\"}}}},\n\
+             \"states\": {{\"a\": {{\"entry\": [{entry}], \"on\": {{{on}, \"stop\": \"b\"}}}},\n\
+             \"b\": {{\"type\": \"final\", \"on\": {{}}}}, \"c\": {{\"on\": {{\"told\": \"b\"}}}}}}}}\n```\n"
+        )
+    }
+
+    #[test]
+    fn raised_events_count_as_work() {
+        for (is_complete, raises) in [(true, 10), (false, 250)] {
+            let mut sources = Sources::new();
+            sources.add("spec.md", loud(600, raises));
+            let compiled = compile(&sources, &Options::default());
+            let machine = compiled.machines.first();
+            let machine = machine.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
+            assert_eq!(explore(machine).is_complete, is_complete, "{raises}");
+        }
+    }
+}
