@@ -1,12 +1,16 @@
-//! Values as `serde_json` has them, for those who have it anyway: the compiler and its users.
+//! Bridges between `serde_json`, which the compiler and its users have, and the runtime's own data.
 //!
-//! The runtime has JSON of its own ([`Datum::from_json`]) and no dependency. Here both kinds meet without text between.
+//! The runtime has JSON of its own ([`Datum::from_json`]) and no dependency. Conversions here take no detour through text.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Number, Value};
-use statemark_runtime::Datum;
+use statemark_runtime::{Datum, Merge, SchemaKeys};
 
-/// The same value as the runtime has it. `None` for a number that it can't hold exactly, which `serde_json` makes only
-/// with its feature `arbitrary_precision`.
+/// Converts a value from `serde_json`.
+///
+/// Returns `None` for a number that a [`Datum`] can't hold exactly, which `serde_json` has only with its feature
+/// `arbitrary_precision`.
 ///
 /// ```
 /// use serde_json::json;
@@ -22,7 +26,7 @@ pub fn from_json(value: &Value) -> Option<Datum> {
     Some(match value {
         Value::Null => Datum::Null,
         Value::Bool(bool) => Datum::Bool(*bool),
-        Value::Number(number) => of_number(number)?,
+        Value::Number(number) => number_from_json(number)?,
         Value::String(text) => Datum::Text(text.clone()),
         Value::Array(items) => Datum::List(items.iter().map(from_json).collect::<Option<_>>()?),
         Value::Object(fields) => {
@@ -33,7 +37,7 @@ pub fn from_json(value: &Value) -> Option<Datum> {
     })
 }
 
-/// The same value as `serde_json` has it. A number that JSON doesn't have becomes `null`, as `serde_json` writes it.
+/// Converts a value to `serde_json`. A number that JSON doesn't have becomes `null`, as `serde_json` writes it.
 #[must_use]
 pub fn to_json(datum: &Datum) -> Value {
     match datum {
@@ -53,7 +57,23 @@ pub fn to_json(datum: &Datum) -> Value {
     }
 }
 
-fn of_number(number: &Number) -> Option<Datum> {
+/// Returns which fields of events' data are merged into the context, from a definition's keys or a table's metadata.
+///
+/// The rule is [`Merge::decide`]'s.
+#[must_use]
+pub fn merge_rule(meta: &Map<String, Value>) -> Merge {
+    let keys = |value: &Value| -> BTreeSet<String> {
+        let fields = value.as_object().into_iter();
+        fields.flat_map(|fields| fields.keys().cloned()).collect()
+    };
+    let schema = meta.get("context_schema").map(|schema| SchemaKeys {
+        own: keys(schema),
+        properties: schema.get("properties").map(keys),
+    });
+    Merge::decide(meta.get("merge").and_then(Value::as_str), schema)
+}
+
+fn number_from_json(number: &Number) -> Option<Datum> {
     let int = number.as_i128();
     int.map(Datum::Int)
         .or_else(|| number.as_f64().map(Datum::Float))

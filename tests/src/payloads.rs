@@ -343,7 +343,7 @@ fn agree<M: Typed>() -> Tally {
         let data = Data::initial(&table).unwrap();
         let beside = Beside {
             table: &table,
-            data: data.with_merge(Merge::Declared(names.clone())),
+            data: data.with_merge(Merge::Declared(names.iter().cloned().collect())),
             said: 0,
         };
         let mut by_table = Machine::start(&table, beside).unwrap();

@@ -7,7 +7,9 @@
 //! `required`, `items`. Where a schema says it in another way (`anyOf`, `$ref`), nothing is known.
 
 use serde_json::Value;
+use statemark_runtime::Merge;
 
+use crate::datum::merge_rule;
 use crate::front::definition::ast::Definition;
 use crate::ir::Type;
 
@@ -19,8 +21,8 @@ const MAX_NAMES: usize = 1000;
 pub(super) struct Fields<'c> {
     definition: Option<&'c Definition>,
     schema: Option<&'c Value>,
-    /// Whether the data of events becomes part of the context.
-    merges: bool,
+    /// Whether all data of events becomes part of the context.
+    merges_all: bool,
 }
 
 /// What is known of a field.
@@ -45,7 +47,8 @@ impl<'c> Fields<'c> {
         Self {
             definition,
             schema: meta("context_schema"),
-            merges: meta("merge").and_then(Value::as_str) != Some("none"),
+            merges_all: definition
+                .is_some_and(|definition| merge_rule(&definition.meta) == Merge::All),
         }
     }
 
@@ -70,7 +73,7 @@ impl<'c> Fields<'c> {
             },
             (Known::Declared { kind, present }, _) => Known::Declared { kind, present },
             (_, Known::Declared { kind, present }) => Known::Declared { kind, present },
-            _ if self.schema.is_none() && self.merges && self.of_events(path).is_some() => {
+            _ if self.merges_all && self.of_events(path).is_some() => {
                 let kind = self.of_events(path).unwrap_or_default();
                 Known::Declared {
                     kind,
@@ -125,7 +128,7 @@ impl<'c> Fields<'c> {
         let events = self
             .definition
             .map_or(&[][..], |definition| &definition.events);
-        if self.merges && self.schema.is_none() {
+        if self.merges_all {
             for data in events.iter().filter_map(|event| event.value.data.as_ref()) {
                 add_properties("", &data.value, &mut names);
             }

@@ -11,14 +11,15 @@ mod payload;
 mod read;
 mod widen;
 
-pub(crate) use payload::{Payload, inside, is_merged};
-pub(crate) use read::merges;
+pub(crate) use payload::{Payload, inside};
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
+use statemark_runtime::Merge;
 
 use crate::arena::Handle;
+use crate::datum::merge_rule;
 use crate::ir::{Expression, ExpressionKind, Field, Machine};
 
 /// What a field holds.
@@ -76,6 +77,8 @@ pub(crate) struct Layout {
     pub(crate) payloads: Vec<Payload>,
     /// The fields of events' data that may be read while an event without a shape is under way.
     open: BTreeSet<Handle<Field>>,
+    /// Beside a context: the fields of events' data that are merged into it.
+    pub(crate) merge: Merge,
 }
 
 impl Range {
@@ -172,6 +175,7 @@ impl Layout {
             members,
             payloads: Vec::new(),
             open: BTreeSet::new(),
+            merge: Merge::None,
         }
     }
 
@@ -185,8 +189,12 @@ impl Layout {
         if !is_said(initial) && !is_said(declared) {
             return None;
         }
-        let members = read::members(machine, declared, initial);
-        Some(Self::with(members))
+        let merge = merge_rule(&machine.meta);
+        let members = read::members(machine, declared, initial, &merge);
+        Some(Self {
+            merge,
+            ..Self::with(members)
+        })
     }
 
     /// Whether what `event.x` gives is the host's to say, if no event with a shape is under way.

@@ -18,7 +18,7 @@
 //! Deliberately not here: types. Whether a value is what a schema says is asked before it comes in.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -29,16 +29,57 @@ use crate::id::FieldId;
 use crate::table::Table;
 use crate::value::Value;
 
-/// Which fields of an event's data become fields of the context.
+/// The fields of an event's data that become fields of the context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Merge {
     /// All of them.
     #[default]
     All,
-    /// Those with these names: what the schema of the context declares.
-    Declared(Vec<String>),
+    /// Those with these names, which the schema of the context declares.
+    Declared(BTreeSet<String>),
     /// None; they are read as `event.x` alone.
     None,
+}
+
+/// The names that a machine's `context_schema` has at its top.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SchemaKeys {
+    /// The keys of the schema itself.
+    pub own: BTreeSet<String>,
+    /// The keys of its `properties`, if it has that key.
+    pub properties: Option<BTreeSet<String>>,
+}
+
+impl Merge {
+    /// Decides which fields are merged, from a definition's keys `merge` and `context_schema`.
+    ///
+    /// Runs, simulations and generated Rust all follow this rule, and nothing else decides it:
+    ///
+    /// 1. With `"merge": "none"` no field is merged.
+    /// 2. Otherwise, without a `context_schema`, every field is.
+    /// 3. With a `context_schema`, the fields that it declares are: the keys of its `properties`. A schema without
+    ///    `properties` is read as the short form (`{"count": "number"}`), whose own keys are the fields. So
+    ///    `{"type": "object"}` merges nothing but a field called `type`.
+    ///
+    /// Only fields at the top of the data are merged, each as a whole.
+    #[must_use]
+    pub fn decide(merge: Option<&str>, context_schema: Option<SchemaKeys>) -> Self {
+        match (merge, context_schema) {
+            (Some("none"), _) => Self::None,
+            (_, None) => Self::All,
+            (_, Some(keys)) => Self::Declared(keys.properties.unwrap_or(keys.own)),
+        }
+    }
+
+    /// Reports whether a field at the top of an event's data is merged.
+    #[must_use]
+    pub fn includes(&self, field: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Declared(names) => names.contains(field),
+            Self::None => false,
+        }
+    }
 }
 
 /// The context of one machine.
@@ -164,12 +205,7 @@ impl Data {
     /// Sets which fields of events' data become fields of the context.
     #[must_use]
     pub fn with_merge(mut self, merge: Merge) -> Self {
-        if let Merge::Declared(mut names) = merge {
-            names.sort_unstable();
-            self.merge = Merge::Declared(names);
-        } else {
-            self.merge = merge;
-        }
+        self.merge = merge;
         self
     }
 
@@ -199,7 +235,7 @@ impl Data {
         self.received = true;
         if let (Datum::Object(fields), false) = (&data, matches!(self.merge, Merge::None)) {
             for (key, field) in fields {
-                if self.merges(key) {
+                if self.merge.includes(key) {
                     self.set(key, field.clone());
                 }
             }
@@ -221,16 +257,6 @@ impl Data {
         let slots = self.keys.iter().zip(&self.slots);
         let slots = slots.filter_map(|(key, slot)| Some((String::from(&**key), slot.clone()?)));
         Datum::Object(slots.chain(self.rest.clone()).collect())
-    }
-
-    fn merges(&self, key: &str) -> bool {
-        match &self.merge {
-            Merge::All => true,
-            Merge::Declared(names) => names
-                .binary_search_by(|name| name.as_str().cmp(key))
-                .is_ok(),
-            Merge::None => false,
-        }
     }
 
     /// Sets a field at the top.

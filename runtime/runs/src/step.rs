@@ -2,13 +2,12 @@
 //!
 //! Nothing is carried out here and nothing is kept: out comes a [`StepRecord`], and the journal is the only truth.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value};
 use statemark_runtime::{
     ActionId, Candidate, Configuration, Data, Datum, EventId, FieldId, Host, JsonError, Machine,
-    Merge, Outcome, Record, Recorder, RestoreError, StateId, StateKind, StepError, Table, TimerId,
+    Outcome, Record, Recorder, RestoreError, StateId, StateKind, StepError, Table, TimerId,
     Verdict, evaluate,
 };
 
@@ -160,16 +159,6 @@ impl<'w> Stepper<'w> {
         let table = self.workflow.table();
         let value = evaluate(table, code, &configuration, host, &mut Recorder::new());
         matches!(value, Ok(Datum::Bool(true)))
-    }
-
-    /// Whether a field that comes with an event becomes one of the context.
-    pub(crate) fn merges(workflow: &Workflow, field: &str) -> bool {
-        let top = field.split('.').next().unwrap_or(field);
-        match merge(workflow) {
-            Merge::All => true,
-            Merge::None => false,
-            Merge::Declared(names) => names.iter().any(|it| it == top),
-        }
     }
 
     /// Makes one macrostep.
@@ -378,7 +367,7 @@ impl RunHost {
         let text = serde_json::to_string(context).unwrap_or_default();
         let data = Data::from_json(workflow.table(), &text).map_err(CannotStep::Data)?;
         Ok(Self {
-            data: data.with_merge(merge(workflow)),
+            data: data.with_merge(workflow.merge().clone()),
             effects: Vec::new(),
             timers: Vec::new(),
         })
@@ -389,29 +378,6 @@ impl RunHost {
     pub fn data(&self) -> &Data {
         &self.data
     }
-}
-
-/// Which fields of events' data become fields of the context.
-pub(crate) fn merge(workflow: &Workflow) -> Merge {
-    let meta = workflow.meta();
-    if meta.get("merge").and_then(Value::as_str) == Some("none") {
-        return Merge::None;
-    }
-    match meta.get("context_schema").map(declared) {
-        Some(names) => Merge::Declared(names),
-        None => Merge::All,
-    }
-}
-
-/// The fields that a schema declares: its `properties`, or the fields themselves in the short form.
-fn declared(schema: &Value) -> Vec<String> {
-    let fields = schema.get("properties").unwrap_or(schema);
-    let fields: Option<BTreeMap<_, _>> = fields.as_object().map(|it| it.iter().collect());
-    fields
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| name.clone())
-        .collect()
 }
 
 impl Host for RunHost {

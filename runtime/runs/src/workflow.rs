@@ -1,16 +1,17 @@
 //! What runs run: a verified table, and what its metadata says to a host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use statemark_runtime::{
-    DecodeError, EventId, FieldId, Merge, StateId, Table, TransitionId, VerifyError, decode, verify,
+    DecodeError, EventId, FieldId, Merge, SchemaKeys, StateId, Table, TransitionId, VerifyError,
+    decode, verify,
 };
 
 use crate::hash::Hash;
-use crate::{schema, step};
+use crate::schema;
 
 /// A machine that runs can be started of.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub struct Workflow {
     hash: Hash,
     bytes: Vec<u8>,
     machine: Value,
+    merge: Merge,
     states: Vec<Value>,
     events: Vec<Value>,
     transitions: Vec<Value>,
@@ -92,6 +94,7 @@ impl Workflow {
             hash: Hash::of(&bytes),
             table,
             bytes,
+            merge: merge(&machine),
             machine,
             states,
             events,
@@ -168,14 +171,15 @@ impl Workflow {
         meta.get("requires_approval") == Some(&Value::Bool(true))
     }
 
-    /// The fields of an event's data that become fields of the context.
+    /// The fields of events' data that become fields of the context.
+    pub(crate) const fn merge(&self) -> &Merge {
+        &self.merge
+    }
+
+    /// Returns the fields of an event's data that become fields of the context.
     pub(crate) fn merged(&self, data: &Map<String, Value>) -> Map<String, Value> {
         let mut merged = data.clone();
-        match step::merge(self) {
-            Merge::None => merged.clear(),
-            Merge::Declared(names) => merged.retain(|name, _| names.contains(name)),
-            _ => {}
-        }
+        merged.retain(|name, _| self.merge.includes(name));
         merged
     }
 
@@ -247,6 +251,19 @@ impl Workflow {
     pub fn is_implied(&self, state: StateId) -> bool {
         self.state_meta(state).get("implied") == Some(&Value::Bool(true))
     }
+}
+
+/// Decides from a machine's metadata which fields of events' data are merged; the rule is the engine's.
+fn merge(machine: &Value) -> Merge {
+    let keys = |value: &Value| -> BTreeSet<String> {
+        let fields = value.as_object().into_iter();
+        fields.flat_map(|fields| fields.keys().cloned()).collect()
+    };
+    let schema = machine.get("context_schema").map(|schema| SchemaKeys {
+        own: keys(schema),
+        properties: schema.get("properties").map(keys),
+    });
+    Merge::decide(machine.get("merge").and_then(Value::as_str), schema)
 }
 
 /// Where workflows come from: specs that the caller has compiled.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::check::Check;
 use super::kind::{comparable, of_constant};
 use crate::arena::Handle;
+use crate::datum::merge_rule;
 use crate::diag::{Applicability, Code, Diagnostic, nearest, quoted_list};
 use crate::ir::{
     Assign, BinaryOperator, Constant, Expression, ExpressionKind, Field, Machine, Operator,
@@ -112,8 +113,8 @@ impl Check<'_> {
                 .filter(|all| !all.is_empty());
         }
         let mut values = schema(self.machine).and_then(read)?;
-        if crate::pass::shape::merges(self.machine) {
-            let outer = path.split('.').next().unwrap_or(path);
+        let outer = path.split('.').next().unwrap_or(path);
+        if merge_rule(&self.machine.meta).includes(outer) {
             for (_, event) in self.machine.events.iter() {
                 if let Some(data) = &event.data
                     && property(data, outer).is_some()

@@ -5,8 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use super::{Layout, Shape, read};
 use crate::arena::Handle;
 use crate::ir::{
@@ -46,15 +44,6 @@ pub(super) fn payloads(machine: &Machine) -> Vec<Payload> {
             })
         })
         .collect()
-}
-
-/// Whether a field of an event's data becomes one of the context.
-pub(crate) fn is_merged(machine: &Machine, name: &str) -> bool {
-    let declared = |schema: &Value| {
-        let fields = schema.get("properties").unwrap_or(schema);
-        fields.get(name).is_some()
-    };
-    read::merges(machine) && machine.context_schema.as_ref().is_none_or(declared)
 }
 
 /// The fields of events' data that may be read while an event without a payload is under way.

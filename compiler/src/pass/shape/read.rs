@@ -4,6 +4,7 @@
 //! that lets other fields pass because its author says so, promises nothing.
 
 use serde_json::{Map, Number, Value};
+use statemark_runtime::Merge;
 
 use super::{Member, Range, Shape};
 use crate::ir::Machine;
@@ -14,6 +15,7 @@ pub(super) fn members(
     machine: &Machine,
     declared: Option<&Map<String, Value>>,
     initial: Option<&Map<String, Value>>,
+    merge: &Merge,
 ) -> Vec<Member> {
     let mut members = Vec::new();
     let schema = machine.context_schema.as_ref();
@@ -40,11 +42,11 @@ pub(super) fn members(
             });
         }
     }
-    if schema.is_none() && merges(machine) {
+    if *merge == Merge::All {
         for (_, event) in machine.events.iter() {
             let data = event.data.as_ref().and_then(|data| data.get("properties"));
             for (name, schema) in data.and_then(Value::as_object).into_iter().flatten() {
-                merge(&mut members, name, schema);
+                add_merged(&mut members, name, schema);
             }
         }
     }
@@ -62,12 +64,7 @@ pub(super) fn members(
     members
 }
 
-/// Whether the data of events becomes part of the context.
-pub(crate) fn merges(machine: &Machine) -> bool {
-    machine.meta.get("merge").and_then(Value::as_str) != Some("none")
-}
-
-fn merge(members: &mut Vec<Member>, name: &str, schema: &Value) {
+fn add_merged(members: &mut Vec<Member>, name: &str, schema: &Value) {
     let shape = of_schema(schema);
     match members.iter_mut().find(|member| member.name == name) {
         Some(member) => {

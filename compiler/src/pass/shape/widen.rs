@@ -1,7 +1,7 @@
 //! Widens shapes until no assignment and no event's data breaks what they promise, and until every use of them is one that
 //! typed fields have.
 
-use super::{Layout, Member, Shape, inside, is_merged};
+use super::{Layout, Member, Shape, inside};
 use crate::arena::Handle;
 use crate::ir::{
     ActionKind, BinaryOperator, Expression, ExpressionKind, Field, Guard, Machine, Operator,
@@ -28,7 +28,7 @@ impl Layout {
         }
         loop {
             let before = (self.members.clone(), self.payloads.clone());
-            self.merge(machine);
+            self.merge_payloads();
             for &field in &uses.whole {
                 self.widen(path(machine, field), &Use::Whole);
             }
@@ -59,12 +59,12 @@ impl Layout {
     }
 
     /// Makes room for the data of events.
-    fn merge(&mut self, machine: &Machine) {
+    fn merge_payloads(&mut self) {
         let data = self.payloads.iter();
         for field in data.flat_map(|payload| &payload.layout.members) {
             let mut own = self.members.iter_mut();
             if let Some(own) = own.find(|own| own.name == field.name)
-                && is_merged(machine, &field.name)
+                && self.merge.includes(&field.name)
             {
                 let shape = std::mem::replace(&mut own.shape, Shape::Free);
                 own.shape = shape.absorb(&field.shape);

@@ -1,6 +1,6 @@
 //! Contexts against a naive model: one value, copied whole where it has to come back.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::test_runner::Config;
 
 use super::small;
-use crate::{Data, Datum, FieldId, Host, Merge, Value, verify};
+use crate::{Data, Datum, FieldId, Host, Merge, SchemaKeys, Value, verify};
 
 const FIELDS: [&str; 8] = [
     "a",
@@ -156,11 +156,11 @@ proptest! {
         merge in 0..3_usize,
     ) {
         let table = verify(small(&FIELDS, &[])).unwrap();
-        let declared = ["a", "h"].map(String::from).to_vec();
+        let declared = ["a", "h"].map(String::from).into();
         let merge = [Merge::All, Merge::Declared(declared), Merge::None][merge].clone();
         let merges = |key: &str| match &merge {
             Merge::All => true,
-            Merge::Declared(names) => names.iter().any(|name| name == key),
+            Merge::Declared(_) => ["a", "h"].contains(&key),
             Merge::None => false,
         };
         let mut data = Data::new(&table, first.clone()).with_merge(merge.clone());
@@ -228,4 +228,43 @@ fn what_is_not_json_is_refused_where_it_is_wrong() {
         Datum::from_json("\"\\ud83d\\ude00\""),
         Ok(Datum::from("😀"))
     );
+}
+
+#[test]
+fn the_keys_of_a_definition_decide_what_is_merged() {
+    let names = |names: &[&str]| -> BTreeSet<String> {
+        names.iter().map(|name| String::from(*name)).collect()
+    };
+    let keys = |own: &[&str], properties: Option<&[&str]>| {
+        Some(SchemaKeys {
+            own: names(own),
+            properties: properties.map(names),
+        })
+    };
+    let full = || keys(&["type", "properties"], Some(&["count"]));
+    for (merge, schema, expected) in [
+        (None, None, Merge::All),
+        (Some("shallow"), None, Merge::All),
+        (Some("none"), None, Merge::None),
+        (Some("none"), full(), Merge::None),
+        (None, full(), Merge::Declared(names(&["count"]))),
+        (
+            None,
+            keys(&["properties"], Some(&[])),
+            Merge::Declared(names(&[])),
+        ),
+        // The short form, and a schema that declares no field and is read as one.
+        (
+            None,
+            keys(&["count"], None),
+            Merge::Declared(names(&["count"])),
+        ),
+        (
+            None,
+            keys(&["type"], None),
+            Merge::Declared(names(&["type"])),
+        ),
+    ] {
+        assert_eq!(Merge::decide(merge, schema), expected);
+    }
 }

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::{Call, Reason};
 use crate::runs::{Held, Legal, Loaded, Required, RunError, list};
-use crate::step::Stepper;
 
 impl Loaded {
     /// What could come next, when nobody asks about an event. What waits behind a request isn't told: the request is.
@@ -166,7 +165,9 @@ impl Loaded {
         if let Some(own) = field.strip_prefix("event.") {
             return Some(own.to_owned());
         }
-        Stepper::merges(&self.workflow, field).then(|| field.to_owned())
+        let top = field.split('.').next().unwrap_or(field);
+        let is_merged = self.workflow.merge().includes(top);
+        is_merged.then(|| field.to_owned())
     }
 
     /// The fields without which an event is refused.

@@ -34,7 +34,7 @@ impl Desk {
     /// The desk before the first event: the context is the spec's, with these fields over it.
     pub(super) fn new(table: &Table, given: &Map<String, Json>) -> Self {
         let meta = machine_meta(table);
-        let merge = merge(&meta);
+        let merge = datum::merge_rule(&meta);
         let own = meta.get("context").and_then(Json::as_object);
         let mut context = own.cloned().unwrap_or_default();
         context.extend(given.clone());
@@ -141,18 +141,6 @@ impl Desk {
         self.now = due.unwrap_or(then).max(self.now);
         self.timers.pop_due(self.now).filter(|_| due.is_some())
     }
-}
-
-/// Which fields of events' data the spec keeps: none if it says so, those of its schema, or all.
-fn merge(meta: &Map<String, Json>) -> Merge {
-    if meta.get("merge").and_then(Json::as_str) == Some("none") {
-        return Merge::None;
-    }
-    let schema = meta.get("context_schema");
-    let declared = schema.and_then(|schema| schema.get("properties")?.as_object());
-    declared.map_or(Merge::All, |fields| {
-        Merge::Declared(fields.keys().cloned().collect())
-    })
 }
 
 fn data(table: &Table, context: Option<&Json>, merge: &Merge) -> Data {

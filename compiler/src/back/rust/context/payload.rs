@@ -16,7 +16,7 @@ use crate::back::rust::docs;
 use crate::back::rust::facts::Facts;
 use crate::ir::{Event, Machine};
 use crate::pass::names::Names;
-use crate::pass::shape::{Layout, Member, Shape, inside, is_merged};
+use crate::pass::shape::{Layout, Member, Shape, inside};
 
 /// The data of one event, with the names that it has in Rust.
 pub(in crate::back::rust) struct Payload {
@@ -140,17 +140,14 @@ fn merged<'f>(
     facts: &'f Facts<'_>,
     payload: &'f Payload,
 ) -> impl Iterator<Item = (&'f Member, usize, &'f Member)> {
-    let own = facts
-        .data
-        .as_ref()
-        .map_or(&[][..], |data| &data.layout.members);
+    let context = facts.data.as_ref().map(|data| &data.layout);
     let fields = payload.data.layout.members.iter();
-    fields
-        .filter(|field| is_merged(facts.machine, &field.name))
-        .filter_map(move |field| {
-            let at = own.iter().position(|own| own.name == field.name)?;
-            Some((field, at, own.get(at)?))
-        })
+    fields.filter_map(move |field| {
+        let context = context.filter(|context| context.merge.includes(&field.name))?;
+        let mut own = context.members.iter().enumerate();
+        let (at, own) = own.find(|(_, own)| own.name == field.name)?;
+        Some((field, at, own))
+    })
 }
 
 /// The fields of the context that events' data is merged into, each with its place there.
