@@ -42,7 +42,7 @@ const fn word(proof: &Proof) -> &'static str {
     }
 }
 
-/// `it can come to an end: push, leave`, `every state can be reached: nothing leads to …`
+/// `the machine can end: push, leave`, `every state can be reached: nothing leads to …`
 fn text(table: &Table, proof: &Proof, claim: &str) -> String {
     let mut text = claim.to_owned();
     if let Some(why) = &proof.why {
