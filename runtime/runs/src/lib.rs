@@ -6,7 +6,7 @@
 //! that was acknowledged.
 //!
 //! ```text
-//! order ─→ Runs::change ─ load ─→ fold of the journal ─ decide ─→ records ─ append, if nobody wrote since ─→ Store
+//! operation ─→ Runs::execute ─ load ─→ fold of the journal ─ decide ─→ records ─ append, if nobody wrote since ─→ Store
 //!                          ↑                                                        │
 //!                          └──────────────── somebody wrote: again ─────────────────┘
 //! ```
@@ -63,9 +63,10 @@ pub use id::{Key, MAX_NAME, NameError, RunId};
 pub use record::{NewRecord, Record, chain};
 pub use redact::Redactor;
 pub use runs::{
-    Advance, Advanced, Answer, Ask, Change, Checked, Fired, Force, Held, Legal, Loaded, Order,
-    Registered, Reply, Report, Reserve, Reserved, RunCheck, RunError, Runs, Send, Sent, Start,
-    Used, Withdraw, Written, raised_when,
+    Advance, Advanced, Answer, Ask, Cancel, Change, Checked, Continue, DenyTool, FinishRestore,
+    Fired, Force, GiveUpRestore, Held, Legal, Loaded, Operation, Order, Outcome, Pause,
+    RecordCheck, Registered, Reply, Report, Reserve, Reserved, Right, RunCheck, RunCheckIn,
+    RunError, Runs, Send, Sent, Start, Used, Withdraw, Written, raised_when,
 };
 pub use shell::shell_word;
 pub use step::{CannotStep, Moment, Move, RunHost, Stepper};

@@ -23,6 +23,7 @@ mod lease;
 mod legal;
 mod migrate;
 mod moves;
+pub mod operation;
 mod own;
 mod progress;
 mod refusal;
@@ -51,9 +52,9 @@ pub use artifact::{
 pub use ask::{Ask, Withdraw};
 pub(crate) use change::FOLD_EVERY;
 pub use change::{Change, Order, Written};
-pub use check::{Checked, RunCheck};
+pub use check::{Checked, RecordCheck, RunCheck, RunCheckIn};
 pub use checkpoint::Checkpoint;
-pub use control::Force;
+pub use control::{Cancel, Continue, Force, Pause};
 pub use effect::{OpenEffect, ReportEffect};
 pub use fork::{Fork, ForkPlan};
 pub use legal::{Held, Legal};
@@ -64,15 +65,16 @@ pub use progress::ReportProgress;
 use remembered::Remembered;
 pub use replay::{Difference, Replay};
 pub(crate) use required::Required;
-pub use restore::Restore;
+pub use operation::{Operation, Outcome, Right};
+pub use restore::{FinishRestore, GiveUpRestore, Restore};
 pub use rewind::{EffectLeft, Rewind, RewindPlan};
 pub use send::{Send, Sent};
 pub use start::Start;
 pub use timeline::{Branch, Forking, Mark, Marked, Timeline, Visited};
 pub use timers::Fired;
-pub use tool::{Reserve, Reserved, Used};
+pub use tool::{DenyTool, Reserve, Reserved, Used};
 
-use crate::actor::{Actor, Role};
+use crate::actor::Actor;
 use crate::clock::Clock;
 use crate::fold::RunState;
 use crate::git::GitError;
@@ -305,15 +307,6 @@ impl Runs {
         let workflow = Arc::new(workflow);
         tables.insert(*table, Arc::clone(&workflow));
         Ok(workflow)
-    }
-
-    /// Whether somebody may change runs at all.
-    fn may_write(actor: &Actor) -> Result<(), RunError> {
-        if actor.role == Role::Observer {
-            let actor = actor.clone();
-            return Err(RunError::ReadOnly { actor });
-        }
-        Ok(())
     }
 
     fn workflow_named(&self, id: &str) -> Result<Arc<Workflow>, RunError> {

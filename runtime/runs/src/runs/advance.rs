@@ -26,6 +26,7 @@ pub use answer::Advanced;
 use owner::Owner;
 
 use super::draft::Draft;
+use super::operation::{Door, Operation, Right};
 use super::start::{Behind, chosen};
 use super::{Change, Loaded, Order, RunError, Runs, Start};
 use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
@@ -144,16 +145,24 @@ impl Advance {
     }
 }
 
-impl Runs {
-    /// Reports on a run. What can't be is refused with what could; that is recorded if there is a run.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`]; [`RunError::UnknownWorkflow`] if the run would have to be started and can't be.
-    pub fn advance(&self, order: &Order, advance: &Advance) -> Result<Advanced, RunError> {
-        self.advance_within(order, &self.cleaned(advance), 0)
+/// Reports on a run. What can't be is refused with what could; that is recorded if there is a run.
+///
+/// It is an error ([`RunError::UnknownWorkflow`]) if the run would have to be started and can't be.
+impl Operation for Advance {
+    const NAME: &'static str = "advance";
+    type Response = Advanced;
+
+    fn right(&self) -> Right {
+        Right::Drive
     }
 
+    fn carry_out(&self, door: &Door<'_>) -> Result<Advanced, RunError> {
+        let Door { runs, order } = *door;
+        runs.advance_within(order, &runs.redacted(self), 0)
+    }
+}
+
+impl Runs {
     /// The same at some depth of agents' agents.
     fn advance_within(
         &self,
@@ -204,7 +213,7 @@ impl Runs {
     }
 
     fn advance_own(&self, order: &Order, advance: &Advance) -> Result<Advanced, RunError> {
-        let written = self.change(order, &("advance", advance), |loaded, now| {
+        let written = self.commit(order, &(Advance::NAME, advance), |loaded, now| {
             let owner = self.owner(loaded, advance);
             let draft = Draft::new(loaded, &order.actor, now);
             decide(draft, advance, owner)
@@ -243,7 +252,7 @@ impl Runs {
             // There is no journal that could say so, and a run that nobody wanted isn't begun for it.
             Err(refused) => return Ok(Advanced::refused(order.run.clone(), refused)),
         };
-        let digest = self.digest(order, &("advance", advance))?;
+        let digest = self.digest(order, &(Advance::NAME, advance))?;
         let workflow = Arc::clone(&draft.loaded().workflow);
         let bodies = draft.finish().bodies;
         let written = self.found(order, digest, Behind::nothing(), workflow, &bodies, now)?;

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::draft::{Draft, Taking, Took};
 use super::moves::moves_by;
 use super::own::{DENIED, SENT_BACK};
-use super::{Change, Loaded, Order, RunError, Runs, Written, list};
+use super::operation::{Decide, DecideCx};
+use super::{Change, Loaded, RunError, list};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting};
 use crate::fold::Request;
@@ -79,36 +80,28 @@ pub fn run_of_request(request: &str) -> Option<RunId> {
     run.parse().ok()
 }
 
-impl Runs {
-    /// Answers a request. An approval takes the event that waits, if its guards still hold. The same answer a second time
-    /// gives the records of the first; another one is refused with who answered what.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`]; [`RunError::Step`] if the machine fails. Nothing is written then.
-    pub fn answer(&self, order: &Order, answer: &Answer) -> Result<Written, RunError> {
-        let answer = &self.cleaned(answer);
-        let mut written = self.change(order, &("answer", answer), |loaded, now| {
-            let mut draft = Draft::new(loaded, &order.actor, now);
-            match resolved(loaded, answer, &order.actor, now) {
-                Ok(Some(resolved)) => draft.resolve(answer, resolved)?,
-                Ok(None) => return Ok(Change::default()),
-                Err((code, reason)) => {
-                    let reply = answer.reply.name();
-                    draft.push(loaded.unanswered(&answer.request, reply, code, reason))?;
-                }
+/// Answers a request. An approval takes the event that waits, if its guards still hold. The same answer a second time
+/// gives the records of the first; another one is refused with who answered what.
+impl Decide for Answer {
+    const NAME: &'static str = "answer";
+    type Outcome = Result<(), Refused>;
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let mut draft = Draft::new(run, &cx.order.actor, cx.now);
+        match resolved(run, self, &cx.order.actor, cx.now) {
+            Ok(Some(resolved)) => draft.resolve(self, resolved)?,
+            Ok(None) => return Ok(Change::default()),
+            Err((code, reason)) => {
+                let reply = self.reply.name();
+                draft.push(run.unanswered(&self.request, reply, code, reason))?;
             }
-            Ok(draft.finish())
-        })?;
-        let first = written.loaded.state.requests.get(&answer.request);
-        let first = first.and_then(|it| it.resolved.as_ref());
-        if written.records.is_empty()
-            && let Some((_, _, seq)) = first
-        {
-            written.records = self.store.records(&order.run, seq.saturating_sub(1), 1)?;
-            written.replayed = true;
         }
-        Ok(written)
+        Ok(draft.finish())
+    }
+
+    fn settled_by(&self, run: &Loaded) -> Option<u64> {
+        let first = run.state.requests.get(&self.request)?;
+        first.resolved.as_ref().map(|(_, _, seq)| *seq)
     }
 }
 

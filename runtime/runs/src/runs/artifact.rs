@@ -19,9 +19,11 @@ pub use edit::{Edit, EditArtifact};
 pub use hand_in::PutArtifact;
 pub use read::{ArtifactText, Submitted};
 
+use super::operation::{Decide, DecideCx};
 use super::refusal::refusal;
 use super::required::Required;
-use super::{Change, Loaded, Order, RunError, Runs, Written, list};
+use super::seal::Redact;
+use super::{Change, Loaded, RunError, list};
 use crate::body::{Artifact, Body, Stage, Verdict};
 use crate::contract::Contract;
 use crate::fold::Revision;
@@ -54,95 +56,73 @@ pub struct DiscardArtifact {
 /// Why something isn't done with an artifact: for programs, and for people.
 type Refusal = (&'static str, String);
 
-impl Runs {
-    /// Makes a draft final, if it is as its contract says now. One that is final already is answered as then.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`]; the content isn't in the store.
-    pub fn finalize_artifact(
-        &self,
-        order: &Order,
-        finalize: &FinalizeArtifact,
-    ) -> Result<Written, RunError> {
-        let name = &finalize.name;
-        let written = self.change(order, &("artifact.final", finalize), |loaded, _| {
-            let revision = match loaded.finalizable(name, finalize.revision) {
-                Ok(revision) if revision.artifact.stage == Stage::Final => {
-                    return Ok(Change::default());
-                }
-                Ok(revision) => revision,
-                Err(why) => return Ok(refused(Stage::Final, why, Vec::new())),
-            };
-            let verdict = match &revision.artifact.content {
-                Some(content) => {
-                    let kind = revision.artifact.kind.as_deref();
-                    loaded.verdict((name, kind), &self.store.blob(content)?)?
-                }
-                None => None,
-            };
-            let artifact = Artifact {
-                verdict,
-                ..revision.artifact.clone()
-            };
-            if !artifact.holds() {
-                let why = unfit(&artifact);
-                return Ok(refused(Stage::Final, why, vec![Body::Artifact(artifact)]));
-            }
-            let stage = Stage::Final;
-            let body = Body::Artifact(Artifact { stage, ..artifact });
-            Ok(Change { bodies: vec![body] })
-        })?;
-        self.same(order, name, written)
-    }
+/// Makes a draft final, if it is as its contract says now. One that is final already is answered as then.
+impl Decide for FinalizeArtifact {
+    const NAME: &'static str = "artifact.final";
+    type Outcome = Submitted;
 
-    /// Throws a revision away. One that was thrown away already is answered as then.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`].
-    pub fn discard_artifact(
-        &self,
-        order: &Order,
-        discard: &DiscardArtifact,
-    ) -> Result<Written, RunError> {
-        let name = &discard.name;
-        let mut done = None;
-        let mut written = self.change(order, &("artifact.discard", discard), |loaded, _| {
-            let revision = match loaded.discardable(name, discard.revision) {
-                Ok(revision) => revision,
-                Err(why) => return Ok(refused(Stage::Discarded, why, Vec::new())),
-            };
-            if revision.artifact.stage == Stage::Discarded {
-                done = Some(revision.changed);
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let revision = match run.finalizable(&self.name, self.revision) {
+            Ok(revision) if revision.artifact.stage == Stage::Final => {
                 return Ok(Change::default());
             }
-            let body = Body::Artifact(Artifact {
-                stage: Stage::Discarded,
-                reason: discard.reason.clone(),
-                ..revision.artifact.clone()
-            });
-            Ok(Change { bodies: vec![body] })
-        })?;
-        if let Some(seq) = done.filter(|_| written.records.is_empty()) {
-            written.records = self.store.records(&order.run, seq.saturating_sub(1), 1)?;
-            written.replayed = true;
+            Ok(revision) => revision,
+            Err(why) => return Ok(refused(Stage::Final, why, Vec::new())),
+        };
+        let verdict = match &revision.artifact.content {
+            Some(content) => {
+                let kind = revision.artifact.kind.as_deref();
+                run.verdict((&self.name, kind), &cx.runs.store.blob(content)?)?
+            }
+            None => None,
+        };
+        let artifact = Artifact {
+            verdict,
+            ..revision.artifact.clone()
+        };
+        if !artifact.holds() {
+            let why = unfit(&artifact);
+            return Ok(refused(Stage::Final, why, vec![Body::Artifact(artifact)]));
         }
-        Ok(written)
+        let stage = Stage::Final;
+        let body = Body::Artifact(Artifact { stage, ..artifact });
+        Ok(Change { bodies: vec![body] })
     }
 
-    /// The answer if nothing had to be written: the record that had made the current revision what it is.
-    fn same(&self, order: &Order, name: &str, mut written: Written) -> Result<Written, RunError> {
-        if written.records.is_empty()
-            && let Some(current) = written.loaded.state.current(name)
-        {
-            let before = current.changed.saturating_sub(1);
-            written.records = self.store.records(&order.run, before, 1)?;
-            written.replayed = true;
-        }
-        Ok(written)
+    fn settled_by(&self, run: &Loaded) -> Option<u64> {
+        run.state.current(&self.name).map(|current| current.changed)
     }
 }
+
+/// Throws a revision away. One that was thrown away already is answered as then.
+impl Decide for DiscardArtifact {
+    const NAME: &'static str = "artifact.discard";
+    type Outcome = Submitted;
+
+    fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
+        let revision = match run.discardable(&self.name, self.revision) {
+            Ok(revision) => revision,
+            Err(why) => return Ok(refused(Stage::Discarded, why, Vec::new())),
+        };
+        if revision.artifact.stage == Stage::Discarded {
+            return Ok(Change::default());
+        }
+        let body = Body::Artifact(Artifact {
+            stage: Stage::Discarded,
+            reason: self.reason.clone(),
+            ..revision.artifact.clone()
+        });
+        Ok(Change { bodies: vec![body] })
+    }
+
+    fn settled_by(&self, run: &Loaded) -> Option<u64> {
+        let discarded = run.discardable(&self.name, self.revision).ok()?;
+        Some(discarded.changed)
+    }
+}
+
+impl Redact for FinalizeArtifact {}
+impl Redact for DiscardArtifact {}
 
 /// Something isn't done; what is recorded beside the refusal comes first.
 fn refused(stage: Stage, (code, reason): Refusal, mut bodies: Vec<Body>) -> Change {

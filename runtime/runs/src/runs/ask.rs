@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::draft::Draft;
-use super::{Loaded, Order, RunError, Runs, Written, list};
+use super::operation::{Decide, DecideCx};
+use super::seal::Redact;
+use super::{Change, Loaded, RunError, list};
 use crate::body::{Body, Opened, Refused, RequestKind, Resolution, Resolved, Subject};
 use crate::schema;
 
@@ -58,62 +60,61 @@ pub struct Withdraw {
     pub reason: Option<String>,
 }
 
-impl Runs {
-    /// Opens a request. Nothing waits for it, unless it is blocking; `Body::Opened` of the records has its id.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`].
-    pub fn ask(&self, order: &Order, ask: &Ask) -> Result<Written, RunError> {
-        self.change(order, &("ask", ask), |loaded, now| {
-            let mut draft = Draft::new(loaded, &order.actor, now);
-            match opened(&draft, ask) {
-                Ok(opened) => draft.push(Body::Opened(opened))?,
-                Err((code, reason)) => draft.push(loaded.refusal("ask", code, reason))?,
-            }
-            Ok(draft.finish())
-        })
-    }
+/// Opens a request. Nothing waits for it, unless it is blocking; `Body::Opened` of the records has its id.
+impl Decide for Ask {
+    const NAME: &'static str = "ask";
+    type Outcome = Result<Opened, Refused>;
 
-    /// Takes a question back. Who asked may, and every person.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`].
-    pub fn withdraw(&self, order: &Order, withdraw: &Withdraw) -> Result<Written, RunError> {
-        self.change(order, &("withdraw", withdraw), |loaded, now| {
-            let mut draft = Draft::new(loaded, &order.actor, now);
-            let id = &withdraw.request;
-            let refuse = |code: &str, reason| loaded.unanswered(id, "withdraw", code, reason);
-            let body = match loaded.state.requests.get(id) {
-                None => refuse("unknown_request", loaded.no_request(id)),
-                Some(request) if request.resolved.is_some() => {
-                    refuse("answered", super::answer::settled(request))
-                }
-                Some(request)
-                    if request.asker != order.actor
-                        && order.actor.role < crate::actor::Role::Person =>
-                {
-                    let reason = format!(
-                        "`{id}` was opened by {}: they can withdraw it, or a person",
-                        request.asker
-                    );
-                    refuse("not_yours", reason)
-                }
-                Some(_) => Body::Resolved(Resolved {
-                    request: id.clone(),
-                    resolution: Resolution::Withdrawn,
-                    value: None,
-                    comment: withdraw.reason.clone(),
-                    relayed: false,
-                    elicited: false,
-                }),
-            };
-            draft.push(body)?;
-            Ok(draft.finish())
-        })
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let mut draft = Draft::new(run, &cx.order.actor, cx.now);
+        match opened(&draft, self) {
+            Ok(opened) => draft.push(Body::Opened(opened))?,
+            Err((code, reason)) => draft.push(run.refusal("self", code, reason))?,
+        }
+        Ok(draft.finish())
     }
 }
+
+/// Takes a question back. Who asked may, and every person.
+impl Decide for Withdraw {
+    const NAME: &'static str = "withdraw";
+    type Outcome = Result<(), Refused>;
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let mut draft = Draft::new(run, &cx.order.actor, cx.now);
+        let id = &self.request;
+        let refuse = |code: &str, reason| run.unanswered(id, "self", code, reason);
+        let body = match run.state.requests.get(id) {
+            None => refuse("unknown_request", run.no_request(id)),
+            Some(request) if request.resolved.is_some() => {
+                refuse("answered", super::answer::settled(request))
+            }
+            Some(request)
+                if request.asker != cx.order.actor
+                    && cx.order.actor.role < crate::actor::Role::Person =>
+            {
+                let reason = format!(
+                    "`{id}` was opened by {}: they can self it, or a person",
+                    request.asker
+                );
+                refuse("not_yours", reason)
+            }
+            Some(_) => Body::Resolved(Resolved {
+                request: id.clone(),
+                resolution: Resolution::Withdrawn,
+                value: None,
+                comment: self.reason.clone(),
+                relayed: false,
+                elicited: false,
+            }),
+        };
+        draft.push(body)?;
+        Ok(draft.finish())
+    }
+}
+
+impl Redact for Ask {}
+impl Redact for Withdraw {}
 
 /// The request, or why it can't be opened.
 fn opened(draft: &Draft, ask: &Ask) -> Result<Opened, (&'static str, String)> {

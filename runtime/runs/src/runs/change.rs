@@ -1,8 +1,9 @@
-//! The one way in which a run is changed.
+//! The append behind an operation: load, decide, write, and decide again if somebody else wrote first.
 
 use serde::Serialize;
 
 use super::follow::follow;
+use super::operation::{Outcome, bodies_of};
 use super::{Loaded, RunError, Runs};
 use crate::actor::{Actor, Role};
 use crate::body::Body;
@@ -55,51 +56,82 @@ pub struct Change {
     pub bodies: Vec<Body>,
 }
 
-/// What was written.
+/// What an operation has written.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct Written<T = ()> {
+    /// What came of it.
+    pub outcome: T,
     /// The records of the order: new ones, or those of the first time.
     pub records: Vec<Record>,
+    /// The bodies of these records, as they were written.
+    pub(super) bodies: Vec<Body>,
     /// Whether it was done before.
     pub replayed: bool,
     /// The run as it is now.
     pub loaded: Loaded,
 }
 
+impl Written {
+    /// Makes the answer of an order that wrote nothing.
+    pub(super) const fn nothing(loaded: Loaded, replayed: bool) -> Self {
+        Self {
+            outcome: (),
+            records: Vec::new(),
+            bodies: Vec::new(),
+            replayed,
+            loaded,
+        }
+    }
+
+    /// Reads the outcome from the records.
+    pub(super) fn told<T: Outcome>(self) -> Result<Written<T>, RunError> {
+        let outcome = T::read(&self.bodies)?;
+        Ok(self.with(outcome))
+    }
+
+    /// Adds an outcome.
+    pub(super) fn with<T>(self, outcome: T) -> Written<T> {
+        let Self {
+            outcome: (),
+            records,
+            bodies,
+            replayed,
+            loaded,
+        } = self;
+        Written {
+            outcome,
+            records,
+            bodies,
+            replayed,
+            loaded,
+        }
+    }
+}
+
 impl Runs {
-    /// Changes a run: what shall be written is decided by a pure function of how it is now.
+    /// Changes a run and what depends on it: children are reconciled, and events that waited are taken.
     ///
-    /// `request` is what tells this order from others under the same key: its operation and all that it was given.
+    /// What is written is decided by a pure function of the run as it is now. `request` tells this order from others under
+    /// the same key: an operation's name and all that it was given.
     ///
     /// # Errors
     ///
     /// The store's; those of `decide`; [`StoreError::Conflict`] if the run isn't at the record that the order expects.
-    pub fn change(
+    pub(super) fn commit(
         &self,
         order: &Order,
         request: &impl Serialize,
         decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
     ) -> Result<Written, RunError> {
-        let mut written = self.change_alone(order, request, decide)?;
+        let mut written = self.commit_alone(order, request, decide)?;
         if !written.replayed && !written.records.is_empty() {
             self.attend(&mut written);
         }
         Ok(written)
     }
 
-    /// The same without what becomes of other runs by it, and without what comes in appends of its own behind it.
-    pub(super) fn change_alone(
-        &self,
-        order: &Order,
-        request: &impl Serialize,
-        decide: impl FnMut(&Loaded, u64) -> Result<Change, RunError>,
-    ) -> Result<Written, RunError> {
-        Self::may_write(&order.actor)?;
-        self.change_by(order, request, decide)
-    }
-
-    /// The same, whoever orders it.
-    pub(super) fn change_by(
+    /// Changes a run like [`Runs::commit`], and leaves children and waiting events to the caller.
+    pub(super) fn commit_alone(
         &self,
         order: &Order,
         request: &impl Serialize,
@@ -118,11 +150,7 @@ impl Runs {
             let now = self.now().max(loaded.state.updated);
             let change = decide(&loaded, now)?;
             if change.bodies.is_empty() {
-                return Ok(Written {
-                    records: Vec::new(),
-                    replayed: false,
-                    loaded,
-                });
+                return Ok(Written::nothing(loaded, false));
             }
             let follow = follow(&loaded, &change.bodies, order, now)?;
             match self.write(order, digest, loaded, (&change.bodies, &follow), now) {
@@ -148,7 +176,7 @@ impl Runs {
         let others = follow
             .iter()
             .map(|it| self.sealed(&loaded.workflow, (now, &system), it));
-        let mut new: Vec<NewRecord> = own.chain(others).collect();
+        let (mut new, bodies): (Vec<NewRecord>, Vec<Body>) = own.chain(others).unzip();
         join(&mut new);
         let (records, hash) = chain(&new, order.key.as_ref(), loaded.head.seq, loaded.head.hash);
         let state = self.after(&loaded, &records)?;
@@ -187,7 +215,9 @@ impl Runs {
                     let _ = self.keep_fold(&loaded);
                 }
                 Ok(Written {
+                    outcome: (),
                     records,
+                    bodies,
                     replayed: false,
                     loaded,
                 })
@@ -253,8 +283,11 @@ impl Runs {
         let count = usize::try_from(last.saturating_sub(first)).unwrap_or(usize::MAX);
         let after = first.saturating_sub(1);
         let limit = count.saturating_add(1);
+        let records = self.store.records(&order.run, after, limit)?;
         Ok(Written {
-            records: self.store.records(&order.run, after, limit)?,
+            outcome: (),
+            bodies: bodies_of(&records),
+            records,
             replayed: true,
             loaded: self.load(&order.run)?,
         })

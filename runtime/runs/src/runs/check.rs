@@ -8,8 +8,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::seal::Clean;
-use super::{Change, Loaded, Order, RunError, Runs, Written};
+use super::operation::{Decide, DecideCx, Door, Operation, Outcome, Right};
+use super::seal::Redact;
+use super::{Change, Loaded, Order, RunError, Written};
 use crate::body::{Body, Check, Refused};
 use crate::check::{self, Declared, Ran};
 use crate::id::MAX_NAME;
@@ -37,53 +38,68 @@ pub struct Checked {
     pub refused: Option<Refused>,
 }
 
-impl Checked {
-    /// The answer that the records give.
-    #[must_use]
-    pub fn of(written: &Written) -> Self {
+impl Outcome for Checked {
+    fn read(bodies: &[Body]) -> Result<Self, RunError> {
         let mut checked = Self::default();
-        for body in written.records.iter().filter_map(|it| it.read().ok()) {
+        for body in bodies {
             match body {
-                Body::Check(check) => checked.check = Some(check),
-                Body::Refused(refused) => checked.refused = Some(refused),
+                Body::Check(check) => checked.check = Some(check.clone()),
+                Body::Refused(refused) => checked.refused = Some(refused.clone()),
                 _ => {}
             }
         }
-        checked
+        Ok(checked)
     }
 }
 
-impl Runs {
-    /// Runs a check in a project's root, and records what came of it: [`Checked::of`] says it. Refused, and not run, where
-    /// the run takes nothing. The same key isn't run again, unless the check was `cancelled`: then nobody has had an answer.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::Invalid`] if the declaration can't be used; as for [`Runs::change`].
-    pub fn run_check(
-        &self,
-        order: &Order,
-        what: &RunCheck,
-        root: &Path,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<Written, RunError> {
-        Self::may_write(&order.actor)?;
+/// A check to be run in a project's root.
+pub struct RunCheckIn<'c> {
+    /// The check.
+    pub what: RunCheck,
+    /// The project's root.
+    pub root: &'c Path,
+    /// Tells that nobody waits for the check any more.
+    pub cancelled: &'c dyn Fn() -> bool,
+}
+
+/// A key is one of the check alone: in another folder it is the same request.
+impl Serialize for RunCheckIn<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.what.serialize(serializer)
+    }
+}
+
+/// Runs a check in a project's root, and records what came of it. Refused, and not run, where the run takes nothing. The
+/// same key isn't run again, unless the check was cancelled: then nobody has had an answer.
+///
+/// It is an error ([`RunError::Invalid`]) if the declaration can't be used.
+impl Operation for RunCheckIn<'_> {
+    const NAME: &'static str = "check";
+    type Response = Written<Checked>;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
+    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
+        let Door { runs, order } = *door;
+        let what = &self.what;
         named(what)?;
-        let request = ("check", &self.cleaned(what));
-        if let Some(written) = self.replayed(order, self.digest(order, &request)?)? {
-            return Ok(written);
+        let request = (Self::NAME, &runs.redacted(what));
+        if let Some(written) = runs.replayed(order, runs.digest(order, &request)?)? {
+            return written.told();
         }
         let mut open = false;
-        let refused = self.change(order, &request, |loaded, _| {
-            let refusal = loaded.unchecked();
+        let refused = runs.commit(order, &request, |run, _| {
+            let refusal = run.unchecked();
             open = refusal.is_none();
             let bodies = refusal.into_iter().collect();
             Ok(Change { bodies })
         })?;
         if !open {
-            return Ok(refused);
+            return refused.told();
         }
-        let ran = check::run(&what.declared, &what.arguments, root, cancelled);
+        let ran = check::run(&what.declared, &what.arguments, self.root, self.cancelled);
         let ran = ran.map_err(|error| unusable(&what.name, &error))?;
         // Others may write while a check runs.
         let order = &Order {
@@ -91,34 +107,53 @@ impl Runs {
             key: order.key.clone().filter(|_| !ran.cancelled),
             ..order.clone()
         };
-        self.record_check(order, what, &ran)
+        let what = what.clone();
+        runs.execute(order, &RecordCheck { what, ran })
+    }
+}
+
+/// What came of a check that somebody has run.
+#[derive(Clone)]
+pub struct RecordCheck {
+    /// The check.
+    pub what: RunCheck,
+    /// What came of it.
+    pub ran: Ran,
+}
+
+/// It stands for the request to run the check, which was made under the same key.
+impl Serialize for RecordCheck {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.what.serialize(serializer)
+    }
+}
+
+impl Redact for RecordCheck {
+    fn redact(&mut self, redactor: &Redactor) {
+        self.what.redact(redactor);
+    }
+}
+
+impl Decide for RecordCheck {
+    const NAME: &'static str = "check";
+    type Outcome = Checked;
+
+    fn validate(&self) -> Result<(), RunError> {
+        named(&self.what)
     }
 
-    /// Records what came of a check that somebody has run.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::run_check`].
-    pub fn record_check(
-        &self,
-        order: &Order,
-        what: &RunCheck,
-        ran: &Ran,
-    ) -> Result<Written, RunError> {
-        named(what)?;
-        let what = self.cleaned(what);
-        self.change(order, &("check", &what), |loaded, _| {
-            let body = loaded.unchecked().unwrap_or_else(|| {
-                Body::Check(Check {
-                    name: what.name.clone(),
-                    command: what.declared.command.clone(),
-                    declaration: what.declared.hash(),
-                    arguments: what.arguments.clone(),
-                    ran: ran.clone(),
-                })
-            });
-            Ok(Change { bodies: vec![body] })
-        })
+    fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
+        let what = &self.what;
+        let body = run.unchecked().unwrap_or_else(|| {
+            Body::Check(Check {
+                name: what.name.clone(),
+                command: what.declared.command.clone(),
+                declaration: what.declared.hash(),
+                arguments: what.arguments.clone(),
+                ran: self.ran.clone(),
+            })
+        });
+        Ok(Change { bodies: vec![body] })
     }
 }
 
@@ -158,8 +193,8 @@ fn named(what: &RunCheck) -> Result<(), RunError> {
     })
 }
 
-impl Clean for RunCheck {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for RunCheck {
+    fn redact(&mut self, redactor: &Redactor) {
         for text in &mut self.arguments {
             super::seal::clean_text(redactor, text);
         }

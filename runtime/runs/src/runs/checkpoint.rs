@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::refusal::refusal;
-use super::{Change, Loaded, Order, RunError, Runs, Written};
-use crate::body::{Body, CheckpointTaken};
+use super::operation::{Decide, DecideCx};
+use super::{Change, Loaded, RunError};
+use crate::body::{Body, CheckpointTaken, Refused};
 use crate::git::{Repository, Saved, reference};
 
 /// A working copy to be saved.
@@ -20,29 +21,25 @@ pub struct Checkpoint {
     pub reason: Option<String>,
 }
 
-impl Runs {
-    /// Saves a working copy as a commit of its own: neither branch, index nor stash is touched.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::Git`]: the folder isn't in a repository with a working copy, or git fails. As for [`Runs::change`].
-    pub fn checkpoint(&self, order: &Order, checkpoint: &Checkpoint) -> Result<Written, RunError> {
-        let checkpoint = &self.cleaned(checkpoint);
-        self.change(order, &("checkpoint", checkpoint), |loaded, now| {
-            let seq = loaded.head.seq + 1;
-            let name = checkpoint.name.clone().unwrap_or_else(|| seq.to_string());
-            if loaded.state.checkpoints.contains_key(&name) {
-                let reason = format!("there is a checkpoint `{name}` already");
-                let body = refusal("checkpoint", None, "name_taken", reason, &[]);
-                return Ok(Change { bodies: vec![body] });
-            }
-            let repository = Repository::open(&checkpoint.folder)?;
-            let saved = repository.save(None)?;
-            let mut taken = taken(loaded, &repository, &saved, name, seq, now)?;
-            taken.reason.clone_from(&checkpoint.reason);
-            Ok(Change {
-                bodies: vec![Body::CheckpointTaken(taken)],
-            })
+/// Saves a working copy as a commit of its own: neither branch, index nor stash is touched.
+impl Decide for Checkpoint {
+    const NAME: &'static str = "checkpoint";
+    type Outcome = Result<(), Refused>;
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let seq = run.head.seq + 1;
+        let name = self.name.clone().unwrap_or_else(|| seq.to_string());
+        if run.state.checkpoints.contains_key(&name) {
+            let reason = format!("there is a self `{name}` already");
+            let body = refusal("self", None, "name_taken", reason, &[]);
+            return Ok(Change { bodies: vec![body] });
+        }
+        let repository = Repository::open(&self.folder)?;
+        let saved = repository.save(None)?;
+        let mut taken = taken(run, &repository, &saved, name, seq, cx.now)?;
+        taken.reason.clone_from(&self.reason);
+        Ok(Change {
+            bodies: vec![Body::CheckpointTaken(taken)],
         })
     }
 }

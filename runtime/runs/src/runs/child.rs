@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::draft::Draft;
-use super::{Change, Loaded, Order, RunError, Runs, Start, Written};
+use super::{Cancel, Change, Loaded, Order, RunError, Runs, Start, Written};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, ChildEnded, ChildStarted, Parent};
 use crate::fold::Child;
@@ -61,9 +61,8 @@ impl Runs {
                     self.child_over(run, &id, success, why.as_deref())?
                 }
                 (Some(false), Found::Open) => {
-                    let order = Order::new(id.clone(), Actor::new(Role::System));
                     let step = child.step.unwrap_or_default();
-                    self.cancel(&order, Some(&format!("`{step}` of run `{run}` was left")))?;
+                    self.cancel_child(&id, format!("`{step}` of run `{run}` was left"))?;
                 }
                 _ => {}
             }
@@ -76,12 +75,19 @@ impl Runs {
             match (found, loaded.let_down(&id)) {
                 (Found::Over(success, _), _) if is_own()? => self.agent_over(run, &id, success)?,
                 (Found::Open, Some(why)) if is_own()? => {
-                    let order = Order::new(id.clone(), Actor::new(Role::System));
-                    self.cancel(&order, Some(&why))?;
+                    self.cancel_child(&id, why)?;
                 }
                 _ => {}
             }
         }
+        Ok(())
+    }
+
+    /// Cancels a run that works for another.
+    fn cancel_child(&self, id: &RunId, reason: String) -> Result<(), RunError> {
+        let order = Order::new(id.clone(), Actor::new(Role::System));
+        let reason = Some(reason);
+        self.execute(&order, &Cancel { reason })?;
         Ok(())
     }
 
@@ -90,13 +96,12 @@ impl Runs {
         const WHY: &str = "what began it was taken back";
         let found = self.come_to(run, id)?;
         if matches!(found, Found::Open) {
-            let order = Order::new(id.clone(), Actor::new(Role::System));
-            self.cancel(&order, Some(&format!("{WHY} in run `{run}`")))?;
+            self.cancel_child(id, format!("{WHY} in run `{run}`"))?;
         }
         let success = matches!(found, Found::Over(true, _));
         let reason = (!success).then(|| WHY.to_owned());
         let order = Order::new(run.clone(), Actor::new(Role::System));
-        self.change(&order, &("orphan", id), |loaded, _| {
+        self.commit(&order, &("orphan", id), |loaded, _| {
             let body = Body::ChildEnded(ChildEnded {
                 run: id.clone(),
                 success,
@@ -117,8 +122,7 @@ impl Runs {
         let child = loaded.state.children.get(id.as_str());
         let wanted = child.is_some_and(|it| it.ended.is_none());
         if !wanted && matches!(self.come_to(run, id)?, Found::Open) {
-            let order = Order::new(id.clone(), Actor::new(Role::System));
-            self.cancel(&order, Some(&format!("run `{run}` has gone on without it")))?;
+            self.cancel_child(id, format!("run `{run}` has gone on without it"))?;
         }
         Ok(())
     }
@@ -142,7 +146,7 @@ impl Runs {
     /// The run of an agent is over: nobody waits for it any more, and no event comes of it.
     fn agent_over(&self, run: &RunId, id: &RunId, success: bool) -> Result<(), RunError> {
         let order = Order::new(run.clone(), Actor::new(Role::System));
-        self.change(&order, &("agent", id, success), |loaded, _| {
+        self.commit(&order, &("agent", id, success), |loaded, _| {
             let child = loaded.state.children.get(id.as_str());
             let body = Body::ChildEnded(ChildEnded {
                 run: id.clone(),
@@ -192,7 +196,7 @@ impl Runs {
     fn invoke(&self, loaded: &Loaded) -> Result<(), RunError> {
         let tables = self.startable(loaded)?;
         let order = Order::new(loaded.run.clone(), Actor::new(Role::System));
-        self.change(&order, &"invoke", |loaded, now| {
+        self.commit(&order, &"invoke", |loaded, now| {
             let mut draft = Draft::new(loaded, &order.actor, now);
             draft.children_of(&tables)?;
             Ok(draft.finish())
@@ -277,7 +281,7 @@ impl Runs {
         why: Option<&str>,
     ) -> Result<(), RunError> {
         let order = Order::new(run.clone(), Actor::new(Role::System));
-        self.change(&order, &("child", id, success), |loaded, now| {
+        self.commit(&order, &("child", id, success), |loaded, now| {
             let open = loaded.state.children.get(id.as_str());
             let Some(child) = open.filter(|it| it.ended.is_none()) else {
                 return Ok(Change::default());

@@ -4,15 +4,41 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::draft::Draft;
-use super::{Change, Loaded, Order, RunError, Runs, Written, list};
+use super::operation::{Decide, DecideCx};
+use super::seal::Redact;
+use super::{Change, Loaded, RunError, Runs, list};
 use crate::actor::Role;
-use crate::body::{Body, Cancelled, Forced, Paused};
+use crate::body::{Body, Cancelled, Forced, Paused, Refused};
 use crate::fold::Status;
 use crate::id::RunId;
 use crate::step::CannotStep;
 use crate::store::Query;
 
-/// A run is set to a state by hand.
+/// Lets a run stand still: no event is taken, and nothing that is due fires, until somebody continues it.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(transparent)]
+pub struct Pause {
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// Lets a paused run go on. Timers that have become due meanwhile fire at once.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(transparent)]
+pub struct Continue {
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// Ends a run before its machine does.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(transparent)]
+pub struct Cancel {
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// Sets a run to a state by hand.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Force {
     /// The state.
@@ -24,55 +50,81 @@ pub struct Force {
     pub reason: Option<String>,
 }
 
+impl Decide for Pause {
+    const NAME: &'static str = "pause";
+    type Outcome = Result<(), Refused>;
+
+    fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
+        let reason = self.reason.clone();
+        Ok(match run.state.status() {
+            Status::Paused => Change::default(),
+            _ => run.unless_over("pause", Body::Paused(Paused { reason })),
+        })
+    }
+}
+
+/// What a person or the run itself has paused, a person continues. When a person does, tool calls are counted from
+/// nothing again; an agent can't get more of them by pausing.
+impl Decide for Continue {
+    const NAME: &'static str = "continue";
+    type Outcome = Result<(), Refused>;
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let state = &run.state;
+        if state.status() != Status::Paused {
+            let reason = format!("the run isn't paused, it is {}", state.status().name());
+            let body = run.refusal("continue", "not_paused", reason);
+            return Ok(Change { bodies: vec![body] });
+        }
+        let by_agent = state
+            .paused_by
+            .as_ref()
+            .is_some_and(|it| it.role < Role::Person);
+        if cx.order.actor.role < Role::Person && !by_agent {
+            let who = state.paused_by.as_ref().map(ToString::to_string);
+            let who = who.unwrap_or_else(|| "somebody".to_owned());
+            let reason = format!("{who} has paused the run: a person has to continue it");
+            let body = run.refusal("continue", "not_a_person", reason);
+            return Ok(Change { bodies: vec![body] });
+        }
+        let reason = self.reason.clone();
+        let body = Body::Continued(Paused { reason });
+        Ok(Change { bodies: vec![body] })
+    }
+}
+
+impl Decide for Cancel {
+    const NAME: &'static str = "cancel";
+    type Outcome = Result<(), Refused>;
+
+    fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
+        let reason = self.reason.clone();
+        Ok(match run.state.status() {
+            Status::Cancelled => Change::default(),
+            _ => run.unless_over("cancel", Body::Cancelled(Cancelled { reason })),
+        })
+    }
+}
+
+/// Sets a run to a state by hand: the state is entered by default, regions beside it stay. Only a person does it, and
+/// only where the definition says `"meta": {"debug": true}`. The journal shows it for ever.
+impl Decide for Force {
+    const NAME: &'static str = "force";
+    type Outcome = Result<(), Refused>;
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let mut draft = Draft::new(run, &cx.order.actor, cx.now);
+        let body = forced(&mut draft, self, cx.order.actor.role)?;
+        draft.push(body)?;
+        Ok(draft.finish())
+    }
+}
+
+impl Redact for Pause {}
+impl Redact for Continue {}
+impl Redact for Cancel {}
+
 impl Runs {
-    /// Lets a run stand still: no event is taken, nothing that is due comes, until somebody continues it.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`].
-    pub fn pause(&self, order: &Order, reason: Option<&str>) -> Result<Written, RunError> {
-        self.change(order, &("pause", reason), |loaded, _| {
-            let reason = reason.map(str::to_owned);
-            Ok(match loaded.state.status() {
-                Status::Paused => Change::default(),
-                _ => loaded.unless_over("pause", Body::Paused(Paused { reason })),
-            })
-        })
-    }
-
-    /// Lets a paused run go on. What has become due meanwhile is taken at once.
-    ///
-    /// What a person or the run itself has paused, a person continues. When a person does, tool calls are counted from
-    /// nothing again; an agent can't get more of them by pausing.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`].
-    pub fn resume(&self, order: &Order, reason: Option<&str>) -> Result<Written, RunError> {
-        self.change(order, &("continue", reason), |loaded, _| {
-            let state = &loaded.state;
-            if state.status() != Status::Paused {
-                let reason = format!("the run isn't paused, it is {}", state.status().name());
-                let body = loaded.refusal("continue", "not_paused", reason);
-                return Ok(Change { bodies: vec![body] });
-            }
-            let by_agent = state
-                .paused_by
-                .as_ref()
-                .is_some_and(|it| it.role < Role::Person);
-            if order.actor.role < Role::Person && !by_agent {
-                let who = state.paused_by.as_ref().map(ToString::to_string);
-                let who = who.unwrap_or_else(|| "somebody".to_owned());
-                let reason = format!("{who} has paused the run: a person has to continue it");
-                let body = loaded.refusal("continue", "not_a_person", reason);
-                return Ok(Change { bodies: vec![body] });
-            }
-            let reason = reason.map(str::to_owned);
-            let body = Body::Continued(Paused { reason });
-            Ok(Change { bodies: vec![body] })
-        })
-    }
-
     /// The run of a workflow that was paused last; of a project, if one is named.
     ///
     /// # Errors
@@ -94,36 +146,7 @@ impl Runs {
         Ok(page.heads.into_iter().next().map(|head| head.run))
     }
 
-    /// Gives a run up.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`].
-    pub fn cancel(&self, order: &Order, reason: Option<&str>) -> Result<Written, RunError> {
-        self.change(order, &("cancel", reason), |loaded, _| {
-            let reason = reason.map(str::to_owned);
-            Ok(match loaded.state.status() {
-                Status::Cancelled => Change::default(),
-                _ => loaded.unless_over("cancel", Body::Cancelled(Cancelled { reason })),
-            })
-        })
-    }
 
-    /// Sets a run to a state by hand: the state is entered by default, regions beside it stay. Only a person does it, and
-    /// only where the definition says `"meta": {"debug": true}`. The journal shows it for ever.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`]; [`RunError::Step`] if the machine fails. Nothing is written then.
-    pub fn force(&self, order: &Order, force: &Force) -> Result<Written, RunError> {
-        let force = &self.cleaned(force);
-        self.change(order, &("force", force), |loaded, now| {
-            let mut draft = Draft::new(loaded, &order.actor, now);
-            let body = forced(&mut draft, force, order.actor.role)?;
-            draft.push(body)?;
-            Ok(draft.finish())
-        })
-    }
 }
 
 fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError> {

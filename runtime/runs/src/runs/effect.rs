@@ -8,8 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::refusal::refusal;
-use super::{Change, Loaded, Order, RunError, Runs, Written, list};
-use crate::body::{Body, Effect, EffectStatus};
+use super::operation::{Decide, DecideCx};
+use super::seal::Redact;
+use super::{Change, Loaded, RunError, list};
+use crate::body::{Body, Effect, EffectStatus, Refused};
 use crate::fold::EffectState;
 
 /// What became of an effect.
@@ -56,19 +58,18 @@ impl EffectStatus {
     }
 }
 
-impl Runs {
-    /// Says what became of an effect. What can't have become of it is refused.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`].
-    pub fn effect(&self, order: &Order, report: &ReportEffect) -> Result<Written, RunError> {
-        self.change(order, &("effect", report), |loaded, _| {
-            let body = reported(loaded, report);
-            Ok(Change { bodies: vec![body] })
-        })
+/// Says what became of an effect. What can't have become of it is refused.
+impl Decide for ReportEffect {
+    const NAME: &'static str = "effect";
+    type Outcome = Result<(), Refused>;
+
+    fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
+        let body = reported(run, self);
+        Ok(Change { bodies: vec![body] })
     }
 }
+
+impl Redact for ReportEffect {}
 
 impl Loaded {
     /// The effects that nobody has carried out for certain: those of the oldest step first.

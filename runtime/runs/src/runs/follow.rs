@@ -54,7 +54,7 @@ impl Runs {
             if waiting == 0 || loaded.state.is_held() || loaded.state.status().is_over() {
                 return Ok(loaded);
             }
-            let mut written = self.change_alone(&order, &"queue", |loaded, now| {
+            let mut written = self.commit_alone(&order, &"queue", |loaded, now| {
                 let mut draft = Draft::new(loaded, &order.actor, now);
                 draft.drain()?;
                 Ok(draft.finish())

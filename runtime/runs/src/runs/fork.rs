@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use super::draft::Draft;
 use super::restore::{files_to, intent};
 use super::start::{Behind, chosen};
+use super::operation::{Door, Operation, Right};
 use super::{Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Forked};
@@ -90,40 +91,47 @@ pub struct ForkPlan {
     pub files: Option<FileChanges>,
 }
 
-impl Runs {
-    /// Begins a run as a copy of another's first records: one transaction. Timers that were pending there are due when they
-    /// were due there, and at once if that is past.
-    ///
-    /// With `restore_workspace` the intent to put the files back is in that transaction, and the end is recorded when they
-    /// are as they were: until then the new run takes no events, and [`Runs::finish_restore`] carries on.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::Invalid`] if the record isn't there or was taken back, a state to be reset wasn't entered up to it, or no
-    /// checkpoint was taken up to where the run would begin;
-    /// [`StoreError::Conflict`] if there is a run of the new id already. Nothing is recorded in the other run. With files
-    /// as for [`Runs::restore`].
-    pub fn fork(&self, order: &Order, fork: &Fork) -> Result<Written, RunError> {
-        Self::may_write(&order.actor)?;
-        let fork = &self.cleaned(fork);
-        let digest = self.digest(order, &("fork", fork))?;
-        let written = match self.replayed(order, digest)? {
+/// Begins a run as a copy of another's first records: one transaction. Timers that were pending there are due when they
+/// were due there, and at once if that is past.
+///
+/// With `restore_workspace` the intent to put the files back is in that transaction, and the end is recorded when they
+/// are as they were: until then the new run takes no events, and [`FinishRestore`](super::FinishRestore) carries on.
+///
+/// [`RunError::Invalid`] if the record isn't there or was taken back, a state to be reset wasn't entered up to it, or no
+/// checkpoint was taken up to where the run would begin;
+/// [`StoreError::Conflict`] if there is a run of the new id already. Nothing is recorded in the other run. With files
+/// as for [`Runs::restore`].
+impl Operation for Fork {
+    const NAME: &'static str = "fork";
+    type Response = Written;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
+    fn carry_out(&self, door: &Door<'_>) -> Result<Written, RunError> {
+        let Door { runs, order } = *door;
+        let fork = &runs.redacted(self);
+        let digest = runs.digest(order, &(Self::NAME, fork))?;
+        let written = match runs.replayed(order, digest)? {
             Some(written) => written,
-            None => self.branch_off(order, digest, &self.settled(fork)?)?,
+            None => runs.branch_off(order, digest, &runs.settled(fork)?)?,
         };
         if fork.restore_workspace {
-            return self.carry_out(order, written);
+            return runs.put_files_back(order, written);
         }
         Ok(written)
     }
+}
 
+impl Runs {
     /// What a fork would begin with, and what would become of the files. Nothing is written.
     ///
     /// # Errors
     ///
     /// As for [`Runs::fork`].
     pub fn plan_fork(&self, fork: &Fork) -> Result<ForkPlan, RunError> {
-        let fork = &self.settled(&self.cleaned(fork))?;
+        let fork = &self.settled(&self.redacted(fork))?;
         // The new run has no name yet, and none of what is shown depends on it.
         let run = fork.from.clone();
         let now = self.now();

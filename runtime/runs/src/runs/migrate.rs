@@ -16,9 +16,11 @@ use statemark_runtime::{Configuration, StateId, StateKind, Table, TransitionId};
 
 use super::invoke::invoking;
 use super::refusal::refusal;
-use super::{Change, Loaded, Order, RunError, Runs, Written};
+use super::operation::{Decide, DecideCx};
+use super::seal::Redact;
+use super::{Change, Loaded, RunError, Runs};
 use crate::actor::Role;
-use crate::body::{Body, Migrated, Waiting};
+use crate::body::{Body, Migrated, Refused, Waiting};
 use crate::compare::{Comparison, compare, compare_demands, same_guard};
 use crate::id::RunId;
 use crate::workflow::Workflow;
@@ -56,6 +58,42 @@ pub struct Obstacle {
     pub reason: String,
 }
 
+/// Moves a run to another table. Refused, and recorded so, if something is in the way.
+impl Redact for Migrate {}
+
+impl Decide for Migrate {
+    const NAME: &'static str = "migrate";
+    type Outcome = Result<(), Refused>;
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let to = cx.runs.target(run, self)?;
+        let role = cx.order.actor.role;
+        let lax = || Some(("not_a_person", for_a_person(run, &to, self, role)?));
+        let body = match refused(run, &to).or_else(lax) {
+            Some((code, reason)) => refusal("self", None, code, reason, &[]),
+            None => {
+                let mut plan = planned(run, &to, self);
+                // What an agent moves keeps the children that it would have had.
+                let pinned = match role {
+                    Role::Person | Role::System => &BTreeMap::new(),
+                    Role::Observer | Role::Agent => &run.state.invokes,
+                };
+                plan.migrated.invokes = cx.runs.invoked_by(&to, pinned)?;
+                if plan.obstacles.is_empty() {
+                    cx.runs.store.put_blob(to.bytes())?;
+                    cx.runs.keep_tables(&plan.migrated.invokes)?;
+                    Body::Migrated(plan.migrated)
+                } else {
+                    let all: Vec<String> =
+                        plan.obstacles.into_iter().map(|it| it.reason).collect();
+                    refusal("self", None, "no_counterpart", all.join("; "), &[])
+                }
+            }
+        };
+        Ok(Change { bodies: vec![body] })
+    }
+}
+
 impl Runs {
     /// What a migration by somebody in this role would do, and what is in its way. Nothing is written.
     ///
@@ -84,40 +122,6 @@ impl Runs {
         Ok(plan)
     }
 
-    /// Moves a run to another table. Refused, and recorded so, if something is in the way.
-    ///
-    /// # Errors
-    ///
-    /// There is no such workflow; as for [`Runs::change`].
-    pub fn migrate(&self, order: &Order, migrate: &Migrate) -> Result<Written, RunError> {
-        self.change(order, &("migrate", migrate), |loaded, _| {
-            let to = self.target(loaded, migrate)?;
-            let role = order.actor.role;
-            let lax = || Some(("not_a_person", for_a_person(loaded, &to, migrate, role)?));
-            let body = match refused(loaded, &to).or_else(lax) {
-                Some((code, reason)) => refusal("migrate", None, code, reason, &[]),
-                None => {
-                    let mut plan = planned(loaded, &to, migrate);
-                    // What an agent moves keeps the children that it would have had.
-                    let pinned = match role {
-                        Role::Person | Role::System => &BTreeMap::new(),
-                        Role::Observer | Role::Agent => &loaded.state.invokes,
-                    };
-                    plan.migrated.invokes = self.invoked_by(&to, pinned)?;
-                    if plan.obstacles.is_empty() {
-                        self.store.put_blob(to.bytes())?;
-                        self.keep_tables(&plan.migrated.invokes)?;
-                        Body::Migrated(plan.migrated)
-                    } else {
-                        let all: Vec<String> =
-                            plan.obstacles.into_iter().map(|it| it.reason).collect();
-                        refusal("migrate", None, "no_counterpart", all.join("; "), &[])
-                    }
-                }
-            };
-            Ok(Change { bodies: vec![body] })
-        })
-    }
 
     fn target(&self, loaded: &Loaded, migrate: &Migrate) -> Result<Arc<Workflow>, RunError> {
         let id = migrate.workflow.as_ref();

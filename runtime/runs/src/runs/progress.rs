@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::refusal::refusal;
-use super::{Change, Order, RunError, Runs, Written};
-use crate::body::{Body, Progress};
+use super::operation::{Decide, DecideCx};
+use super::{Change, Loaded, RunError};
+use crate::body::{Body, Progress, Refused};
 
 /// How far some work is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -17,40 +18,41 @@ pub struct ReportProgress {
     pub unit: Option<String>,
 }
 
-impl Runs {
-    /// Records how far some work is. It moves nothing; what is over or stands still makes none.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::Invalid`]: nothing is said, or the fraction isn't one. As for [`Runs::change`].
-    pub fn progress(&self, order: &Order, report: &ReportProgress) -> Result<Written, RunError> {
-        let report = &self.cleaned(report);
+/// Records how far some work is. It moves nothing; what is over or stands still makes none.
+impl Decide for ReportProgress {
+    const NAME: &'static str = "progress";
+    type Outcome = Result<(), Refused>;
+
+    fn validate(&self) -> Result<(), RunError> {
         let invalid = |what: &str| {
             Err(RunError::Invalid {
                 what: what.to_owned(),
             })
         };
-        if report.message.trim().is_empty() {
+        if self.message.trim().is_empty() {
             return invalid("progress needs a `message`: say how far it is");
         }
-        if report.fraction.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
+        if self.fraction.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
             return invalid("`fraction` is how much is done, from 0 to 1");
         }
-        self.change(order, &("progress", report), |loaded, _| {
-            if let Some((code, reason)) = loaded.standstill() {
-                let body = refusal("progress", None, code, reason, &[]);
-                return Ok(Change { bodies: vec![body] });
-            }
-            let body = Body::Progress(Progress {
-                message: report.message.clone(),
-                done: report.fraction,
-                step: match loaded.state.leaves.as_slice() {
-                    [only] => Some(only.clone()),
-                    _ => None,
-                },
-                unit: report.unit.clone(),
-            });
-            Ok(Change { bodies: vec![body] })
-        })
+        Ok(())
+    }
+
+    fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
+        if let Some((code, reason)) = run.standstill() {
+            let body = refusal("progress", None, code, reason, &[]);
+            return Ok(Change { bodies: vec![body] });
+        }
+        let body = Body::Progress(Progress {
+            message: self.message.clone(),
+            done: self.fraction,
+            step: match run.state.leaves.as_slice() {
+                [only] => Some(only.clone()),
+                _ => None,
+            },
+            unit: self.unit.clone(),
+        });
+        Ok(Change { bodies: vec![body] })
     }
 }
+

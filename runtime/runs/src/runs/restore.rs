@@ -11,8 +11,10 @@ use serde::Serialize;
 use super::checkpoint::taken;
 use super::refusal::refusal;
 use super::rewind::{Rewind, rewound};
+use super::operation::{Decide, DecideCx, Door, Operation, Right};
+use super::seal::Redact;
 use super::{Change, Loaded, Order, RunError, Runs, Written};
-use crate::body::{Body, CheckpointRestored, CheckpointTaken, Rewound};
+use crate::body::{Body, CheckpointRestored, CheckpointTaken, Refused, Rewound};
 use crate::git::{FileChanges, Repository, turn};
 
 /// A working copy to be put back.
@@ -25,32 +27,81 @@ pub struct Restore {
 /// What an append with the intent says.
 type Intent = Result<(String, Option<Rewound>), Body>;
 
-impl Runs {
-    /// Puts files back to a checkpoint. What is overwritten becomes a checkpoint, too; the state of the run stays.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::Git`]: git fails, or the files aren't as they were. The intent is recorded then, and
-    /// [`Runs::finish_restore`] tries again. As for [`Runs::change`].
-    pub fn restore(&self, order: &Order, restore: &Restore) -> Result<Written, RunError> {
-        let restore = &self.cleaned(restore);
-        let request = ("restore", restore);
-        self.put_back(order, &request, |loaded, _| {
+/// Puts files back to a checkpoint. What is overwritten becomes a checkpoint, too; the state of the run stays.
+///
+/// If git fails, or the files aren't as they were, the intent is recorded, and [`FinishRestore`] tries again.
+impl Operation for Restore {
+    const NAME: &'static str = "restore";
+    type Response = Written<Result<(), Refused>>;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
+    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
+        let Door { runs, order } = *door;
+        let restore = &runs.redacted(self);
+        let written = runs.put_back(order, &(Self::NAME, restore), |run, _| {
             let name = &restore.name;
-            if loaded.state.checkpoints.contains_key(name) && loaded.state.restoring.is_none() {
+            if run.state.checkpoints.contains_key(name) && run.state.restoring.is_none() {
                 return Ok(Ok((name.clone(), None)));
             }
-            let (code, reason) = match &loaded.state.restoring {
+            let (code, reason) = match &run.state.restoring {
                 Some(other) => {
                     let reason = format!("the files are being put back to `{}`", other.name);
                     ("restoring", reason)
                 }
                 None => ("no_checkpoint", format!("there is no checkpoint `{name}`")),
             };
-            Ok(Err(refusal("restore", None, code, reason, &[])))
-        })
+            Ok(Err(refusal(Self::NAME, None, code, reason, &[])))
+        })?;
+        written.told()
+    }
+}
+
+/// Carries on with putting files back where it was interrupted. It is an error if nothing is being put back.
+#[derive(Clone, Debug, Serialize)]
+pub struct FinishRestore;
+
+impl Operation for FinishRestore {
+    const NAME: &'static str = "finish_restore";
+    type Response = Written;
+
+    fn right(&self) -> Right {
+        Right::Drive
     }
 
+    fn carry_out(&self, door: &Door<'_>) -> Result<Written, RunError> {
+        door.runs.finish(door.order, true)
+    }
+}
+
+/// Gives up putting files back, as they are now: for a checkpoint that can't be had any more. The run goes on where it was,
+/// and the journal says that the files may not belong to it. It is an error if nothing is being put back.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct GiveUpRestore {
+    /// Why.
+    pub reason: String,
+}
+
+impl Redact for GiveUpRestore {}
+
+impl Decide for GiveUpRestore {
+    const NAME: &'static str = "give_up_restore";
+    type Outcome = ();
+
+    fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
+        let mut restored = restoring(run)?.clone();
+        restored.given_up = Some(self.reason.clone());
+        restored.rewind = None;
+        Ok(Change {
+            bodies: vec![Body::CheckpointRestored(restored)],
+        })
+    }
+}
+
+impl Runs {
     /// A rewind with files.
     pub(super) fn rewind_files(&self, order: &Order, rewind: &Rewind) -> Result<Written, RunError> {
         self.put_back(order, &("rewind", rewind), |loaded, _| {
@@ -88,18 +139,18 @@ impl Runs {
         request: &impl Serialize,
         mut decide: impl FnMut(&Loaded, u64) -> Result<Intent, RunError>,
     ) -> Result<Written, RunError> {
-        let intended = self.change(order, request, |loaded, now| {
+        let intended = self.commit(order, request, |loaded, now| {
             let bodies = match decide(loaded, now)? {
                 Ok((name, rewind)) => intent(loaded, &name, rewind, now)?,
                 Err(refused) => vec![refused],
             };
             Ok(Change { bodies })
         })?;
-        self.carry_out(order, intended)
+        self.put_files_back(order, intended)
     }
 
     /// Does what an append with an intent says, and says that it is done.
-    pub(super) fn carry_out(
+    pub(super) fn put_files_back(
         &self,
         order: &Order,
         mut intended: Written,
@@ -111,34 +162,9 @@ impl Runs {
         }
         let done = self.finish(order, intended.replayed)?;
         intended.records.extend(done.records);
+        intended.bodies.extend(done.bodies);
         intended.loaded = done.loaded;
         Ok(intended)
-    }
-
-    /// Carries on with putting files back where it was interrupted.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::Invalid`] if nothing is being put back; else as for [`Runs::restore`].
-    pub fn finish_restore(&self, order: &Order) -> Result<Written, RunError> {
-        self.finish(order, true)
-    }
-
-    /// Gives up putting files back, as they are now: for a checkpoint that can't be had any more. The run goes on where it
-    /// was, and the journal says that the files may not belong to it.
-    ///
-    /// # Errors
-    ///
-    /// [`RunError::Invalid`] if nothing is being put back; else as for [`Runs::change`].
-    pub fn give_up_restore(&self, order: &Order, reason: &str) -> Result<Written, RunError> {
-        self.change(order, &("give_up_restore", reason), |loaded, _| {
-            let mut restored = restoring(loaded)?.clone();
-            restored.given_up = Some(reason.to_owned());
-            restored.rewind = None;
-            Ok(Change {
-                bodies: vec![Body::CheckpointRestored(restored)],
-            })
-        })
     }
 
     /// Puts the files back and records the end. After an interruption nobody knows what has become of the files since:
@@ -151,14 +177,10 @@ impl Runs {
         let loaded = self.load(&order.run)?;
         if loaded.state.restoring.as_ref() != Some(&meant) {
             // Whoever had the turn before has done it.
-            return Ok(Written {
-                records: Vec::new(),
-                replayed: true,
-                loaded,
-            });
+            return Ok(Written::nothing(loaded, true));
         }
         if interrupted {
-            self.change(&order, &"save", |loaded, now| {
+            self.commit(&order, &"save", |loaded, now| {
                 let meant = restoring(loaded)?;
                 let repository = Repository::open(Path::new(&meant.repository))?;
                 let saved = repository.save(Some(&meant.tree))?;
@@ -178,7 +200,7 @@ impl Runs {
         self.probe("restore.saved");
         repository.put_back(&meant.tree, &saved)?;
         self.probe("restore.compared");
-        let done = self.change(&order, &"finish", |loaded, _| {
+        let done = self.commit(&order, &"finish", |loaded, _| {
             let mut restored = restoring(loaded)?.clone();
             let rewind = restored.rewind.take();
             restored.done = true;
@@ -200,10 +222,9 @@ impl Runs {
 
 /// Whether the files are being put back as these records say.
 fn is_meant(intended: &Written) -> bool {
-    intended.records.iter().any(|record| {
-        let body = record.read();
-        matches!(body, Ok(Body::CheckpointRestored(it)) if intended.loaded.state.restoring.as_ref() == Some(&it))
-    })
+    let restoring = intended.loaded.state.restoring.as_ref();
+    let mut bodies = intended.bodies.iter();
+    bodies.any(|body| matches!(body, Body::CheckpointRestored(meant) if restoring == Some(meant)))
 }
 
 /// What is there is saved, and what is meant to be is said.

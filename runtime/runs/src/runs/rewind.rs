@@ -15,9 +15,10 @@ pub use plan::{EffectLeft, RewindPlan};
 
 use super::refusal::refusal;
 use super::restore::files_to;
-use super::{Change, Loaded, Order, RunError, Runs, Written};
+use super::operation::{Door, Operation, Right};
+use super::{Change, Loaded, RunError, Runs, Written};
 use crate::actor::Role;
-use crate::body::{Body, Compensation, EffectStatus, Rewound, Scope};
+use crate::body::{Body, Compensation, EffectStatus, Refused, Rewound, Scope};
 use crate::fold;
 use plan::{Refusal, scope_name};
 
@@ -56,6 +57,37 @@ impl Rewind {
     }
 }
 
+/// Takes back what came after a record. Refused, and recorded so, without the token of a dry run that is still true.
+///
+/// If files are put back, too, the intent is recorded first, and the end when they are as they were: see
+/// [`FinishRestore`](super::FinishRestore).
+impl Operation for Rewind {
+    const NAME: &'static str = "rewind";
+    type Response = Written<Result<(), Refused>>;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
+    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
+        let Door { runs, order } = *door;
+        if self.scope != Scope::State {
+            return runs.rewind_files(order, self)?.told();
+        }
+        let written = runs.commit(order, &(Self::NAME, self), |run, _| {
+            let body = match runs.allowed(run, self, order.actor.role)? {
+                Ok(plan) => Body::Rewound(rewound(run, self, plan, run.head.seq + 1)),
+                Err((code, reason)) => {
+                    let on = Some(format!("record {}", self.to));
+                    refusal(Self::NAME, on, code, reason, &[])
+                }
+            };
+            Ok(Change { bodies: vec![body] })
+        })?;
+        written.told()
+    }
+}
+
 impl Runs {
     /// What a rewind would undo, and the token that it needs. Nothing is written.
     ///
@@ -75,33 +107,6 @@ impl Runs {
         let kept = name.and_then(|it| loaded.state.checkpoints.get(it));
         plan.files = kept.map(|it| files_to(&it.taken)).transpose()?;
         Ok(plan)
-    }
-
-    /// Takes back what came behind a record. Refused, and recorded so, without the token of a dry run that is still true.
-    ///
-    /// If files are put back, too, the intent is recorded first, and the end when they are as they were: see
-    /// [`Runs::finish_restore`].
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`]; with files as for [`Runs::restore`].
-    pub fn rewind(&self, order: &Order, rewind: &Rewind) -> Result<Written, RunError> {
-        if rewind.scope != Scope::State {
-            return self.rewind_files(order, rewind);
-        }
-        self.change(order, &("rewind", rewind), |loaded, _| {
-            let body = match self.allowed(loaded, rewind, order.actor.role)? {
-                Ok(plan) => Body::Rewound(rewound(loaded, rewind, plan, loaded.head.seq + 1)),
-                Err((code, reason)) => refusal(
-                    "rewind",
-                    Some(format!("record {}", rewind.to)),
-                    code,
-                    reason,
-                    &[],
-                ),
-            };
-            Ok(Change { bodies: vec![body] })
-        })
     }
 
     /// The plan of a rewind that can be carried out now.

@@ -20,14 +20,15 @@ use crate::redact::Redactor;
 use crate::workflow::Workflow;
 
 impl Runs {
-    /// A record without secrets.
+    /// Makes a record without secrets, and its body as it was written.
     pub(super) fn sealed(
         &self,
         workflow: &Workflow,
         (time, actor): (u64, &Actor),
         body: &Body,
-    ) -> NewRecord {
+    ) -> (NewRecord, Body) {
         let mut record = NewRecord::new(time, actor, body);
+        let mut written = None;
         if self.redactor.suspects(record.body.as_bytes()) {
             let redactor = self.redactor.beside(workflow.names());
             // INVARIANT: a body is JSON.
@@ -35,9 +36,10 @@ impl Runs {
             let clean = redactor.value(&value).to_string();
             // In the order in which its kind is written. What can't be read back isn't appended.
             let read = Body::read(&record.kind, record.v, &clean);
-            record.body = read.map_or(clean, |body| body.write());
+            record.body = read.as_ref().map_or(clean, Body::write);
+            written = read.ok();
         }
-        record
+        (record, written.unwrap_or_else(|| body.clone()))
     }
 
     /// What tells a request from others under its key. Secrets aren't part of it: from a hash a short one can be guessed.
@@ -79,17 +81,19 @@ impl Runs {
     }
 
     /// A request whose texts decide something, without secrets.
-    pub(super) fn cleaned<T: Clean>(&self, request: &T) -> T {
+    pub(super) fn redacted<T: Redact>(&self, request: &T) -> T {
         let mut request = request.clone();
-        request.clean(&self.redactor);
+        request.redact(&self.redactor);
         request
     }
 }
 
 /// Something that is asked for, and whose texts decide something.
-pub(super) trait Clean: Clone {
+pub trait Redact: Clone {
     /// Takes the secrets out.
-    fn clean(&mut self, redactor: &Redactor);
+    fn redact(&mut self, redactor: &Redactor) {
+        let _ = redactor;
+    }
 }
 
 pub(super) fn clean_text(redactor: &Redactor, text: &mut String) {
@@ -108,8 +112,8 @@ fn clean_value(redactor: &Redactor, value: &mut Value) {
     *value = redactor.value(value);
 }
 
-impl Clean for Start {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for Start {
+    fn redact(&mut self, redactor: &Redactor) {
         clean_value(redactor, &mut self.input);
         for text in [&mut self.project, &mut self.session, &mut self.title] {
             clean_option(redactor, text);
@@ -117,8 +121,8 @@ impl Clean for Start {
     }
 }
 
-impl Clean for Fork {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for Fork {
+    fn redact(&mut self, redactor: &Redactor) {
         clean_value(redactor, &mut self.input);
         clean_option(redactor, &mut self.title);
         for state in &mut self.reset {
@@ -127,15 +131,15 @@ impl Clean for Fork {
     }
 }
 
-impl Clean for ReportProgress {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for ReportProgress {
+    fn redact(&mut self, redactor: &Redactor) {
         clean_text(redactor, &mut self.message);
         clean_option(redactor, &mut self.unit);
     }
 }
 
-impl Clean for Force {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for Force {
+    fn redact(&mut self, redactor: &Redactor) {
         for value in self.context.values_mut() {
             clean_value(redactor, value);
         }
@@ -143,19 +147,19 @@ impl Clean for Force {
     }
 }
 
-impl Clean for Send {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for Send {
+    fn redact(&mut self, redactor: &Redactor) {
         if let Some(data) = &mut self.data {
             clean_value(redactor, data);
         }
     }
 }
 
-impl Clean for Advance {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for Advance {
+    fn redact(&mut self, redactor: &Redactor) {
         clean_option(redactor, &mut self.unit);
         if let Some(start) = &mut self.start {
-            start.clean(redactor);
+            start.redact(redactor);
         }
         match &mut self.report {
             Report::Status { message, data, .. } => {
@@ -173,8 +177,8 @@ impl Clean for Advance {
     }
 }
 
-impl Clean for Answer {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for Answer {
+    fn redact(&mut self, redactor: &Redactor) {
         clean_option(redactor, &mut self.comment);
         if let Reply::Value(value) = &mut self.reply {
             clean_value(redactor, value);
@@ -182,8 +186,8 @@ impl Clean for Answer {
     }
 }
 
-impl Clean for Reserve {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for Reserve {
+    fn redact(&mut self, redactor: &Redactor) {
         clean_text(redactor, &mut self.tool);
         clean_option(redactor, &mut self.call);
         for file in &mut self.files {
@@ -192,8 +196,8 @@ impl Clean for Reserve {
     }
 }
 
-impl Clean for Used {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for Used {
+    fn redact(&mut self, redactor: &Redactor) {
         clean_text(redactor, &mut self.tool);
         clean_option(redactor, &mut self.call);
         for file in &mut self.files {
@@ -202,21 +206,21 @@ impl Clean for Used {
     }
 }
 
-impl Clean for Checkpoint {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for Checkpoint {
+    fn redact(&mut self, redactor: &Redactor) {
         clean_option(redactor, &mut self.name);
         clean_option(redactor, &mut self.reason);
     }
 }
 
-impl Clean for Restore {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for Restore {
+    fn redact(&mut self, redactor: &Redactor) {
         clean_text(redactor, &mut self.name);
     }
 }
 
-impl Clean for PutArtifact {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for PutArtifact {
+    fn redact(&mut self, redactor: &Redactor) {
         clean_text(redactor, &mut self.name);
         if let std::borrow::Cow::Owned(clean) = redactor.bytes(&self.content) {
             self.content = clean;
@@ -224,8 +228,8 @@ impl Clean for PutArtifact {
     }
 }
 
-impl Clean for EditArtifact {
-    fn clean(&mut self, redactor: &Redactor) {
+impl Redact for EditArtifact {
+    fn redact(&mut self, redactor: &Redactor) {
         clean_text(redactor, &mut self.name);
         for Edit { old, new } in &mut self.edits {
             clean_text(redactor, old);

@@ -9,7 +9,8 @@ use statemark_text::suggest::nearest;
 
 use super::draft::{Draft, Taking, Took};
 use super::own::{UNKNOWN, is_own, sends_itself};
-use super::{Change, Legal, Loaded, Order, RunError, Runs, Written, list};
+use super::operation::{Decide, DecideCx};
+use super::{Change, Legal, Loaded, Outcome, RunError, list};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, Event, Opened, Refused, Subject};
 use crate::fold::Status;
@@ -36,18 +37,13 @@ pub enum Sent {
     Refused(Refused),
 }
 
-impl Sent {
-    /// The answer that the records of an order give.
-    ///
-    /// # Errors
-    ///
-    /// They have none.
-    pub fn of(written: &Written) -> Result<Self, RunError> {
-        for record in &written.records {
-            match record.read() {
-                Ok(Body::Event(event)) => return Ok(Self::Taken(event)),
-                Ok(Body::Opened(opened)) => return Ok(Self::Asked(opened)),
-                Ok(Body::Refused(refused)) => return Ok(Self::Refused(refused)),
+impl Outcome for Sent {
+    fn read(bodies: &[Body]) -> Result<Self, RunError> {
+        for body in bodies {
+            match body {
+                Body::Event(event) => return Ok(Self::Taken(event.clone())),
+                Body::Opened(opened) => return Ok(Self::Asked(opened.clone())),
+                Body::Refused(refused) => return Ok(Self::Refused(refused.clone())),
                 _ => {}
             }
         }
@@ -56,18 +52,14 @@ impl Sent {
     }
 }
 
-impl Runs {
-    /// Sends an event: one macrostep. What can't be taken is refused with what would be legal; that is recorded, too.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`]; [`RunError::Step`] if the machine fails. Nothing is written then.
-    pub fn send(&self, order: &Order, send: &Send) -> Result<Written, RunError> {
-        let send = &self.cleaned(send);
-        self.change(order, &("send", send), |loaded, now| {
-            let body = sent(loaded, send, now)?;
-            Ok(Change { bodies: vec![body] })
-        })
+/// Sends an event: one macrostep. What can't be taken is refused with what would be legal; that is recorded, too.
+impl Decide for Send {
+    const NAME: &'static str = "send";
+    type Outcome = Sent;
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let body = sent(run, self, cx.now)?;
+        Ok(Change { bodies: vec![body] })
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::change::FOLD_EVERY;
 use super::invoke::invoking;
+use super::operation::{Door, Operation, Right};
 use super::{Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Parent, Started};
 use crate::fold::RunState;
@@ -57,28 +58,34 @@ impl Behind {
     }
 }
 
-impl Runs {
-    /// Starts a run. The same order with the same key is answered as the first time.
-    ///
-    /// # Errors
-    ///
-    /// There is no such workflow; the machine doesn't come to rest; [`StoreError::Conflict`](crate::StoreError) if there
-    /// is a run of that id already.
-    pub fn start(&self, order: &Order, start: &Start) -> Result<Written, RunError> {
-        let start = &self.cleaned(start);
-        let digest = self.digest(order, start)?;
-        if let Some(key) = &order.key
-            && let Some(seen) = self.store.seen(&order.run, key)?
-            && seen.request == digest
-        {
-            return self.written_before(order, seen.first, seen.last);
-        }
-        chosen(&order.run)?;
-        let now = self.now();
-        let (workflow, body) = self.beginning(order, start, now)?;
-        self.found(order, digest, Behind::nothing(), workflow, &[body], now)
+/// Starts a run under the order's id. It is an error if there is no such workflow, if the machine doesn't come to rest, or
+/// ([`StoreError::Conflict`](crate::StoreError)) if there is a run of that id already.
+impl Operation for Start {
+    const NAME: &'static str = "start";
+    type Response = Written;
+
+    fn right(&self) -> Right {
+        Right::Drive
     }
 
+    fn carry_out(&self, door: &Door<'_>) -> Result<Written, RunError> {
+        let Door { runs, order } = *door;
+        let start = &runs.redacted(self);
+        let digest = runs.digest(order, start)?;
+        if let Some(key) = &order.key
+            && let Some(seen) = runs.store.seen(&order.run, key)?
+            && seen.request == digest
+        {
+            return runs.written_before(order, seen.first, seen.last);
+        }
+        chosen(&order.run)?;
+        let now = runs.now();
+        let (workflow, body) = runs.beginning(order, start, now)?;
+        runs.found(order, digest, Behind::nothing(), workflow, &[body], now)
+    }
+}
+
+impl Runs {
     /// Starts a run that another has invoked, under the table and with the tables that the other has pinned.
     pub(super) fn start_of(
         &self,
@@ -87,7 +94,7 @@ impl Runs {
         table: Hash,
         pinned: &BTreeMap<String, Hash>,
     ) -> Result<Written, RunError> {
-        let start = &self.cleaned(start);
+        let start = &self.redacted(start);
         let digest = self.digest(order, start)?;
         let now = self.now();
         let workflow = self.workflow_of(&table)?;
@@ -149,13 +156,12 @@ impl Runs {
         bodies: &[Body],
         now: u64,
     ) -> Result<Written, RunError> {
-        Self::may_write(&order.actor)?;
         if let Some(Body::Started(started)) = bodies.first() {
             self.store.put_blob(workflow.bytes())?;
             self.keep_tables(&started.invokes)?;
         }
         let new = |body: &Body| self.sealed(&workflow, (now, &order.actor), body);
-        let mut new: Vec<NewRecord> = bodies.iter().map(new).collect();
+        let (mut new, bodies): (Vec<NewRecord>, Vec<Body>) = bodies.iter().map(new).unzip();
         join(&mut new);
         let Behind { other, last, state } = behind;
         let at = other.as_ref().map_or(0, |(_, at)| *at);
@@ -204,7 +210,9 @@ impl Runs {
             let _ = self.keep_fold(&loaded);
         }
         let mut written = Written {
+            outcome: (),
             records,
+            bodies,
             replayed: false,
             loaded,
         };

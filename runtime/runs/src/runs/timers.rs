@@ -133,7 +133,7 @@ impl Runs {
     /// Takes one timer of a run, if it is still to come and nothing is in its way.
     fn fire(&self, run: &RunId, timer: &PendingTimer) -> Result<Written, RunError> {
         let order = Order::new(run.clone(), Actor::new(Role::System));
-        self.change(&order, &("timer", Elapse { timer }), |loaded, now| {
+        self.commit(&order, &("timer", Elapse { timer }), |loaded, now| {
             let state = &loaded.state;
             let expiry = timer.name.starts_with("request:");
             // A request that holds up others may expire; nothing happens to a run that is paused.

@@ -6,7 +6,9 @@
 use serde::Serialize;
 
 use super::draft::Draft;
-use super::{Change, Loaded, Order, RunError, Runs, Written, list};
+use super::operation::{Decide, DecideCx, Outcome, Right};
+use super::seal::Redact;
+use super::{Change, Loaded, RunError, list};
 use crate::body::{Body, Cause, Tool, ToolVerdict};
 use crate::fold::{RunState, Visit};
 use crate::hash::Hash;
@@ -55,113 +57,126 @@ pub enum Reserved {
     },
 }
 
-impl Reserved {
-    /// The answer that the records of a reservation give; the call that was reserved before has none.
-    #[must_use]
-    pub fn of(written: &Written) -> Self {
-        let denied = written.records.iter().find_map(|it| match it.read() {
-            Ok(Body::Tool(tool)) if tool.verdict == ToolVerdict::Denied => tool.reason,
+/// A call that was reserved before writes nothing, and may run.
+impl Outcome for Reserved {
+    fn read(bodies: &[Body]) -> Result<Self, RunError> {
+        let denied = bodies.iter().find_map(|body| match body {
+            Body::Tool(tool) if tool.verdict == ToolVerdict::Denied => tool.reason.clone(),
             _ => None,
         });
-        denied.map_or(Self::Yes, |reason| Self::No { reason })
+        Ok(denied.map_or(Self::Yes, |reason| Self::No { reason }))
     }
 }
 
-impl Runs {
-    /// Reserves a place for a call: [`Reserved::of`] says whether it may run.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`].
-    pub fn reserve(&self, order: &Order, reserve: &Reserve) -> Result<Written, RunError> {
-        let reserve = &self.cleaned(reserve);
-        self.change(order, &("reserve", reserve), |loaded, now| {
-            if is_known(&loaded.state, reserve.call.as_ref()) {
-                return Ok(Change::default());
-            }
-            let mut draft = Draft::new(loaded, &order.actor, now);
-            let reason = draft.unreserved(reserve)?;
-            let verdict = if reason.is_some() {
-                ToolVerdict::Denied
+/// Records that a tool isn't granted; the call doesn't count.
+#[derive(Clone, Debug)]
+pub struct DenyTool {
+    /// The tool.
+    pub tool: String,
+    /// Why, and what is legal instead.
+    pub reason: String,
+}
+
+/// In the digest of a key it stands as it did when it was no type of its own.
+impl Serialize for DenyTool {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.tool, &self.reason).serialize(serializer)
+    }
+}
+
+impl Redact for DenyTool {}
+
+/// Reserves a place for a call; the outcome says if it may run.
+impl Decide for Reserve {
+    const NAME: &'static str = "reserve";
+    type Outcome = Reserved;
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        if is_known(&run.state, self.call.as_ref()) {
+            return Ok(Change::default());
+        }
+        let mut draft = Draft::new(run, &cx.order.actor, cx.now);
+        let reason = draft.unreserved(self)?;
+        let verdict = if reason.is_some() {
+            ToolVerdict::Denied
+        } else {
+            ToolVerdict::Allowed
+        };
+        draft.push(Body::Tool(Tool {
+            name: self.tool.clone(),
+            verdict,
+            reason,
+            call: self.call.clone(),
+            reserved: true,
+            milliseconds: None,
+            input: self.input,
+            output: None,
+            files: self.files.clone(),
+        }))?;
+        Ok(draft.finish())
+    }
+}
+
+/// Whose call it was is recorded even of an observer, who writes nothing else.
+impl Decide for DenyTool {
+    const NAME: &'static str = "deny";
+    type Outcome = ();
+
+    fn right(&self) -> Right {
+        Right::Record
+    }
+
+    fn decide(&self, _: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
+        let body = Body::Tool(Tool {
+            name: self.tool.clone(),
+            verdict: ToolVerdict::Denied,
+            reason: Some(self.reason.clone()),
+            call: None,
+            reserved: false,
+            milliseconds: None,
+            input: None,
+            output: None,
+            files: Vec::new(),
+        });
+        Ok(Change { bodies: vec![body] })
+    }
+}
+
+/// Tells what a call did. It counts unless it was reserved; a changed file may move the run by an interrupt, and the
+/// last call that `max_iterations` allows sends `on_max_iterations`.
+impl Decide for Used {
+    const NAME: &'static str = "used";
+    type Outcome = ();
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let call = self.call.as_ref();
+        let runs = call.is_some_and(|it| run.state.running.contains(it));
+        if !runs && is_known(&run.state, call) {
+            return Ok(Change::default());
+        }
+        let mut draft = Draft::new(run, &cx.order.actor, cx.now);
+        draft.push(Body::Tool(Tool {
+            name: self.tool.clone(),
+            verdict: if self.failed {
+                ToolVerdict::Failed
             } else {
                 ToolVerdict::Allowed
-            };
-            draft.push(Body::Tool(Tool {
-                name: reserve.tool.clone(),
-                verdict,
-                reason,
-                call: reserve.call.clone(),
-                reserved: true,
-                milliseconds: None,
-                input: reserve.input,
-                output: None,
-                files: reserve.files.clone(),
-            }))?;
-            Ok(draft.finish())
-        })
-    }
-
-    /// Records that a call isn't granted; it doesn't count. Whose call it was is recorded even of an observer, who writes
-    /// nothing else.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`].
-    pub fn deny_tool(&self, order: &Order, tool: &str, reason: &str) -> Result<Written, RunError> {
-        self.change_by(order, &("deny", tool, reason), |_, _| {
-            let body = Body::Tool(Tool {
-                name: tool.to_owned(),
-                verdict: ToolVerdict::Denied,
-                reason: Some(reason.to_owned()),
-                call: None,
-                reserved: false,
-                milliseconds: None,
-                input: None,
-                output: None,
-                files: Vec::new(),
-            });
-            Ok(Change { bodies: vec![body] })
-        })
-    }
-
-    /// Tells what a call did. It counts unless it was reserved; a changed file may move the run by an interrupt, and the
-    /// last call that `max_iterations` allows sends `on_max_iterations`.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`].
-    pub fn tool_used(&self, order: &Order, used: &Used) -> Result<Written, RunError> {
-        let used = &self.cleaned(used);
-        self.change(order, &("used", used), |loaded, now| {
-            let call = used.call.as_ref();
-            let runs = call.is_some_and(|it| loaded.state.running.contains(it));
-            if !runs && is_known(&loaded.state, call) {
-                return Ok(Change::default());
+            },
+            reason: None,
+            call: self.call.clone(),
+            reserved: false,
+            milliseconds: self.milliseconds,
+            input: self.input,
+            output: self.output,
+            files: self.files.clone(),
+        }))?;
+        if !run.state.status().is_over() {
+            draft.changed(&self.files)?;
+            if draft.state().running.is_empty() {
+                draft.spend()?;
             }
-            let mut draft = Draft::new(loaded, &order.actor, now);
-            draft.push(Body::Tool(Tool {
-                name: used.tool.clone(),
-                verdict: if used.failed {
-                    ToolVerdict::Failed
-                } else {
-                    ToolVerdict::Allowed
-                },
-                reason: None,
-                call: used.call.clone(),
-                reserved: false,
-                milliseconds: used.milliseconds,
-                input: used.input,
-                output: used.output,
-                files: used.files.clone(),
-            }))?;
-            if !loaded.state.status().is_over() {
-                draft.changed(&used.files)?;
-                if draft.state().running.is_empty() {
-                    draft.spend()?;
-                }
-            }
-            Ok(draft.finish())
-        })
+        }
+        Ok(draft.finish())
     }
 }
 

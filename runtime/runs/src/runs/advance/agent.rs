@@ -108,7 +108,7 @@ impl Runs {
             key: None,
             ..order.clone()
         };
-        self.change(&order, &(), |loaded, _| {
+        self.commit(&order, &(), |loaded, _| {
             if let Some((run, child)) = self::latest(loaded, advance, agent)
                 && child.ended.is_none()
             {
@@ -231,7 +231,7 @@ impl Runs {
             expected: None,
             ..order.clone()
         };
-        self.change(&order, &(), |loaded, _| {
+        self.commit(&order, &(), |loaded, _| {
             let child = loaded.state.children.get(run.as_str());
             if child.is_none_or(|child| child.ended.is_some()) {
                 return Ok(Change::default());
@@ -256,7 +256,7 @@ impl Runs {
         refused: &Refused,
     ) -> Result<Advanced, RunError> {
         let request = ("advance", advance);
-        let written = self.change(order, &request, |_, _| {
+        let written = self.commit(order, &request, |_, _| {
             Ok(Change {
                 bodies: vec![Body::Refused(refused.clone())],
             })

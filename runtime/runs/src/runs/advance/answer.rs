@@ -35,10 +35,7 @@ impl Advanced {
     /// One of them can't be read.
     pub(super) fn of(written: Written) -> Result<Self, RunError> {
         let mut all = Self::nothing(written.loaded.run.clone());
-        for record in &written.records {
-            let body = record.read().map_err(|error| RunError::Invalid {
-                what: format!("record {} can't be read: {error}", record.seq),
-            })?;
+        for body in written.bodies.iter().cloned() {
             match body {
                 Body::Started(_) => all.started = true,
                 Body::Event(event) if matches!(event.cause, Some(Cause::Advance { .. })) => {

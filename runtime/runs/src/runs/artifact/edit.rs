@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::hand_in::too_large;
-use super::{PutArtifact, Refusal, nothing, refused};
+use super::{PutArtifact, Refusal, Submitted, nothing, refused};
+use crate::runs::operation::{Decide, DecideCx};
 use crate::body::{Stage, Verdict};
-use crate::runs::{Loaded, Order, RunError, Runs, Written};
+use crate::runs::{Change, Loaded, RunError, Runs};
 
 /// Changes of the current revision, which make the next.
 #[derive(Clone, Debug, Serialize)]
@@ -29,37 +30,38 @@ pub struct Edit {
     pub new: String,
 }
 
-impl Runs {
-    /// Changes the current revision: all changes or none. The result is the next revision, checked as any other.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::put_artifact`]; the content isn't in the store.
-    pub fn edit_artifact(&self, order: &Order, edit: &EditArtifact) -> Result<Written, RunError> {
-        let edit = &self.cleaned(edit);
-        let written = self.change(order, &("artifact.edit", edit), |loaded, _| {
-            let stage = if edit.is_final {
-                Stage::Final
-            } else {
-                Stage::Draft
-            };
-            let mut put = PutArtifact {
-                is_final: edit.is_final,
-                base: edit.base,
-                ..PutArtifact::draft(&edit.name, Vec::new())
-            };
-            if let Some(why) = loaded.puttable(&put) {
-                return Ok(refused(stage, why, Vec::new()));
-            }
-            put.content = match self.edited(loaded, edit)? {
-                Ok(text) => text.into_bytes(),
-                Err(why) => return Ok(refused(stage, why, Vec::new())),
-            };
-            self.hand_in(loaded, &put)
-        })?;
-        self.same(order, &edit.name, written)
+/// Changes the current revision: all changes or none. The result is the next revision, checked as any other.
+impl Decide for EditArtifact {
+    const NAME: &'static str = "artifact.edit";
+    type Outcome = Submitted;
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let stage = if self.is_final {
+            Stage::Final
+        } else {
+            Stage::Draft
+        };
+        let mut put = PutArtifact {
+            is_final: self.is_final,
+            base: self.base,
+            ..PutArtifact::draft(&self.name, Vec::new())
+        };
+        if let Some(why) = run.puttable(&put) {
+            return Ok(refused(stage, why, Vec::new()));
+        }
+        put.content = match cx.runs.edited(run, self)? {
+            Ok(text) => text.into_bytes(),
+            Err(why) => return Ok(refused(stage, why, Vec::new())),
+        };
+        cx.runs.hand_in(run, &put)
     }
 
+    fn settled_by(&self, run: &Loaded) -> Option<u64> {
+        run.state.current(&self.name).map(|current| current.changed)
+    }
+}
+
+impl Runs {
     /// What a contract says of the current revision with changes. Nothing is written.
     ///
     /// # Errors

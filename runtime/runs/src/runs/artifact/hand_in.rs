@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{MAX_ARTIFACT, Refusal, by_hash, refused, unfit};
+use super::{MAX_ARTIFACT, Refusal, Submitted, by_hash, refused, unfit};
 use crate::body::{Artifact, Body, Stage, Verdict};
-use crate::runs::{Change, Loaded, Order, RunError, Runs, Written};
+use crate::runs::operation::{Decide, DecideCx};
+use crate::runs::{Change, Loaded, RunError, Runs};
 
 /// A new revision of an artifact.
 #[derive(Clone, Debug, Serialize)]
@@ -61,25 +62,26 @@ impl PutArtifact {
     }
 }
 
-impl Runs {
-    /// Hands a revision in: its contract is asked, and its verdict recorded. What is handed in as final and isn't as its
-    /// contract says is kept as a draft, and refused. Content that is the current revision's already makes no new one: a draft of it
-    /// becomes final, and what is final stays so.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runs::change`]; the definition's contract can't be used.
-    pub fn put_artifact(&self, order: &Order, put: &PutArtifact) -> Result<Written, RunError> {
-        let put = &self.cleaned(put);
-        let written = self.change(order, &("artifact.put", put), |loaded, _| {
-            match loaded.puttable(put) {
-                Some(why) => Ok(refused(put.stage(), why, Vec::new())),
-                None => self.hand_in(loaded, put),
-            }
-        })?;
-        self.same(order, &put.name, written)
+/// Hands a revision in: its contract is asked, and its verdict recorded. What is handed in as final and isn't as its
+/// contract says is kept as a draft, and refused. Content that is the current revision's already makes no new one: a draft of it
+/// becomes final, and what is final stays so.
+impl Decide for PutArtifact {
+    const NAME: &'static str = "artifact.put";
+    type Outcome = Submitted;
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        match run.puttable(self) {
+            Some(why) => Ok(refused(self.stage(), why, Vec::new())),
+            None => cx.runs.hand_in(run, self),
+        }
     }
 
+    fn settled_by(&self, run: &Loaded) -> Option<u64> {
+        run.state.current(&self.name).map(|current| current.changed)
+    }
+}
+
+impl Runs {
     /// What a contract says of content. Nothing is written.
     ///
     /// # Errors

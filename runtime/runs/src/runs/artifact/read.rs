@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{no_revision, nothing};
 use crate::body::{Artifact, Body, Refused, Stage};
 use crate::fold::{Revision, RunState};
-use crate::runs::{Loaded, RunError, Runs, Written};
+use crate::runs::{Loaded, Outcome, RunError, Runs};
 
 /// What became of what was done with an artifact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,18 +18,13 @@ pub struct Submitted {
     pub refused: Option<Refused>,
 }
 
-impl Submitted {
-    /// The answer that the records of an order give.
-    ///
-    /// # Errors
-    ///
-    /// They have none.
-    pub fn of(written: &Written) -> Result<Self, RunError> {
+impl Outcome for Submitted {
+    fn read(bodies: &[Body]) -> Result<Self, RunError> {
         let (mut artifact, mut refused) = (None, None);
-        for record in &written.records {
-            match record.read() {
-                Ok(Body::Artifact(found)) => artifact = Some(found),
-                Ok(Body::Refused(found)) => refused = Some(found),
+        for body in bodies {
+            match body {
+                Body::Artifact(found) => artifact = Some(found.clone()),
+                Body::Refused(found) => refused = Some(found.clone()),
                 _ => {}
             }
         }

@@ -1,0 +1,220 @@
+//! Operations: what can be done to a run, one type each.
+//!
+//! An [`Operation`] is a request with everything that belongs to it: the name under which journals know it, the right that
+//! its caller needs, the decision, and the outcome. [`Runs::execute`] is the one door that all of them go through:
+//!
+//! ```text
+//! execute ─→ authorize ─→ redact ─→ load ─→ decide ─→ prepare ─→ append ─→ reconcile ─→ outcome
+//!                                     ↑                            │
+//!                                     └────── somebody wrote ──────┘
+//! ```
+//!
+//! Most operations take one append: they implement [`Decide`], a pure function from a run to the records that follow. What
+//! begins a run, or takes several appends, implements [`Operation`] itself and says in [`Operation::carry_out`] how the
+//! appends follow one another.
+//!
+//! What to rely on:
+//!
+//! - An operation without a right doesn't compile, and no front end asks for rights itself.
+//! - An outcome is made of the records that were written, so that the same key gets the same outcome however much later.
+//!
+//! Deliberately not here: which tools a state grants ([`policy`](crate::policy)). That is asked for a tool's call, before
+//! the operation behind it.
+
+use serde::Serialize;
+
+use super::seal::Redact;
+use super::{Change, Loaded, Order, RunError, Runs, Written};
+use crate::actor::{Actor, Role};
+use crate::body::{Body, Opened, Refused};
+
+/// A right that an operation's caller needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Right {
+    /// Leave a trace that changes nothing: everybody.
+    Record,
+    /// Change a run: agents, persons and the system itself.
+    Drive,
+}
+
+impl Right {
+    /// Checks that an actor has the right.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::ReadOnly`] if the actor only reads.
+    fn check(self, actor: &Actor) -> Result<(), RunError> {
+        if self == Self::Drive && actor.role == Role::Observer {
+            let actor = actor.clone();
+            return Err(RunError::ReadOnly { actor });
+        }
+        Ok(())
+    }
+}
+
+/// One thing that can be done to a run.
+pub trait Operation: Serialize {
+    /// Its name in the digests of keys and in recorded refusals, such as `send`.
+    const NAME: &'static str;
+
+    /// What [`Runs::execute`] gives back.
+    type Response;
+
+    /// Returns the right that its caller needs.
+    fn right(&self) -> Right;
+
+    /// Carries it out. [`Runs::execute`] has checked the right already; nothing else calls this.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Runs::execute`].
+    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError>;
+}
+
+/// An operation that one append carries out.
+pub trait Decide: Serialize + Redact {
+    /// Its name; see [`Operation::NAME`].
+    const NAME: &'static str;
+
+    /// What came of it, as its records say.
+    type Outcome: Outcome;
+
+    /// Returns the right that its caller needs.
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
+    /// Checks what needs no run to be wrong.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Invalid`] says what is wrong with the request.
+    fn validate(&self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    /// Decides which records follow. It is called again with the run as it is then if somebody wrote meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// The request makes no sense, or the machine fails. A refusal is no error: it is a record.
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError>;
+
+    /// Returns the record by which the run is already what was asked for, if nothing had to be written.
+    fn settled_by(&self, run: &Loaded) -> Option<u64> {
+        let _ = run;
+        None
+    }
+}
+
+/// What a decision may know besides the run.
+pub struct DecideCx<'c> {
+    /// Who asks, and on what condition.
+    pub order: &'c Order,
+    /// The time. Unit: milliseconds since 1970; never before the run's last record.
+    pub now: u64,
+    /// Where tables and artifacts are read.
+    pub(super) runs: &'c Runs,
+}
+
+/// The way to the store that [`Runs::execute`] hands to an operation.
+pub struct Door<'d> {
+    pub(super) runs: &'d Runs,
+    pub(super) order: &'d Order,
+}
+
+impl<O: Decide> Operation for O {
+    const NAME: &'static str = <O as Decide>::NAME;
+    type Response = Written<O::Outcome>;
+
+    fn right(&self) -> Right {
+        Decide::right(self)
+    }
+
+    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
+        let Door { runs, order } = *door;
+        let operation = runs.redacted(self);
+        operation.validate()?;
+        let request = (<O as Decide>::NAME, &operation);
+        let mut written = runs.commit(order, &request, |run, now| {
+            operation.decide(run, &DecideCx { order, now, runs })
+        })?;
+        if written.records.is_empty()
+            && let Some(seq) = operation.settled_by(&written.loaded)
+        {
+            written.records = runs.store.records(&order.run, seq.saturating_sub(1), 1)?;
+            written.bodies = bodies_of(&written.records);
+            written.replayed = true;
+        }
+        written.told()
+    }
+}
+
+/// What came of an operation, read from its records.
+pub trait Outcome: Sized {
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::Invalid`] if the records say nothing of it.
+    fn read(bodies: &[Body]) -> Result<Self, RunError>;
+}
+
+/// Nothing to be said: it was done.
+impl Outcome for () {
+    fn read(_: &[Body]) -> Result<Self, RunError> {
+        Ok(())
+    }
+}
+
+/// Done, or refused.
+impl Outcome for Result<(), Refused> {
+    fn read(bodies: &[Body]) -> Result<Self, RunError> {
+        Ok(refusal_in(bodies).map_or(Ok(()), Err))
+    }
+}
+
+/// The request that was opened, or the refusal.
+impl Outcome for Result<Opened, Refused> {
+    fn read(bodies: &[Body]) -> Result<Self, RunError> {
+        if let Some(refused) = refusal_in(bodies) {
+            return Ok(Err(refused));
+        }
+        let opened = bodies.iter().find_map(|body| match body {
+            Body::Opened(opened) => Some(opened.clone()),
+            _ => None,
+        });
+        opened.map(Ok).ok_or_else(|| RunError::Invalid {
+            what: "the records of this key open no request".to_owned(),
+        })
+    }
+}
+
+fn refusal_in(bodies: &[Body]) -> Option<Refused> {
+    bodies.iter().find_map(|body| match body {
+        Body::Refused(refused) => Some(refused.clone()),
+        _ => None,
+    })
+}
+
+/// Reads the bodies of records; one that can't be read says nothing.
+pub(super) fn bodies_of(records: &[crate::record::Record]) -> Vec<Body> {
+    let read = records.iter().filter_map(|record| record.read().ok());
+    read.collect()
+}
+
+impl Runs {
+    /// Carries an operation out: the one door through which a run is changed.
+    ///
+    /// The same key with the same request gives the first outcome again, and writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError::ReadOnly`] if the caller lacks the right; [`StoreError::Conflict`](crate::StoreError::Conflict) if the
+    /// run isn't at the record that the order expects; [`StoreError::KeyReused`](crate::StoreError::KeyReused); the
+    /// store's; those of the operation. What a run refuses is no error but the operation's outcome.
+    pub fn execute<O: Operation>(&self, order: &Order, operation: &O) -> Result<O::Response, RunError> {
+        operation.right().check(&order.actor)?;
+        operation.carry_out(&Door { runs: self, order })
+    }
+}
