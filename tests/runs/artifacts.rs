@@ -53,7 +53,7 @@ pub(crate) fn act(
                 base,
                 ..PutArtifact::draft(name, content(text))
             };
-            runs.put_artifact(order, &put)?
+            runs.execute(order, &put)?
         }
         "edit" | "edit_final" => {
             let (base, edits) = base(rest);
@@ -65,11 +65,11 @@ pub(crate) fn act(
                 is_final: word == "edit_final",
                 base,
             };
-            runs.edit_artifact(order, &edit)?
+            runs.execute(order, &edit)?
         }
         "finalize" => {
             let revision = number(rest);
-            runs.finalize_artifact(order, &FinalizeArtifact { name, revision })?
+            runs.execute(order, &FinalizeArtifact { name, revision })?
         }
         "discard" => {
             let (revision, reason) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -78,7 +78,7 @@ pub(crate) fn act(
                 revision: number(revision),
                 reason: (!reason.is_empty()).then(|| reason.to_owned()),
             };
-            runs.discard_artifact(order, &discard)?
+            runs.execute(order, &discard)?
         }
         "check" => {
             let loaded = runs.load(&order.run)?;
@@ -132,20 +132,20 @@ fn content(text: &str) -> Vec<u8> {
 }
 
 /// What the answer says.
-fn submitted(written: &Written) -> String {
+fn submitted(written: &Written<Submitted>) -> String {
     let mut text = String::new();
     if written.replayed {
         text += "as before: ";
     }
-    let submitted = Submitted::of(written).unwrap();
-    if let Some(artifact) = submitted.artifact {
+    let submitted = &written.outcome;
+    if let Some(artifact) = &submitted.artifact {
         let (name, revision, stage) = (&artifact.name, artifact.revision, artifact.stage.name());
         let _ = writeln!(text, "{name}, revision {revision}, {stage}");
         if let Some(verdict) = &artifact.verdict {
             text += &findings(verdict);
         }
     }
-    if let Some(refused) = submitted.refused {
+    if let Some(refused) = &submitted.refused {
         let _ = writeln!(text, "refused ({}): {}", refused.code, refused.reason);
     }
     text

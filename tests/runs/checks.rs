@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use statemark_runs::check::{Declared, Ran};
-use statemark_runs::{Checked, Key, Order, RunCheck, RunError, Start};
+use statemark_runs::{Key, Order, Pause, RecordCheck, RunCheck, RunCheckIn, RunError, Start};
 
 use crate::harness::Bench;
 use crate::transcripts::shown;
@@ -61,7 +61,9 @@ pub(crate) fn act(
         stdout: "ok\n".to_owned(),
         ..Ran::default()
     };
-    Ok(shown(&bench.runs.record_check(order, &what, &ran)?))
+    Ok(shown(
+        &bench.runs.execute(order, &RecordCheck { what, ran })?,
+    ))
 }
 
 const SPEC: &str = r#"# Ship
@@ -88,34 +90,33 @@ fn the_same_key_is_not_run_again_and_a_refused_check_is_not_run_at_all() {
         ..Start::default()
     };
     let order = bench.order("r");
-    let begun = bench.runs.start(&order, &start).unwrap();
+    let begun = bench.runs.execute(&order, &start).unwrap();
     let what = RunCheck {
         name: "count".to_owned(),
         declared: begun.loaded.check("count").unwrap().unwrap(),
         arguments: Vec::new(),
+    };
+    let check = RunCheckIn {
+        what,
+        root: &root,
+        cancelled: &|| false,
     };
     let keyed = Order {
         key: Some("k".parse::<Key>().unwrap()),
         ..order.clone()
     };
     for replayed in [false, true] {
-        let written = bench
-            .runs
-            .run_check(&keyed, &what, &root, &|| false)
-            .unwrap();
-        let check = Checked::of(&written).check.unwrap();
+        let written = bench.runs.execute(&keyed, &check).unwrap();
+        let check = written.outcome.check.unwrap();
         assert_eq!(
             (check.ran.stdout.as_str(), check.ran.passed),
             ("once\n", true)
         );
         assert_eq!(written.replayed, replayed);
     }
-    bench.runs.pause(&order, None).unwrap();
-    let paused = bench
-        .runs
-        .run_check(&order, &what, &root, &|| false)
-        .unwrap();
-    let refused = Checked::of(&paused).refused.unwrap();
+    bench.runs.execute(&order, &Pause::default()).unwrap();
+    let paused = bench.runs.execute(&order, &check).unwrap();
+    let refused = paused.outcome.refused.unwrap();
     assert_eq!(refused.code, "paused");
     assert_eq!(
         fs::read_to_string(root.join("inner/count.txt")).unwrap(),

@@ -7,8 +7,8 @@ use std::thread;
 use statemark_runs::body::{Cause, RequestKind, Resolution};
 use statemark_runs::runs::Rewind;
 use statemark_runs::{
-    Actor, Answer, Ask, Body, Key, Order, Record, Reply, Role, RunError, Send, Start, StoreError,
-    fold,
+    Actor, Answer, Ask, Body, Key, Order, Pause, Record, Reply, Role, RunError, Send, Start,
+    StoreError, fold,
 };
 
 use crate::harness::Bench;
@@ -42,7 +42,7 @@ fn waiting() -> Bench {
         event: "open".to_owned(),
         data: None,
     };
-    bench.runs.send(&bench.order("r"), &send).unwrap();
+    bench.runs.execute(&bench.order("r"), &send).unwrap();
     bench
 }
 
@@ -51,7 +51,7 @@ fn start(bench: &Bench) {
         workflow: "gate".to_owned(),
         ..Start::default()
     };
-    bench.runs.start(&bench.order("r"), &start).unwrap();
+    bench.runs.execute(&bench.order("r"), &start).unwrap();
 }
 
 fn records(bench: &Bench) -> Vec<Record> {
@@ -92,7 +92,7 @@ fn an_approval_counts_once() {
                 let order = person(bench, &format!("p{number}"));
                 barrier.wait();
                 let answer = Answer::new("r:2", Reply::Approve);
-                bench.runs.answer(&order, &answer).unwrap()
+                bench.runs.execute(&order, &answer).unwrap()
             });
         }
     });
@@ -143,13 +143,13 @@ fn everything_that_has_waited_is_taken_however_much_it_is() {
                 expires_in: Some(1_000),
                 ..Ask::new(RequestKind::Text, format!("question {number}"))
             };
-            bench.runs.ask(&bench.order("r"), &ask).unwrap();
+            bench.runs.execute(&bench.order("r"), &ask).unwrap();
         }
         let send = Send {
             event: "open".to_owned(),
             data: None,
         };
-        let asked = bench.runs.send(&bench.order("r"), &send).unwrap();
+        let asked = bench.runs.execute(&bench.order("r"), &send).unwrap();
         bench.clock.advance(1_000);
         bench.runs.caught_up(&"r".parse().unwrap()).unwrap();
         assert_eq!(waiting_events(&bench), 100);
@@ -157,7 +157,7 @@ fn everything_that_has_waited_is_taken_however_much_it_is() {
         let request = request.opened.request.clone();
         let ann = person(&bench, "ann");
         let answer = Answer::new(&request, Reply::Deny);
-        let written = bench.runs.answer(&ann, &answer).unwrap();
+        let written = bench.runs.execute(&ann, &answer).unwrap();
         assert_eq!(waiting_events(&bench), 0);
         assert_eq!(written.loaded.state.queue.len(), 0);
         if !taken_back {
@@ -169,7 +169,7 @@ fn everything_that_has_waited_is_taken_however_much_it_is() {
         let mut rewind = Rewind::to(answered);
         let run = "r".parse().unwrap();
         rewind.token = Some(bench.runs.plan_rewind(&run, &rewind).unwrap().token);
-        bench.runs.rewind(&ann, &rewind).unwrap();
+        bench.runs.execute(&ann, &rewind).unwrap();
         assert_eq!(waiting_events(&bench), 0);
         assert_eq!(events(&bench).len(), 168);
     }
@@ -193,7 +193,7 @@ fn of_two_answers_one_stands() {
                     barrier.wait();
                     bench
                         .runs
-                        .answer(&order, &Answer::new("r:2", reply))
+                        .execute(&order, &Answer::new("r:2", reply))
                         .unwrap();
                 });
             }
@@ -222,8 +222,8 @@ fn a_repeated_approval_is_the_first_one() {
     let mut order = person(&bench, "ann");
     order.key = Some("k".parse::<Key>().unwrap());
     let answer = Answer::new("r:2", Reply::Approve);
-    let first = bench.runs.answer(&order, &answer).unwrap();
-    let again = bench.runs.answer(&order, &answer).unwrap();
+    let first = bench.runs.execute(&order, &answer).unwrap();
+    let again = bench.runs.execute(&order, &answer).unwrap();
     assert_eq!(first.records, again.records);
     assert_eq!((first.replayed, again.replayed), (false, true));
 }
@@ -232,7 +232,7 @@ fn a_repeated_approval_is_the_first_one() {
 fn a_timer_fires_once() {
     let bench = waiting();
     let answer = Answer::new("r:2", Reply::Approve);
-    bench.runs.answer(&person(&bench, "ann"), &answer).unwrap();
+    bench.runs.execute(&person(&bench, "ann"), &answer).unwrap();
     bench.clock.advance(10_000);
     let barrier = Barrier::new(8);
     thread::scope(|scope| {
@@ -252,7 +252,7 @@ fn a_timer_fires_once() {
 fn a_timer_whose_claimer_died_is_fired_by_another() {
     let bench = waiting();
     let answer = Answer::new("r:2", Reply::Approve);
-    bench.runs.answer(&person(&bench, "ann"), &answer).unwrap();
+    bench.runs.execute(&person(&bench, "ann"), &answer).unwrap();
     bench.clock.advance(10_000);
     let now = || bench.runs.now();
     // Somebody claims it, and is heard of no more.
@@ -279,13 +279,16 @@ fn a_late_holder_of_a_lease_changes_nothing() {
         fence: Some(fence),
         ..bench.order("r")
     };
-    let late = bench.runs.pause(&under(first.fence), None);
+    let late = bench.runs.execute(&under(first.fence), &Pause::default());
     assert!(matches!(
         late,
         Err(RunError::Store(StoreError::Fenced { .. }))
     ));
     assert_eq!(records(&bench).len(), 1);
-    bench.runs.pause(&under(second.fence), None).unwrap();
+    bench
+        .runs
+        .execute(&under(second.fence), &Pause::default())
+        .unwrap();
     bench.runs.release(&second).unwrap();
     let third = bench.runs.lease(&run, "three", 1_000).unwrap();
     bench.clock.advance(1_001);
@@ -315,7 +318,7 @@ fn data_that_grows_too_large_is_refused_and_the_run_goes_on() {
             event: "open".to_owned(),
             data: Some(serde_json::json!({field: "x".repeat(length)})),
         };
-        let written = bench.runs.send(&bench.order("r"), &send).unwrap();
+        let written = bench.runs.execute(&bench.order("r"), &send).unwrap();
         written.records.iter().find_map(|it| match it.read() {
             Ok(Body::Refused(refused)) => Some((refused.code, refused.reason)),
             _ => None,

@@ -6,8 +6,11 @@ mod repository;
 use std::path::Path;
 
 use statemark_runs::body::{CheckpointRestored, Scope};
-use statemark_runs::runs::{Checkpoint, Fork, Restore, Rewind};
-use statemark_runs::{Body, Change, FileChanges, Loaded, Order, Role, RunError, Runs, Send, Start};
+use statemark_runs::runs::{Checkpoint, Fork, Restore, Rewind, WriteRaw};
+use statemark_runs::{
+    Body, FileChanges, FinishRestore, GiveUpRestore, Loaded, Order, Role, RunError, Runs, Send,
+    Start,
+};
 
 use crate::harness::Bench;
 use repository::{Snapshot, Work};
@@ -20,7 +23,7 @@ fn begun() -> Bench {
         workflow: bench.runs.workflows().ids().remove(0),
         ..Start::default()
     };
-    bench.runs.start(&bench.order("r"), &start).unwrap();
+    bench.runs.execute(&bench.order("r"), &start).unwrap();
     bench
 }
 
@@ -30,13 +33,13 @@ fn saved(runs: &Runs, bench: &Bench, folder: &Path, name: &str) -> Result<(), Ru
         name: Some(name.to_owned()),
         reason: None,
     };
-    runs.checkpoint(&bench.order("r"), &checkpoint).map(|_| ())
+    runs.execute(&bench.order("r"), &checkpoint).map(|_| ())
 }
 
 fn put_back(bench: &Bench, name: &str) -> Result<(), RunError> {
     let name = name.to_owned();
     let order = bench.order("r");
-    bench.runs.restore(&order, &Restore { name }).map(|_| ())
+    bench.runs.execute(&order, &Restore { name }).map(|_| ())
 }
 
 /// Saves, lets something happen, puts back: the files are as they were, and so is all that is git's; and what was
@@ -232,7 +235,7 @@ fn a_rewind_takes_the_files_along() {
         let event = event.to_owned();
         bench
             .runs
-            .send(&order, &Send { event, data: None })
+            .execute(&order, &Send { event, data: None })
             .unwrap()
     };
     go("go");
@@ -242,18 +245,18 @@ fn a_rewind_takes_the_files_along() {
     let plan = bench.runs.plan_rewind(&order.run, &rewind).unwrap();
     assert_eq!(plan.checkpoint.as_deref(), Some("one"));
     rewind.token = Some(plan.token);
-    let written = bench.runs.rewind(&order, &rewind).unwrap();
+    let written = bench.runs.execute(&order, &rewind).unwrap();
     assert_eq!(written.loaded.state.leaves, ["plan"]);
     assert!(!work.has("built"));
     // The state behind it and the files of that time can be had again.
     let name = "before-4".to_owned();
-    bench.runs.restore(&order, &Restore { name }).unwrap();
+    bench.runs.execute(&order, &Restore { name }).unwrap();
     assert!(work.has("built"));
     let mut files = Rewind::to(written.loaded.head.seq);
     files.scope = Scope::Workspace;
     let plan = bench.runs.plan_rewind(&order.run, &files).unwrap();
     files.token = Some(plan.token);
-    let written = bench.runs.rewind(&order, &files).unwrap();
+    let written = bench.runs.execute(&order, &files).unwrap();
     assert!(!work.has("built"));
     assert_eq!(written.loaded.state.leaves, ["plan"]);
     assert_eq!(order.actor.role, Role::Agent);
@@ -319,7 +322,7 @@ fn a_fork_takes_the_files_along() {
     let (order, other) = (bench.order("r"), bench.order("f"));
     let mut fork = Fork::new(order.run.clone(), 1);
     fork.restore_workspace = true;
-    let none = bench.runs.fork(&other, &fork).unwrap_err().to_string();
+    let none = bench.runs.execute(&other, &fork).unwrap_err().to_string();
     assert_eq!(
         none,
         "no checkpoint of `r` was taken up to record 1: fork without its files, or at a later one"
@@ -329,7 +332,7 @@ fn a_fork_takes_the_files_along() {
     let event = "go".to_owned();
     bench
         .runs
-        .send(&order, &Send { event, data: None })
+        .execute(&order, &Send { event, data: None })
         .unwrap();
     work.write("built", "1").write("plan", "2");
     saved(&bench.runs, &bench, work.path(), "two").unwrap();
@@ -347,7 +350,7 @@ fn a_fork_takes_the_files_along() {
         ..other.clone()
     };
     let git = work.git_state();
-    let forked = bench.runs.fork(&keyed, &fork).unwrap();
+    let forked = bench.runs.execute(&keyed, &fork).unwrap();
     let kinds: Vec<&str> = forked.records.iter().map(|it| &*it.kind).collect();
     assert_eq!(
         kinds,
@@ -369,12 +372,12 @@ fn a_fork_takes_the_files_along() {
     assert_eq!(bench.runs.load(&order.run).unwrap().head.seq, 4);
     // Asked for again it isn't done again, whatever has become of the files.
     work.write("plan", "3");
-    let again = bench.runs.fork(&keyed, &fork).unwrap();
+    let again = bench.runs.execute(&keyed, &fork).unwrap();
     assert!(again.replayed);
     assert_eq!(work.read("plan"), "3");
     // What was overwritten comes back.
     let name = "before-4".to_owned();
-    bench.runs.restore(&other, &Restore { name }).unwrap();
+    bench.runs.execute(&other, &Restore { name }).unwrap();
     assert_eq!(Snapshot::of(&work), changed);
     // Two don't put back the same files.
     work.remove("plan")
@@ -383,7 +386,7 @@ fn a_fork_takes_the_files_along() {
     put_back(&bench, "one").unwrap_err();
     let said = bench
         .runs
-        .fork(&bench.order("g"), &fork)
+        .execute(&bench.order("g"), &fork)
         .unwrap_err()
         .to_string();
     assert_eq!(
@@ -403,7 +406,7 @@ fn a_fork_with_files_starts_its_children_behind_them() {
         workflow: "auto".to_owned(),
         ..Start::default()
     };
-    bench.runs.start(&order, &start).unwrap();
+    bench.runs.execute(&order, &start).unwrap();
     let work = Work::new();
     work.write("a", "1").commit();
     saved(&bench.runs, &bench, work.path(), "one").unwrap();
@@ -413,14 +416,14 @@ fn a_fork_with_files_starts_its_children_behind_them() {
     work.write("a/ignored", "x");
     let mut fork = Fork::new(order.run.clone(), at);
     fork.restore_workspace = true;
-    let said = bench.runs.fork(&other, &fork).unwrap_err().to_string();
+    let said = bench.runs.execute(&other, &fork).unwrap_err().to_string();
     assert!(said.starts_with("putting the files back: "), "{said}");
     let loaded = bench.runs.caught_up(&other.run).unwrap();
     assert!(loaded.state.restoring.is_some() && loaded.state.children.is_empty());
     let child = "f/job/1".parse().unwrap();
     assert!(bench.runs.load(&child).is_err(), "nothing works for it yet");
     work.remove("a");
-    let done = bench.runs.finish_restore(&other).unwrap();
+    let done = bench.runs.execute(&other, &FinishRestore).unwrap();
     assert_eq!(work.read("a"), "1");
     assert!(done.loaded.state.children.contains_key("f/job/1"));
     assert!(bench.runs.load(&child).is_ok());
@@ -450,22 +453,21 @@ fn what_cannot_be_put_back_says_so() {
     let event = "go".to_owned();
     let sent = bench
         .runs
-        .send(&order, &Send { event, data: None })
+        .execute(&order, &Send { event, data: None })
         .unwrap();
     let told = sent.records[0].told();
     assert_eq!(
         told,
         "event `go` refused: the files are being put back to checkpoint `one`: finish that or give it up first"
     );
-    let given_up = bench
-        .runs
-        .give_up_restore(&order, "the folder is needed")
-        .unwrap();
+    let reason = "the folder is needed".to_owned();
+    let give_up = GiveUpRestore { reason };
+    let given_up = bench.runs.execute(&order, &give_up).unwrap();
     assert_eq!(given_up.loaded.state.restoring, None);
     let event = "go".to_owned();
     let sent = bench
         .runs
-        .send(&order, &Send { event, data: None })
+        .execute(&order, &Send { event, data: None })
         .unwrap();
     assert_eq!(sent.loaded.state.leaves, ["build"]);
 }
@@ -493,16 +495,15 @@ fn a_restore_that_is_refused_carries_out_nobody_elses() {
             given_up: None,
             rewind: None,
         };
-        let bodies = vec![Body::CheckpointRestored(restored)];
-        Ok(Change { bodies })
+        vec![Body::CheckpointRestored(restored)]
     };
-    bench.runs.change(&order, &"meant", meant).unwrap();
+    bench.runs.execute(&order, &WriteRaw(meant)).unwrap();
     let name = "two".to_owned();
-    let written = bench.runs.restore(&order, &Restore { name }).unwrap();
+    let written = bench.runs.execute(&order, &Restore { name }).unwrap();
     let kinds: Vec<&str> = written.records.iter().map(|it| &*it.kind).collect();
     assert_eq!(kinds, ["refused"]);
     assert!(written.loaded.state.restoring.is_some());
     assert_eq!(work.read("kept"), "3");
-    bench.runs.finish_restore(&order).unwrap();
+    bench.runs.execute(&order, &FinishRestore).unwrap();
     assert_eq!(work.read("kept"), "1");
 }

@@ -54,7 +54,7 @@ fn filled((store, clock): Made) -> Arc<dyn Store> {
             workflow: "ship".to_owned(),
             ..Start::default()
         };
-        bench.runs.start(&order(Some(0)), &start).unwrap();
+        bench.runs.execute(&order(Some(0)), &start).unwrap();
         for (number, event) in events.iter().enumerate() {
             let send = Send {
                 event: (*event).to_owned(),
@@ -62,7 +62,7 @@ fn filled((store, clock): Made) -> Arc<dyn Store> {
             };
             // Every other order has a key.
             let key = (number % 2 == 0).then_some(number + 1);
-            bench.runs.send(&order(key), &send).unwrap();
+            bench.runs.execute(&order(key), &send).unwrap();
         }
         let loaded = bench.runs.load(&run.parse().unwrap()).unwrap();
         bench.runs.keep_fold(&loaded).unwrap();
@@ -76,5 +76,5 @@ fn fork(store: &Arc<dyn Store>, from: &str, at: u64, run: &str) {
     let clock = Arc::new(ManualClock::new(BEGIN));
     let bench = Bench::over(&[("ship.md", SPEC)], clock, Arc::clone(store));
     let fork = Fork::new(from.parse().unwrap(), at);
-    bench.runs.fork(&bench.order(run), &fork).unwrap();
+    bench.runs.execute(&bench.order(run), &fork).unwrap();
 }

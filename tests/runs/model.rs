@@ -126,7 +126,7 @@ proptest! {
     fn the_fold_is_what_the_list_says(acts in prop::collection::vec((any::<usize>(), act()), 1..60)) {
         let bench = Bench::new(&[("case.md", SPEC)]);
         let start = Start { workflow: "ship".to_owned(), ..Start::default() };
-        let begun = bench.runs.start(&bench.order("0"), &start).unwrap();
+        let begun = bench.runs.execute(&bench.order("0"), &start).unwrap();
         let mut all: BTreeMap<String, Known> = BTreeMap::new();
         all.entry("0".to_owned()).or_default().grow(&begun.loaded.state, 1);
         for (which, act) in acts {
@@ -138,7 +138,7 @@ proptest! {
             match act {
                 Act::Send(event) => {
                     let event = event.to_owned();
-                    let sent = bench.runs.send(&order, &Send { event, data: None }).unwrap();
+                    let sent = bench.runs.execute(&order, &Send { event, data: None }).unwrap();
                     known.grow(&sent.loaded.state, sent.loaded.head.seq);
                 }
                 Act::Pass(milliseconds) => bench.clock.advance(milliseconds),
@@ -154,7 +154,7 @@ proptest! {
                         ..Fork::new(order.run.clone(), at)
                     };
                     let plan = bench.runs.plan_fork(&fork);
-                    let fork = bench.runs.fork(&new, &fork);
+                    let fork = bench.runs.execute(&new, &fork);
                     let begins = known.begins(&bench.runs.timeline(&order.run).unwrap(), at, &reset);
                     prop_assert_eq!(plan.ok().map(|it| it.at), begins);
                     prop_assert_eq!(fork.is_ok(), begins.is_some());
@@ -183,7 +183,7 @@ proptest! {
                     // After an agent's, limits would go on counting what was taken back.
                     let actor = Actor::new(Role::Person);
                     let order = Order { actor, ..order.clone() };
-                    let written = bench.runs.rewind(&order, &rewind).unwrap();
+                    let written = bench.runs.execute(&order, &rewind).unwrap();
                     prop_assert_eq!(&written.records[0].kind, "run.rewound");
                     let state = known.back(to);
                     known.grow(&state, last + 1);

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::thread;
 
 use statemark_runs::body::{ChildStarted, Parent, StepStatus};
+use statemark_runs::runs::WriteRaw;
 use statemark_runs::{
-    Advance, Advanced, Body, Change, ManualClock, Report, RunError, RunState, Start,
+    Advance, Advanced, Body, Loaded, ManualClock, Report, RunError, RunState, Start,
 };
 use statemark_stores::MemoryStore;
 
@@ -45,7 +46,7 @@ pub(crate) fn report(bench: &Bench, run: &str, line: &str) -> Result<String, Run
     {
         *data = serde_json::from_str(json).expect("JSON");
     }
-    bench.runs.advance(&order, &advance).map(|it| shown(&it))
+    bench.runs.execute(&order, &advance).map(|it| shown(&it))
 }
 
 /// What became of it.
@@ -204,12 +205,8 @@ fn a_stop_between_two_journals_is_made_up_for() {
         step: Some("build".to_owned()),
         unit: Some("T1".to_owned()),
     });
-    let change = |_: &_, _| {
-        Ok(Change {
-            bodies: vec![began.clone()],
-        })
-    };
-    bench.runs.change(&bench.order("r"), &(), change).unwrap();
+    let began = WriteRaw(|_: &Loaded, _| vec![began.clone()]);
+    bench.runs.execute(&bench.order("r"), &began).unwrap();
     let said = report(&bench, "r", "work builder:building running ::T1").unwrap();
     assert_eq!(
         said,
@@ -261,7 +258,7 @@ fn a_run_that_has_a_childs_id_by_chance_is_not_taken_for_it() {
     let advance = Advance::status("building", StepStatus::Running).starting(start);
     bench
         .runs
-        .advance(&bench.order("r/builder::T1"), &advance)
+        .execute(&bench.order("r/builder::T1"), &advance)
         .unwrap();
     let error = report(&bench, "r", "work builder:building running ::T1").unwrap_err();
     let expected = "the run `r/builder::T1` isn't one of an agent under `r`";

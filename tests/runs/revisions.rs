@@ -2,9 +2,7 @@
 
 use proptest::prelude::*;
 use statemark_runs::body::Stage;
-use statemark_runs::runs::{
-    DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact, Submitted,
-};
+use statemark_runs::runs::{DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact};
 use statemark_runs::{Call, Order, RunState, Runs, Send, Sent, Start, fold};
 
 use crate::harness::Bench;
@@ -175,7 +173,7 @@ fn done(runs: &Runs, order: &Order, act: &Act) {
                 base,
                 ..PutArtifact::draft(name, text)
             };
-            runs.put_artifact(order, &put).unwrap()
+            runs.execute(order, &put).unwrap()
         }
         Act::Edit { old, new } => {
             let edits = vec![Edit {
@@ -188,10 +186,10 @@ fn done(runs: &Runs, order: &Order, act: &Act) {
                 is_final: false,
                 base: None,
             };
-            runs.edit_artifact(order, &edit).unwrap()
+            runs.execute(order, &edit).unwrap()
         }
         Act::Finalize(revision) => runs
-            .finalize_artifact(order, &FinalizeArtifact { name, revision })
+            .execute(order, &FinalizeArtifact { name, revision })
             .unwrap(),
         Act::Discard(revision) => {
             let discard = DiscardArtifact {
@@ -199,7 +197,7 @@ fn done(runs: &Runs, order: &Order, act: &Act) {
                 revision,
                 reason: None,
             };
-            runs.discard_artifact(order, &discard).unwrap()
+            runs.execute(order, &discard).unwrap()
         }
         Act::Ready => return ready(runs, order),
         Act::Keep => {
@@ -207,7 +205,7 @@ fn done(runs: &Runs, order: &Order, act: &Act) {
             return runs.keep_fold(&loaded).unwrap();
         }
     };
-    Submitted::of(&written).unwrap();
+    drop(written.outcome);
 }
 
 /// The state is left exactly if something final stands; else what `why` proposes leads there.
@@ -217,7 +215,7 @@ fn ready(runs: &Runs, order: &Order) {
             event: event.to_owned(),
             data: None,
         };
-        Sent::of(&runs.send(order, &send).unwrap()).unwrap()
+        runs.execute(order, &send).unwrap().outcome
     };
     let loaded = runs.load(&order.run).unwrap();
     let stands = loaded.state.standing("text").is_some();
@@ -243,14 +241,14 @@ fn ready(runs: &Runs, order: &Order) {
                 ..order.clone()
             };
             let fork = statemark_runs::runs::Fork::new(order.run.clone(), loaded.head.seq);
-            runs.fork(&copy, &fork).unwrap();
+            runs.execute(&copy, &fork).unwrap();
             let written = match next {
                 Call::SubmitArtifact { artifact } => {
-                    runs.put_artifact(&copy, &PutArtifact::draft(artifact, "# Good\n").finally())
+                    runs.execute(&copy, &PutArtifact::draft(artifact, "# Good\n").finally())
                 }
                 Call::FinalizeArtifact { artifact, revision } => {
                     let revision = Some(revision);
-                    runs.finalize_artifact(
+                    runs.execute(
                         &copy,
                         &FinalizeArtifact {
                             name: artifact,
@@ -265,7 +263,7 @@ fn ready(runs: &Runs, order: &Order) {
                 event: "ready".to_owned(),
                 data: None,
             };
-            let sent = Sent::of(&runs.send(&copy, &event).unwrap()).unwrap();
+            let sent = runs.execute(&copy, &event).unwrap().outcome;
             assert!(matches!(sent, Sent::Taken(_)), "{sent:?}");
         }
         (sent, stands) => panic!("{stands}: {sent:?}"),
@@ -280,7 +278,7 @@ proptest! {
         let bench = Bench::new(&[("write.md", SPEC)]);
         let order = bench.order("r");
         let start = Start { workflow: "write".to_owned(), ..Start::default() };
-        bench.runs.start(&order, &start).unwrap();
+        bench.runs.execute(&order, &start).unwrap();
         let mut model = Model::default();
         for act in &acts {
             done(&bench.runs, &order, act);

@@ -38,8 +38,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 use statemark_runs::policy::Verdict;
 use statemark_runs::{
-    Actor, Answer, Ask, Body, Call, Force, Order, Query, Reply, Reserve, Reserved, Role, RunError,
-    Send, Start, Used, Withdraw, Written, fold,
+    Actor, Answer, Ask, Body, Call, Cancel, Continue, Force, Order, Pause, Query, Reply, Reserve,
+    Reserved, Role, RunError, Send, Start, Used, Withdraw, Written, fold,
 };
 
 use crate::artifacts;
@@ -192,7 +192,7 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
                 input: json(rest).unwrap_or_default(),
                 ..Start::default()
             };
-            Ok(shown(&bench.runs.start(&order, &start)?))
+            Ok(shown(&bench.runs.execute(&order, &start)?))
         }
         "send" => {
             let (event, data) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -200,7 +200,7 @@ fn act(bench: &Bench, line: &str) -> Result<String, RunError> {
                 event: event.to_owned(),
                 data: json(data),
             };
-            Ok(shown(&bench.runs.send(&order, &send)?))
+            Ok(shown(&bench.runs.execute(&order, &send)?))
         }
         "wait" => wait(bench, rest),
         "open" | "approve" | "deny" | "send_back" | "answer" | "withdraw" => {
@@ -227,14 +227,14 @@ fn request(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<Strin
     let (id, text) = rest.split_once(' ').unwrap_or((rest, ""));
     let comment = (!text.is_empty()).then(|| text.to_owned());
     if word == "open" {
-        return Ok(shown(&bench.runs.ask(order, &question(id, text))?));
+        return Ok(shown(&bench.runs.execute(order, &question(id, text))?));
     }
     if word == "withdraw" {
         let withdraw = Withdraw {
             request: id.to_owned(),
             reason: comment,
         };
-        return Ok(shown(&bench.runs.withdraw(order, &withdraw)?));
+        return Ok(shown(&bench.runs.execute(order, &withdraw)?));
     }
     let reply = match word {
         "approve" => Reply::Approve,
@@ -249,7 +249,7 @@ fn request(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<Strin
         elicited: order.actor.name.as_deref() == Some("client"),
         ..Answer::new(id, reply)
     };
-    Ok(shown(&bench.runs.answer(order, &answer)?))
+    Ok(shown(&bench.runs.execute(order, &answer)?))
 }
 
 fn question(kind: &str, options: &str) -> Ask {
@@ -293,7 +293,7 @@ fn wait(bench: &Bench, time: &str) -> Result<String, RunError> {
 }
 
 /// What was written.
-pub(crate) fn shown(written: &Written) -> String {
+pub(crate) fn shown<T>(written: &Written<T>) -> String {
     let mut text = String::new();
     if written.replayed {
         text += "as before: ";
@@ -342,7 +342,7 @@ fn tool(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, 
             output: options.get("output").and_then(Value::as_u64),
             ..Used::default()
         };
-        return Ok(shown(&bench.runs.tool_used(order, &used)?));
+        return Ok(shown(&bench.runs.execute(order, &used)?));
     }
     let reserve = Reserve {
         tool,
@@ -350,9 +350,9 @@ fn tool(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, 
         files,
         ..Reserve::default()
     };
-    let written = bench.runs.reserve(order, &reserve)?;
+    let written = bench.runs.execute(order, &reserve)?;
     let mut text = shown(&written);
-    text += match Reserved::of(&written) {
+    text += match written.outcome {
         Reserved::Yes => "may run\n",
         Reserved::No { .. } => "may not run\n",
     };
@@ -361,7 +361,7 @@ fn tool(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, 
 
 /// What is done to a run from outside.
 fn control(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<String, RunError> {
-    let reason = (!rest.is_empty()).then_some(rest);
+    let reason = (!rest.is_empty()).then(|| rest.to_owned());
     let (to, context) = rest.split_once(" {").unwrap_or((rest, "}"));
     let force = Force {
         to: to.to_owned(),
@@ -369,10 +369,10 @@ fn control(bench: &Bench, order: &Order, word: &str, rest: &str) -> Result<Strin
         reason: None,
     };
     Ok(shown(&match word {
-        "pause" => bench.runs.pause(order, reason)?,
-        "continue" => bench.runs.resume(order, reason)?,
-        "cancel" => bench.runs.cancel(order, reason)?,
-        _ => bench.runs.force(order, &force)?,
+        "pause" => bench.runs.execute(order, &Pause { reason })?,
+        "continue" => bench.runs.execute(order, &Continue { reason })?,
+        "cancel" => bench.runs.execute(order, &Cancel { reason })?,
+        _ => bench.runs.execute(order, &force)?,
     }))
 }
 

@@ -28,8 +28,8 @@ use serde_json::{Map, Value};
 use statemark_runs::body::{
     Cause, Event, Forced, Opened, RequestKind, Resolution, Resolved, StepRecord, Usage,
 };
-use statemark_runs::runs::{Fork, Marked, Migrate, ReportEffect, Rewind, Timeline};
-use statemark_runs::{Body, Change, Order, RunError, Send, Written};
+use statemark_runs::runs::{Fork, Marked, Migrate, ReportEffect, Rewind, Timeline, WriteRaw};
+use statemark_runs::{Body, Loaded, Order, RunError, Send, Written};
 
 use crate::harness::{BEGIN, Bench};
 
@@ -54,7 +54,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
                 let plan = bench.runs.plan_fork(&fork)?;
                 return Ok(format!("at {}: {}\n", plan.at, plan.leaves.join(", ")));
             }
-            let forked = bench.runs.fork(order, &fork)?;
+            let forked = bench.runs.execute(order, &fork)?;
             let state = &forked.loaded.state;
             Ok(format!(
                 "record {}: {}\n",
@@ -63,7 +63,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
             ))
         }
         "ask" => {
-            let written = bench.runs.change(order, &line, |loaded, now| {
+            let ask = WriteRaw(|loaded: &Loaded, now| {
                 let opened = Opened {
                     request: format!("{run}:{}", loaded.head.seq + 1),
                     kind: RequestKind::Approval,
@@ -77,9 +77,9 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
                     blocking: true,
                     expires: Some(now + 60_000),
                 };
-                let bodies = vec![Body::Opened(opened)];
-                Ok(Change { bodies })
-            })?;
+                vec![Body::Opened(opened)]
+            });
+            let written = bench.runs.execute(order, &ask)?;
             Ok(format!("record {}\n", written.loaded.head.seq))
         }
         "requests" => {
@@ -119,7 +119,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
                     .ok()
                     .map(|it| it.token),
             };
-            Ok(told(&bench.runs.rewind(order, &rewind)?))
+            Ok(told(&bench.runs.execute(order, &rewind)?))
         }
         "effect" => {
             let (key, status) = rest.split_once(' ').unwrap();
@@ -128,7 +128,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
                 status: serde_json::from_value(status.into()).unwrap(),
                 detail: Value::Null,
             };
-            Ok(told(&bench.runs.effect(order, &report)?))
+            Ok(told(&bench.runs.execute(order, &report)?))
         }
         "effects" => {
             let loaded = bench.runs.load(&order.run)?;
@@ -137,19 +137,19 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
             Ok(lines.collect())
         }
         "spend" => {
-            let written = bench.runs.change(order, &line, |_, _| {
+            let spend = WriteRaw(|_: &Loaded, _| {
                 let usage = Usage {
                     input_tokens: rest.parse().unwrap(),
                     ..Usage::default()
                 };
-                let bodies = vec![Body::Usage(usage)];
-                Ok(Change { bodies })
-            })?;
+                vec![Body::Usage(usage)]
+            });
+            let written = bench.runs.execute(order, &spend)?;
             let spent = written.loaded.state.usage.input_tokens;
             Ok(format!("{spent} by now\n"))
         }
         "decide" => {
-            let written = bench.runs.change(order, &line, |_, _| {
+            let decide = WriteRaw(|_: &Loaded, _| {
                 let resolved = Resolved {
                     request: rest.to_owned(),
                     resolution: Resolution::Approved,
@@ -158,9 +158,9 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
                     relayed: false,
                     elicited: false,
                 };
-                let bodies = vec![Body::Resolved(resolved)];
-                Ok(Change { bodies })
-            })?;
+                vec![Body::Resolved(resolved)]
+            });
+            let written = bench.runs.execute(order, &decide)?;
             Ok(told(&written))
         }
         "keyed" => {
@@ -171,7 +171,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
                 event: event.to_owned(),
                 data: None,
             };
-            let sent = bench.runs.send(&order, &send)?;
+            let sent = bench.runs.execute(&order, &send)?;
             let again = if sent.replayed { "as before: " } else { "" };
             Ok(format!("{again}{}", told(&sent)))
         }
@@ -183,10 +183,8 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
         }
         "forge" => {
             let body = forged(rest);
-            let written = bench.runs.change(order, &line, |_, _| {
-                let bodies = vec![body.clone()];
-                Ok(Change { bodies })
-            })?;
+            let forge = WriteRaw(|_: &Loaded, _| vec![body.clone()]);
+            let written = bench.runs.execute(order, &forge)?;
             Ok(told(&written))
         }
         "moving" | "migrate" => {
@@ -197,7 +195,7 @@ pub(crate) fn act(bench: &Bench, order: &Order, line: &str) -> Result<String, Ru
                 ..Migrate::default()
             };
             if word == "migrate" {
-                return Ok(told(&bench.runs.migrate(order, &migrate)?));
+                return Ok(told(&bench.runs.execute(order, &migrate)?));
             }
             let plan = bench
                 .runs
@@ -261,7 +259,7 @@ fn forged(line: &str) -> Body {
 }
 
 /// The records that were written, and where the run is.
-pub(crate) fn told(written: &Written) -> String {
+pub(crate) fn told<T>(written: &Written<T>) -> String {
     let mut text = String::new();
     for record in &written.records {
         let _ = writeln!(text, "{} {}", record.seq, record.told());

@@ -16,7 +16,8 @@ use serde_json::Value;
 use statemark_runs::body::{EffectStatus, RequestKind, StepStatus};
 use statemark_runs::runs::{ReportEffect, Rewind};
 use statemark_runs::{
-    Actor, Advance, Answer, Ask, Call, Loaded, Order, Reason, Reply, Role, RunError, Send, Start,
+    Actor, Advance, Answer, Ask, Call, Continue, Loaded, Order, Reason, Reply, Role, RunError,
+    Send, Start,
 };
 
 use crate::golden::root;
@@ -257,26 +258,26 @@ impl<'l> Question<'l> {
                     data
                 });
                 let event = event.clone();
-                Ok(shown(&bench.runs.send(&order, &Send { event, data })?))
+                Ok(shown(&bench.runs.execute(&order, &Send { event, data })?))
             }
             Call::Approve { request } | Call::Answer { request } => {
                 self.settle(bench, run, request)
             }
             Call::Deny { request } => {
                 let answer = Answer::new(request, Reply::Deny);
-                Ok(shown(&bench.runs.answer(&person(), &answer)?))
+                Ok(shown(&bench.runs.execute(&person(), &answer)?))
             }
             Call::SendBack { request } => self.send_back(bench, run, request),
             Call::AskReview => {
                 let ask = Ask::new(RequestKind::Review, "Is it good?");
-                let asked = bench.runs.ask(&order, &ask)?;
+                let asked = bench.runs.execute(&order, &ask)?;
                 let open = asked.loaded.state.open_requests();
                 self.send_back(bench, run, &open.last().unwrap().opened.request)
             }
-            Call::Continue => Ok(shown(&bench.runs.resume(&person(), None)?)),
+            Call::Continue => Ok(shown(&bench.runs.execute(&person(), &Continue::default())?)),
             Call::Report { step } => {
                 let advance = Advance::status(step.clone(), StepStatus::Running);
-                Ok(reports::shown(&bench.runs.advance(&order, &advance)?))
+                Ok(reports::shown(&bench.runs.execute(&order, &advance)?))
             }
             Call::Look { run: child } => self.bring_home(bench, run, child),
             Call::Wait { until } => {
@@ -290,7 +291,7 @@ impl<'l> Question<'l> {
                     workflow: workflow.clone(),
                     ..Start::default()
                 };
-                let begun = bench.runs.start(&bench.order("another"), &start)?;
+                let begun = bench.runs.execute(&bench.order("another"), &start)?;
                 Ok(format!(
                     "another in {}",
                     begun.loaded.state.leaves.join(", ")
@@ -302,13 +303,13 @@ impl<'l> Question<'l> {
                     status: EffectStatus::Failed,
                     detail: Value::Null,
                 };
-                Ok(travel::told(&bench.runs.effect(&order, &report)?))
+                Ok(travel::told(&bench.runs.execute(&order, &report)?))
             }
             Call::Rewind { to, force } => {
                 let mut rewind = Rewind::to(*to);
                 rewind.force = *force;
                 rewind.token = Some(bench.runs.plan_rewind(&order.run, &rewind)?.token);
-                Ok(travel::told(&bench.runs.rewind(&order, &rewind)?))
+                Ok(travel::told(&bench.runs.execute(&order, &rewind)?))
             }
             Call::SubmitArtifact { artifact } => {
                 let content = self.data.clone().expect("content, behind `with`");
@@ -333,7 +334,7 @@ impl<'l> Question<'l> {
             actor: Actor::new(Role::Person).named("zoe"),
             ..bench.order(run)
         };
-        Ok(shown(&bench.runs.answer(&order, &answer)?))
+        Ok(shown(&bench.runs.execute(&order, &answer)?))
     }
 
     /// Settles a request as one of those who may.
@@ -354,7 +355,7 @@ impl<'l> Question<'l> {
             actor: Actor::new(Role::Person).named(name),
             ..bench.order(run)
         };
-        let written = bench.runs.answer(&order, &Answer::new(request, reply))?;
+        let written = bench.runs.execute(&order, &Answer::new(request, reply))?;
         Ok(shown(&written))
     }
 

@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value, json};
 use statemark_runs::policy::{UNGATED, Verdict, is_counted};
-use statemark_runs::{Hash, Loaded, Reserve, Reserved, Role, RunId, Used};
+use statemark_runs::{DenyTool, Hash, Loaded, Reserve, Reserved, Role, RunId, Used};
 
 use crate::arguments::{by_name, by_name_mut};
 use crate::call::Call;
@@ -76,7 +76,11 @@ impl Desk {
     /// Records a refusal. It stands whether or not that can be done: the run may not be there.
     pub(crate) fn refused(&self, call: &Call<'_>, tool: &Tool, run: RunId, reason: &str) {
         if let Ok(order) = call.order(run, None, None) {
-            drop(self.runs().deny_tool(&order, tool.name, reason));
+            let denied = DenyTool {
+                tool: tool.name.to_owned(),
+                reason: reason.to_owned(),
+            };
+            drop(self.runs().execute(&order, &denied));
         }
     }
 
@@ -123,9 +127,9 @@ impl Desk {
         };
         let began = self.runs().now();
         let order = call.order(run.clone(), None, None)?;
-        let written = self.runs().reserve(&order, &reserve)?;
+        let written = self.runs().execute(&order, &reserve)?;
         let loaded = &written.loaded;
-        if let Reserved::No { reason } = Reserved::of(&written) {
+        if let Reserved::No { reason } = written.outcome {
             let details = json!({
                 "states": loaded.state.leaves,
                 "granted": loaded.granted().allowed.unwrap_or_default(),
@@ -170,7 +174,7 @@ impl Desk {
             return;
         };
         // The call has been counted by its place; what it has done is done, whether or not that can be told.
-        drop(self.runs().tool_used(&order, &used));
+        drop(self.runs().execute(&order, &used));
     }
 }
 

@@ -9,7 +9,7 @@ mod runs;
 mod time;
 
 use serde_json::{Map, Value, json};
-use statemark_runs::body::{Body, Refused};
+use statemark_runs::body::Refused;
 use statemark_runs::{Loaded, RunError, RunView, Written};
 
 use crate::bounds;
@@ -146,23 +146,17 @@ pub(crate) fn place(name: &str, cursor: Option<&str>) -> Result<Place, Problem> 
 }
 
 /// What an order was refused with, if it was.
-pub(crate) fn refusal(written: &Written) -> Option<Refused> {
-    written.records.iter().find_map(|it| match it.read() {
-        Ok(Body::Refused(refused)) => Some(refused),
-        _ => None,
-    })
+pub(crate) fn refusal<T>(written: &Written<T>) -> Option<Refused> {
+    written.refusal().cloned()
 }
 
 /// The id of the request that was opened, if one was.
-pub(crate) fn asked(written: &Written) -> Option<String> {
-    written.records.iter().find_map(|it| match it.read() {
-        Ok(Body::Opened(opened)) => Some(opened.request),
-        _ => None,
-    })
+pub(crate) fn asked<T>(written: &Written<T>) -> Option<String> {
+    written.opened().map(|opened| opened.request.clone())
 }
 
 /// The answer to an order, or the problem that it was refused with; both say what is next.
-pub(crate) fn done(written: &Written, value: Value) -> Result<Map<String, Value>, Problem> {
+pub(crate) fn done<T>(written: &Written<T>, value: Value) -> Result<Map<String, Value>, Problem> {
     if let Some(refused) = refusal(written) {
         let mut problem = Problem::refused(&refused);
         let next = next(&written.loaded)?;

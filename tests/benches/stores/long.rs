@@ -62,9 +62,9 @@ pub(crate) fn measure(folder: &Path, records: u64) {
         workflow: workflow.id().to_owned(),
         ..Start::default()
     };
-    few.start(&order, &start).unwrap();
-    few.send(&order, &send).unwrap();
-    few.send(&order, &send).unwrap();
+    few.execute(&order, &start).unwrap();
+    few.execute(&order, &send).unwrap();
+    few.execute(&order, &send).unwrap();
     let pattern = memory.records(&run, 0, 1_000).unwrap();
     let summary = memory.head(&run).unwrap().summary;
     let first = pattern.len() as u64 - 2;
@@ -147,7 +147,7 @@ fn read(
     );
     over(Arc::clone(&store)).keep_fold(&loaded).unwrap();
     for _ in 0..100 {
-        over(Arc::clone(&store)).send(order, send).unwrap();
+        over(Arc::clone(&store)).execute(order, send).unwrap();
     }
     let (at, fold) = store.fold(run).unwrap().unwrap();
     println!("the fold: {} bytes, up to record {at}", fold.len());
@@ -164,7 +164,7 @@ fn read(
         begun.elapsed()
     );
     let begun = Instant::now();
-    runs.send(order, send).unwrap();
+    runs.execute(order, send).unwrap();
     println!("one event more in {:?}", begun.elapsed());
 }
 

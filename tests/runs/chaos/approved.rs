@@ -77,7 +77,7 @@ fn approve(runs: &Runs) -> bool {
         ..order(Role::Person)
     };
     let answer = Answer::new("r:2", Reply::Approve);
-    runs.answer(&order, &answer).unwrap().replayed
+    runs.execute(&order, &answer).unwrap().replayed
 }
 
 /// Dies at the point of the number that is its name.
@@ -109,17 +109,17 @@ fn scene(folder: &Path) -> Runs {
         workflow: "gate".to_owned(),
         ..Start::default()
     };
-    runs.start(&order(Role::Agent), &start).unwrap();
+    runs.execute(&order(Role::Agent), &start).unwrap();
     let send = Send {
         event: "open".to_owned(),
         data: None,
     };
-    runs.send(&order(Role::Agent), &send).unwrap();
+    runs.execute(&order(Role::Agent), &send).unwrap();
     let used = Used {
         tool: "Edit".to_owned(),
         ..Used::default()
     };
-    runs.tool_used(&order(Role::Agent), &used).unwrap();
+    runs.execute(&order(Role::Agent), &used).unwrap();
     runs
 }
 
@@ -182,7 +182,7 @@ fn an_approval_is_whole_or_not_at_all_wherever_its_process_is_killed() {
             data: None,
         };
         let guest = Order::new("r/wide/1".parse().unwrap(), Actor::new(Role::Agent));
-        runs.send(&guest, &leave).unwrap();
+        runs.execute(&guest, &leave).unwrap();
         let state = runs.load(&"r".parse().unwrap()).unwrap().state;
         assert_eq!(
             (state.leaves, state.ended),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use statemark_runs::body::Scope;
 use statemark_runs::runs::{Fork, Probe, Restore, Rewind};
 use statemark_runs::{
-    Body, Call, ManualClock, Reason, RunError, Runs, Send, Start, Store, Written, fold,
+    Body, Call, FinishRestore, ManualClock, Reason, RunError, Runs, Send, Start, Store, fold,
 };
 use statemark_stores::MemoryStore;
 
@@ -46,14 +46,14 @@ fn scene() -> Scene {
         workflow: bench.runs.workflows().ids().remove(0),
         ..Start::default()
     };
-    bench.runs.start(&order, &start).unwrap();
+    bench.runs.execute(&order, &start).unwrap();
     let work = Work::new();
     work.write("plan", "1").commit();
     super::saved(&bench.runs, &bench, work.path(), "one").unwrap();
     let event = "go".to_owned();
     bench
         .runs
-        .send(&order, &Send { event, data: None })
+        .execute(&order, &Send { event, data: None })
         .unwrap();
     work.write("built", "1").write("plan", "2");
     let mut rewind = Rewind::to(2);
@@ -102,33 +102,33 @@ impl Scene {
     }
 
     /// The point at which it broke off, if it did.
-    fn breaks(
+    fn breaks<T>(
         &self,
         at: usize,
-        deed: impl FnOnce(&Runs) -> Result<Written, RunError>,
+        deed: impl FnOnce(&Runs) -> Result<T, RunError>,
     ) -> Option<String> {
         let names = Arc::new(Mutex::new(Vec::new()));
         let dies = self.dies(at, &names);
-        let crash = catch_unwind(AssertUnwindSafe(|| deed(&dies).unwrap()));
+        let crash = catch_unwind(AssertUnwindSafe(|| drop(deed(&dies).unwrap())));
         let last = names.lock().unwrap().last().cloned();
         crash.err().and(last)
     }
 
-    fn does(&self, runs: &Runs, deed: Deed) -> Result<Written, RunError> {
+    fn does(&self, runs: &Runs, deed: Deed) -> Result<(), RunError> {
         let order = self.bench.order(deed.run());
         let name = "one".to_owned();
         match deed {
             Deed::Fork => {
                 let mut fork = Fork::new("r".parse().unwrap(), 2);
                 fork.restore_workspace = true;
-                runs.fork(&order, &fork)
+                runs.execute(&order, &fork).map(drop)
             }
-            Deed::Restore => runs.restore(&order, &Restore { name }),
-            Deed::Rewind => runs.rewind(&order, &self.rewind),
+            Deed::Restore => runs.execute(&order, &Restore { name }).map(drop),
+            Deed::Rewind => runs.execute(&order, &self.rewind).map(drop),
             Deed::State => {
                 let mut rewind = Rewind::to(2);
                 rewind.token = Some(runs.plan_rewind(&order.run, &rewind)?.token);
-                runs.rewind(&order, &rewind)
+                runs.execute(&order, &rewind).map(drop)
             }
         }
     }
@@ -163,7 +163,7 @@ fn finished(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
         && loaded.state.restoring.is_some()
     {
         let event = "again".to_owned();
-        let sent = runs.send(&order, &Send { event, data: None }).unwrap();
+        let sent = runs.execute(&order, &Send { event, data: None }).unwrap();
         assert_eq!(sent.records[0].kind, "refused", "{point}");
         let why = runs.load(&order.run).unwrap().why(None).unwrap();
         let restore = |it: &&Reason| it.next == Some(Call::Restore);
@@ -174,10 +174,10 @@ fn finished(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
             "{point}"
         );
         broke_off = scene
-            .breaks(at, |dies| dies.finish_restore(&order))
+            .breaks(at, |dies| dies.execute(&order, &FinishRestore))
             .is_some();
         if runs.load(&order.run).unwrap().state.restoring.is_some() {
-            runs.finish_restore(&order).unwrap();
+            runs.execute(&order, &FinishRestore).unwrap();
         }
         let why = runs.load(&order.run).unwrap().why(None).unwrap();
         assert!(!why.reasons.iter().any(|it| restore(&it)), "{point}");

@@ -14,8 +14,9 @@ use statemark_runs::body::{RequestKind, StepStatus};
 use statemark_runs::maintenance::{export, import, untold, verify};
 use statemark_runs::runs::{Fork, Migrate, PutArtifact, Rewind};
 use statemark_runs::{
-    Actor, Advance, Answer, Append, Ask, Body, Expect, Force, ManualClock, NewRecord, Order, Reply,
-    Reserve, Role, RunId, Runs, Send, Store, Summary, Used, Workflow, fold,
+    Actor, Advance, Answer, Append, Ask, Body, Cancel, Continue, Expect, Force, ManualClock,
+    NewRecord, Order, Pause, Reply, Reserve, Role, RunId, Runs, Send, Store, Summary, Used,
+    Workflow, fold,
 };
 use statemark_stores::MemoryStore;
 
@@ -236,40 +237,40 @@ fn act(runs: &Runs, run: &RunId, entropy: &mut Entropy<'_>) {
         match entropy.below(16) {
             0 => drop(runs.caught_up(run)),
             1 => drop(runs.fire_due(runs.now() + 60_000, 10)),
-            2 => drop(runs.pause(&agent, None)),
-            3 => drop(runs.resume(&agent, None)),
-            4 => drop(runs.cancel(&agent, Some("enough"))),
+            2 => drop(runs.execute(&agent, &Pause::default())),
+            3 => drop(runs.execute(&agent, &Continue::default())),
+            4 => drop(runs.execute(&agent, &Cancel::because("enough"))),
             5 => {
                 let force = Force {
                     to: "write".to_owned(),
                     ..Force::default()
                 };
-                drop(runs.force(&person, &force));
+                drop(runs.execute(&person, &force));
             }
             6 => {
                 let report = Advance::status("plan", StepStatus::Completed);
-                drop(runs.advance(&agent, &report));
+                drop(runs.execute(&agent, &report));
             }
-            7 => drop(runs.put_artifact(&agent, &PutArtifact::draft("plan", "text"))),
+            7 => drop(runs.execute(&agent, &PutArtifact::draft("plan", "text"))),
             8 => {
                 let fork = Fork::new(run.clone(), 3);
                 let new = Order::new("fork".parse().expect("an id"), Actor::new(Role::Agent));
-                drop(runs.fork(&new, &fork));
+                drop(runs.execute(&new, &fork));
             }
             9 => {
                 let reserve = Reserve {
                     tool: "Edit".to_owned(),
                     ..Reserve::default()
                 };
-                drop(runs.reserve(&agent, &reserve));
+                drop(runs.execute(&agent, &reserve));
                 let used = Used {
                     tool: "Edit".to_owned(),
                     files: vec!["db/a.sql".to_owned()],
                     ..Used::default()
                 };
-                drop(runs.tool_used(&agent, &used));
+                drop(runs.execute(&agent, &used));
             }
-            10 => drop(runs.ask(&agent, &Ask::new(RequestKind::Text, "Well?"))),
+            10 => drop(runs.execute(&agent, &Ask::new(RequestKind::Text, "Well?"))),
             11 => drop(runs.tend(run)),
             12 => {
                 let plan = runs.plan_rewind(run, &Rewind::to(2));
@@ -279,20 +280,20 @@ fn act(runs: &Runs, run: &RunId, entropy: &mut Entropy<'_>) {
                     force: true,
                     ..Rewind::to(2)
                 };
-                drop(runs.rewind(&person, &rewind));
+                drop(runs.execute(&person, &rewind));
             }
             13 => {
                 let loaded = runs.load(run).ok();
                 for request in loaded.iter().flat_map(|it| it.state.open_requests()) {
                     let request = request.opened.request.clone();
-                    drop(runs.answer(&person, &Answer::new(request, Reply::Approve)));
+                    drop(runs.execute(&person, &Answer::new(request, Reply::Approve)));
                 }
             }
             _ => {
                 let legal = runs.load(run).and_then(|it| it.legal()).unwrap_or_default();
                 let event = legal.get(entropy.below(legal.len().max(1)));
                 let event = event.map_or("go", |it| &it.event).to_owned();
-                drop(runs.send(&agent, &Send { event, data: None }));
+                drop(runs.execute(&agent, &Send { event, data: None }));
             }
         }
     }

@@ -35,7 +35,7 @@ fn a_run_that_was_replaced_is_read_anew() {
             title: Some(title.to_owned()),
             ..Start::default()
         };
-        bench.runs.start(&order, &start).unwrap();
+        bench.runs.execute(&order, &start).unwrap();
     };
     start(&bench, "first");
     assert_eq!(
@@ -48,7 +48,7 @@ fn a_run_that_was_replaced_is_read_anew() {
         event: "go".to_owned(),
         data: None,
     };
-    other.runs.send(&order, &send).unwrap();
+    other.runs.execute(&order, &send).unwrap();
     let loaded = bench.runs.load(&order.run).unwrap();
     assert_eq!(loaded.state.title.as_deref(), Some("second"));
     assert_eq!(
@@ -66,14 +66,14 @@ fn a_fold_is_kept_of_what_was_forked_rewound_or_moved() {
         workflow: "ship".to_owned(),
         ..Start::default()
     };
-    bench.runs.start(&order, &start).unwrap();
+    bench.runs.execute(&order, &start).unwrap();
     for number in 1..LONG {
         let event = if number % 2 == 1 { "go" } else { "again" };
         let send = Send {
             event: event.to_owned(),
             data: None,
         };
-        bench.runs.send(&order, &send).unwrap();
+        bench.runs.execute(&order, &send).unwrap();
     }
     assert_eq!(kept(&*store, "long"), Some(256));
 
@@ -86,7 +86,7 @@ fn a_fold_is_kept_of_what_was_forked_rewound_or_moved() {
         token: Some(plan.token),
         ..rewind
     };
-    let rewound = bench.runs.rewind(&order, &rewind).unwrap();
+    let rewound = bench.runs.execute(&order, &rewind).unwrap();
     let last = rewound.loaded.head.seq;
     assert!(last > LONG && rewound.loaded.state.rewinds.len() == 1);
     assert_eq!(kept(&*store, "long"), Some(last));
@@ -112,12 +112,12 @@ fn a_fold_that_is_damaged_or_anothers_is_not_taken() {
             workflow: "ship".to_owned(),
             ..Start::default()
         };
-        bench.runs.start(&order, &start).unwrap();
+        bench.runs.execute(&order, &start).unwrap();
         for event in events {
             let event = event.to_owned();
             bench
                 .runs
-                .send(&order, &Send { event, data: None })
+                .execute(&order, &Send { event, data: None })
                 .unwrap();
         }
         let loaded = bench.runs.load(&order.run).unwrap();

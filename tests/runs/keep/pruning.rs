@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use statemark_runs::body::Note;
 use statemark_runs::maintenance::{Prune, prune, untold, verify};
-use statemark_runs::runs::PutArtifact;
-use statemark_runs::{Body, Change, Hash, Query, Store};
+use statemark_runs::runs::{PutArtifact, WriteRaw};
+use statemark_runs::{Body, Cancel, Hash, Loaded, Query, Store};
 
 use super::{SPEC, filled, fork};
 use crate::harness::{BEGIN, Bench};
@@ -42,7 +42,7 @@ fn blobs_that_no_run_names_go() {
         let bench = Bench::over(&[("ship.md", SPEC)], Arc::clone(&clock), Arc::clone(&store));
         let put = |run: &str, text: &str| {
             let put = PutArtifact::draft("notes", text);
-            bench.runs.put_artifact(&bench.order(run), &put).unwrap();
+            bench.runs.execute(&bench.order(run), &put).unwrap();
             store.blob(&Hash::of(text.as_bytes())).unwrap();
         };
         let note = |run: &str, text: &str| {
@@ -50,13 +50,8 @@ fn blobs_that_no_run_names_go() {
                 text: text.to_owned(),
                 data: serde_json::Value::Null,
             };
-            let change = Change {
-                bodies: vec![Body::Note(note)],
-            };
-            bench
-                .runs
-                .change(&bench.order(run), &text, |_, _| Ok(change.clone()))
-                .unwrap();
+            let note = WriteRaw(|_: &Loaded, _| vec![Body::Note(note.clone())]);
+            bench.runs.execute(&bench.order(run), &note).unwrap();
         };
         let large = "of the other".repeat(30_000);
         put("open", "shared");
@@ -71,7 +66,8 @@ fn blobs_that_no_run_names_go() {
             "removed 0 runs, 1 blob"
         );
         assert!(lost("of nobody"));
-        bench.runs.cancel(&bench.order("open"), None).unwrap();
+        let open = bench.order("open");
+        bench.runs.execute(&open, &Cancel::default()).unwrap();
         let said = pruned(&*store, None, None, false);
         let would = format!("would remove 1 run, {blobs}");
         assert!(said.ends_with(&would), "{said}");

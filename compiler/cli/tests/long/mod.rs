@@ -18,8 +18,8 @@ use statemark_compiler::source::Sources;
 use statemark_compiler::{Options, back, compile};
 use statemark_runs::body::{Body, EffectStatus, Message};
 use statemark_runs::maintenance::{migrate, untold};
-use statemark_runs::runs::ReportEffect;
-use statemark_runs::{Actor, Change, Order, Role, RunId, Runs, Send, Start, SystemClock, Workflow};
+use statemark_runs::runs::{ReportEffect, WriteRaw};
+use statemark_runs::{Actor, Loaded, Order, Role, RunId, Runs, Send, Start, SystemClock, Workflow};
 use statemark_stores::{MemoryStore, SqliteStore};
 
 use crate::shell::{BINARY, statemark, untouched};
@@ -95,7 +95,7 @@ fn fill(folder: &Path, records: u64) {
         workflow: "loop".to_owned(),
         ..Start::default()
     };
-    let mut seq = runs.start(&order, &start).unwrap().loaded.head.seq;
+    let mut seq = runs.execute(&order, &start).unwrap().loaded.head.seq;
     while seq < records {
         for event in ["go", "again"] {
             seq = work(&runs, &order, seq, event);
@@ -115,25 +115,22 @@ fn work(runs: &Runs, order: &Order, seq: u64, event: &str) -> u64 {
         key: Some(format!("{event} {seq}").parse().unwrap()),
         ..order.clone()
     };
-    let last = runs.send(&keyed, &send).unwrap().loaded.head.seq;
+    let last = runs.execute(&keyed, &send).unwrap().loaded.head.seq;
     if event == "go" {
         let report = ReportEffect {
             key: format!("long:{last}:1"),
             status: EffectStatus::Succeeded,
             detail: json!(null),
         };
-        runs.effect(order, &report).unwrap();
+        runs.execute(order, &report).unwrap();
     }
     let message = Body::Message(Message {
         role: "assistant".to_owned(),
         text: "Something was said, which is about as long as what people say.".to_owned(),
     });
     let bodies = vec![message; 20];
-    let said = runs.change(order, &"said", |_, _| {
-        let bodies = bodies.clone();
-        Ok(Change { bodies })
-    });
-    said.unwrap().loaded.head.seq
+    let said = WriteRaw(|_: &Loaded, _| bodies.clone());
+    runs.execute(order, &said).unwrap().loaded.head.seq
 }
 
 fn table() -> Vec<u8> {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::draft::{Draft, Taking, Took};
 use super::moves::moves_by;
-use super::own::{DENIED, SENT_BACK};
 use super::operation::{Decide, DecideCx};
+use super::own::{DENIED, SENT_BACK};
 use super::{Change, Loaded, RunError, list};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting};

@@ -6,7 +6,7 @@ use super::follow::follow;
 use super::operation::{Outcome, bodies_of};
 use super::{Loaded, RunError, Runs};
 use crate::actor::{Actor, Role};
-use crate::body::Body;
+use crate::body::{Body, Opened, Refused};
 use crate::fold::{self, Live, RunState};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
@@ -69,6 +69,26 @@ pub struct Written<T = ()> {
     pub replayed: bool,
     /// The run as it is now.
     pub loaded: Loaded,
+}
+
+impl<T> Written<T> {
+    /// Returns the refusal among the records, if there is one.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&Refused> {
+        self.bodies.iter().find_map(|body| match body {
+            Body::Refused(refused) => Some(refused),
+            _ => None,
+        })
+    }
+
+    /// Returns the request that was opened, if one was.
+    #[must_use]
+    pub fn opened(&self) -> Option<&Opened> {
+        self.bodies.iter().find_map(|body| match body {
+            Body::Opened(opened) => Some(opened),
+            _ => None,
+        })
+    }
 }
 
 impl Written {

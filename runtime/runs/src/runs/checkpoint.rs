@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::refusal::refusal;
 use super::operation::{Decide, DecideCx};
+use super::refusal::refusal;
 use super::{Change, Loaded, RunError};
 use crate::body::{Body, CheckpointTaken, Refused};
 use crate::git::{Repository, Saved, reference};

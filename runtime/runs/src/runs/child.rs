@@ -86,8 +86,7 @@ impl Runs {
     /// Cancels a run that works for another.
     fn cancel_child(&self, id: &RunId, reason: String) -> Result<(), RunError> {
         let order = Order::new(id.clone(), Actor::new(Role::System));
-        let reason = Some(reason);
-        self.execute(&order, &Cancel { reason })?;
+        self.execute(&order, &Cancel::because(reason))?;
         Ok(())
     }
 

@@ -120,6 +120,15 @@ impl Decide for Force {
     }
 }
 
+impl Cancel {
+    /// Makes it with a reason.
+    #[must_use]
+    pub fn because(reason: impl Into<String>) -> Self {
+        let reason = Some(reason.into());
+        Self { reason }
+    }
+}
+
 impl Redact for Pause {}
 impl Redact for Continue {}
 impl Redact for Cancel {}
@@ -145,8 +154,6 @@ impl Runs {
         let page = self.store.list(&query)?;
         Ok(page.heads.into_iter().next().map(|head| head.run))
     }
-
-
 }
 
 fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError> {

@@ -7,8 +7,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::refusal::refusal;
 use super::operation::{Decide, DecideCx};
+use super::refusal::refusal;
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, list};
 use crate::body::{Body, Effect, EffectStatus, Refused};

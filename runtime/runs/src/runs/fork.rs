@@ -13,9 +13,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::draft::Draft;
+use super::operation::{Door, Operation, Right};
 use super::restore::{files_to, intent};
 use super::start::{Behind, chosen};
-use super::operation::{Door, Operation, Right};
 use super::{Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Forked};

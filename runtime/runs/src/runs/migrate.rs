@@ -15,8 +15,8 @@ use serde_json::Value;
 use statemark_runtime::{Configuration, StateId, StateKind, Table, TransitionId};
 
 use super::invoke::invoking;
-use super::refusal::refusal;
 use super::operation::{Decide, DecideCx};
+use super::refusal::refusal;
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, Runs};
 use crate::actor::Role;
@@ -84,8 +84,7 @@ impl Decide for Migrate {
                     cx.runs.keep_tables(&plan.migrated.invokes)?;
                     Body::Migrated(plan.migrated)
                 } else {
-                    let all: Vec<String> =
-                        plan.obstacles.into_iter().map(|it| it.reason).collect();
+                    let all: Vec<String> = plan.obstacles.into_iter().map(|it| it.reason).collect();
                     refusal("self", None, "no_counterpart", all.join("; "), &[])
                 }
             }
@@ -121,7 +120,6 @@ impl Runs {
         }
         Ok(plan)
     }
-
 
     fn target(&self, loaded: &Loaded, migrate: &Migrate) -> Result<Arc<Workflow>, RunError> {
         let id = migrate.workflow.as_ref();

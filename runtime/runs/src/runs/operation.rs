@@ -213,8 +213,35 @@ impl Runs {
     /// [`RunError::ReadOnly`] if the caller lacks the right; [`StoreError::Conflict`](crate::StoreError::Conflict) if the
     /// run isn't at the record that the order expects; [`StoreError::KeyReused`](crate::StoreError::KeyReused); the
     /// store's; those of the operation. What a run refuses is no error but the operation's outcome.
-    pub fn execute<O: Operation>(&self, order: &Order, operation: &O) -> Result<O::Response, RunError> {
+    pub fn execute<O: Operation>(
+        &self,
+        order: &Order,
+        operation: &O,
+    ) -> Result<O::Response, RunError> {
         operation.right().check(&order.actor)?;
         operation.carry_out(&Door { runs: self, order })
+    }
+}
+
+/// Writes records that no operation would write: for tests that need such a journal.
+#[doc(hidden)]
+#[derive(Clone)]
+pub struct WriteRaw<F>(pub F);
+
+impl<F> Serialize for WriteRaw<F> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}
+
+impl<F: Clone> Redact for WriteRaw<F> {}
+
+impl<F: Fn(&Loaded, u64) -> Vec<Body> + Clone> Decide for WriteRaw<F> {
+    const NAME: &'static str = "raw";
+    type Outcome = ();
+
+    fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
+        let bodies = (self.0)(run, cx.now);
+        Ok(Change { bodies })
     }
 }

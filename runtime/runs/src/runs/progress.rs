@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::refusal::refusal;
 use super::operation::{Decide, DecideCx};
+use super::refusal::refusal;
 use super::{Change, Loaded, RunError};
 use crate::body::{Body, Progress, Refused};
 
@@ -55,4 +55,3 @@ impl Decide for ReportProgress {
         Ok(Change { bodies: vec![body] })
     }
 }
-

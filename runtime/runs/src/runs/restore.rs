@@ -9,9 +9,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::checkpoint::taken;
+use super::operation::{Decide, DecideCx, Door, Operation, Right};
 use super::refusal::refusal;
 use super::rewind::{Rewind, rewound};
-use super::operation::{Decide, DecideCx, Door, Operation, Right};
 use super::seal::Redact;
 use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, CheckpointRestored, CheckpointTaken, Refused, Rewound};
@@ -65,14 +65,14 @@ pub struct FinishRestore;
 
 impl Operation for FinishRestore {
     const NAME: &'static str = "finish_restore";
-    type Response = Written;
+    type Response = Written<Result<(), Refused>>;
 
     fn right(&self) -> Right {
         Right::Drive
     }
 
-    fn carry_out(&self, door: &Door<'_>) -> Result<Written, RunError> {
-        door.runs.finish(door.order, true)
+    fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
+        door.runs.finish(door.order, true)?.told()
     }
 }
 
@@ -89,7 +89,7 @@ impl Redact for GiveUpRestore {}
 
 impl Decide for GiveUpRestore {
     const NAME: &'static str = "give_up_restore";
-    type Outcome = ();
+    type Outcome = Result<(), Refused>;
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut restored = restoring(run)?.clone();

@@ -13,9 +13,9 @@ use serde::Serialize;
 
 pub use plan::{EffectLeft, RewindPlan};
 
+use super::operation::{Door, Operation, Right};
 use super::refusal::refusal;
 use super::restore::files_to;
-use super::operation::{Door, Operation, Right};
 use super::{Change, Loaded, RunError, Runs, Written};
 use crate::actor::Role;
 use crate::body::{Body, Compensation, EffectStatus, Refused, Rewound, Scope};

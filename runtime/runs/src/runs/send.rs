@@ -8,8 +8,8 @@ use statemark_runtime::{EventId, EventKind};
 use statemark_text::suggest::nearest;
 
 use super::draft::{Draft, Taking, Took};
-use super::own::{UNKNOWN, is_own, sends_itself};
 use super::operation::{Decide, DecideCx};
+use super::own::{UNKNOWN, is_own, sends_itself};
 use super::{Change, Legal, Loaded, Outcome, RunError, list};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, Event, Opened, Refused, Subject};

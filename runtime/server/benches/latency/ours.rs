@@ -41,13 +41,13 @@ pub(crate) fn fill(folder: &Path, run: &str) {
         input: json!({}),
         ..Start::default()
     };
-    runs.start(&order, &start).unwrap();
+    runs.execute(&order, &start).unwrap();
     for event in (0..EVENTS).map(|it| ["push", "pull"][it % 2]) {
         let send = Send {
             event: event.to_owned(),
             data: Some(json!({"force": 1})),
         };
-        runs.send(&order, &send).unwrap();
+        runs.execute(&order, &send).unwrap();
     }
 }
 

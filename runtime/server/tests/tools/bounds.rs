@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 use statemark_runs::body::RequestKind;
-use statemark_runs::runs::PutArtifact;
-use statemark_runs::{Actor, Ask, Body, Change, Order, Role, Runs, Send, Start};
+use statemark_runs::runs::{PutArtifact, WriteRaw};
+use statemark_runs::{Actor, Ask, Body, Loaded, Order, Role, Runs, Send, Start};
 use statemark_server::{Caller, Options, Set};
 
 use crate::bench::Bench;
@@ -71,22 +71,20 @@ fn lengthen(runs: &Runs, records: u64) {
         workflow: "ping".to_owned(),
         ..Start::default()
     };
-    runs.start(&order("long"), &start).unwrap();
+    runs.execute(&order("long"), &start).unwrap();
     let mut pair: Vec<Body> = Vec::new();
     for event in ["go", "back"] {
         let event = event.to_owned();
         let sent = runs
-            .send(&order("long"), &Send { event, data: None })
+            .execute(&order("long"), &Send { event, data: None })
             .unwrap();
         pair.push(sent.records[0].read().unwrap());
     }
     let bodies: Vec<Body> = pair.iter().cycle().take(1_000).cloned().collect();
-    for number in 0.. {
-        let written = runs.change(&order("long"), &number, |_, _| {
-            let bodies = bodies.clone();
-            Ok(Change { bodies })
-        });
-        if written.unwrap().loaded.head.seq >= records {
+    loop {
+        let raw = WriteRaw(|_: &Loaded, _| bodies.clone());
+        let written = runs.execute(&order("long"), &raw).unwrap();
+        if written.loaded.head.seq >= records {
             break;
         }
     }
@@ -98,23 +96,23 @@ fn widen(runs: &Runs) {
         workflow: "ping".to_owned(),
         ..Start::default()
     };
-    runs.start(&order("wide"), &start).unwrap();
+    runs.execute(&order("wide"), &start).unwrap();
     for number in 0..MANY {
         let put = PutArtifact::draft(format!("paper {number}"), format!("Number {number}."));
-        runs.put_artifact(&order("wide"), &put).unwrap();
+        runs.execute(&order("wide"), &put).unwrap();
         let ask = Ask {
             details: json!("Look at this. ".repeat(30)),
             ..Ask::new(RequestKind::Text, format!("Question {number}?"))
         };
-        runs.ask(&order("wide"), &ask).unwrap();
+        runs.execute(&order("wide"), &ask).unwrap();
     }
     let put = PutArtifact::draft("long paper", "Ein \"Täg\".\n".repeat(20_000));
-    runs.put_artifact(&order("wide"), &put).unwrap();
+    runs.execute(&order("wide"), &put).unwrap();
     let ask = Ask {
         details: json!("Look at this. ".repeat(5_000)),
         ..Ask::new(RequestKind::Text, "A long question? ".repeat(2_000))
     };
-    runs.ask(&order("wide"), &ask).unwrap();
+    runs.execute(&order("wide"), &ask).unwrap();
     for (number, event) in ["go", "back", "go", "back"].into_iter().enumerate() {
         let event = event.to_owned();
         let data = json!({format!("field{number}"): "ö".repeat(130_000), format!("list{number}"): vec![1; 1_000]});
@@ -122,7 +120,7 @@ fn widen(runs: &Runs) {
             event,
             data: Some(data),
         };
-        runs.send(&order("wide"), &send).unwrap();
+        runs.execute(&order("wide"), &send).unwrap();
     }
 }
 

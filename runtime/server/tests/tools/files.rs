@@ -39,7 +39,7 @@ fn a_task_that_is_completed_changes_a_file_by_whatever_name_it_is_called() {
             ..Start::default()
         };
         let runs = bench.desk.runs();
-        runs.start(&order, &start).unwrap();
+        runs.execute(&order, &start).unwrap();
         let reserve = Reserve {
             tool: "Edit".to_owned(),
             files: vec!["hull.rs".to_owned()],
@@ -60,8 +60,8 @@ fn a_task_that_is_completed_changes_a_file_by_whatever_name_it_is_called() {
         let told = told.iter().filter(|it| it.kind == "tool");
         let with_files = told.filter(|it| body(it)["files"] != Value::Null).count();
         assert_eq!(with_files, 1, "{tool}");
-        let written = runs.reserve(&order, &reserve).unwrap();
-        let Reserved::No { reason } = Reserved::of(&written) else {
+        let written = runs.execute(&order, &reserve).unwrap();
+        let Reserved::No { reason } = &written.outcome else {
             panic!("{tool}: a second file is one too many");
         };
         let why =

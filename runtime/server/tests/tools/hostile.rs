@@ -103,7 +103,7 @@ impl World {
         };
         for run in ["r1", "r2"] {
             let order = Order::new(run.parse().unwrap(), Actor::new(Role::Agent));
-            bench.desk.runs().start(&order, &start).unwrap();
+            bench.desk.runs().execute(&order, &start).unwrap();
         }
         let texts = [
             "r1", "r2", "paper", "draft", "review", "submit", "skip", "accept", "text", "test",

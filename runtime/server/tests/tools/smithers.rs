@@ -34,7 +34,7 @@ fn stage() -> Bench {
         workflow: "rollout".to_owned(),
         ..Start::default()
     };
-    bench.desk.runs().start(&order(), &start).unwrap();
+    bench.desk.runs().execute(&order(), &start).unwrap();
     bench
 }
 
@@ -55,7 +55,7 @@ fn send(bench: &Bench, event: &str) {
         event: event.to_owned(),
         data: None,
     };
-    bench.desk.runs().send(&order(), &send).unwrap();
+    bench.desk.runs().execute(&order(), &send).unwrap();
 }
 
 fn left(bench: &Bench, key: &str) {
@@ -65,7 +65,7 @@ fn left(bench: &Bench, key: &str) {
             status,
             detail: Value::Null,
         };
-        bench.desk.runs().effect(&order(), &report).unwrap();
+        bench.desk.runs().execute(&order(), &report).unwrap();
     }
 }
 
@@ -123,7 +123,7 @@ fn a_node_tells_what_was_done_said_and_handed_in() {
     let runs = bench.desk.runs();
     for (name, content) in [("letter", "{\"text\": \"Hello\"}"), ("memo", "on Monday")] {
         let put = PutArtifact::draft(name, content).finally();
-        runs.put_artifact(&order(), &put).unwrap();
+        runs.execute(&order(), &put).unwrap();
     }
     let used = Used {
         tool: "Read".to_owned(),
@@ -134,7 +134,7 @@ fn a_node_tells_what_was_done_said_and_handed_in() {
         output: Some(4),
         files: Vec::new(),
     };
-    runs.tool_used(&order(), &used).unwrap();
+    runs.execute(&order(), &used).unwrap();
     let detail = call(
         &bench,
         "get_node_detail",
@@ -193,7 +193,7 @@ fn save(bench: &Bench, folder: &Path) {
         name: Some("first".to_owned()),
         reason: Some("before it is sent".to_owned()),
     };
-    bench.desk.runs().checkpoint(&order(), &checkpoint).unwrap();
+    bench.desk.runs().execute(&order(), &checkpoint).unwrap();
 }
 
 #[test]

@@ -73,8 +73,8 @@ fn whatever_the_spelling_policy_and_the_tool_see_the_same_run() {
         ..Start::default()
     };
     let runs = bench.desk.runs();
-    runs.start(&order("free"), &start("p")).unwrap();
-    runs.start(&order("held"), &start("q")).unwrap();
+    runs.execute(&order("free"), &start("p")).unwrap();
+    runs.execute(&order("held"), &start("q")).unwrap();
     let lock = json!({"run_id": "held", "event": "lock"});
     let (answer, is_error) = call(&bench, &caller, "send_event", lock);
     assert!(!is_error, "{answer}");

@@ -12,11 +12,12 @@ use statemark_runs::body::{
 use statemark_runs::check::{Declared, Ran};
 use statemark_runs::runs::{
     Checkpoint, DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, Fork, Migrate, PutArtifact,
-    ReportEffect, ReportProgress, Restore, Rewind,
+    ReportEffect, ReportProgress, Restore, Rewind, WriteRaw,
 };
 use statemark_runs::{
-    Actor, Advance, Answer, Ask, Body, Change, Checked, Force, Hash, Order, Registered, Reply,
-    Report, Reserve, Role, RunCheck, RunError, Runs, Send, Start, Used, Withdraw,
+    Actor, Advance, Answer, Ask, Body, Cancel, Continue, DenyTool, FinishRestore, Force,
+    GiveUpRestore, Hash, Loaded, Order, Pause, RecordCheck, Registered, Reply, Report, Reserve,
+    Role, RunCheck, RunCheckIn, RunError, Runs, Send, Start, Used, Withdraw,
 };
 
 use crate::secrets::redactor;
@@ -26,7 +27,7 @@ pub(super) type Act = fn(&Runs, &Order, &str);
 
 /// Every operation that writes for somebody, with the canary wherever a text goes in.
 pub(super) const OPERATIONS: [(&str, Act); 31] = [
-    ("start", |runs, order, it| {
+    ("Start", |runs, order, it| {
         let start = Start {
             workflow: "fix".to_owned(),
             input: json!({"seed": it, it: [it]}),
@@ -35,26 +36,26 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             title: Some(it.to_owned()),
             parent: None,
         };
-        let _ = runs.start(
+        let _ = runs.execute(
             order,
             &Start {
                 workflow: it.to_owned(),
                 ..start.clone()
             },
         );
-        runs.start(order, &start).unwrap();
+        runs.execute(order, &start).unwrap();
     }),
-    ("send", |runs, order, it| {
+    ("Send", |runs, order, it| {
         let send = |event: &str, data: Value| {
             let (event, data) = (event.to_owned(), Some(data));
-            runs.send(order, &Send { event, data }).unwrap();
+            runs.execute(order, &Send { event, data }).unwrap();
         };
         send(it, json!({it: it}));
         send("go", json!({"word": it, it: {"deep": [it]}}));
         send("tell", json!({"word": it}));
         send("back", json!({"word": it}));
     }),
-    ("advance", |runs, order, it| {
+    ("Advance", |runs, order, it| {
         let text = || it.to_owned();
         let reports = [
             Report::Status {
@@ -97,11 +98,11 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             }),
         ];
         for report in reports {
-            runs.advance(order, &Advance::new(report.clone()).on("plan"))
+            runs.execute(order, &Advance::new(report.clone()).on("plan"))
                 .unwrap();
-            runs.advance(order, &Advance::new(report.clone()).on("plan").of(it))
+            runs.execute(order, &Advance::new(report.clone()).on("plan").of(it))
                 .unwrap();
-            runs.advance(order, &Advance::new(report).on(it)).unwrap();
+            runs.execute(order, &Advance::new(report).on(it)).unwrap();
         }
         let begins = Order {
             run: format!("{}-b", order.run).parse().unwrap(),
@@ -113,9 +114,9 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             ..Start::default()
         };
         let first = Advance::status("plan", StepStatus::Running).starting(start);
-        runs.advance(&begins, &first).unwrap();
+        runs.execute(&begins, &first).unwrap();
     }),
-    ("ask", |runs, order, it| {
+    ("Ask", |runs, order, it| {
         for kind in [
             RequestKind::Select,
             RequestKind::Json,
@@ -132,8 +133,8 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
                 approvers: Vec::new(),
                 ..Ask::new(kind, it)
             };
-            runs.ask(order, &ask).unwrap();
-            runs.ask(
+            runs.execute(order, &ask).unwrap();
+            runs.execute(
                 order,
                 &Ask {
                     state: Some(it.to_owned()),
@@ -144,7 +145,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             .unwrap();
         }
     }),
-    ("answer", |runs, order, it| {
+    ("Answer", |runs, order, it| {
         let person = Order {
             actor: Actor::new(Role::Person).named("ann"),
             ..order.clone()
@@ -158,7 +159,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
                     comment: Some(it.to_owned()),
                     ..Answer::new(id, reply)
                 };
-                let written = runs.answer(&person, &answer).unwrap();
+                let written = runs.execute(&person, &answer).unwrap();
                 answered += usize::from(
                     written
                         .records
@@ -168,15 +169,17 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             }
         }
         assert!(answered >= 3, "a choice that was redacted can be chosen");
-        runs.answer(&person, &Answer::new(it, Reply::Approve))
+        runs.execute(&person, &Answer::new(it, Reply::Approve))
             .unwrap();
     }),
-    ("withdraw", |runs, order, it| {
-        let asked = runs.ask(order, &Ask::new(RequestKind::Text, "?")).unwrap();
+    ("Withdraw", |runs, order, it| {
+        let asked = runs
+            .execute(order, &Ask::new(RequestKind::Text, "?"))
+            .unwrap();
         let open = asked.loaded.state.open_requests();
         let request = open.last().unwrap().opened.request.clone();
         let reason = Some(it.to_owned());
-        runs.withdraw(
+        runs.execute(
             order,
             &Withdraw {
                 request: it.to_owned(),
@@ -184,31 +187,35 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             },
         )
         .unwrap();
-        runs.withdraw(order, &Withdraw { request, reason }).unwrap();
+        runs.execute(order, &Withdraw { request, reason }).unwrap();
     }),
-    ("reserve", |runs, order, it| {
+    ("Reserve", |runs, order, it| {
         let reserve = Reserve {
             tool: it.to_owned(),
             call: Some(it.to_owned()),
             input: Some(Hash::of(it.as_bytes())),
             files: vec![it.to_owned()],
         };
-        runs.reserve(order, &reserve).unwrap();
-        let again = runs.reserve(order, &reserve).unwrap();
+        runs.execute(order, &reserve).unwrap();
+        let again = runs.execute(order, &reserve).unwrap();
         assert!(again.records.is_empty(), "a call is known again");
     }),
-    ("deny_tool", |runs, order, it| {
-        runs.deny_tool(order, it, it).unwrap();
+    ("DenyTool", |runs, order, it| {
+        let denied = DenyTool {
+            tool: it.to_owned(),
+            reason: it.to_owned(),
+        };
+        runs.execute(order, &denied).unwrap();
     }),
-    ("tool_used", |runs, order, it| {
+    ("Used", |runs, order, it| {
         let used = Used {
             tool: it.to_owned(),
             call: Some(it.to_owned()),
             files: vec![it.to_owned(), format!("{it}.lock")],
             ..Used::default()
         };
-        runs.tool_used(order, &used).unwrap();
-        runs.force(
+        runs.execute(order, &used).unwrap();
+        runs.execute(
             &Order {
                 actor: Actor::new(Role::Person).named("ann"),
                 ..order.clone()
@@ -220,15 +227,18 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         )
         .unwrap();
     }),
-    ("run_check", |runs, order, it| {
+    ("RunCheckIn", |runs, order, it| {
         let what = check("echoing", it);
-        let written = runs
-            .run_check(order, &what, Path::new("/"), &|| false)
-            .unwrap();
-        let checked = Checked::of(&written).check.unwrap();
+        let check = RunCheckIn {
+            what,
+            root: Path::new("/"),
+            cancelled: &|| false,
+        };
+        let written = runs.execute(order, &check).unwrap();
+        let checked = written.outcome.check.unwrap();
         assert!(checked.ran.passed, "{:?}", checked.ran);
     }),
-    ("record_check", |runs, order, it| {
+    ("RecordCheck", |runs, order, it| {
         let name: String = it.chars().filter(|it| !it.is_control()).take(128).collect();
         let ran = Ran {
             problem: Some(it.to_owned()),
@@ -237,21 +247,24 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             stderr: format!("at {it}"),
             ..Ran::default()
         };
-        runs.record_check(order, &check(&name, it), &ran).unwrap();
+        let what = check(&name, it);
+        runs.execute(order, &RecordCheck { what, ran }).unwrap();
     }),
-    ("pause", |runs, order, it| {
-        runs.pause(order, Some(it)).unwrap();
+    ("Pause", |runs, order, it| {
+        let reason = Some(it.to_owned());
+        runs.execute(order, &Pause { reason }).unwrap();
     }),
-    ("resume", |runs, order, it| {
-        runs.resume(order, Some(it)).unwrap();
+    ("Continue", |runs, order, it| {
+        let reason = Some(it.to_owned());
+        runs.execute(order, &Continue { reason }).unwrap();
     }),
-    ("force", |runs, order, it| {
+    ("Force", |runs, order, it| {
         let person = Order {
             actor: Actor::new(Role::Person).named("ann"),
             ..order.clone()
         };
         let reason = Some(it.to_owned());
-        runs.force(
+        runs.execute(
             &person,
             &Force {
                 to: it.to_owned(),
@@ -260,7 +273,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             },
         )
         .unwrap();
-        runs.force(
+        runs.execute(
             &person,
             &Force {
                 to: "plan".to_owned(),
@@ -270,25 +283,25 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         )
         .unwrap();
     }),
-    ("progress", |runs, order, it| {
+    ("ReportProgress", |runs, order, it| {
         let report = ReportProgress {
             message: it.to_owned(),
             fraction: Some(0.5),
             unit: Some(it.to_owned()),
         };
-        runs.progress(order, &report).unwrap();
+        runs.execute(order, &report).unwrap();
     }),
-    ("checkpoint", |runs, order, it| {
+    ("Checkpoint", |runs, order, it| {
         let checkpoint = Checkpoint {
             folder: work(order),
             name: Some(it.to_owned()),
             reason: Some(it.to_owned()),
         };
-        runs.checkpoint(order, &checkpoint).unwrap();
+        runs.execute(order, &checkpoint).unwrap();
     }),
-    ("restore", |runs, order, it| {
+    ("Restore", |runs, order, it| {
         let written = runs
-            .restore(
+            .execute(
                 order,
                 &Restore {
                     name: it.to_owned(),
@@ -299,7 +312,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             written.records.iter().all(|it| it.kind != "refused"),
             "its name is known again"
         );
-        runs.restore(
+        runs.execute(
             order,
             &Restore {
                 name: format!("{it}?"),
@@ -307,24 +320,24 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         )
         .unwrap();
     }),
-    ("finish_restore", |runs, order, _| {
-        let _ = runs.finish_restore(order);
+    ("FinishRestore", |runs, order, _| {
+        let _ = runs.execute(order, &FinishRestore);
     }),
-    ("give_up_restore", |runs, order, it| {
-        let _ = runs.give_up_restore(order, it);
+    ("GiveUpRestore", |runs, order, it| {
+        let reason = it.to_owned();
+        let _ = runs.execute(order, &GiveUpRestore { reason });
     }),
-    ("put_artifact", |runs, order, it| {
+    ("PutArtifact", |runs, order, it| {
         let put = PutArtifact {
             media: Some(it.to_owned()),
             step: Some(it.to_owned()),
             unit: Some(it.to_owned()),
             ..PutArtifact::draft("notes", format!("# {it}\n\n{it}\n"))
         };
-        runs.put_artifact(order, &put).unwrap();
-        runs.put_artifact(order, &PutArtifact::draft(it, it))
-            .unwrap();
+        runs.execute(order, &put).unwrap();
+        runs.execute(order, &PutArtifact::draft(it, it)).unwrap();
     }),
-    ("edit_artifact", |runs, order, it| {
+    ("EditArtifact", |runs, order, it| {
         // What two edits put together is a secret, too.
         let (one, other) = it.split_at(4);
         let edit = |old: &str, new: &str| {
@@ -338,41 +351,41 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
                 is_final: false,
                 base: None,
             };
-            runs.edit_artifact(order, &edit).unwrap();
+            runs.execute(order, &edit).unwrap();
         };
         edit(&format!("# {it}"), &format!("# {it}{it}\n{one}@@"));
         edit("@@", other);
         edit(it, it);
     }),
-    ("finalize_artifact", |runs, order, it| {
+    ("FinalizeArtifact", |runs, order, it| {
         let finalize = |name: &str| FinalizeArtifact {
             name: name.to_owned(),
             revision: None,
         };
-        runs.finalize_artifact(order, &finalize(it)).unwrap();
-        runs.finalize_artifact(order, &finalize("notes")).unwrap();
+        runs.execute(order, &finalize(it)).unwrap();
+        runs.execute(order, &finalize("notes")).unwrap();
     }),
-    ("discard_artifact", |runs, order, it| {
+    ("DiscardArtifact", |runs, order, it| {
         let discard = |name: &str| DiscardArtifact {
             name: name.to_owned(),
             revision: Some(1),
             reason: Some(it.to_owned()),
         };
-        runs.discard_artifact(order, &discard(it)).unwrap();
-        runs.discard_artifact(order, &discard("notes")).unwrap();
+        runs.execute(order, &discard(it)).unwrap();
+        runs.execute(order, &discard("notes")).unwrap();
     }),
-    ("effect", |runs, order, it| {
+    ("ReportEffect", |runs, order, it| {
         let report = ReportEffect {
             key: it.to_owned(),
             status: EffectStatus::Intended,
             detail: json!({it: it}),
         };
-        runs.effect(order, &report).unwrap();
+        runs.execute(order, &report).unwrap();
     }),
-    ("migrate", |runs, order, it| {
+    ("Migrate", |runs, order, it| {
         let states = [(it.to_owned(), it.to_owned())].into();
         let timers = [(it.to_owned(), it.to_owned())].into();
-        runs.migrate(
+        runs.execute(
             order,
             &Migrate {
                 workflow: None,
@@ -381,7 +394,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             },
         )
         .unwrap();
-        let _ = runs.migrate(
+        let _ = runs.execute(
             order,
             &Migrate {
                 workflow: Some(it.to_owned()),
@@ -389,7 +402,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             },
         );
     }),
-    ("fork", |runs, order, it| {
+    ("Fork", |runs, order, it| {
         let copy = Order {
             run: format!("{}-f", order.run).parse().unwrap(),
             ..order.clone()
@@ -399,14 +412,14 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             title: Some(it.to_owned()),
             ..Fork::new(order.run.clone(), 1)
         };
-        runs.fork(&copy, &fork).unwrap();
+        runs.execute(&copy, &fork).unwrap();
         let before = Fork {
             reset: vec![it.to_owned()],
             ..Fork::new(order.run.clone(), 1)
         };
-        runs.fork(&copy, &before).unwrap_err();
+        runs.execute(&copy, &before).unwrap_err();
     }),
-    ("rewind", |runs, order, it| {
+    ("Rewind", |runs, order, it| {
         let person = Order {
             actor: Actor::new(Role::Person).named("ann"),
             ..order.clone()
@@ -418,40 +431,39 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         };
         rewind.scope = Scope::Workspace;
         rewind.checkpoint = Some(it.to_owned());
-        let _ = runs.rewind(&person, &rewind);
+        let _ = runs.execute(&person, &rewind);
         let mut rewind = Rewind {
             reason: Some(it.to_owned()),
             force: true,
             ..Rewind::to(1)
         };
         rewind.token = Some(runs.plan_rewind(&order.run, &rewind).unwrap().token);
-        runs.rewind(&person, &rewind).unwrap();
+        runs.execute(&person, &rewind).unwrap();
     }),
-    ("change", |runs, order, it| {
+    ("WriteRaw", |runs, order, it| {
         let progress = Progress {
             message: it.to_owned(),
             done: None,
             step: None,
             unit: None,
         };
-        let written = runs.change(order, &it, |_, _| {
-            let bodies = vec![
+        let raw = WriteRaw(|_: &Loaded, _| {
+            vec![
                 Body::Progress(progress.clone()),
                 Body::Unknown {
                     kind: "later".to_owned(),
                     v: 9,
                     body: json!({it: [it]}),
                 },
-            ];
-            Ok(Change { bodies })
+            ]
         });
-        written.unwrap();
+        runs.execute(order, &raw).unwrap();
     }),
     ("lease", |runs, order, it| {
         refused(runs.lease(&order.run, it, 10).map(drop));
     }),
-    ("cancel", |runs, order, it| {
-        runs.cancel(order, Some(it)).unwrap();
+    ("Cancel", |runs, order, it| {
+        runs.execute(order, &Cancel::because(it)).unwrap();
     }),
     ("an order itself", |runs, order, it| {
         let send = Send {
@@ -466,15 +478,15 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             actor: Actor::new(Role::Agent).named(it),
             ..order.clone()
         };
-        refused(runs.send(&named, &send).map(drop));
+        refused(runs.execute(&named, &send).map(drop));
         let mut session = order.clone();
         session.actor.session = Some(it.to_owned());
-        refused(runs.send(&session, &send).map(drop));
+        refused(runs.execute(&session, &send).map(drop));
         let keyed = Order {
             key: Some(plain.parse().unwrap()),
             ..order.clone()
         };
-        refused(runs.send(&keyed, &send).map(drop));
+        refused(runs.execute(&keyed, &send).map(drop));
         let other = Order {
             run: plain.parse().unwrap(),
             ..order.clone()
@@ -483,13 +495,13 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             workflow: "fix".to_owned(),
             ..Start::default()
         };
-        refused(runs.start(&other, &start).map(drop));
+        refused(runs.execute(&other, &start).map(drop));
         refused(
-            runs.fork(&other, &Fork::new(order.run.clone(), 1))
+            runs.execute(&other, &Fork::new(order.run.clone(), 1))
                 .map(drop),
         );
         refused(
-            runs.advance(
+            runs.execute(
                 &other,
                 &Advance::status("plan", StepStatus::Running).starting(start),
             )

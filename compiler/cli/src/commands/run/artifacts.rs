@@ -57,7 +57,7 @@ pub(in crate::commands) fn run(
             let all = runs::open(&from.store)?;
             let run = runs::current(&all, &from.run)?;
             let order = runs::order(run, key.as_deref())?;
-            let written = all.put_artifact(&order, &put)?;
+            let written = all.execute(&order, &put)?;
             told(&written, &from.store, Some(&from.file), printer)
         }
         ArtifactsWhat::Final { on } => {
@@ -67,7 +67,7 @@ pub(in crate::commands) fn run(
                 name: on.name.clone(),
                 revision: on.revision,
             };
-            let written = all.finalize_artifact(&order, &finalize)?;
+            let written = all.execute(&order, &finalize)?;
             told(&written, &on.store, None, printer)
         }
         ArtifactsWhat::Discard { on, reason } => {
@@ -78,7 +78,7 @@ pub(in crate::commands) fn run(
                 revision: on.revision,
                 reason: reason.clone(),
             };
-            let written = all.discard_artifact(&order, &discard)?;
+            let written = all.execute(&order, &discard)?;
             told(&written, &on.store, None, printer)
         }
     }
@@ -230,12 +230,12 @@ fn findings(verdict: &Verdict, file: &str) -> String {
 
 /// What came of an order about an artifact.
 fn told(
-    written: &Written,
+    written: &Written<Submitted>,
     store: &StoreArgs,
     file: Option<&Path>,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let submitted = Submitted::of(written)?;
+    let submitted = &written.outcome;
     let (artifact, refused) = (submitted.artifact.as_ref(), submitted.refused.as_ref());
     if store.format() == TextFormat::Json {
         printer.result(&shown::json(&Answer {

@@ -39,6 +39,6 @@ pub(in crate::commands) fn run(
     let all = runs::open(&args.store)?;
     let run = runs::current(&all, &args.run)?;
     let order = runs::order(run, args.key.as_deref())?;
-    let written = all.ask(&order, &ask)?;
+    let written = all.execute(&order, &ask)?;
     outcome::show(&written, &all, &args.store, printer)
 }

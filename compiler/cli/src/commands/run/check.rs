@@ -3,7 +3,7 @@
 use serde::Serialize;
 use statemark_runs::body::Refused;
 use statemark_runs::check::{self, Ran};
-use statemark_runs::{Checked, RunCheck, RunId};
+use statemark_runs::{Checked, RunCheck, RunCheckIn, RunId};
 
 use super::shown;
 use crate::args::{RunCheckArgs, TextFormat};
@@ -71,8 +71,13 @@ pub(in crate::commands) fn run(
         arguments: args.arguments.clone(),
     };
     let is_ended = is_asked_to_end().map_err(FailureKind::Signals)?;
-    let written = all.run_check(&order, &what, &found.root, &is_ended)?;
-    let Checked { check, refused } = Checked::of(&written);
+    let check = RunCheckIn {
+        what,
+        root: &found.root,
+        cancelled: &is_ended,
+    };
+    let written = all.execute(&order, &check)?;
+    let Checked { check, refused } = written.outcome;
     let ran = check.map(|it| it.ran);
     let mut answer = Answer::of(&args.name, ran.as_ref());
     answer.run = Some(written.loaded.run);

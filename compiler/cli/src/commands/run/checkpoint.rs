@@ -1,10 +1,10 @@
 //! `checkpoint`: working copies that are saved with a run, and put back.
 
 use serde::Serialize;
-use statemark_runs::Written;
 use statemark_runs::body::{Body, CheckpointRestored, CheckpointTaken, Refused};
 use statemark_runs::fold::Checkpoint as Kept;
 use statemark_runs::runs::{Checkpoint, Restore};
+use statemark_runs::{FinishRestore, GiveUpRestore, Written};
 
 use super::shown;
 use crate::args::{
@@ -42,7 +42,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn of(written: &Written) -> Self {
+    fn of<T>(written: &Written<T>) -> Self {
         let mut answer = Self {
             replayed: written.replayed,
             ..Self::default()
@@ -112,7 +112,7 @@ fn take(args: &TakeArgs, printer: &mut Printer) -> Result<ExitStatus, Failure> {
         name: args.name.clone(),
         reason: args.reason.clone(),
     };
-    let written = all.checkpoint(&runs::order(run, args.key.as_deref())?, &checkpoint)?;
+    let written = all.execute(&runs::order(run, args.key.as_deref())?, &checkpoint)?;
     Ok(Answer::of(&written).show(args.store.format(), printer))
 }
 
@@ -121,9 +121,12 @@ fn restore(args: &RestoreArgs, printer: &mut Printer) -> Result<ExitStatus, Fail
     let run = runs::current(&all, &args.run)?;
     let order = runs::order(run, args.key.as_deref())?;
     let written = match (&args.name, &args.give_up) {
-        (Some(name), _) => all.restore(&order, &Restore { name: name.clone() }),
-        (None, Some(reason)) => all.give_up_restore(&order, reason),
-        (None, None) => all.finish_restore(&order),
+        (Some(name), _) => all.execute(&order, &Restore { name: name.clone() }),
+        (None, Some(reason)) => {
+            let reason = reason.clone();
+            all.execute(&order, &GiveUpRestore { reason })
+        }
+        (None, None) => all.execute(&order, &FinishRestore),
     };
     Ok(Answer::of(&written?).show(args.store.format(), printer))
 }

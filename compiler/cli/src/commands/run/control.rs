@@ -1,6 +1,7 @@
 //! `pause`, `continue`, `cancel` and `force`.
 
-use statemark_runs::{Force, Order, RunError, RunId, Runs, Written};
+use statemark_runs::body::Refused;
+use statemark_runs::{Cancel, Continue, Force, Operation, Pause, RunId, Written};
 
 use super::outcome;
 use crate::args::{CancelArgs, ContinueArgs, ForceArgs, OnRunArgs, PauseArgs};
@@ -13,7 +14,7 @@ pub(in crate::commands) fn pause(
     args: &PauseArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    stop(&args.on, Runs::pause, printer)
+    stop(&args.on, |reason| Pause { reason }, printer)
 }
 
 pub(in crate::commands) fn go_on(
@@ -32,7 +33,8 @@ pub(in crate::commands) fn go_on(
         }
     };
     let order = runs::order_of_person(run, args.key.as_deref())?;
-    let written = all.resume(&order, args.reason.as_deref())?;
+    let reason = args.reason.clone();
+    let written = all.execute(&order, &Continue { reason })?;
     outcome::show(&written, &all, &args.store, printer)
 }
 
@@ -40,7 +42,7 @@ pub(in crate::commands) fn cancel(
     args: &CancelArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    stop(&args.on, Runs::cancel, printer)
+    stop(&args.on, |reason| Cancel { reason }, printer)
 }
 
 pub(in crate::commands) fn force(
@@ -55,19 +57,19 @@ pub(in crate::commands) fn force(
         reason: args.reason.clone(),
         ..Force::default()
     };
-    let written = all.force(&order, &force)?;
+    let written = all.execute(&order, &force)?;
     outcome::show(&written, &all, &args.store, printer)
 }
 
 /// Stops a run, for now or for good.
-fn stop(
+fn stop<O: Operation<Response = Written<Result<(), Refused>>>>(
     on: &OnRunArgs,
-    how: impl Fn(&Runs, &Order, Option<&str>) -> Result<Written, RunError>,
+    how: impl Fn(Option<String>) -> O,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
     let all = runs::open(&on.store)?;
     let run = runs::current(&all, &on.run)?;
     let order = runs::order_of_person(run, on.key.as_deref())?;
-    let written = how(&all, &order, on.reason.as_deref())?;
+    let written = all.execute(&order, &how(on.reason.clone()))?;
     outcome::show(&written, &all, &on.store, printer)
 }

@@ -50,7 +50,7 @@ pub(in crate::commands) fn withdraw(
         request: request.request,
         reason: args.reason.clone(),
     };
-    let written = all.withdraw(&order, &withdraw)?;
+    let written = all.execute(&order, &withdraw)?;
     outcome::show(&written, &all, &args.store, printer)
 }
 
@@ -66,7 +66,7 @@ fn reply(
         comment: on.comment.clone(),
         ..Answer::new(request.request.clone(), meant(&request)?)
     };
-    let written = all.answer(&order, &answer)?;
+    let written = all.execute(&order, &answer)?;
     outcome::show(&written, &all, &on.store, printer)
 }
 

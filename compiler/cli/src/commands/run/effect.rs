@@ -125,7 +125,7 @@ fn report(args: &ReportArgs, printer: &mut Printer) -> Result<ExitStatus, Failur
         status: args.status.into(),
         detail: detail.unwrap_or_default(),
     };
-    let written = all.effect(&runs::order(run, args.key.as_deref())?, &report)?;
+    let written = all.execute(&runs::order(run, args.key.as_deref())?, &report)?;
     let (mut effect, mut refused) = (None, None);
     for body in written.records.iter().filter_map(|it| it.read().ok()) {
         match body {

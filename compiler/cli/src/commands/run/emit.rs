@@ -67,7 +67,7 @@ pub(in crate::commands) fn run(
         }),
         close: args.close_run,
     };
-    let advanced = match all.advance(&order, &advance) {
+    let advanced = match all.execute(&order, &advance) {
         Err(RunError::UnknownWorkflow { id, known }) => {
             return Err(runs::unknown_workflow(&id, known, &broken));
         }

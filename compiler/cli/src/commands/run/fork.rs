@@ -42,7 +42,7 @@ pub(in crate::commands) fn run(
     let mut begun: Option<RunId> = None;
     let written = runs::begin(args.run_id.as_deref(), workflow, None, |order| {
         begun = Some(order.run.clone());
-        all.fork(order, &fork)
+        all.execute(order, &fork)
     });
     if let (Err(_), Some(run)) = (&written, &begun)
         && let Ok(loaded) = all.load(run)

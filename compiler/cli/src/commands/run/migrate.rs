@@ -50,7 +50,7 @@ pub(in crate::commands) fn run(
     if args.dry_run {
         return dry_run(args, &towards, &plan, printer);
     }
-    let written = towards.runs.migrate(&order, &migrate)?;
+    let written = towards.runs.execute(&order, &migrate)?;
     let bodies: Vec<Body> = written
         .records
         .iter()

@@ -30,8 +30,8 @@ struct Outcome<'a> {
 }
 
 /// Shows what an order has done and the run as it is now. Refusals are said first.
-pub(super) fn show(
-    written: &Written,
+pub(super) fn show<T>(
+    written: &Written<T>,
     all: &Runs,
     store: &StoreArgs,
     printer: &mut Printer,

@@ -44,7 +44,7 @@ pub(in crate::commands) fn run(
         }
         return Ok(ExitStatus::Clean);
     }
-    let written = all.rewind(&runs::order_of_person(run, None)?, &rewind)?;
+    let written = all.execute(&runs::order_of_person(run, None)?, &rewind)?;
     outcome::show(&written, &all, &args.store, printer)
 }
 

@@ -21,6 +21,6 @@ pub(in crate::commands) fn run(
         ..runs::order(run, args.key.as_deref())?
     };
     let event = args.event.clone();
-    let written = all.send(&order, &Send { event, data })?;
+    let written = all.execute(&order, &Send { event, data })?;
     outcome::show(&written, &all, &args.store, printer)
 }

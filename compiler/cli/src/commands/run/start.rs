@@ -23,7 +23,9 @@ pub(in crate::commands) fn run(
         ..Start::default()
     };
     let (given, key) = (args.run_id.as_deref(), args.key.as_deref());
-    let written = runs::begin(given, &args.workflow, key, |order| all.start(order, &start))?;
+    let written = runs::begin(given, &args.workflow, key, |order| {
+        all.execute(order, &start)
+    })?;
     let view = written.loaded.view()?;
     printer.result(&match args.store.format() {
         TextFormat::Json => shown::json(&view),

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::hand_in::too_large;
 use super::{PutArtifact, Refusal, Submitted, nothing, refused};
-use crate::runs::operation::{Decide, DecideCx};
 use crate::body::{Stage, Verdict};
+use crate::runs::operation::{Decide, DecideCx};
 use crate::runs::{Change, Loaded, RunError, Runs};
 
 /// Changes of the current revision, which make the next.

@@ -65,7 +65,7 @@ pub(super) fn submit(
     name: &str,
     content: String,
     is_final: bool,
-) -> Result<Written, Problem> {
+) -> Result<Written<Submitted>, Problem> {
     let runs = call.desk.runs();
     let loaded = runs.caught_up(&run)?;
     let kind = format!("{PREFIX}{name}");
@@ -83,14 +83,14 @@ pub(super) fn submit(
         ..PutArtifact::draft(name, content)
     };
     let order = call.order(run, None, None)?;
-    let written = runs.put_artifact(&order, &put)?;
+    let written = runs.execute(&order, &put)?;
     check(name, &written)?;
     Ok(written)
 }
 
 /// Whether it was taken, else what is wrong and where its contract is told.
-pub(super) fn check(name: &str, written: &Written) -> Result<(), Problem> {
-    let submitted = Submitted::of(written)?;
+pub(super) fn check(name: &str, written: &Written<Submitted>) -> Result<(), Problem> {
+    let submitted = written.outcome.clone();
     let Some(refused) = submitted.refused else {
         return Ok(());
     };

@@ -98,7 +98,7 @@ fn progress(call: &Call<'_>, input: &Progress) -> Outcome {
         fraction: None,
         unit: None,
     };
-    let written = call.desk.runs().progress(&order, &report)?;
+    let written = call.desk.runs().execute(&order, &report)?;
     match refusal(&written) {
         Some(refused) => Err(Problem::refused(&refused)),
         None => Ok(json!(format!("Progress reported: {said}"))),
@@ -184,7 +184,7 @@ fn hold(call: &Call<'_>, input: &Coordinate) -> Result<(), Problem> {
             expected: Some(loaded.head.seq),
             ..order
         };
-        match call.desk.runs().advance(&order, &report) {
+        match call.desk.runs().execute(&order, &report) {
             Err(RunError::Store(StoreError::Conflict { .. })) => {}
             advanced => return unrefused(advanced?).map(drop),
         }
@@ -244,7 +244,7 @@ fn unclaimed(unit: &str, claimed: &BTreeMap<&str, &StepState>) -> Problem {
 fn advance(call: &Call<'_>, run: Option<&str>, advance: &Advance) -> Result<Advanced, Problem> {
     let run = call.run(run)?;
     let order = call.order(run, None, None)?;
-    unrefused(call.desk.runs().advance(&order, advance)?)
+    unrefused(call.desk.runs().execute(&order, advance)?)
 }
 
 /// What was reported, if the report stands.

@@ -218,7 +218,7 @@ fn finalize(call: &Call<'_>, input: &OfRun) -> Outcome {
         name: PLAN.to_owned(),
         revision: Some(draft.revision),
     };
-    let written = call.desk.runs().finalize_artifact(&order, &finalize)?;
+    let written = call.desk.runs().execute(&order, &finalize)?;
     check(PLAN, &written)?;
     Ok(json!(format!("Artifact submitted: {PLAN}")))
 }
@@ -256,7 +256,7 @@ fn discard(call: &Call<'_>, input: &OfRun) -> Outcome {
             revision: Some(revision),
             reason: None,
         };
-        check(PLAN, &runs.discard_artifact(&order, &discard)?)?;
+        check(PLAN, &runs.execute(&order, &discard)?)?;
     }
     Ok(json!("Plan draft discarded."))
 }

@@ -58,7 +58,7 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
         message: input.message.clone(),
         data: Value::Null,
     });
-    let advanced = call.desk.runs().advance(&order, &advance)?;
+    let advanced = call.desk.runs().execute(&order, &advance)?;
     // What its way out needs is no fault of the report: the step is recorded as what it is.
     match (advanced.refused, advanced.step) {
         (Some(refused), None) => Err(Problem::refused(&refused)),
@@ -74,7 +74,7 @@ fn ask(call: &Call<'_>, input: &Input) -> Outcome {
     let before = driven(call)?;
     let order = call.order(before.run.clone(), None, None)?;
     let ask = Ask::new(RequestKind::Text, prompt.clone());
-    let written = call.desk.runs().ask(&order, &ask)?;
+    let written = call.desk.runs().execute(&order, &ask)?;
     if let Some(refused) = refusal(&written) {
         return Err(Problem::refused(&refused));
     }

@@ -177,7 +177,7 @@ fn resolved(call: &Call<'_>, input: &Resolving) -> Outcome {
         value: input.decision.clone(),
         ..Answer::new(request.opened.request.clone(), reply)
     };
-    let written = call.desk.runs().answer(&order, &answer)?;
+    let written = call.desk.runs().execute(&order, &answer)?;
     let decided = written.loaded.state.requests.get(&request.opened.request);
     let Some(decided) = decided.filter(|it| it.resolved.is_some()) else {
         let refused = refusal(&written);

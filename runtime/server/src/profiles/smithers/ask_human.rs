@@ -192,7 +192,7 @@ fn ask(call: &Call<'_>, input: &Input, expires: Duration) -> Result<Asked, Probl
         ..Ask::new(kind, prompt)
     };
     let order = call.order(run, None, None)?;
-    let written = call.desk.runs().ask(&order, &ask)?;
+    let written = call.desk.runs().execute(&order, &ask)?;
     if let Some(refused) = refusal(&written) {
         return Err(Problem::refused(&refused));
     }

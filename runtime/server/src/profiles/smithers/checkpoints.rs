@@ -130,7 +130,7 @@ fn restored(call: &Call<'_>, input: &Restoring) -> Outcome {
     let visit = visits.find(|it| it.node == input.node_id && it.holds(saved.seq));
     let name = saved.taken.name.clone();
     let order = call.order(loaded.run.clone(), None, None)?;
-    let written = call.desk.runs().restore(&order, &Restore { name });
+    let written = call.desk.runs().execute(&order, &Restore { name });
     let error = match written {
         Ok(written) => refusal(&written).map(|it| it.reason),
         Err(error) => Some(error.to_string()),

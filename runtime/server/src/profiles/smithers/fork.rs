@@ -202,7 +202,7 @@ fn restored(call: &Call<'_>, fork: &Loaded, input: &Replaying) -> Result<Option<
     let order = call.order(fork.run.clone(), None, None);
     let order = order.map_err(|problem| problem.message)?;
     let restore = Restore { name: name.clone() };
-    let written = runs.restore(&order, &restore);
+    let written = runs.execute(&order, &restore);
     let written = written.map_err(|error| error.to_string())?;
     match refusal(&written) {
         Some(refused) => Err(refused.reason),
@@ -225,7 +225,7 @@ fn forked(call: &Call<'_>, parent: &Loaded, asked: &Asked<'_>) -> Result<(Value,
         None => RunId::random(),
     };
     let order = call.order(run, None, None)?;
-    let written = call.desk.runs().fork(&order, &fork);
+    let written = call.desk.runs().execute(&order, &fork);
     let new = written
         .map_err(|error| no_frame(error, asked.frame))?
         .loaded;

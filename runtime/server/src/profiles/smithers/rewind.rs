@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::body::Scope;
 use statemark_runs::runs::{Rewind, RewindPlan};
-use statemark_runs::{Loaded, RunError, RunId, Written, fold};
+use statemark_runs::{Loaded, RunError, RunId, fold};
 
 use super::nodes::Nodes;
 use super::summary::{self, Teller};
@@ -289,7 +289,7 @@ pub(super) fn back(call: &Call<'_>, loaded: &Loaded, back: &Back) -> Result<Done
     rewind.force = plan.blocking().next().is_some();
     rewind.token = Some(plan.token.clone());
     let order = call.order(run.clone(), None, None)?;
-    let written: Written = runs.rewind(&order, &rewind)?;
+    let written = runs.execute(&order, &rewind)?;
     if let Some(refused) = refusal(&written) {
         return Err(Problem::refused(&refused));
     }

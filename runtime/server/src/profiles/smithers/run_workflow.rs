@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_runs::{Loaded, Start, Status, StoreError};
+use statemark_runs::{Continue, Loaded, Start, Status, StoreError};
 
 use super::rewind::{self, Back};
 use super::summary::{self, Teller};
@@ -198,7 +198,7 @@ fn start(call: &Call<'_>, input: &Input, begins: &Value) -> Result<Loaded, Probl
         project: call.caller.project.clone(),
         ..Start::default()
     };
-    Ok(call.desk.runs().start(&order, &start)?.loaded)
+    Ok(call.desk.runs().execute(&order, &start)?.loaded)
 }
 
 /// A run that is there goes on, or begins anew.
@@ -218,7 +218,7 @@ fn again(
             return Ok(loaded);
         }
         let order = call.order(run.clone(), None, None)?;
-        let written = call.desk.runs().resume(&order, None)?;
+        let written = call.desk.runs().execute(&order, &Continue::default())?;
         return match refusal(&written) {
             Some(refused) => Err(Problem::refused(&refused)),
             None => Ok(written.loaded),

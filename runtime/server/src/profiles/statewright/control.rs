@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::Refused;
-use statemark_runs::{Force, Role, Status};
+use statemark_runs::{Cancel, Force, Pause, Role, Status};
 
 use super::{OfSession, active, driven, loaded, state, status};
 use crate::call::Call;
@@ -36,7 +36,7 @@ pub(super) fn deactivate() -> Tool {
         |call, input: &OfSession| {
             let before = loaded(call, input.session_id.as_deref())?;
             let order = call.order(before.run.clone(), None, None)?;
-            let written = call.desk.runs().cancel(&order, Some("deactivated"))?;
+            let written = call.desk.runs().execute(&order, &Cancel::because("deactivated"))?;
             unrefused(refusal(&written))?;
             Ok(json!({
                 "deactivated": true,
@@ -62,7 +62,7 @@ pub(super) fn pause() -> Tool {
         |call, input: &OfSession| {
             let before = loaded(call, input.session_id.as_deref())?;
             let order = call.order(before.run.clone(), None, None)?;
-            let written = call.desk.runs().pause(&order, None)?;
+            let written = call.desk.runs().execute(&order, &Pause::default())?;
             unrefused(refusal(&written))?;
             Ok(json!({
                 "paused": true,
@@ -96,7 +96,7 @@ fn jump(call: &Call<'_>, input: &Forcing) -> Outcome {
         context: input.context.clone(),
         reason: None,
     };
-    let written = call.desk.runs().force(&order, &force)?;
+    let written = call.desk.runs().execute(&order, &force)?;
     if let Some(refused) = refusal(&written) {
         let is_debug = before.policy("debug") == Some(&json!(true));
         let message = match refused.code.as_str() {

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_runs::{Head, Loaded, Role, RunError, RunId, Start, Status, StoreError};
+use statemark_runs::{
+    Cancel, Continue, Head, Loaded, Role, RunError, RunId, Start, Status, StoreError,
+};
 
 use super::state;
 use crate::call::Call;
@@ -155,7 +157,7 @@ fn resumed(call: &Call<'_>, run: &RunId) -> Outcome {
         return answer(call, &loaded, true, None);
     }
     let order = call.order(run.clone(), None, None)?;
-    let written = runs.resume(&order, None)?;
+    let written = runs.execute(&order, &Continue::default())?;
     match refusal(&written) {
         Some(refused) => Err(Problem::refused(&refused)),
         None => answer(call, &written.loaded, true, None),
@@ -175,7 +177,10 @@ fn give_up(call: &Call<'_>, before: &Loaded) -> Result<(), Problem> {
         return Err(Problem::new("not_a_person", message));
     }
     let order = call.order(before.run.clone(), None, None)?;
-    let written = call.desk.runs().cancel(&order, Some("started over"))?;
+    let written = call
+        .desk
+        .runs()
+        .execute(&order, &Cancel::because("started over"))?;
     refusal(&written).map_or(Ok(()), |it| Err(Problem::refused(&it)))
 }
 
@@ -189,7 +194,7 @@ fn started(call: &Call<'_>, input: &Input, before: Option<&Loaded>) -> Outcome {
         session: input.session_id.clone(),
         ..Start::default()
     };
-    runs.start(&order, &start)?;
+    runs.execute(&order, &start)?;
     answer(call, &runs.caught_up(&run)?, false, before)
 }
 

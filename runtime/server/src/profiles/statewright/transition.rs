@@ -44,15 +44,15 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
         event: input.event.clone(),
         data: input.data.clone().map(Value::Object),
     };
-    let written = call.desk.runs().send(&order, &send)?;
-    match Sent::of(&written)? {
+    let written = call.desk.runs().execute(&order, &send)?;
+    match &written.outcome {
         Sent::Taken(_) => Ok(moved(&before, &written)),
-        Sent::Asked(opened) => Ok(held(&before, &written, &opened, &send)?),
-        Sent::Refused(refused) => Err(refusal(&before, &send, &refused)?),
+        Sent::Asked(opened) => Ok(held(&before, &written, opened, &send)?),
+        Sent::Refused(refused) => Err(refusal(&before, &send, refused)?),
     }
 }
 
-fn moved(before: &Loaded, written: &Written) -> Value {
+fn moved(before: &Loaded, written: &Written<Sent>) -> Value {
     json!({
         "transitioned": true,
         "from": active(before),
@@ -66,7 +66,7 @@ fn moved(before: &Loaded, written: &Written) -> Value {
 /// The transition waits for a person.
 fn held(
     before: &Loaded,
-    written: &Written,
+    written: &Written<Sent>,
     opened: &Opened,
     send: &Send,
 ) -> Result<Value, Problem> {

@@ -47,7 +47,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         fraction: input.fraction,
         unit: input.unit.clone(),
     };
-    let written = call.desk.runs().progress(&order, &report)?;
+    let written = call.desk.runs().execute(&order, &report)?;
     let seq = written.records.last().map(|it| it.seq);
     done(&written, json!({"seq": seq}))
 }

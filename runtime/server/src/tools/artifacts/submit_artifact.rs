@@ -98,7 +98,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
                 revision: input.base_revision,
                 reason: input.reason.clone(),
             };
-            runs.discard_artifact(&order, &discard)?
+            runs.execute(&order, &discard)?
         }
         (Mode::Discard, _) => {
             let what = "nothing is handed in with `mode: discard`";
@@ -112,15 +112,15 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
                 unit: input.unit.clone(),
                 ..PutArtifact::draft(&input.name, content)
             };
-            runs.put_artifact(&order, &put)?
+            runs.execute(&order, &put)?
         }
-        (_, None) if !input.edits.is_empty() => runs.edit_artifact(&order, &edits(input))?,
+        (_, None) if !input.edits.is_empty() => runs.execute(&order, &edits(input))?,
         (Mode::Final, None) => {
             let finalize = FinalizeArtifact {
                 name: input.name.clone(),
                 revision: input.base_revision,
             };
-            runs.finalize_artifact(&order, &finalize)?
+            runs.execute(&order, &finalize)?
         }
         (_, None) => {
             let what = "say what to hand in, here or as `edits`";
@@ -169,8 +169,8 @@ fn check(call: &Call<'_>, order: &Order, input: &Input, content: Option<Vec<u8>>
 }
 
 /// What was kept, and what its contract says of it.
-fn submitted(call: &Call<'_>, input: &Input, written: &Written) -> Data {
-    let submitted = Submitted::of(written)?;
+fn submitted(call: &Call<'_>, input: &Input, written: &Written<Submitted>) -> Data {
+    let submitted = &written.outcome;
     let mut told = json!({"name": input.name});
     if let Some(kept) = &submitted.artifact {
         put(&mut told, "revision", json!(kept.revision));

@@ -64,7 +64,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         expires_in: input.expires_in.map(|it| it.saturating_mul(1000)),
         ..Ask::new(input.kind.into(), input.prompt.clone())
     };
-    let written = call.desk.runs().ask(&order, &ask)?;
+    let written = call.desk.runs().execute(&order, &ask)?;
     // An answer that comes before anybody waits is found, too.
     let after = written.records.last().map(|it| it.seq);
     let arguments = json!({"run_id": order.run, "until": "request", "after_seq": after});

@@ -82,7 +82,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
                 request: request.clone(),
                 reason: input.comment.clone(),
             };
-            let written = runs.withdraw(&order, &withdraw)?;
+            let written = runs.execute(&order, &withdraw)?;
             return resolved(&written, &request);
         }
         Action::Approve => Reply::Approve,
@@ -94,12 +94,12 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         comment: input.comment.clone(),
         ..Answer::new(request.clone(), reply)
     };
-    let written = runs.answer(&order, &answer)?;
+    let written = runs.execute(&order, &answer)?;
     resolved(&written, &request)
 }
 
 /// The decided request.
-fn resolved(written: &Written, request: &str) -> Data {
+fn resolved<T>(written: &Written<T>, request: &str) -> Data {
     let known = written.loaded.state.requests.get(request);
     let mut told = json!({"request_id": request});
     if let Some(known) = known

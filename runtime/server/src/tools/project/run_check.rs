@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::check::{self, Declared, Ran};
-use statemark_runs::{Checked, Loaded, Role, RunCheck, RunError, Written};
+use statemark_runs::{Checked, Loaded, Role, RunCheck, RunCheckIn, RunError, Written};
 
 use crate::call::Call;
 use crate::problem::Problem;
@@ -71,7 +71,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
 pub(crate) fn ran(
     call: &Call<'_>,
     input: &Input,
-) -> Result<(Option<Written>, Option<Ran>), Problem> {
+) -> Result<(Option<Written<Checked>>, Option<Ran>), Problem> {
     let actor = call.actor();
     if actor.role < Role::Agent {
         return Err(RunError::ReadOnly { actor }.into());
@@ -92,11 +92,14 @@ pub(crate) fn ran(
     };
     let time = what.declared.time().unwrap_or(check::DEFAULT_TIMEOUT);
     let written = telling(call, &input.name, time, || {
-        call.desk
-            .runs()
-            .run_check(&order, &what, &root, call.cancelled)
+        let check = RunCheckIn {
+            what,
+            root: &root,
+            cancelled: call.cancelled,
+        };
+        call.desk.runs().execute(&order, &check)
     })?;
-    let ran = Checked::of(&written).check.map(|it| it.ran);
+    let ran = written.outcome.check.clone().map(|it| it.ran);
     Ok((Some(written), ran))
 }
 

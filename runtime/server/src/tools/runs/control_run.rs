@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_runs::{Force, fold};
+use statemark_runs::{Cancel, Continue, Force, Pause, fold};
 
 use crate::call::Call;
 use crate::problem::Problem;
@@ -56,11 +56,11 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     let key = input.idempotency_key.as_deref();
     let order = call.order(run, key, input.expected_seq)?;
     let runs = call.desk.runs();
-    let reason = input.reason.as_deref();
+    let reason = input.reason.clone();
     let written = match input.action {
-        Action::Pause => runs.pause(&order, reason)?,
-        Action::Continue => runs.resume(&order, reason)?,
-        Action::Cancel => runs.cancel(&order, reason)?,
+        Action::Pause => runs.execute(&order, &Pause { reason })?,
+        Action::Continue => runs.execute(&order, &Continue { reason })?,
+        Action::Cancel => runs.execute(&order, &Cancel { reason })?,
         Action::Force => {
             let Some(to) = input.state.clone() else {
                 return Err(Problem::argument("state", "say which, for `action: force`"));
@@ -68,9 +68,9 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
             let force = Force {
                 to,
                 context: input.context.clone(),
-                reason: input.reason.clone(),
+                reason,
             };
-            runs.force(&order, &force)?
+            runs.execute(&order, &force)?
         }
     };
     // Of a call that is made again, what came of it the first time; where the run is now is next.

@@ -78,11 +78,11 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
                 event: event.clone(),
                 data: input.data.clone(),
             };
-            let written = call.desk.runs().send(&order, &send)?;
+            let written = call.desk.runs().execute(&order, &send)?;
             sent(call, &before, &written, event)
         }
         (None, Some(step)) => {
-            let advanced = call.desk.runs().advance(&order, &advance(step, input)?)?;
+            let advanced = call.desk.runs().execute(&order, &advance(step, input)?)?;
             reported(call, &before, &advanced)
         }
         _ => Err(Problem::argument(
@@ -93,9 +93,9 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
 }
 
 /// What became of an event.
-fn sent(call: &Call<'_>, before: &Loaded, written: &Written, event: &str) -> Data {
+fn sent(call: &Call<'_>, before: &Loaded, written: &Written<Sent>, event: &str) -> Data {
     let from = leaves_before(call, before, written)?;
-    let event = match Sent::of(written)? {
+    let event = match &written.outcome {
         Sent::Taken(event) => event,
         Sent::Asked(opened) => {
             let asked = json!({"taken": false, "from": from, "asked": opened.request, "prompt": opened.prompt});
@@ -129,7 +129,7 @@ fn sent(call: &Call<'_>, before: &Loaded, written: &Written, event: &str) -> Dat
 }
 
 /// That it was refused; of an event that only the run itself sends, with what would make it do so.
-fn refused(written: &Written, event: &str) -> Data {
+fn refused(written: &Written<Sent>, event: &str) -> Data {
     let loaded = &written.loaded;
     let problem = match done(written, json!({})) {
         Err(problem) if raised_when(event).is_some() => problem,
@@ -170,10 +170,10 @@ fn reported(call: &Call<'_>, before: &Loaded, advanced: &Advanced) -> Data {
 }
 
 /// Where the run was before these records: a repeated call is told what it was told at first.
-fn leaves_before(
+fn leaves_before<T>(
     call: &Call<'_>,
     before: &Loaded,
-    written: &Written,
+    written: &Written<T>,
 ) -> Result<Vec<String>, Problem> {
     let run = &written.loaded.run;
     let Some(first) = written.records.first() else {

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_runs::{Head, MAX_PAGE, Query, RunError, RunId, Start, StoreError, Written};
+use statemark_runs::{
+    Continue, Head, MAX_PAGE, Query, RunError, RunId, Start, StoreError, Written,
+};
 
 use crate::call::Call;
 use crate::problem::Problem;
@@ -69,7 +71,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         session: input.session.clone(),
         ..Start::default()
     };
-    let written = runs.start(&order, &start).map_err(|error| match error {
+    let written = runs.execute(&order, &start).map_err(|error| match error {
         RunError::Store(StoreError::Conflict { .. }) => exists(&run),
         RunError::UnknownWorkflow { id, .. } => unknown_workflow(call.desk.catalog(), &id),
         error => error.into(),
@@ -81,12 +83,15 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     Ok(answer)
 }
 
+/// What came of continuing a run.
+type Continued = Written<Result<(), statemark_runs::body::Refused>>;
+
 /// The run that goes on, if one does: that of the same call made before, the named one, else the latest paused one.
 fn resumed(
     call: &Call<'_>,
     input: &Input,
     project: Option<&str>,
-) -> Result<Option<(RunId, Written)>, Problem> {
+) -> Result<Option<(RunId, Continued)>, Problem> {
     let store = call.desk.runs().store();
     if let Some(key) = &input.idempotency_key {
         let order = call.order(id(call, input, project)?, Some(key), None)?;
@@ -132,19 +137,19 @@ fn resumed(
     };
     check(input, &head)?;
     let order = call.order(head.run.clone(), input.idempotency_key.as_deref(), None)?;
-    let written = call.desk.runs().resume(&order, None)?;
+    let written = call.desk.runs().execute(&order, &Continue::default())?;
     Ok(Some((head.run, written)))
 }
 
 /// What a run was told under this key, if that was to go on.
-fn again(call: &Call<'_>, run: &RunId, key: &str) -> Result<Option<Written>, Problem> {
+fn again(call: &Call<'_>, run: &RunId, key: &str) -> Result<Option<Continued>, Problem> {
     let order = call.order(run.clone(), Some(key), None)?;
     let runs = call.desk.runs();
     let seen = order.key.as_ref().map(|key| runs.store().seen(run, key));
     if seen.transpose()?.flatten().is_none() {
         return Ok(None);
     }
-    match runs.resume(&order, None) {
+    match runs.execute(&order, &Continue::default()) {
         // Something else was said under it: of this run, which goes on or not for its own reasons.
         Err(RunError::Store(StoreError::KeyReused { .. })) => Ok(None),
         written => Ok(Some(written?)),

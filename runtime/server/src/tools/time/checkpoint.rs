@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::fold::Checkpoint as Kept;
 use statemark_runs::runs::{Checkpoint, Restore};
-use statemark_runs::{Loaded, Written};
+use statemark_runs::{FinishRestore, GiveUpRestore, Loaded, Written};
 
 use crate::call::Call;
 use crate::pages::Place;
@@ -71,7 +71,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
                 name: input.name.clone(),
                 reason: input.reason.clone(),
             };
-            runs.checkpoint(&order, &checkpoint)?
+            runs.execute(&order, &checkpoint)?
         }
         Action::Restore => {
             let Some(name) = input.name.clone() else {
@@ -80,12 +80,13 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
                     "say which, for `action: restore`",
                 ));
             };
-            runs.restore(&order, &Restore { name })?
+            runs.execute(&order, &Restore { name })?
         }
-        Action::Finish => runs.finish_restore(&order)?,
+        Action::Finish => runs.execute(&order, &FinishRestore)?,
         Action::GiveUp => {
-            let reason = input.reason.as_deref().unwrap_or("given up by its caller");
-            runs.give_up_restore(&order, reason)?
+            let reason = input.reason.clone();
+            let reason = reason.unwrap_or_else(|| "given up by its caller".to_owned());
+            runs.execute(&order, &GiveUpRestore { reason })?
         }
     };
     let current = current(&written);
@@ -93,7 +94,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
 }
 
 /// The one that the files are as, if they are as one.
-fn current(written: &Written) -> Option<Value> {
+fn current<T>(written: &Written<T>) -> Option<Value> {
     let state = &written.loaded.state;
     let name = state.workspace.as_ref()?;
     state.checkpoints.get(name).map(told)

@@ -76,7 +76,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     }
     let run = id(call, input, &from)?;
     let order = call.order(run.clone(), input.idempotency_key.as_deref(), None)?;
-    let written = runs.fork(&order, &fork).map_err(|error| match error {
+    let written = runs.execute(&order, &fork).map_err(|error| match error {
         RunError::Store(StoreError::Conflict { .. }) => {
             let message = format!("there is a run `{run}` already: choose another `new_run_id`");
             Problem::new("run_exists", message)

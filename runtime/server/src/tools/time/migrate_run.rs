@@ -69,7 +69,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     }
     let key = input.idempotency_key.as_deref();
     let order = call.order(loaded.run.clone(), key, input.expected_seq)?;
-    let written = runs.migrate(&order, &migrate)?;
+    let written = runs.execute(&order, &migrate)?;
     if refusal(&written).is_some() {
         return done(&written, json!({})).map_err(|mut problem| {
             if let Value::Object(details) = &mut problem.details {

@@ -92,7 +92,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     }
     let key = input.idempotency_key.as_deref();
     let order = call.order(run, key, input.expected_seq)?;
-    let written = runs.rewind(&order, &rewind)?;
+    let written = runs.execute(&order, &rewind)?;
     let seq = written.records.last().map(|it| it.seq);
     let again = json!({"run_id": order.run, "to": input.to, "force": input.force, "dry_run": true});
     done(&written, json!({"to": input.to, "seq": seq})).map_err(|problem| {
