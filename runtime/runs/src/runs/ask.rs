@@ -69,7 +69,7 @@ impl Decide for Ask {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);
         match opened(&draft, self) {
             Ok(opened) => draft.push(Body::Opened(opened))?,
-            Err((code, reason)) => draft.push(run.refusal("self", code, reason))?,
+            Err((code, reason)) => draft.push(run.refusal("ask", code, reason))?,
         }
         Ok(draft.finish())
     }
@@ -83,7 +83,7 @@ impl Decide for Withdraw {
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);
         let id = &self.request;
-        let refuse = |code: &str, reason| run.unanswered(id, "self", code, reason);
+        let refuse = |code: &str, reason| run.unanswered(id, "withdraw", code, reason);
         let body = match run.state.requests.get(id) {
             None => refuse("unknown_request", run.no_request(id)),
             Some(request) if request.resolved.is_some() => {
@@ -94,7 +94,7 @@ impl Decide for Withdraw {
                     && cx.order.actor.role < crate::actor::Role::Person =>
             {
                 let reason = format!(
-                    "`{id}` was opened by {}: they can self it, or a person",
+                    "`{id}` was opened by {}: they can withdraw it, or a person",
                     request.asker
                 );
                 refuse("not_yours", reason)

@@ -30,8 +30,8 @@ impl Decide for Checkpoint {
         let seq = run.head.seq + 1;
         let name = self.name.clone().unwrap_or_else(|| seq.to_string());
         if run.state.checkpoints.contains_key(&name) {
-            let reason = format!("there is a self `{name}` already");
-            let body = refusal("self", None, "name_taken", reason, &[]);
+            let reason = format!("there is a checkpoint `{name}` already");
+            let body = refusal("checkpoint", None, "name_taken", reason, &[]);
             return Ok(Change { bodies: vec![body] });
         }
         let repository = Repository::open(&self.folder)?;

@@ -70,7 +70,7 @@ impl Decide for Migrate {
         let role = cx.order.actor.role;
         let lax = || Some(("not_a_person", for_a_person(run, &to, self, role)?));
         let body = match refused(run, &to).or_else(lax) {
-            Some((code, reason)) => refusal("self", None, code, reason, &[]),
+            Some((code, reason)) => refusal("migrate", None, code, reason, &[]),
             None => {
                 let mut plan = planned(run, &to, self);
                 // What an agent moves keeps the children that it would have had.
@@ -85,7 +85,7 @@ impl Decide for Migrate {
                     Body::Migrated(plan.migrated)
                 } else {
                     let all: Vec<String> = plan.obstacles.into_iter().map(|it| it.reason).collect();
-                    refusal("self", None, "no_counterpart", all.join("; "), &[])
+                    refusal("migrate", None, "no_counterpart", all.join("; "), &[])
                 }
             }
         };
