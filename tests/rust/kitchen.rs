@@ -745,33 +745,34 @@ pub mod kitchen {
     }
 
     /// The machine as rows.
-    static ROWS: runtime::generated::Rows = runtime::generated::Rows {
-        has_regions: true,
+    static ROWS: runtime::generated::Rows<true> = runtime::generated::Rows {
         states: &[
-            (runtime::StateKind::Compound, 65535, 12, &[runtime::StateId::new(1)], 0, 0),
-            (runtime::StateKind::Atomic, 0, 2, &[], 0, 2),
-            (runtime::StateKind::Parallel, 0, 11, &[], 2, 4),
-            (runtime::StateKind::Compound, 2, 8, &[runtime::StateId::new(4)], 4, 4),
-            (runtime::StateKind::Atomic, 3, 5, &[], 4, 5),
-            (runtime::StateKind::Atomic, 3, 6, &[], 5, 7),
-            (runtime::StateKind::Final, 3, 7, &[], 7, 7),
-            (runtime::StateKind::History, 3, 8, &[runtime::StateId::new(4)], 7, 7),
-            (runtime::StateKind::Compound, 2, 11, &[runtime::StateId::new(9)], 7, 7),
-            (runtime::StateKind::Atomic, 8, 10, &[], 7, 8),
-            (runtime::StateKind::Final, 8, 11, &[], 8, 8),
-            (runtime::StateKind::Final, 0, 12, &[], 8, 8),
+            (runtime::StateKind::Compound, 65535, 12, 0, 1, 0, 0),
+            (runtime::StateKind::Atomic, 0, 2, 1, 1, 0, 2),
+            (runtime::StateKind::Parallel, 0, 11, 1, 1, 2, 4),
+            (runtime::StateKind::Compound, 2, 8, 1, 2, 4, 4),
+            (runtime::StateKind::Atomic, 3, 5, 2, 2, 4, 5),
+            (runtime::StateKind::Atomic, 3, 6, 2, 2, 5, 7),
+            (runtime::StateKind::Final, 3, 7, 2, 2, 7, 7),
+            (runtime::StateKind::History, 3, 8, 2, 3, 7, 7),
+            (runtime::StateKind::Compound, 2, 11, 3, 4, 7, 7),
+            (runtime::StateKind::Atomic, 8, 10, 4, 4, 7, 8),
+            (runtime::StateKind::Final, 8, 11, 4, 4, 8, 8),
+            (runtime::StateKind::Final, 0, 12, 4, 4, 8, 8),
         ],
         triggers: &[(0, 0), (1, 1), (2, 2), (6, 3), (3, 4), (4, 5), (5, 6), (3, 7)],
         transitions: &[
-            (1, 0, &[runtime::StateId::new(2)]),
-            (1, 0, &[runtime::StateId::new(7)]),
-            (2, 0, &[runtime::StateId::new(1)]),
-            (2, 0, &[runtime::StateId::new(11)]),
-            (4, 3, &[runtime::StateId::new(5)]),
-            (5, 3, &[runtime::StateId::new(4)]),
-            (5, 3, &[runtime::StateId::new(6)]),
-            (9, 8, &[runtime::StateId::new(10)]),
+            (1, 0, 4, 5),
+            (1, 0, 5, 6),
+            (2, 0, 6, 7),
+            (2, 0, 7, 8),
+            (4, 3, 8, 9),
+            (5, 3, 9, 10),
+            (5, 3, 10, 11),
+            (9, 8, 11, 12),
         ],
+        targets: &runtime::generated::states([1, 4, 4, 9, 2, 7, 1, 11, 5, 4, 6, 10]),
+        has_eventless: false,
     };
 
     /// Answers guards and carries out actions.

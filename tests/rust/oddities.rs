@@ -890,11 +890,11 @@ pub mod pictures {
                 &self.configuration,
                 event.id(),
                 |transition| {
-                    let guards = Guarding {
+                    Guarding {
                         host: &self.host,
                         context: &self.context,
-                    };
-                    runtime::generated::Ask::holds(&guards, transition, &mut ())
+                    }
+                        .holds(transition, &mut ())
                 },
             )
         }
@@ -914,7 +914,8 @@ pub mod pictures {
         /// The state that the machine is in.
         #[must_use]
         pub fn state(&self) -> State {
-            self.states().next().unwrap_or(State::INITIAL)
+            let mut states = self.configuration.leaves().filter_map(State::from_id);
+            states.next().unwrap_or(State::INITIAL)
         }
 
         /// Whether the machine is in that state.
@@ -994,24 +995,25 @@ pub mod pictures {
     }
 
     /// The machine as rows.
-    static ROWS: runtime::generated::Rows = runtime::generated::Rows {
-        has_regions: false,
+    static ROWS: runtime::generated::Rows<false> = runtime::generated::Rows {
         states: &[
-            (runtime::StateKind::Compound, 65535, 5, &[runtime::StateId::new(1)], 0, 0),
-            (runtime::StateKind::Atomic, 0, 2, &[], 0, 3),
-            (runtime::StateKind::Atomic, 0, 3, &[], 3, 5),
-            (runtime::StateKind::Atomic, 0, 4, &[], 5, 6),
-            (runtime::StateKind::Final, 0, 5, &[], 6, 6),
+            (runtime::StateKind::Compound, 65535, 5, 0, 1, 0, 0),
+            (runtime::StateKind::Atomic, 0, 2, 1, 1, 0, 3),
+            (runtime::StateKind::Atomic, 0, 3, 1, 1, 3, 5),
+            (runtime::StateKind::Atomic, 0, 4, 1, 1, 5, 6),
+            (runtime::StateKind::Final, 0, 5, 1, 1, 6, 6),
         ],
         triggers: &[(0, 0), (0, 1), (0, 2), (1, 3), (2, 4), (3, 5)],
         transitions: &[
-            (1, 0, &[runtime::StateId::new(2)]),
-            (1, 0, &[runtime::StateId::new(1)]),
-            (1, 0, &[runtime::StateId::new(3)]),
-            (2, 0, &[runtime::StateId::new(3)]),
-            (2, 0, &[runtime::StateId::new(3)]),
-            (3, 0, &[runtime::StateId::new(4)]),
+            (1, 0, 1, 2),
+            (1, 0, 2, 3),
+            (1, 0, 3, 4),
+            (2, 0, 4, 5),
+            (2, 0, 5, 6),
+            (3, 0, 6, 7),
         ],
+        targets: &runtime::generated::states([1, 2, 1, 3, 3, 3, 4]),
+        has_eventless: false,
     };
 
     /// Answers guards.
@@ -1029,9 +1031,7 @@ pub mod pictures {
                     .test(runtime::Value::Int(1), runtime::Value::Int(2))
             })
         }
-    }
 
-    impl<H: Host> runtime::generated::Ask for Guarding<'_, H> {
         fn holds<O: runtime::Observer>(
             &self,
             transition: runtime::TransitionId,
@@ -1063,11 +1063,11 @@ pub mod pictures {
             observer: &mut O,
         ) -> bool {
             let _ = configuration;
-            let guards = Guarding {
+            Guarding {
                 host: &*self.host,
                 context: &*self.context,
-            };
-            runtime::generated::Ask::holds(&guards, transition, observer)
+            }
+                .holds(transition, observer)
         }
 
         fn exit<O: runtime::Observer>(

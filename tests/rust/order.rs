@@ -468,7 +468,6 @@ pub mod order {
     #[derive(Clone, Debug)]
     pub struct Machine<H> {
         configuration: runtime::Configuration,
-        queue: runtime::generated::Queue<runtime::EventId>,
         context: Context,
         undo: Vec<Old>,
         host: H,
@@ -520,20 +519,16 @@ pub mod order {
         ) -> Result<Self, runtime::StepError> {
             let mut context = context;
             let mut undo = Vec::new();
-            let mut queue = runtime::generated::Queue::new();
             let mut acts = Acts {
                 host: &mut host,
                 context: &mut context,
                 undo: &mut undo,
-                queue: &mut queue,
             };
             let outcome = ROWS.start(&mut acts, observer);
             let configuration = outcome?;
-            queue.clear();
             undo.clear();
             Ok(Self {
                 configuration,
-                queue,
                 context,
                 undo,
                 host,
@@ -570,15 +565,13 @@ pub mod order {
             event: runtime::EventId,
             observer: &mut O,
         ) -> Result<runtime::Outcome, runtime::StepError> {
-            let Self { configuration, queue, context, undo, host } = self;
+            let Self { configuration, context, undo, host } = self;
             let mut acts = Acts {
                 host: &mut *host,
                 context: &mut *context,
                 undo: &mut *undo,
-                queue: &mut *queue,
             };
             let outcome = ROWS.send(configuration, event, &mut acts, observer);
-            queue.clear();
             if outcome.is_err() {
                 take_back(context, undo);
             }
@@ -593,11 +586,11 @@ pub mod order {
                 &self.configuration,
                 event.id(),
                 |transition| {
-                    let guards = Guarding {
+                    Guarding {
                         host: &self.host,
                         context: &self.context,
-                    };
-                    runtime::generated::Ask::holds(&guards, transition, &mut ())
+                    }
+                        .holds(transition, &mut ())
                 },
             )
         }
@@ -617,7 +610,8 @@ pub mod order {
         /// The state that the machine is in.
         #[must_use]
         pub fn state(&self) -> State {
-            self.states().next().unwrap_or(State::INITIAL)
+            let mut states = self.configuration.leaves().filter_map(State::from_id);
+            states.next().unwrap_or(State::INITIAL)
         }
 
         /// Whether the machine is in that state.
@@ -688,7 +682,6 @@ pub mod order {
             let configuration = ROWS.restore(&TABLE, snapshot)?;
             Ok(Self {
                 configuration,
-                queue: runtime::generated::Queue::new(),
                 context,
                 undo: Vec::new(),
                 host,
@@ -697,17 +690,16 @@ pub mod order {
     }
 
     /// The machine as rows.
-    static ROWS: runtime::generated::Rows = runtime::generated::Rows {
-        has_regions: false,
+    static ROWS: runtime::generated::Rows<false> = runtime::generated::Rows {
         states: &[
-            (runtime::StateKind::Compound, 65535, 8, &[runtime::StateId::new(1)], 0, 0),
-            (runtime::StateKind::Atomic, 0, 2, &[], 0, 2),
-            (runtime::StateKind::Atomic, 0, 3, &[], 2, 5),
-            (runtime::StateKind::Atomic, 0, 4, &[], 5, 6),
-            (runtime::StateKind::Atomic, 0, 5, &[], 6, 8),
-            (runtime::StateKind::Atomic, 0, 6, &[], 8, 9),
-            (runtime::StateKind::Final, 0, 7, &[], 9, 9),
-            (runtime::StateKind::Final, 0, 8, &[], 9, 9),
+            (runtime::StateKind::Compound, 65535, 8, 0, 1, 0, 0),
+            (runtime::StateKind::Atomic, 0, 2, 1, 1, 0, 2),
+            (runtime::StateKind::Atomic, 0, 3, 1, 1, 2, 5),
+            (runtime::StateKind::Atomic, 0, 4, 1, 1, 5, 6),
+            (runtime::StateKind::Atomic, 0, 5, 1, 1, 6, 8),
+            (runtime::StateKind::Atomic, 0, 6, 1, 1, 8, 9),
+            (runtime::StateKind::Final, 0, 7, 1, 1, 9, 9),
+            (runtime::StateKind::Final, 0, 8, 1, 1, 9, 9),
         ],
         triggers: &[
             (0, 0),
@@ -721,16 +713,18 @@ pub mod order {
             (5, 8),
         ],
         transitions: &[
-            (1, 0, &[runtime::StateId::new(1)]),
-            (1, 0, &[runtime::StateId::new(2)]),
-            (2, 0, &[runtime::StateId::new(1)]),
-            (2, 0, &[runtime::StateId::new(3)]),
-            (2, 0, &[runtime::StateId::new(4)]),
-            (3, 0, &[runtime::StateId::new(6)]),
-            (4, 0, &[runtime::StateId::new(5)]),
-            (4, 0, &[runtime::StateId::new(5)]),
-            (5, 0, &[runtime::StateId::new(7)]),
+            (1, 0, 1, 2),
+            (1, 0, 2, 3),
+            (2, 0, 3, 4),
+            (2, 0, 4, 5),
+            (2, 0, 5, 6),
+            (3, 0, 6, 7),
+            (4, 0, 7, 8),
+            (4, 0, 8, 9),
+            (5, 0, 9, 10),
         ],
+        targets: &runtime::generated::states([1, 1, 2, 1, 3, 4, 6, 5, 5, 7]),
+        has_eventless: false,
     };
 
     /// Answers guards.
@@ -777,9 +771,7 @@ pub mod order {
             runtime::generated::within(runtime::Value::Text("gift"), &self.context.tags)
                 || self.context.wish.is_some()
         }
-    }
 
-    impl<H: Host> runtime::generated::Ask for Guarding<'_, H> {
         fn holds<O: runtime::Observer>(
             &self,
             transition: runtime::TransitionId,
@@ -802,7 +794,6 @@ pub mod order {
         host: &'h mut H,
         context: &'h mut Context,
         undo: &'h mut Vec<Old>,
-        queue: &'h mut runtime::generated::Queue<runtime::EventId>,
     }
 
     impl<H: Host> runtime::generated::Content for Acts<'_, H> {
@@ -813,11 +804,11 @@ pub mod order {
             observer: &mut O,
         ) -> bool {
             let _ = configuration;
-            let guards = Guarding {
+            Guarding {
                 host: &*self.host,
                 context: &*self.context,
-            };
-            runtime::generated::Ask::holds(&guards, transition, observer)
+            }
+                .holds(transition, observer)
         }
 
         fn exit<O: runtime::Observer>(
@@ -966,11 +957,11 @@ pub mod order {
         }
 
         fn next(&mut self) -> Option<runtime::EventId> {
-            self.queue.pop()
+            None
         }
 
         fn fault(&self) -> Option<runtime::StepError> {
-            self.queue.fault()
+            None
         }
     }
 

@@ -29,6 +29,8 @@ mod engines;
 #[cfg(test)]
 mod expressions;
 #[cfg(test)]
+mod generated;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod hostile_text;
@@ -58,6 +60,8 @@ mod round_trip;
 mod rust_output;
 #[cfg(test)]
 mod scxml;
+#[cfg(test)]
+mod sizes;
 #[cfg(test)]
 mod statewright;
 #[cfg(test)]

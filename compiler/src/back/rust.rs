@@ -4,9 +4,10 @@
 //! hold the same module. What it looks like is told by its own docs and by `tests/rust/`.
 //!
 //! - The step algorithm is flattened: what an event does in a state is written out, in the order of SCXML's appendix D,
-//!   and observed exactly as the table engine's steps are. Large machines are const tables that
-//!   [`statemark_runtime::generated`] walks, so that they compile in linear time; so are machines with parallel states,
-//!   history, timers or conditional actions, which it steps by the table engine's own algorithm.
+//!   and observed exactly as the table engine's steps are. Large machines are const rows, so that they compile in linear
+//!   time, and so are machines with parallel states, history, timers, assignments or conditional actions:
+//!   [`statemark_runtime::generated`] steps both by the table engine's own algorithms.
+//! - The API depends on what the machine does, never on its size.
 //! - The code needs `statemark-runtime` and nothing else, has no `unsafe`, and can't panic.
 //! - Ids in it are the indexes of the [IR](crate::ir), so that records of all engines agree.
 //!
@@ -25,11 +26,11 @@ mod expression;
 mod facts;
 mod guard;
 mod host;
+mod lookup;
 mod machine;
 mod native;
 mod state;
 mod step;
-mod tables;
 mod typestate;
 mod walk;
 
@@ -167,7 +168,7 @@ fn table_hash(valid: &Valid, options: &Options) -> [u8; 32] {
 /// Everything in the module; `None` for a machine without a state.
 fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
     let initial = facts.initial();
-    if facts.leaves.is_empty() || (initial.is_none() && !facts.walked) {
+    if facts.leaves.is_empty() || (initial.is_none() && facts.is_plain) {
         return None;
     }
     let runtime: TokenStream = facts.options.runtime.parse().ok()?;
@@ -182,16 +183,16 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
         Some(initial) if !facts.walked => machine::write(facts, initial),
         _ => walk::write(facts),
     };
-    let snapshot = if facts.walked {
-        quote!(
-            pub use runtime::generated::{RestoreError, WalkSnapshot as Snapshot};
-        )
-    } else {
+    let snapshot = if facts.is_plain {
         quote!(
             pub use runtime::generated::{RestoreError, Snapshot};
         )
+    } else {
+        quote!(
+            pub use runtime::generated::{RestoreError, WalkSnapshot as Snapshot};
+        )
     };
-    let tables = facts.tables.then(|| tables::write(facts));
+    let lookup = facts.is_large.then(|| lookup::write(facts));
     let typestate = typestate::write(facts);
     Some(quote! {
         use #runtime as runtime;
@@ -206,14 +207,14 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
         #context
         #host
         #machine
-        #tables
+        #lookup
         #typestate
     })
 }
 
 /// What can't be avoided in code whose names, prose and uses its author doesn't know.
 fn allowed(facts: &Facts<'_>) -> TokenStream {
-    let tables = facts.tables.then(|| quote!(clippy::indexing_slicing,));
+    let lookup = facts.is_large.then(|| quote!(clippy::indexing_slicing,));
     let walked = facts
         .walked
         .then(|| quote!(clippy::if_same_then_else, clippy::single_match,));
@@ -245,7 +246,7 @@ fn allowed(facts: &Facts<'_>) -> TokenStream {
             clippy::enum_variant_names,
             clippy::match_same_arms,
             clippy::too_many_lines,
-            #tables
+            #lookup
             #walked
             #guards
             #context

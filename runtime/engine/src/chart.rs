@@ -5,7 +5,7 @@
 
 use crate::id::{EventId, StateId, TransitionId};
 use crate::limits::MAX_DEPTH;
-use crate::table::sections::StateKind;
+use crate::table::sections::{Sections, StateKind};
 use crate::table::{ROOT, Table, list, tree};
 
 /// Stands for *no event* where eventless transitions are asked for. Events are fewer (V01).
@@ -35,32 +35,50 @@ pub(crate) struct Arrow<'c> {
     pub(crate) targets: &'c [StateId],
 }
 
-/// The states and transitions of one machine. Ids that it doesn't have are answered with none.
-///
-/// What it says is right if it passes the rules of [`verify`](crate::verify) or comes from the compiler; on anything
-/// else the algorithm neither panics nor loops without end.
-pub(crate) trait Chart {
+/// The states of one machine. An id that it doesn't have has no node.
+pub(crate) trait Tree {
     /// The state.
     fn node(&self, state: StateId) -> Option<Node<'_>>;
+}
 
+/// The states and transitions of one machine. An id that it doesn't have has no node and no arrow.
+///
+/// It is right if it passes the rules of [`verify`](crate::verify) or comes from the compiler; on anything else the
+/// algorithm neither panics nor loops without end.
+pub(crate) trait Chart: Tree {
     /// The transition.
     fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>>;
+
+    /// Whether any transition may be eventless.
+    fn has_eventless(&self) -> bool {
+        true
+    }
 
     /// The state's own transitions that the event, or [`EVENTLESS`], triggers, in document order.
     fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId>;
 }
 
-impl Chart for Table {
+impl Tree for Sections {
+    #[inline]
     fn node(&self, state: StateId) -> Option<Node<'_>> {
-        let row = self.state(state)?;
+        let row = self.states.get(state.index())?;
         Some(Node {
             kind: row.kind,
             parent: row.parent,
             end: row.end,
-            initial: list(&self.sections.targets, &row.initial),
+            initial: list(&self.targets, &row.initial),
         })
     }
+}
 
+impl Tree for Table {
+    #[inline]
+    fn node(&self, state: StateId) -> Option<Node<'_>> {
+        self.sections.node(state)
+    }
+}
+
+impl Chart for Table {
     fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>> {
         let row = self.transition(transition)?;
         Some(Arrow {
@@ -77,39 +95,35 @@ impl Chart for Table {
 }
 
 /// What the state is.
-pub(crate) fn kind<C: Chart + ?Sized>(chart: &C, state: StateId) -> Option<StateKind> {
-    chart.node(state).map(|node| node.kind)
+pub(crate) fn kind<T: Tree + ?Sized>(tree: &T, state: StateId) -> Option<StateKind> {
+    tree.node(state).map(|node| node.kind)
 }
 
 /// The state around it.
-pub(crate) fn parent<C: Chart + ?Sized>(chart: &C, state: StateId) -> Option<StateId> {
-    chart.node(state).and_then(|node| node.parent)
+pub(crate) fn parent<T: Tree + ?Sized>(tree: &T, state: StateId) -> Option<StateId> {
+    tree.node(state).and_then(|node| node.parent)
 }
 
 /// SCXML's `isDescendant`: whether `state` lies properly within `ancestor`.
-pub(crate) fn is_descendant<C: Chart + ?Sized>(
-    chart: &C,
-    state: StateId,
-    ancestor: StateId,
-) -> bool {
-    ancestor < state && state.raw() < chart.node(ancestor).map_or(0, |node| node.end)
+pub(crate) fn is_descendant<T: Tree + ?Sized>(tree: &T, state: StateId, ancestor: StateId) -> bool {
+    ancestor < state && state.raw() < tree.node(ancestor).map_or(0, |node| node.end)
 }
 
 /// The state, then what is around it, the root last. INVARIANT: ends on any rows, since no machine is nested deeper.
-pub(crate) fn chain<C: Chart + ?Sized>(chart: &C, state: StateId) -> impl Iterator<Item = StateId> {
-    core::iter::successors(Some(state), |&state| parent(chart, state)).take(MAX_DEPTH + 1)
+pub(crate) fn chain<T: Tree + ?Sized>(tree: &T, state: StateId) -> impl Iterator<Item = StateId> {
+    core::iter::successors(Some(state), |&state| parent(tree, state)).take(MAX_DEPTH + 1)
 }
 
 /// The children of the state, its histories included, in document order.
-pub(crate) fn children<C: Chart + ?Sized>(
-    chart: &C,
+pub(crate) fn children<T: Tree + ?Sized>(
+    tree: &T,
     state: StateId,
 ) -> impl Iterator<Item = (StateId, Node<'_>)> {
-    let end = chart.node(state).map_or(0, |node| node.end);
+    let end = tree.node(state).map_or(0, |node| node.end);
     let mut next = state.raw().saturating_add(1);
     core::iter::from_fn(move || {
         let id = StateId::new(next);
-        let node = chart.node(id).filter(|_| next < end)?;
+        let node = tree.node(id).filter(|_| next < end)?;
         // A subtree holds its state at least; on other rows it still ends.
         next = node.end.max(next.saturating_add(1));
         Some((id, node))
@@ -117,18 +131,14 @@ pub(crate) fn children<C: Chart + ?Sized>(
 }
 
 /// The children that can be active: SCXML's `getChildStates`. Of a parallel state, its regions.
-pub(crate) fn regions<C: Chart + ?Sized>(
-    chart: &C,
-    state: StateId,
-) -> impl Iterator<Item = StateId> {
-    children(chart, state)
+pub(crate) fn regions<T: Tree + ?Sized>(tree: &T, state: StateId) -> impl Iterator<Item = StateId> {
+    children(tree, state)
         .filter(|(_, node)| !node.kind.is_history())
         .map(|(id, _)| id)
 }
 
 /// Whether a machine is over in this state: it is a final child of the root.
-pub(crate) fn is_end<C: Chart + ?Sized>(chart: &C, state: StateId) -> bool {
-    chart
-        .node(state)
+pub(crate) fn is_end<T: Tree + ?Sized>(tree: &T, state: StateId) -> bool {
+    tree.node(state)
         .is_some_and(|node| node.kind == StateKind::Final && node.parent == Some(ROOT))
 }

@@ -208,6 +208,11 @@ impl Configuration {
         }
     }
 
+    /// The configuration of a machine without parallel states and history that has that leaf.
+    pub(crate) const fn with_leaf(leaf: StateId) -> Self {
+        Self { leaf, many: None }
+    }
+
     /// Only the root is active, as a machine begins.
     pub(crate) fn root(regions: bool) -> Self {
         let many = || {

@@ -1,52 +1,54 @@
 //! Steps of machines with one leaf: SCXML's *Algorithm for SCXML Interpretation* (appendix D) without parallel states and
 //! history.
 //!
-//! What each procedure is for one leaf is spelled out: the exit set is the part of the leaf's chain below the transition's
-//! domain, the entry set is the path from the domain to the target and on by default. All other machines step in
-//! [`regions`](crate::regions), and the tests hold the two to the same records.
+//! With one leaf the exit set is the leaf's chain below the transition's domain, and the entry set is the path from the
+//! domain to the target and on by default, so that a step needs no memory of its own. All other machines step in
+//! [`regions`](crate::regions). Verified tables and the rows of generated Rust share both, and the tests hold the two
+//! algorithms to the same records.
 //!
-//! INVARIANT: nothing here loops but over finite lists of the table, at most `limit` microsteps a macrostep, and at most
+//! INVARIANT: nothing here loops but over finite lists of the chart, at most `limit` microsteps a macrostep, and at most
 //! [`MAX_RAISED`](crate::MAX_RAISED) events that those raise.
 
-use crate::chart::EVENTLESS;
+use crate::chart::{self, Chart, EVENTLESS};
 use crate::configuration::Configuration;
-use crate::content::Content;
 use crate::error::StepError;
-use crate::host::{Host, Observer};
-use crate::id::{StateId, TransitionId};
+use crate::host::Observer;
+use crate::id::{EventId, StateId, TransitionId};
+use crate::limits::MAX_DEPTH;
 use crate::record::Outcome;
-use crate::regions::Content as _;
-use crate::select::select;
+use crate::regions::Content;
+use crate::table::ROOT;
 use crate::table::sections::StateKind;
 use crate::table::tree::{self, Entry};
-use crate::table::{ROOT, list};
 
 /// Enters the initial configuration by default and comes to rest: SCXML's `interpret`. `configuration` is the root alone.
-pub(crate) fn start<H: Host, O: Observer>(
+pub(crate) fn start<C: Chart, K: Content, O: Observer>(
+    chart: &C,
     configuration: &mut Configuration,
-    content: &mut Content<'_, H>,
+    limit: u32,
+    content: &mut K,
     observer: &mut O,
 ) -> Result<Outcome, StepError> {
-    let table = content.table;
-    if let Some(root) = table.state(ROOT) {
-        content.run(&root.initial_calls, configuration, observer)?;
-        if let Some(&target) = list(&table.sections.targets, &root.initial).first() {
-            enter_states(configuration, ROOT, target, content, observer)?;
-        }
+    content.begin(ROOT, configuration, observer)?;
+    let initial = chart.node(ROOT).and_then(|root| root.initial.first());
+    if let Some(&target) = initial {
+        enter_states(chart, configuration, ROOT, target, content, observer)?;
     }
-    settle(configuration, 0, content, observer)
+    settle(chart, configuration, 0, limit, content, observer)
 }
 
 /// Takes the transition and comes to rest. On an error the configuration is as it was.
-pub(crate) fn macrostep<H: Host, O: Observer>(
+pub(crate) fn macrostep<C: Chart, K: Content, O: Observer>(
+    chart: &C,
     configuration: &mut Configuration,
     transition: TransitionId,
-    content: &mut Content<'_, H>,
+    limit: u32,
+    content: &mut K,
     observer: &mut O,
 ) -> Result<Outcome, StepError> {
     let before = configuration.leaf;
-    let outcome = match microstep(configuration, transition, content, observer) {
-        Ok(()) => settle(configuration, 1, content, observer),
+    let outcome = match microstep(chart, configuration, transition, content, observer) {
+        Ok(()) => settle(chart, configuration, 1, limit, content, observer),
         Err(fault) => Err(fault),
     };
     if outcome.is_err() {
@@ -57,80 +59,134 @@ pub(crate) fn macrostep<H: Host, O: Observer>(
 
 /// Takes eventless transitions, and where there are none the raised events in order, until nothing is left: the inner
 /// loop of SCXML's `mainEventLoop`. A raised event that triggers nothing is dropped.
-fn settle<H: Host, O: Observer>(
+fn settle<C: Chart, K: Content, O: Observer>(
+    chart: &C,
     configuration: &mut Configuration,
     taken: u32,
-    content: &mut Content<'_, H>,
+    limit: u32,
+    content: &mut K,
     observer: &mut O,
 ) -> Result<Outcome, StepError> {
-    let table = content.table;
     let mut taken = taken;
-    while !table.is_end(configuration.leaf) {
+    while !chart::is_end(chart, configuration.leaf) {
         if let Some(fault) = content.fault() {
             return Err(fault);
         }
-        let mut enabled = select(table, configuration, EVENTLESS, content.host, observer);
+        let mut enabled = None;
+        if chart.has_eventless() {
+            enabled = triggered(chart, configuration, EVENTLESS, content, observer);
+        }
         if enabled.is_none() {
             let Some(event) = content.next() else {
                 return Ok(Outcome::Taken);
             };
-            enabled = select(table, configuration, event, content.host, observer);
+            enabled = triggered(chart, configuration, event, content, observer);
         }
         let Some(transition) = enabled else { continue };
-        let limit = content.work.limit;
         if taken >= limit {
             return Err(StepError::StepLimit { limit });
         }
         taken += 1;
-        microstep(configuration, transition, content, observer)?;
+        microstep(chart, configuration, transition, content, observer)?;
     }
     Ok(Outcome::Ended)
 }
 
+/// Returns the transition that the event, or [`EVENTLESS`], takes in the leaf: SCXML's `selectTransitions` and
+/// `selectEventlessTransitions`.
+///
+/// The leaf is asked first, then its ancestors; within a state document order counts; the first transition whose guard
+/// holds is taken, and no guard after it is asked.
+#[inline]
+pub(crate) fn select<C: Chart>(
+    chart: &C,
+    leaf: StateId,
+    event: EventId,
+    mut holds: impl FnMut(TransitionId) -> bool,
+) -> Option<TransitionId> {
+    let mut next = Some(leaf);
+    // INVARIANT: no machine is nested deeper.
+    for _ in 0..=MAX_DEPTH {
+        let state = next?;
+        let enabled = first_enabled(chart, state, event, &mut holds);
+        if enabled.is_some() {
+            return enabled;
+        }
+        next = chart::parent(chart, state);
+    }
+    None
+}
+
+/// Returns the state's own first transition that the event triggers and whose guard holds.
+#[inline]
+pub(crate) fn first_enabled<C: Chart>(
+    chart: &C,
+    state: StateId,
+    event: EventId,
+    mut holds: impl FnMut(TransitionId) -> bool,
+) -> Option<TransitionId> {
+    let mut triggered = chart.triggered(state, event);
+    triggered.find(|&transition| holds(transition))
+}
+
+/// Returns the transition that the event, or [`EVENTLESS`], takes in the configuration.
+#[inline]
+pub(crate) fn triggered<C: Chart, K: Content, O: Observer>(
+    chart: &C,
+    configuration: &Configuration,
+    event: EventId,
+    content: &mut K,
+    observer: &mut O,
+) -> Option<TransitionId> {
+    select(chart, configuration.leaf, event, |transition| {
+        content.holds(transition, configuration, observer)
+    })
+}
+
 /// SCXML's `microstep`: `exitStates`, `executeTransitionContent`, `enterStates`.
-fn microstep<H: Host, O: Observer>(
+fn microstep<C: Chart, K: Content, O: Observer>(
+    chart: &C,
     configuration: &mut Configuration,
     transition: TransitionId,
-    content: &mut Content<'_, H>,
+    content: &mut K,
     observer: &mut O,
 ) -> Result<(), StepError> {
     observer.microstep();
     observer.transition(transition);
-    let table = content.table;
-    let Some(row) = table.transition(transition) else {
+    let Some(arrow) = chart.arrow(transition) else {
         return Ok(());
     };
-    let domain = tree::domain(&table.sections, row);
-    if let Some(domain) = domain {
-        exit_states(configuration, domain, content, observer)?;
+    if let Some(domain) = arrow.domain {
+        exit_states(chart, configuration, domain, content, observer)?;
     }
-    content.run(&row.calls, configuration, observer)?;
-    let target = list(&table.sections.targets, &row.targets).first();
-    if let Some((domain, &target)) = domain.zip(target) {
-        enter_states(configuration, domain, target, content, observer)?;
+    content.act(transition, configuration, observer)?;
+    if let Some((domain, &target)) = arrow.domain.zip(arrow.targets.first()) {
+        enter_states(chart, configuration, domain, target, content, observer)?;
     }
     debug_assert!(
-        configuration.check(table).is_ok(),
+        configuration.check_chart(chart).is_ok(),
         "a step leads to a legal configuration"
     );
     Ok(())
 }
 
-/// SCXML's `exitStates`: what is active below the domain is left, in reverse document order. A state's exit actions run
+/// SCXML's `exitStates`: exits what is active below the domain, in reverse document order. A state's exit actions run
 /// while it is still active.
-fn exit_states<H: Host, O: Observer>(
+fn exit_states<C: Chart, K: Content, O: Observer>(
+    chart: &C,
     configuration: &mut Configuration,
     domain: StateId,
-    content: &mut Content<'_, H>,
+    content: &mut K,
     observer: &mut O,
 ) -> Result<(), StepError> {
-    let table = content.table;
-    let chain = table.chain(configuration.leaf);
-    for state in chain.take_while(|&state| state != domain) {
-        if let Some(row) = table.state(state) {
-            content.run(&row.exit, configuration, observer)?;
-            configuration.leaf = row.parent.unwrap_or(ROOT);
+    // INVARIANT: the domain is on the leaf's chain, which is no longer than that.
+    for _ in 0..=MAX_DEPTH {
+        let state = configuration.leaf;
+        if state == domain {
+            break;
         }
+        content.exit(state, configuration, observer)?;
+        configuration.leaf = chart::parent(chart, state).unwrap_or(domain);
         observer.exited(state);
     }
     Ok(())
@@ -138,46 +194,43 @@ fn exit_states<H: Host, O: Observer>(
 
 /// SCXML's `enterStates`: in document order, each state's entry actions after it is entered, and the actions of its
 /// initial transition after those. A final state that is entered completes the state around it.
-fn enter_states<H: Host, O: Observer>(
+fn enter_states<C: Chart, K: Content, O: Observer>(
+    chart: &C,
     configuration: &mut Configuration,
     domain: StateId,
     target: StateId,
-    content: &mut Content<'_, H>,
+    content: &mut K,
     observer: &mut O,
 ) -> Result<(), StepError> {
-    let table = content.table;
     let mut result = Ok(());
-    tree::entries(&table.sections, domain, target, |part| {
+    tree::entries(chart, domain, target, |part| {
         if result.is_ok() {
-            result = enter(configuration, part, content, observer);
+            result = enter(chart, configuration, part, content, observer);
         }
     });
     result
 }
 
-fn enter<H: Host, O: Observer>(
+fn enter<C: Chart, K: Content, O: Observer>(
+    chart: &C,
     configuration: &mut Configuration,
     part: Entry,
-    content: &mut Content<'_, H>,
+    content: &mut K,
     observer: &mut O,
 ) -> Result<(), StepError> {
-    let table = content.table;
     match part {
         Entry::State(state) => {
             configuration.leaf = state;
             observer.entered(state);
-            let Some(row) = table.state(state) else {
-                return Ok(());
-            };
-            content.run(&row.entry, configuration, observer)?;
-            if let Some(parent) = row.parent.filter(|_| row.kind == StateKind::Final) {
+            content.enter(state, configuration, observer)?;
+            let node = chart
+                .node(state)
+                .filter(|node| node.kind == StateKind::Final);
+            if let Some(parent) = node.and_then(|node| node.parent) {
                 content.done(parent, observer);
             }
             Ok(())
         }
-        Entry::Initial(state) => match table.state(state) {
-            Some(row) => content.run(&row.initial_calls, configuration, observer),
-            None => Ok(()),
-        },
+        Entry::Initial(state) => content.begin(state, configuration, observer),
     }
 }

@@ -3,8 +3,7 @@
 //! The code that the compiler writes holds the machine; here is what is the same in all of it. Its shape may change with
 //! any version: who writes code by hand uses the crate's root.
 //!
-//! [`Plan`] walks the const tables of a large machine in the order of [`Machine`](crate::Machine)'s steps, [`Rows`] those of
-//! a machine with parallel states, history, timers or conditional actions, by the same code. Deliberately
+//! [`Rows`] steps the machines that aren't written out as `match`, by the code that steps tables. Deliberately
 //! not here: verification. The rows come from the compiler, out of a machine that it has checked; rows that point
 //! nowhere are passed over, so that nothing here panics or loops for ever.
 
@@ -16,7 +15,7 @@ pub use self::data::{
     Free, Plain, String, Vec, at, datum, fit, length, narrow, object, restore, store, within,
 };
 pub use self::expression::{among, holds, is_true, load, operand};
-pub use self::walk::{Content, Rows, StateRow, TransitionRow, WalkSnapshot};
+pub use self::walk::{Content, Rows, StateRow, TransitionRow, WalkSnapshot, states};
 pub use crate::words::same_words;
 
 use alloc::collections::VecDeque;
@@ -25,7 +24,7 @@ use core::fmt;
 use crate::error::StepError;
 use crate::host::Observer;
 use crate::id::{StateId, TransitionId};
-use crate::limits::{DEFAULT_STEP_LIMIT, MAX_DEPTH, MAX_RAISED};
+use crate::limits::{DEFAULT_STEP_LIMIT, MAX_RAISED};
 
 /// Stands for *none* in rows: no event, no state.
 pub const NONE: u16 = u16::MAX;
@@ -209,178 +208,6 @@ impl fmt::Display for RestoreError {
 }
 
 impl core::error::Error for RestoreError {}
-
-/// Answers the guards of a walked machine.
-pub trait Ask {
-    /// Whether the transition's guard holds; true for one without.
-    fn holds<O: Observer>(&self, transition: TransitionId, observer: &mut O) -> bool {
-        let _ = (transition, observer);
-        true
-    }
-}
-
-/// No guard.
-impl Ask for () {}
-
-/// Carries out the actions of a walked machine, and observes them.
-pub trait Act {
-    /// The state's exit actions.
-    fn exit<O: Observer>(&mut self, state: StateId, observer: &mut O) {
-        let _ = (state, observer);
-    }
-
-    /// The transition's own actions.
-    fn act<O: Observer>(&mut self, transition: TransitionId, observer: &mut O) {
-        let _ = (transition, observer);
-    }
-
-    /// The state's entry actions, and the event that says that the state around it is done.
-    fn enter<O: Observer>(&mut self, state: StateId, observer: &mut O) {
-        let _ = (state, observer);
-    }
-
-    /// The actions of the state's initial transition.
-    fn begin<O: Observer>(&mut self, state: StateId, observer: &mut O) {
-        let _ = (state, observer);
-    }
-}
-
-/// No action.
-impl Act for () {}
-
-/// The row of a state: its parent, the target of its initial transition, and where its part of [`Plan::rows`] begins.
-pub type StatePlan = (u16, u16, u32);
-
-/// The rows of a large machine, by number.
-#[derive(Clone, Copy, Debug)]
-pub struct Plan {
-    /// The states in document order, the root first.
-    pub states: &'static [StatePlan],
-    /// For each state, for each of its transitions in document order, for each of its events: the event, or [`NONE`],
-    /// and the transition.
-    pub rows: &'static [(u16, u16)],
-    /// For each transition the innermost state that it stays inside of, and its target; [`NONE`] twice for one that
-    /// only acts.
-    pub transitions: &'static [(u16, u16)],
-}
-
-impl Plan {
-    /// The state's own part of the rows.
-    #[must_use]
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "`get` is not const, and the lengths are compared"
-    )]
-    pub const fn rows_of(&self, state: u16) -> &'static [(u16, u16)] {
-        let state = state as usize;
-        if state >= self.states.len() {
-            return &[];
-        }
-        let first = self.states[state].2 as usize;
-        let last = state + 1 == self.states.len();
-        let end = if last {
-            self.rows.len()
-        } else {
-            self.states[state + 1].2 as usize
-        };
-        match self.rows.split_at_checked(end) {
-            Some((until_end, _)) => match until_end.split_at_checked(first) {
-                Some((_, own)) => own,
-                None => &[],
-            },
-            None => &[],
-        }
-    }
-
-    /// The transition that the event (or [`NONE`], for eventless ones) takes in a leaf: its own first, then those of the
-    /// states around it.
-    pub fn select<A: Ask, O: Observer>(
-        &self,
-        leaf: StateId,
-        event: u16,
-        ask: &A,
-        observer: &mut O,
-    ) -> Option<TransitionId> {
-        let mut at = leaf.raw();
-        for _ in 0..=MAX_DEPTH {
-            let &(parent, ..) = self.states.get(usize::from(at))?;
-            let mut triggered = self.rows_of(at).iter().filter(|row| row.0 == event);
-            let enabled = triggered.find(|row| ask.holds(TransitionId::new(row.1), observer));
-            if let Some(&(_, transition)) = enabled {
-                return Some(TransitionId::new(transition));
-            }
-            at = parent;
-        }
-        None
-    }
-
-    /// Does what a transition does in a leaf, once it is observed, and gives the leaf that the machine is in then: SCXML's `microstep`.
-    pub fn take<A: Act, O: Observer>(
-        &self,
-        leaf: StateId,
-        transition: TransitionId,
-        act: &mut A,
-        observer: &mut O,
-    ) -> StateId {
-        let (domain, target) = self
-            .transitions
-            .get(transition.index())
-            .copied()
-            .unwrap_or((NONE, NONE));
-        if target == NONE {
-            act.act(transition, observer);
-            return leaf;
-        }
-        let mut at = leaf.raw();
-        while at != domain
-            && let Some(&(parent, ..)) = self.states.get(usize::from(at))
-        {
-            act.exit(StateId::new(at), observer);
-            observer.exited(StateId::new(at));
-            at = parent;
-        }
-        act.act(transition, observer);
-        self.enter(domain, target, act, observer)
-    }
-
-    /// Enters what lies between `domain` and `target`, then goes on by default.
-    fn enter<A: Act, O: Observer>(
-        &self,
-        domain: u16,
-        target: u16,
-        act: &mut A,
-        observer: &mut O,
-    ) -> StateId {
-        let (mut inside, mut target) = (domain, target);
-        for _ in 0..=MAX_DEPTH {
-            let mut path = [NONE; MAX_DEPTH];
-            let mut at = target;
-            let mut count = 0;
-            for place in &mut path {
-                if at == inside {
-                    break;
-                }
-                *place = at;
-                count += 1;
-                at = self.states.get(usize::from(at)).map_or(inside, |row| row.0);
-            }
-            for &state in path.iter().take(count).rev() {
-                observer.entered(StateId::new(state));
-                act.enter(StateId::new(state), observer);
-            }
-            let initial = self
-                .states
-                .get(usize::from(target))
-                .map_or(NONE, |row| row.1);
-            if initial == NONE {
-                break;
-            }
-            act.begin(StateId::new(target), observer);
-            (inside, target) = (target, initial);
-        }
-        StateId::new(target)
-    }
-}
 
 #[cfg(test)]
 mod tests {

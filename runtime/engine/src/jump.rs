@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use crate::chart::{self, Arrow, Chart, Node};
+use crate::chart::{self, Arrow, Chart, Node, Tree};
 use crate::configuration::Configuration;
 use crate::id::{EventId, StateId, TransitionId};
 use crate::table::sections::StateKind;
@@ -68,11 +68,13 @@ fn is_apart(table: &Table, one: StateId, other: StateId) -> bool {
         && common.is_some_and(|state| chart::kind(table, state) == Some(StateKind::Parallel))
 }
 
-impl Chart for Jumping<'_> {
+impl Tree for Jumping<'_> {
     fn node(&self, state: StateId) -> Option<Node<'_>> {
         self.table.node(state)
     }
+}
 
+impl Chart for Jumping<'_> {
     fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>> {
         if transition != JUMP {
             return self.table.arrow(transition);

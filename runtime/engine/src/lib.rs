@@ -147,7 +147,6 @@ mod machine;
 mod operation;
 mod record;
 mod regions;
-mod select;
 mod step;
 mod table;
 #[cfg(test)]

@@ -14,7 +14,6 @@ use crate::host::{Host, Observer};
 use crate::id::{EventId, StateId, TimerId, TransitionId};
 use crate::limits::DEFAULT_STEP_LIMIT;
 use crate::record::Outcome;
-use crate::select::select;
 use crate::step;
 use crate::table::Table;
 use crate::table::index::{self, Cell, Check, Contender, Guarded};
@@ -318,7 +317,7 @@ impl<'t, H: Host> Machine<'t, H> {
         if table.has_regions() {
             return !step::enabled(table, configuration, event, host, &mut ()).is_empty();
         }
-        select(table, configuration, event, host, &mut ()).is_some()
+        step::selected(table, configuration, event, host, &mut ()).is_some()
     }
 
     /// What could be taken next by an event from outside, in the order of selection: for each leaf its own transitions

@@ -12,7 +12,6 @@ use crate::host::{Host, Observer};
 use crate::id::{EventId, StateId, TimerId, TransitionId};
 use crate::jump::{JUMP, Jumping};
 use crate::record::Outcome;
-use crate::select::{first_enabled, select};
 use crate::table::Table;
 use crate::table::sections::EventKind;
 use crate::{flat, regions};
@@ -32,7 +31,7 @@ pub(crate) fn start<H: Host, O: Observer>(
         if table.has_regions() {
             regions::start(table, &mut configuration, limit, content, observer)
         } else {
-            flat::start(&mut configuration, content, observer)
+            flat::start(table, &mut configuration, limit, content, observer)
         }
     })?;
     Ok(configuration)
@@ -70,7 +69,9 @@ pub(crate) fn send_to<H: Host, O: Observer>(
         if !configuration.is_active(table, state) {
             continue;
         }
-        let enabled = first_enabled(table, state, event, configuration, host, observer);
+        let enabled = flat::first_enabled(table, state, event, |transition| {
+            expression::guard(table, transition, configuration, host, observer)
+        });
         if let Some(enabled) = enabled {
             break enabled;
         }
@@ -133,7 +134,7 @@ fn external<H: Host, O: Observer>(
         let enabled = enabled(table, configuration, event, host, observer);
         return macrosteps(table, configuration, &enabled, work, host, observer);
     }
-    let Some(transition) = select(table, configuration, event, host, observer) else {
+    let Some(transition) = selected(table, configuration, event, host, observer) else {
         return Ok(Outcome::Ignored);
     };
     macrostep(table, configuration, transition, work, host, observer)
@@ -152,6 +153,19 @@ pub(crate) fn accepts(
         Some(EventKind::Named) => Ok(()),
         Some(EventKind::Internal) | None => Err(StepError::NotAnEvent(event)),
     }
+}
+
+/// Returns the transition that the event takes in a machine with one leaf.
+pub(crate) fn selected<H: Host, O: Observer>(
+    table: &Table,
+    configuration: &Configuration,
+    event: EventId,
+    host: &mut H,
+    observer: &mut O,
+) -> Option<TransitionId> {
+    flat::select(table, configuration.leaf, event, |transition| {
+        expression::guard(table, transition, configuration, host, observer)
+    })
 }
 
 /// The transitions that the event takes in a machine with regions.
@@ -176,8 +190,9 @@ pub(crate) fn macrostep<H: Host, O: Observer>(
     host: &mut H,
     observer: &mut O,
 ) -> Result<Outcome, StepError> {
+    let limit = work.limit;
     one_change(table, work, host, |content| {
-        flat::macrostep(configuration, transition, content, observer)
+        flat::macrostep(table, configuration, transition, limit, content, observer)
     })
 }
 

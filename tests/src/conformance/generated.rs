@@ -1,17 +1,16 @@
 //! Generated Rust: all machines as modules of one small crate, which is written, built once and run.
 //!
-//! It has a target folder of cargo's beside the tests, and plays the scripts by the same `play.rs`. What a module is like
-//! is read from its own text (see [`surroundings`]), so that nothing here has to follow the code generator's decisions.
+//! The crate plays the scripts by the same `play.rs`. A module's API is read from its own text (see [`surroundings`]), so
+//! that nothing here has to follow the code generator's decisions.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use statemark_compiler::back;
 use statemark_compiler::valid::Valid;
 
 use super::context;
 use super::play::Script;
+use crate::generated;
 use crate::golden::root;
 
 /// What the crate's program begins with.
@@ -19,51 +18,20 @@ const PROGRAM: &str = include_str!("generated/program.rs");
 
 /// Plays every script on its machine.
 pub(super) fn run_all(cases: &[(&Valid, &Script)]) -> Vec<Result<(), String>> {
-    let folder = folder();
-    write_crate(&folder, cases);
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let run = Command::new(cargo)
-        .args(["run", "--quiet", "--offline", "--manifest-path"])
-        .arg(folder.join("Cargo.toml"))
-        .output()
-        .expect("cargo");
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success(), "the machines don't compile:\n{said}");
-    let told = String::from_utf8_lossy(&run.stdout);
-    let results: Vec<_> = told
+    let printed = generated::run("conformance/generated", &files(cases));
+    let results: Vec<_> = printed
         .lines()
         .map(|line| match line {
             "passes" => Ok(()),
             fault => Err(fault.to_owned()),
         })
         .collect();
-    assert_eq!(results.len(), cases.len(), "{told}");
+    assert_eq!(results.len(), cases.len(), "{printed}");
     results
 }
 
-/// Inside the target folder, in which cargo keeps what it has built of the runtime.
-fn folder() -> PathBuf {
-    let program = std::env::current_exe().expect("the path of the tests");
-    let target = program
-        .ancestors()
-        .find(|folder| folder.file_name().is_some_and(|name| name == "deps"))
-        .and_then(|deps| deps.parent()?.parent())
-        .expect("the target folder");
-    target.join("conformance/generated")
-}
-
-fn write_crate(folder: &Path, cases: &[(&Valid, &Script)]) {
-    let runtime = root().join("runtime/engine");
-    let target = folder.join("target");
-    let manifest = format!(
-        "[package]\nname = \"generated\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-         [dependencies]\nstatemark-runtime = {{ path = {:?} }}\n\n\
-         [profile.dev]\ndebug = false\n\n[workspace]\n",
-        runtime.display().to_string()
-    );
-    write(&folder.join("Cargo.toml"), &manifest);
-    let config = format!("[build]\ntarget-dir = {:?}\n", target.display().to_string());
-    write(&folder.join(".cargo/config.toml"), &config);
+/// The files of the crate: a module for each machine, and the program that plays the scripts.
+fn files(cases: &[(&Valid, &Script)]) -> Vec<(String, String)> {
     let shared = root().join("tests/src/conformance");
     let mut program = PROGRAM.to_owned();
     for module in ["play", "world"] {
@@ -74,6 +42,7 @@ fn write_crate(folder: &Path, cases: &[(&Valid, &Script)]) {
             path.display().to_string()
         );
     }
+    let mut files = Vec::new();
     let mut list = String::new();
     for (index, (machine, script)) in cases.iter().enumerate() {
         let mut options = back::rust::Options::default();
@@ -81,21 +50,12 @@ fn write_crate(folder: &Path, cases: &[(&Valid, &Script)]) {
         let module = back::rust::write_file(machine, &options);
         program.push_str(&surroundings(index, &module));
         let _ = writeln!(list, "    {},", played(index, machine, script, &module));
-        write(&folder.join(format!("src/m{index}.rs")), &module);
+        files.push((format!("src/m{index}.rs"), module));
         let _ = writeln!(program, "include!(\"m{index}.rs\");");
     }
     let _ = writeln!(program, "\nfn main() {{\n    run([\n{list}    ]);\n}}");
-    write(&folder.join("src/main.rs"), &program);
-}
-
-/// Leaves a file that is as it should be, so that cargo builds nothing twice.
-fn write(path: &Path, text: &str) {
-    if std::fs::read_to_string(path).is_ok_and(|before| before == text) {
-        return;
-    }
-    let folder = path.parent().expect("a folder");
-    std::fs::create_dir_all(folder).expect("a folder");
-    std::fs::write(path, text).expect("a file");
+    files.push(("src/main.rs".to_owned(), program));
+    files
 }
 
 /// The module's trait `Host` for the world: data and clock are the world's, and what else it asks for does nothing.

@@ -16,8 +16,8 @@ use crate::ir::{
 };
 use crate::pass::names::{Names, names};
 
-/// Most states that are written out as `match`. Unit: states. Why: a thousand arms cost the user's compiler more than
-/// walking const tables costs the machine; people draw some thirty.
+/// Most states that are written out as `match`. Unit: states, the root included. Why: a `match` over a thousand states takes a release build
+/// 4 CPU-seconds, const rows take one; people draw some thirty states.
 const MAX_WRITTEN_STATES: usize = 300;
 
 /// Most pairs of a leaf and a transition that are written out. Unit: arms of a `match`. Why: as for
@@ -49,17 +49,19 @@ pub(super) struct Facts<'m> {
     pub(super) has_raised: bool,
     /// Whether entering the initial configuration is all that happens at the start.
     pub(super) starts_at_rest: bool,
-    /// Whether the machine is written as const tables rather than as `match`.
-    pub(super) tables: bool,
-    /// Whether the machine is stepped by the runtime's whole algorithm, because it has parallel states, history, timers,
-    /// assignments or conditional actions, or because it is large and has a context. Then it isn't `tables`.
+    /// Whether the machine is in one state at a time, and its steps change nothing else: it has no parallel states, history,
+    /// timers, assignments or conditional actions. Its API is the simple one, whatever its size.
+    pub(super) is_plain: bool,
+    /// Whether it is too large to be written out as `match`: lookups are const tables, and its steps are walked.
+    pub(super) is_large: bool,
+    /// Whether the runtime steps the machine over const rows, because it isn't plain or because it is large.
     pub(super) walked: bool,
     /// Whether any action assigns.
     pub(super) assigns: bool,
     /// Whether it has parallel states or history, so that it may be in several states at once.
     pub(super) has_regions: bool,
     /// For each leaf, in order: each event with a transition that it may take, in the order of selection.
-    /// Empty where `tables`.
+    /// Empty where the machine is walked.
     arms: Vec<Vec<Reaction>>,
 }
 
@@ -132,8 +134,9 @@ impl<'m> Facts<'m> {
             has_eventless,
             has_raised,
             starts_at_rest: false,
-            tables: false,
-            walked: is_walked(machine),
+            is_plain: is_plain(machine),
+            is_large: false,
+            walked: false,
             assigns: machine
                 .actions
                 .iter()
@@ -212,7 +215,7 @@ impl<'m> Facts<'m> {
     /// Whether a step is nothing but a change of state, so that it can be a `const fn` of state and event.
     pub(super) fn is_pure(&self) -> bool {
         let still = !self.has_guards && !self.runs_on() && self.machine.actions.is_empty();
-        self.is_flat() && !self.walked && still
+        self.is_flat() && self.is_plain && still
     }
 
     /// Whether there are events that the machine sends itself beside those of `Event`.
@@ -281,28 +284,23 @@ impl<'m> Facts<'m> {
     fn flatten(&mut self) {
         let mut total = 0;
         let mut arms = Vec::new();
-        if self.walked {
-            return;
-        }
-        self.tables = self.machine.states.len() > MAX_WRITTEN_STATES;
+        self.is_large = self.machine.states.len() > MAX_WRITTEN_STATES;
         for &leaf in &self.leaves {
-            if self.tables {
+            if self.is_large || !self.is_plain {
                 break;
             }
             let list: Vec<_> = self.chain(leaf).take(MAX_WRITTEN_ARMS + 1).collect();
             total += list.len();
             arms.push(list);
-            self.tables = total > MAX_WRITTEN_ARMS;
+            self.is_large = total > MAX_WRITTEN_ARMS;
         }
-        if self.tables && self.data.is_some() {
-            // The walk over rows of its own is as short, and knows the context.
-            (self.tables, self.walked) = (false, true);
-        } else if !self.tables {
+        self.walked = self.is_large || !self.is_plain;
+        if !self.walked {
             self.arms = arms;
         }
     }
 
-    /// The leaves with what they react to; nothing where `tables`.
+    /// The leaves with what they react to; nothing where the machine is walked.
     pub(super) fn arms(&self) -> impl Iterator<Item = (Handle<State>, &[Reaction])> {
         self.leaves
             .iter()
@@ -477,11 +475,11 @@ const fn is_assignment(action: &Action) -> bool {
     matches!(action.kind, ActionKind::Assign(_))
 }
 
-fn is_walked(machine: &Machine) -> bool {
+fn is_plain(machine: &Machine) -> bool {
     let mut actions = machine.actions.iter();
     let conditional = actions
         .any(|(_, action)| is_assignment(action) || matches!(action.kind, ActionKind::If { .. }));
-    has_regions(machine) || conditional || !machine.timers.is_empty()
+    !has_regions(machine) && !conditional && machine.timers.is_empty()
 }
 
 fn supers(machine: &Machine) -> Vec<Handle<State>> {

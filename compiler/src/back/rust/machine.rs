@@ -9,7 +9,6 @@ use super::facts::Facts;
 use super::guard::Guards;
 use super::state::otherwise;
 use super::step;
-use super::tables;
 use crate::arena::Handle;
 use crate::ir::State;
 
@@ -28,7 +27,7 @@ pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
     let filter = facts
         .has_guards
         .then(|| quote!(.filter(|&event| self.can(event))));
-    let guards = (!facts.tables).then(|| guards.write(facts));
+    let guards = guards.write(facts);
     let is_in = (!facts.is_flat()).then(|| {
         quote! {
             /// Whether the machine is inside that superstate.
@@ -165,7 +164,8 @@ pub(super) fn kept(facts: &Facts<'_>) -> TokenStream {
     }
 }
 
-fn queue_value(facts: &Facts<'_>) -> Option<TokenStream> {
+/// The queue of a new machine.
+pub(super) fn queue_value(facts: &Facts<'_>) -> Option<TokenStream> {
     facts
         .has_raised
         .then(|| quote!(queue: runtime::generated::Queue::new(),))
@@ -276,17 +276,6 @@ fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
             #docs
             pub fn can(&self, event: Event) -> bool {
                 self.state.events().contains(&event)
-            }
-        };
-    }
-    if facts.tables {
-        let guarding = tables::answering(facts);
-        return quote! {
-            #docs
-            pub fn can(&self, event: Event) -> bool {
-                let acts = #guarding;
-                !self.is_ended()
-                    && PLAN.select(self.state.id(), event.id().raw(), &acts, &mut ()).is_some()
             }
         };
     }

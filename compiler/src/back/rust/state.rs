@@ -159,16 +159,16 @@ fn lookups(facts: &Facts<'_>, states: &[Handle<State>], what: &str) -> TokenStre
     let docs_from = docs::doc(&format!("The {what} of that id in the spec."));
     let docs_id = docs::doc("Its number in the table of the same machine.");
     let docs_number = docs::doc(&format!("The {what} of that number."));
-    let large = facts.tables;
+    let large = facts.is_large;
     let (name, from_name, from_id) = if large {
         (
             quote! {
-                // INVARIANT: the names stand at their numbers.
+                // INVARIANT: every number of a state has its name.
                 NAMES[self as usize]
             },
             quote! { Self::ALL.iter().copied().find(|state| state.name() == name) },
-            if facts.is_flat() {
-                // INVARIANT: without superstates the states stand in order behind the root.
+            if facts.is_flat() && facts.is_plain {
+                // INVARIANT: without superstates and histories the states are in order after the root.
                 quote! { Self::ALL.get(id.index().checked_sub(1)?).copied() }
             } else {
                 quote! {
@@ -299,8 +299,8 @@ fn verdict(facts: &Facts<'_>) -> TokenStream {
 }
 
 fn events(facts: &Facts<'_>) -> TokenStream {
-    let body = if facts.tables {
-        super::tables::events()
+    let body = if facts.is_large {
+        super::lookup::events()
     } else {
         let lists = facts.leaves.iter().map(|&leaf| {
             let (name, events) = (facts.variant(leaf), facts.events_of(leaf));
@@ -323,8 +323,8 @@ fn on(facts: &Facts<'_>) -> Option<TokenStream> {
     if !facts.is_pure() {
         return None;
     }
-    let (event, body) = if facts.tables {
-        (quote!(event), super::tables::on())
+    let (event, body) = if facts.is_large {
+        (quote!(event), super::lookup::on())
     } else {
         let mut arms = Vec::new();
         for (leaf, list) in facts.arms() {

@@ -32,15 +32,15 @@ enum Answer {
 
 /// `send`, `send_observed` and what they call.
 pub(super) fn write(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
-    let send = if facts.runs_on() || facts.tables {
+    let send = if facts.runs_on() {
         send_and_settle(facts)
     } else {
         let step = dispatch(facts, guards, Answer::Outcome);
         let (event, observer) = parameters(facts);
         sender(&quote! { #step }, &event, &observer)
     };
-    let take = (facts.runs_on() && !facts.tables).then(|| take(facts, guards));
-    let shared = (!facts.tables).then(|| shared(facts));
+    let take = facts.runs_on().then(|| take(facts, guards));
+    let shared = shared(facts);
     quote! {
         /// Sends an event: the machine reacts and comes to rest.
         ///
@@ -63,7 +63,7 @@ fn parameters(facts: &Facts<'_>) -> (Ident, Ident) {
     let reacts = facts
         .arms()
         .any(|(_, list)| list.iter().any(|(event, _)| event.is_some()));
-    if reacts || facts.tables || facts.runs_on() {
+    if reacts || facts.runs_on() {
         (format_ident!("event"), format_ident!("observer"))
     } else {
         (format_ident!("_event"), format_ident!("_observer"))
@@ -88,7 +88,7 @@ fn sender(body: &TokenStream, event: &Ident, observer: &Ident) -> TokenStream {
     }
 }
 
-/// A step of a machine that may run on, or that walks tables.
+/// A step of a machine that may run on.
 fn send_and_settle(facts: &Facts<'_>) -> TokenStream {
     let ended = facts.can_end().then(|| {
         quote! {
@@ -102,26 +102,17 @@ fn send_and_settle(facts: &Facts<'_>) -> TokenStream {
     } else {
         quote!(event)
     };
-    let rest = if facts.runs_on() {
-        quote! {
-            let before = self.state;
-            let mut steps = runtime::generated::Steps::new();
-            if !self.take(#trigger, &mut steps, observer) {
-                return Ok(runtime::Outcome::Ignored);
-            }
-            self.settle(before, steps, observer)
+    let rest = quote! {
+        let before = self.state;
+        let mut steps = runtime::generated::Steps::new();
+        if !self.take(#trigger, &mut steps, observer) {
+            return Ok(runtime::Outcome::Ignored);
         }
-    } else {
-        quote! {
-            if !self.take(#trigger, observer) {
-                return Ok(runtime::Outcome::Ignored);
-            }
-            Ok(if self.is_ended() { runtime::Outcome::Ended } else { runtime::Outcome::Taken })
-        }
+        self.settle(before, steps, observer)
     };
     let (event, observer) = parameters(facts);
     let send = sender(&quote!(#ended #rest), &event, &observer);
-    let settle = facts.runs_on().then(|| settle(facts));
+    let settle = settle(facts);
     quote!(#send #settle)
 }
 

@@ -18,7 +18,7 @@ pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
     if facts.data.is_some() {
         return Some("it has a context".to_owned());
     }
-    if facts.walked {
+    if !facts.is_plain {
         let parallel = machine.states.iter().find(|(_, s)| s.kind.is_history());
         return Some(match (parallel, machine.timers.iter().next()) {
             (Some((_, state)), _) => format!("`{}` is a history", state.id),
@@ -55,7 +55,7 @@ pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
     {
         return Some(format!("action `{}` raises an event", action.name));
     }
-    facts.tables.then(|| "it has too many states".to_owned())
+    facts.is_large.then(|| "it has too many states".to_owned())
 }
 
 /// The module `typestate`, if it is asked for and can be.

@@ -16,7 +16,6 @@ use quote::quote;
 use super::active;
 use super::context;
 use super::facts::Facts;
-use super::tables;
 
 pub(super) use timers::timer;
 
@@ -24,7 +23,7 @@ pub(super) use timers::timer;
 pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
     let rows = rows::write(facts);
     let timers = timers::write(facts);
-    let guarding = facts.has_guards.then(|| tables::guarding(facts));
+    let guarding = facts.has_guards.then(|| content::guarding(facts));
     let content = content::write(facts);
     let machine = machine::write(facts);
     let active = facts.has_regions.then(|| active::write(facts));

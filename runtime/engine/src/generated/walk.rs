@@ -1,34 +1,50 @@
-//! The steps of a generated machine that isn't written out as `match`: one with parallel states, history, timers or
-//! conditional actions.
+//! Steps of generated machines that aren't written out as `match`: large ones, and those with parallel states, history,
+//! timers or conditional actions.
 //!
-//! Its states and transitions are const [`Rows`], what it does is a [`Content`]; the algorithm is the table engine's own.
+//! The states and transitions are const [`Rows`], the guards and actions are a [`Content`]; the algorithms are the table
+//! engine's own.
 
 use alloc::vec::Vec;
 
 use super::RestoreError;
-use crate::chart::{Arrow, Chart, Node};
+use crate::chart::{Arrow, Chart, Node, Tree};
 use crate::configuration::Configuration;
 use crate::error::StepError;
 use crate::host::Observer;
 use crate::id::{EventId, StateId, TransitionId};
 use crate::limits::DEFAULT_STEP_LIMIT;
 use crate::record::Outcome;
-use crate::regions;
 pub use crate::regions::Content;
 use crate::table::sections::StateKind;
+use crate::{flat, regions};
 
-/// A state: what it is, the state around it ([`NONE`](super::NONE) around the root), one past its last descendant, where
-/// its initial or default transition leads, and where its part of [`Rows::triggers`] begins and ends.
-pub type StateRow = (StateKind, u16, u16, &'static [StateId], u32, u32);
+/// A state: its kind, its parent ([`NONE`](super::NONE) for the root), one past its last descendant, the start and end of
+/// the targets of its initial or default transition in [`Rows::targets`], and those of its part of [`Rows::triggers`].
+pub type StateRow = (StateKind, u16, u16, u32, u32, u32, u32);
 
-/// A transition: its source, its domain ([`NONE`](super::NONE) if it leaves nothing), and its targets.
-pub type TransitionRow = (u16, u16, &'static [StateId]);
+/// A transition: its source, its domain ([`NONE`](super::NONE) if it exits nothing), and the start and end of its targets
+/// in [`Rows::targets`].
+pub type TransitionRow = (u16, u16, u32, u32);
 
-/// The states and transitions of a machine, by number.
+/// Returns the states with these numbers.
+#[must_use]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "iterators aren't const, and both arrays are as long"
+)]
+pub const fn states<const N: usize>(numbers: [u16; N]) -> [StateId; N] {
+    let mut states = [StateId::new(0); N];
+    let mut at = 0;
+    while at < N {
+        states[at] = StateId::new(numbers[at]);
+        at += 1;
+    }
+    states
+}
+
+/// The states and transitions of a machine, by number. `REGIONS` says whether it has parallel states or history.
 #[derive(Clone, Copy, Debug)]
-pub struct Rows {
-    /// Whether the machine has parallel states or history.
-    pub has_regions: bool,
+pub struct Rows<const REGIONS: bool> {
     /// The states in document order, the root first.
     pub states: &'static [StateRow],
     /// For each state, for each of its transitions in document order, for each of its events: the event, or
@@ -36,38 +52,50 @@ pub struct Rows {
     pub triggers: &'static [(u16, u16)],
     /// The transitions.
     pub transitions: &'static [TransitionRow],
+    /// The targets of all transitions, initial and default ones included.
+    pub targets: &'static [StateId],
+    /// Whether any of them is eventless.
+    pub has_eventless: bool,
 }
 
-impl Chart for Rows {
+impl<const REGIONS: bool> Tree for Rows<REGIONS> {
+    #[inline]
     fn node(&self, state: StateId) -> Option<Node<'_>> {
-        let &(kind, parent, end, initial, ..) = self.states.get(state.index())?;
+        let &(kind, parent, end, first, last, ..) = self.states.get(state.index())?;
         Some(Node {
             kind,
             parent: Some(StateId::new(parent)).filter(|_| parent != super::NONE),
             end,
-            initial,
+            initial: self.targets(first, last),
         })
-    }
-
-    fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>> {
-        let &(source, domain, targets) = self.transitions.get(transition.index())?;
-        Some(Arrow {
-            source: StateId::new(source),
-            domain: Some(StateId::new(domain)).filter(|_| domain != super::NONE),
-            targets,
-        })
-    }
-
-    fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId> {
-        let row = self.states.get(state.index());
-        let range = row.map_or(0..0, |row| row.4 as usize..row.5 as usize);
-        let own = self.triggers.get(range).unwrap_or_default();
-        let these = own.iter().filter(move |row| row.0 == event.raw());
-        these.map(|row| TransitionId::new(row.1))
     }
 }
 
-impl Rows {
+impl<const REGIONS: bool> Chart for Rows<REGIONS> {
+    #[inline]
+    fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>> {
+        let &(source, domain, first, last) = self.transitions.get(transition.index())?;
+        Some(Arrow {
+            source: StateId::new(source),
+            domain: Some(StateId::new(domain)).filter(|_| domain != super::NONE),
+            targets: self.targets(first, last),
+        })
+    }
+
+    #[inline]
+    fn has_eventless(&self) -> bool {
+        self.has_eventless
+    }
+
+    #[inline]
+    fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId> {
+        let own = self.triggers_of(state.raw()).iter();
+        let triggered = own.filter(move |row| row.0 == event.raw());
+        triggered.map(|row| TransitionId::new(row.1))
+    }
+}
+
+impl<const REGIONS: bool> Rows<REGIONS> {
     /// Enters the initial configuration by default and comes to rest.
     ///
     /// # Errors
@@ -78,9 +106,13 @@ impl Rows {
         content: &mut K,
         observer: &mut O,
     ) -> Result<Configuration, StepError> {
-        let mut configuration = Configuration::root(self.has_regions);
+        let mut configuration = Configuration::root(REGIONS);
         let limit = DEFAULT_STEP_LIMIT;
-        regions::start(self, &mut configuration, limit, content, observer)?;
+        if REGIONS {
+            regions::start(self, &mut configuration, limit, content, observer)?;
+        } else {
+            flat::start(self, &mut configuration, limit, content, observer)?;
+        }
         Ok(configuration)
     }
 
@@ -89,6 +121,7 @@ impl Rows {
     /// # Errors
     ///
     /// The machine has ended, or doesn't come to rest. The configuration is then as it was.
+    #[inline]
     pub fn send<K: Content, O: Observer>(
         &self,
         configuration: &mut Configuration,
@@ -96,45 +129,95 @@ impl Rows {
         content: &mut K,
         observer: &mut O,
     ) -> Result<Outcome, StepError> {
-        if configuration.is_ended_in(self) {
+        if self.is_ended(configuration) {
             return Err(StepError::Ended);
         }
-        let enabled = regions::triggered(self, configuration, event, content, observer);
-        if enabled.is_empty() {
-            return Ok(Outcome::Ignored);
-        }
         let limit = DEFAULT_STEP_LIMIT;
-        regions::macrostep(self, configuration, &enabled, limit, content, observer)
+        if REGIONS {
+            let enabled = regions::triggered(self, configuration, event, content, observer);
+            if enabled.is_empty() {
+                return Ok(Outcome::Ignored);
+            }
+            return regions::macrostep(self, configuration, &enabled, limit, content, observer);
+        }
+        match flat::triggered(self, configuration, event, content, observer) {
+            Some(it) => flat::macrostep(self, configuration, it, limit, content, observer),
+            None => Ok(Outcome::Ignored),
+        }
     }
 
-    /// Whether the event would be taken now. Guards are asked, nothing is done.
+    /// Returns whether the event would be taken now. Guards are asked, nothing is done.
     pub fn can(
         &self,
         configuration: &Configuration,
         event: EventId,
         mut holds: impl FnMut(TransitionId) -> bool,
     ) -> bool {
-        !configuration.is_ended_in(self)
-            && !regions::select(self, configuration, event, &mut holds).is_empty()
+        if self.is_ended(configuration) {
+            return false;
+        }
+        if REGIONS {
+            !regions::select(self, configuration, event, &mut holds).is_empty()
+        } else {
+            flat::select(self, configuration.leaf, event, holds).is_some()
+        }
+    }
+}
+
+impl Rows<false> {
+    /// Returns the configuration with that leaf, which is one of the machine's.
+    #[must_use]
+    pub const fn at(&self, leaf: StateId) -> Configuration {
+        Configuration::with_leaf(leaf)
+    }
+}
+
+impl<const REGIONS: bool> Rows<REGIONS> {
+    /// Returns the state's own part of [`Rows::triggers`].
+    #[must_use]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "`get` isn't const, and the index is compared with the length"
+    )]
+    pub const fn triggers_of(&self, state: u16) -> &'static [(u16, u16)] {
+        let state = state as usize;
+        if state >= self.states.len() {
+            return &[];
+        }
+        let (.., first, end) = self.states[state];
+        match self.triggers.split_at_checked(end as usize) {
+            Some((before_end, _)) => match before_end.split_at_checked(first as usize) {
+                Some((_, own)) => own,
+                None => &[],
+            },
+            None => &[],
+        }
     }
 
-    /// Whether the state is active.
+    #[inline]
+    fn targets(&self, first: u32, end: u32) -> &'static [StateId] {
+        let targets = self.targets.get(first as usize..end as usize);
+        targets.unwrap_or_default()
+    }
+
+    /// Returns whether the state is active.
     #[must_use]
     pub fn is_active(&self, configuration: &Configuration, state: StateId) -> bool {
         configuration.is_active_in(self, state)
     }
 
-    /// Whether the machine has ended.
+    /// Returns whether the machine has ended.
     #[must_use]
+    #[inline]
     pub fn is_ended(&self, configuration: &Configuration) -> bool {
         configuration.is_ended_in(self)
     }
 
-    /// The configuration that a snapshot is of.
+    /// Returns the configuration in a snapshot.
     ///
     /// # Errors
     ///
-    /// It is of another table, or no configuration of this machine.
+    /// The snapshot is of another table, or of no configuration of this machine.
     pub fn restore(
         &self,
         table: &[u8; 32],
@@ -144,7 +227,7 @@ impl Rows {
             return Err(RestoreError::other_table());
         }
         let leaves = &snapshot.leaves;
-        let restored = Configuration::of_leaves(self, self.has_regions, leaves);
+        let restored = Configuration::of_leaves(self, REGIONS, leaves);
         let history = snapshot.history.iter();
         history
             .fold(restored, |restored, (history, states)| {

@@ -5,6 +5,7 @@
 
 use super::sections::{Sections, StateKind, StateRow, TransitionRow};
 use super::{ROOT, list};
+use crate::chart::{self, Tree};
 use crate::id::StateId;
 use crate::limits::MAX_DEPTH;
 
@@ -40,7 +41,7 @@ pub(crate) fn domain(sections: &Sections, transition: &TransitionRow) -> Option<
         .or(Some(ROOT))
 }
 
-/// One part of an entry, in the order in which SCXML's `enterStates` has them.
+/// A part of an entry, in the order in which SCXML's `enterStates` has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// The state is entered: it becomes active, then its entry actions run.
@@ -53,27 +54,24 @@ pub(crate) enum Entry {
 ///
 /// States between the two are entered without their initial transitions; from `target` on, entry is by default.
 #[inline]
-pub(crate) fn entries(
-    sections: &Sections,
+pub(crate) fn entries<T: Tree>(
+    tree: &T,
     domain: StateId,
     target: StateId,
     mut visit: impl FnMut(Entry),
 ) -> StateId {
-    let states = &sections.states;
     let mut inside = domain;
     let mut target = target;
     // INVARIANT: initial targets are proper descendants (V12), so each round goes deeper and the tree is finite; the
     // bound holds on rows that nobody has verified.
     for _ in 0..=MAX_DEPTH {
-        path(states, inside, target, |state| visit(Entry::State(state)));
-        let Some(row) = states
-            .get(target.index())
-            .filter(|row| row.kind == StateKind::Compound)
-        else {
+        path(tree, inside, target, |state| visit(Entry::State(state)));
+        let node = tree.node(target);
+        let Some(node) = node.filter(|node| node.kind == StateKind::Compound) else {
             break;
         };
         visit(Entry::Initial(target));
-        let Some(&next) = list(&sections.targets, &row.initial).first() else {
+        let Some(&next) = node.initial.first() else {
             break;
         };
         inside = target;
@@ -84,7 +82,12 @@ pub(crate) fn entries(
 
 /// Visits the states from `ancestor`, which isn't visited, down to `state`, which is.
 #[inline]
-fn path(states: &[StateRow], ancestor: StateId, state: StateId, mut visit: impl FnMut(StateId)) {
+fn path<T: Tree>(tree: &T, ancestor: StateId, state: StateId, mut visit: impl FnMut(StateId)) {
+    if chart::parent(tree, state) == Some(ancestor) {
+        // Most paths are as short as this, and need no list.
+        visit(state);
+        return;
+    }
     let mut above = [ROOT; MAX_DEPTH];
     let mut count = 0;
     let mut at = Some(state);
@@ -94,7 +97,7 @@ fn path(states: &[StateRow], ancestor: StateId, state: StateId, mut visit: impl 
         };
         *place = next;
         count += 1;
-        at = states.get(next.index()).and_then(|row| row.parent);
+        at = chart::parent(tree, next);
     }
     above
         .iter()

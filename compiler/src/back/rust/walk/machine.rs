@@ -3,13 +3,13 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use super::content;
 use super::held;
 use super::nothing_sent;
 use super::steps;
 use crate::back::rust::context;
 use crate::back::rust::facts::Facts;
-use crate::back::rust::machine::kept;
-use crate::back::rust::tables;
+use crate::back::rust::machine::{kept, queue_value};
 
 /// `Machine`.
 pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
@@ -28,20 +28,22 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
         quote!(context: #context, #undo)
     });
     let sent = facts.receives().then(|| quote!(sent: Option<EventData>,));
-    let nothing = nothing_sent(facts);
-    let parameter = context::parameter(facts);
+    let queue = facts
+        .has_raised
+        .then(|| quote!(queue: runtime::generated::Queue<runtime::EventId>,));
     let accessors = context::accessors(facts);
-    let kept = kept(facts);
-    let values = held(facts).map(|(_, undo)| {
-        let undo = undo.map(|_| quote!(undo: Vec::new(),));
-        quote!(context, #undo #nothing)
-    });
+    let snapshot = snapshot(facts);
+    let events = if facts.is_plain {
+        quote!(self.state().events())
+    } else {
+        quote!(Event::ALL)
+    };
     quote! {
         #[doc = #needs]
         #[derive(Clone, Debug)]
         pub struct Machine<H #default> {
             configuration: runtime::Configuration,
-            queue: runtime::generated::Queue<runtime::EventId>,
+            #queue
             #fields
             #sent
             host: H,
@@ -53,7 +55,7 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
 
             /// The events that the machine would take now, in the order of the spec.
             pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
-                Event::ALL.iter().copied().filter(|&event| self.can(event))
+                #events.iter().copied().filter(|&event| self.can(event))
             }
         }
 
@@ -86,21 +88,60 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
                 self.host
             }
 
-            /// Where the machine is, and what its histories have recorded, to be kept elsewhere.
+            #snapshot
+        }
+    }
+}
+
+/// `snapshot` and `restore`.
+fn snapshot(facts: &Facts<'_>) -> TokenStream {
+    let parameter = context::parameter(facts);
+    let queue = queue_value(facts);
+    let nothing = nothing_sent(facts);
+    let values = held(facts).map(|(_, undo)| {
+        let undo = undo.map(|_| quote!(undo: Vec::new(),));
+        quote!(context, #undo #nothing)
+    });
+    let value = quote! {
+        Ok(Self { configuration, #queue #values host })
+    };
+    let kept = kept(facts);
+    let errors = quote! {
+        ///
+        /// # Errors
+        ///
+        /// The snapshot is of another machine, or of another version of this one.
+    };
+    if facts.is_plain {
+        return quote! {
+            /// Where the machine is, to be kept elsewhere.
             #[must_use]
             pub fn snapshot(&self) -> Snapshot {
-                Snapshot::of(TABLE, &self.configuration)
+                Snapshot { table: TABLE, state: self.state().id() }
             }
 
             #kept
-            ///
-            /// # Errors
-            ///
-            /// The snapshot is of another machine, or of another version of this one.
-            pub fn restore(host: H, #parameter snapshot: &Snapshot) -> Result<Self, RestoreError> {
-                let configuration = ROWS.restore(&TABLE, snapshot)?;
-                Ok(Self { configuration, queue: runtime::generated::Queue::new(), #values host })
+            #errors
+            pub fn restore(host: H, #parameter snapshot: Snapshot) -> Result<Self, RestoreError> {
+                let state = State::from_id(snapshot.checked(&TABLE)?);
+                let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
+                let configuration = ROWS.at(state.id());
+                #value
             }
+        };
+    }
+    quote! {
+        /// Where the machine is, and what its histories have recorded, to be kept elsewhere.
+        #[must_use]
+        pub fn snapshot(&self) -> Snapshot {
+            Snapshot::of(TABLE, &self.configuration)
+        }
+
+        #kept
+        #errors
+        pub fn restore(host: H, #parameter snapshot: &Snapshot) -> Result<Self, RestoreError> {
+            let configuration = ROWS.restore(&TABLE, snapshot)?;
+            #value
         }
     }
 }
@@ -108,10 +149,9 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
 /// `can`.
 fn can(facts: &Facts<'_>) -> TokenStream {
     let holds = if facts.has_guards {
-        let guards = tables::answering(facts);
+        let guards = content::answering(facts);
         quote!(|transition| {
-            let guards = #guards;
-            runtime::generated::Ask::holds(&guards, transition, &mut ())
+            #guards.holds(transition, &mut ())
         })
     } else {
         quote!(|_| true)
@@ -136,19 +176,22 @@ fn places(facts: &Facts<'_>) -> TokenStream {
             }
         }
     });
-    let states = quote! {
-        /// The states that the machine is in, one for each region, in the order of the spec.
-        pub fn states(&self) -> impl Iterator<Item = State> + '_ {
-            self.configuration.leaves().filter_map(State::from_id)
+    let states = (!facts.is_plain).then(|| {
+        quote! {
+            /// The states that the machine is in, one for each region, in the order of the spec.
+            pub fn states(&self) -> impl Iterator<Item = State> + '_ {
+                self.configuration.leaves().filter_map(State::from_id)
+            }
         }
-    };
+    });
     let state = (!facts.has_regions).then(|| {
         quote! {
             /// The state that the machine is in.
             #[must_use]
             pub fn state(&self) -> State {
                 // INVARIANT: a configuration has a leaf, and each has its variant.
-                self.states().next().unwrap_or(State::INITIAL)
+                let mut states = self.configuration.leaves().filter_map(State::from_id);
+                states.next().unwrap_or(State::INITIAL)
             }
         }
     });
@@ -163,17 +206,20 @@ fn places(facts: &Facts<'_>) -> TokenStream {
             }
         }
     });
+    let is_at = (!facts.is_plain).then(|| {
+        quote! {
+            /// Whether the machine is in that state.
+            #[must_use]
+            pub fn is_at(&self, state: State) -> bool {
+                ROWS.is_active(&self.configuration, state.id())
+            }
+        }
+    });
     quote! {
         #states
         #state
         #configuration
-
-        /// Whether the machine is in that state.
-        #[must_use]
-        pub fn is_at(&self, state: State) -> bool {
-            ROWS.is_active(&self.configuration, state.id())
-        }
-
+        #is_at
         #is_in
     }
 }

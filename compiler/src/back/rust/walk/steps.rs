@@ -62,12 +62,22 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
             "The machine has ended, or doesn't come to rest. It is then where it was before the event.",
         )
     };
+    let sends = if facts.is_plain {
+        docs::doc("Sends an event: the machine reacts and comes to rest.")
+    } else {
+        docs::doc(
+            "Sends an event: the machine reacts and comes to rest. Each region may take a transition.",
+        )
+    };
+    let queue = facts.has_raised.then(|| quote!(queue,));
+    let queue_passed = facts.has_raised.then(|| quote!(queue: &mut *queue,));
+    let queue_clear = facts.has_raised.then(|| quote!(queue.clear();));
     let start = start(facts, begin.as_ref(), back.as_ref());
     let send_with = context::payload::send(facts);
     quote! {
         #start
 
-        /// Sends an event: the machine reacts and comes to rest. Each region may take a transition.
+        #sends
         ///
         /// # Errors
         ///
@@ -98,11 +108,11 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
             event: runtime::EventId,
             observer: &mut O,
         ) -> Result<runtime::Outcome, runtime::StepError> {
-            let Self { configuration, queue, #fields host } = self;
+            let Self { configuration, #queue #fields host } = self;
             #begin
-            let mut acts = Acts { host: &mut *host, #passed queue: &mut *queue };
+            let mut acts = Acts { host: &mut *host, #passed #queue_passed };
             let outcome = ROWS.send(configuration, event, &mut acts, observer);
-            queue.clear();
+            #queue_clear
             #rollback
             #clear
             outcome
@@ -138,12 +148,8 @@ fn start(
     begin: Option<&TokenStream>,
     back: Option<&TokenStream>,
 ) -> TokenStream {
-    let errors = quote! {
-        ///
-        /// # Errors
-        ///
-        /// The machine doesn't come to rest within the limit of microsteps, or an assignment has no value.
-    };
+    let starts = Starts::new(facts);
+    let (errors, result) = (starts.docs, starts.result);
     let fields = held(facts);
     let undoes = fields.as_ref().is_some_and(|(_, undo)| undo.is_some());
     let nothing = nothing_sent(facts);
@@ -161,22 +167,47 @@ fn start(
         quote!(context, #undo #nothing)
     });
     let clear = undoes.then(|| quote!(undo.clear();));
+    let queue = facts.has_raised.then(|| quote!(queue,));
+    let queue_passed = facts.has_raised.then(|| quote!(queue: &mut queue,));
+    let queue_new = facts
+        .has_raised
+        .then(|| quote!(let mut queue = runtime::generated::Queue::new();));
+    let queue_clear = facts.has_raised.then(|| quote!(queue.clear();));
+    let machine = quote!(Self { configuration, #queue #kept host });
+    let (configuration, machine) = if starts.can_fail {
+        (quote!(let configuration = outcome?;), quote!(Ok(#machine)))
+    } else {
+        let configuration = quote! {
+            // INVARIANT: nothing that happens at the start can fail.
+            let configuration = outcome.unwrap_or_else(|_| ROWS.at(State::INITIAL.id()));
+        };
+        (configuration, machine)
+    };
     let body = quote! {
         #own
-        let mut queue = runtime::generated::Queue::new();
+        #queue_new
         #begin
-        let mut acts = Acts { host: &mut host, #passed queue: &mut queue };
+        let mut acts = Acts { host: &mut host, #passed #queue_passed };
         let outcome = ROWS.start(&mut acts, observer);
         #rollback
-        let configuration = outcome?;
-        queue.clear();
+        #configuration
+        #queue_clear
         #clear
-        Ok(Self { configuration, queue, #kept host })
+        #machine
     };
-    let result = quote!(Result<Self, runtime::StepError>);
+    let initial = if facts.is_plain {
+        "state"
+    } else {
+        "configuration"
+    };
+    let [begun, given] = ["", " with that context"].map(|with| {
+        docs::doc(&format!(
+            "A machine in its initial {initial}{with}, its entry actions carried out."
+        ))
+    });
     if fields.is_none() {
         return quote! {
-            /// A machine in its initial configuration, its entry actions carried out.
+            #begun
             #errors
             pub fn new(host: H) -> #result {
                 Self::new_observed(host, &mut ())
@@ -193,7 +224,7 @@ fn start(
     quote! {
         #initial
 
-        /// A machine in its initial configuration with that context, its entry actions carried out.
+        #given
         #errors
         pub fn with_context(host: H, context: Context) -> #result {
             Self::with_context_observed(host, context, &mut ())
@@ -207,6 +238,43 @@ fn start(
             observer: &mut O,
         ) -> #result {
             #body
+        }
+    }
+}
+
+/// How the constructors end.
+struct Starts {
+    can_fail: bool,
+    /// What their docs end with.
+    docs: TokenStream,
+    result: TokenStream,
+}
+
+impl Starts {
+    fn new(facts: &Facts<'_>) -> Self {
+        let can_fail = !(facts.is_plain && facts.starts_at_rest);
+        if !can_fail {
+            return Self {
+                can_fail,
+                docs: quote!(#[must_use]),
+                result: quote!(Self),
+            };
+        }
+        let failure = if facts.is_plain {
+            "The machine doesn't come to rest within the limit of microsteps."
+        } else {
+            "The machine doesn't come to rest within the limit of microsteps, or an assignment has no value."
+        };
+        let failure = docs::doc(failure);
+        Self {
+            can_fail,
+            docs: quote! {
+                ///
+                /// # Errors
+                ///
+                #failure
+            },
+            result: quote!(Result<Self, runtime::StepError>),
         }
     }
 }
