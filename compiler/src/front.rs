@@ -4,7 +4,9 @@
 
 pub mod definition;
 pub mod expression;
+pub mod label;
 pub mod markdown;
 pub mod mermaid;
 pub mod scxml;
+pub mod words;
 mod yaml;

@@ -197,12 +197,21 @@ pub struct Transition {
     pub internal: bool,
     /// Whether the spec doesn't say it: the way out that a dead end gets, the two ways back from an invoked workflow.
     pub implied: bool,
-    /// Its label as written in the diagram.
-    pub label: Option<Spanned<String>>,
+    /// Its label in the diagram.
+    pub label: Option<Label>,
     /// Description for people.
     pub description: Option<String>,
     /// Keys of the definition that only hosts read: approval.
     pub meta: Meta,
+}
+
+/// A transition's label in the diagram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The whole text.
+    pub text: Spanned<String>,
+    /// The text between its brackets, if it has some.
+    pub guard: Option<String>,
 }
 
 /// What must hold for a transition.

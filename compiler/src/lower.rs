@@ -10,23 +10,20 @@
 mod boundary;
 mod context;
 mod definition;
-mod delay;
 mod diagram;
 mod draft;
+mod event;
 mod expression;
 mod fields;
 mod finish;
 mod guard;
-mod label;
 mod messages;
 pub mod scxml;
 mod spec;
 mod target;
+mod transition;
 mod trigger;
 mod types;
-mod wildcard;
-mod wording;
-pub mod words;
 
 pub use spec::Spec;
 
@@ -53,7 +50,7 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
             if let Some(definition) = definition {
                 definition::overlay(definition, &mut draft, &mut context);
             }
-            guard::settle_labels(&mut draft, &mut context);
+            guard::resolve_label_guards(&mut draft, &mut context);
             boundary::close_dead_ends(&mut draft, &mut context);
         }
         (None, Some(definition)) => definition::build(definition, &mut draft, &mut context),
@@ -66,12 +63,12 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
         context.diags.push(no_state(spec.span));
     }
     boundary::open_scopes(&mut draft, &mut context);
-    trigger::settle(&mut draft, context.diags);
+    trigger::resolve_triggers(&mut draft, context.diags);
     let mut interrupts = Vec::new();
     if let Some(definition) = &spec.definition {
-        wildcard::note_declared(definition, &mut draft);
+        trigger::intern_matching_events(definition, &mut draft);
         definition::add_declarations(definition, &mut draft, &mut context);
-        wildcard::settle(&mut draft, &mut context);
+        trigger::expand_patterns(&mut draft, &mut context);
         definition::add_event_references(definition, &mut draft, &mut context);
         interrupts = self::interrupts(spec, &draft, &mut context);
     }
@@ -81,12 +78,6 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
     types::settle(&mut machine, comparisons.into_values(), &mut context);
     context::check(&context.fields, context.diags);
     machine
-}
-
-/// The guard as its author wrote it in a label, if the label has one.
-pub(crate) fn guard_words(label: &str) -> Option<String> {
-    let guard = label::parse(label, |_| true).guard?;
-    label.get(guard).map(str::to_owned)
 }
 
 type FoundInterrupt = (Spanned<String>, String, Option<StateIndex>);

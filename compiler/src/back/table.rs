@@ -202,7 +202,10 @@ impl Writer {
         put(
             &mut meta,
             "label",
-            transition.label.as_ref().map(|label| label.value.clone()),
+            transition
+                .label
+                .as_ref()
+                .map(|label| label.text.value.clone()),
         );
         let triggers = transition
             .triggers

@@ -46,5 +46,5 @@ mod tests;
 mod written;
 
 pub use parse::{Parsed, parse};
-pub use prose::{Reading, mended, read};
+pub use prose::{GuardText, Reading, mended, read};
 pub use written::Written;

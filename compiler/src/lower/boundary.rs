@@ -12,9 +12,9 @@ use super::draft::{
 use super::messages::{history_with_two_defaults, initial_outside_scope};
 use super::spec::Context;
 use super::trigger::end_event;
-use super::words::word_key;
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::definition::ast::Kind;
+use crate::front::words::word_key;
 use crate::source::{Span, Spanned};
 
 /// Gives dead ends of a diagram their way out.

@@ -15,8 +15,8 @@ use super::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, Sta
 use super::messages::{duplicate_state, initial_outside_scope};
 use super::spec::Context;
 use super::target::{Found, find, find_one};
-use super::wildcard::is_pattern;
-use super::wording;
+use super::transition::{delay_trigger, event_trigger};
+use super::trigger::is_pattern;
 use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
 use crate::front::definition::messages::missing_key;
 use crate::source::Spanned;
@@ -28,7 +28,7 @@ pub(super) fn note_spellings(definition: &Definition, draft: &mut Draft) {
     let mut note = |name: &str| {
         draft
             .spellings
-            .entry(super::words::word_key(name))
+            .entry(crate::front::words::word_key(name))
             .or_insert_with(|| name.to_owned());
     };
     definition
@@ -176,7 +176,7 @@ impl<'d> Build<'_, '_, 'd> {
         }
         for delay in &state.after {
             let diags = &mut *self.context.diags;
-            if let Some(trigger) = wording::delay_key(index, &delay.name, self.draft, diags) {
+            if let Some(trigger) = delay_trigger(index, &delay.name, self.draft, diags) {
                 self.branches(&delay.value, index, &trigger);
             }
         }
@@ -197,7 +197,7 @@ impl<'d> Build<'_, '_, 'd> {
 
     fn on(&mut self, on: &'d [Named<Vec<Branch>>], source: StateIndex) {
         for named in on {
-            let trigger = wording::event_key(&named.name, self.draft, self.context.diags);
+            let trigger = event_trigger(&named.name, self.draft, self.context.diags);
             self.branches(&named.value, source, &trigger);
         }
     }

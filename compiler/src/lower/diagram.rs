@@ -4,6 +4,7 @@
 //! description becomes a title, an action or an internal transition. What names mean (which body owns a state, what a
 //! missing label triggers) is settled afterwards, when the whole diagram has been seen.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 mod branches;
@@ -17,15 +18,16 @@ mod scope;
 use super::draft::{Draft, DraftInitial, DraftTransition, ROOT, StateIndex};
 use super::messages::{acting_history, history_of_the_root};
 use super::spec::Context;
-use super::wording::{missing_slash, unnamed_action};
-use super::words::composed;
-use super::{label, wording};
+use super::transition::{apply_label, intern_actions};
 use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::Kind;
+use crate::front::label::ast::{Description, DescriptionKind, Flaw, Item, Label, Parts};
+use crate::front::label::{missing_slash, unnamed_action};
 use crate::front::mermaid::ast::{
     Body, Declaration, Diagram, Endpoint, EndpointKind, Statement, StatementKind, Transition,
 };
 use crate::front::mermaid::{ast, entity};
+use crate::front::words::composed;
 use crate::ir::Direction;
 use crate::source::{Span, Spanned};
 use choice::Beginning;
@@ -74,7 +76,7 @@ pub(super) fn add(diagram: &Diagram, draft: &mut Draft, context: &mut Context<'_
     drawn
 }
 
-struct Walk<'w, 'c> {
+struct Walk<'w, 'c, 'd> {
     draft: &'w mut Draft,
     context: &'w mut Context<'c>,
     claims: Claims,
@@ -84,10 +86,10 @@ struct Walk<'w, 'c> {
     pseudo: BTreeMap<String, ast::Stereotype>,
     histories: Histories,
     /// Every `[*] -->`.
-    beginnings: Vec<Beginning>,
+    beginnings: Vec<Beginning<'d>>,
 }
 
-impl Walk<'_, '_> {
+impl<'d> Walk<'_, '_, 'd> {
     fn find_pseudo(&mut self, body: &Body) {
         for statement in &body.statements {
             let StatementKind::Declaration(declaration) = &statement.kind else {
@@ -110,20 +112,20 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn statements(&mut self, statements: &[Statement], scope: StateIndex) {
+    fn statements(&mut self, statements: &'d [Statement], scope: StateIndex) {
         for statement in statements {
             self.statement(statement, scope);
         }
     }
 
-    fn statement(&mut self, statement: &Statement, scope: StateIndex) {
+    fn statement(&mut self, statement: &'d Statement, scope: StateIndex) {
         let span = statement.span;
         match &statement.kind {
             StatementKind::Mention(endpoint) => {
                 self.endpoint(endpoint, scope, true, span);
             }
-            StatementKind::Description { state, text } => {
-                self.description(state, text, scope, span)
+            StatementKind::Description { state, description } => {
+                self.description(state, description, scope, span);
             }
             StatementKind::Transition(transition) => self.transition(transition, scope, span),
             StatementKind::Declaration(declaration) => self.declaration(declaration, scope, span),
@@ -216,7 +218,7 @@ impl Walk<'_, '_> {
         state
     }
 
-    fn declaration(&mut self, declaration: &Declaration, scope: StateIndex, span: Span) {
+    fn declaration(&mut self, declaration: &'d Declaration, scope: StateIndex, span: Span) {
         let id = &declaration.id;
         let state = self.mention(&id.value, id.span, scope, true, span);
         if let Some(title) = declaration
@@ -253,86 +255,79 @@ impl Walk<'_, '_> {
     fn description(
         &mut self,
         state: &Endpoint,
-        text: &Spanned<String>,
+        description: &Description,
         scope: StateIndex,
         span: Span,
     ) {
+        let text = &description.text;
         let Some(index) = self.endpoint(state, scope, true, span) else {
             return;
         };
-        if self.cannot_act(index, text) {
+        if self.refuse_actions(index, description) {
             return;
         }
-        for (keyword, entry) in [("entry", true), ("exit", false)] {
-            let rest = text.value.strip_prefix(keyword).map(str::trim_start);
-            let Some(rest) = rest else { continue };
-            if let Some(list) = rest.strip_prefix('/') {
-                self.state_actions(index, text, list, entry);
+        let label = match &description.kind {
+            DescriptionKind::Actions { entry, items } => {
+                self.state_actions(index, *entry, items);
                 return;
             }
-            if rest.ends_with("()") && text.value.len() > keyword.len() + rest.len() {
-                let slash = wording::part(text, keyword.len()..keyword.len());
-                let diagnostic = missing_slash(keyword, text.span, slash);
+            DescriptionKind::MissingSlash { keyword, slash } => {
+                let diagnostic = missing_slash(keyword, text.span, *slash);
                 self.context.diags.push(diagnostic);
                 return;
             }
-        }
-        let label = label::parse(&text.value, |name| self.context.declares_action(name));
-        if label.actions.is_empty() {
-            let same = EndpointKind::Id(text.value.clone()) == state.target;
-            if !same {
+            DescriptionKind::Label(label) => label,
+        };
+        let parts = label.parts(|name| self.context.declares_action(name));
+        if parts.actions.is_empty() {
+            if EndpointKind::Id(text.value.clone()) != state.target {
                 self.title(index, text);
             }
             return;
         }
         let mut transition = DraftTransition::new(span, index, None);
         transition.internal = true;
-        wording::apply(&mut transition, text, &label, self.draft, self.context);
+        apply_label(&mut transition, label, parts, self.draft, self.context);
         self.draft.transitions.push(transition);
     }
 
-    /// Whether actions are written on what is no state; that is told.
-    fn cannot_act(&mut self, state: StateIndex, text: &Spanned<String>) -> bool {
+    /// Refuses actions on a pseudo-state or a history. Returns whether there are some.
+    fn refuse_actions(&mut self, state: StateIndex, description: &Description) -> bool {
         let drafted = self.draft.get(state);
         let is_history = drafted.kind == Some(Kind::History);
         if drafted.pseudo.is_none() && !is_history {
             return false;
         }
-        let label = label::parse(&text.value, |name| self.context.declares_action(name));
-        let acts = |keyword| {
-            let rest = text.value.strip_prefix(keyword).map(str::trim_start);
-            rest.is_some_and(|rest| rest.starts_with('/'))
+        let acts = match &description.kind {
+            DescriptionKind::Actions { .. } => true,
+            DescriptionKind::MissingSlash { .. } => false,
+            DescriptionKind::Label(label) => {
+                let parts = label.parts(|name| self.context.declares_action(name));
+                !parts.actions.is_empty()
+            }
         };
-        let acts = acts("entry") || acts("exit") || !label.actions.is_empty();
         if acts {
+            let span = description.text.span;
             let diagnostic = match drafted.pseudo {
-                Some(pseudo) => acting_pseudo_state(&drafted.id, pseudo, text.span),
-                None => acting_history(&drafted.id, text.span),
+                Some(pseudo) => acting_pseudo_state(&drafted.id, pseudo, span),
+                None => acting_history(&drafted.id, span),
             };
             self.context.diags.push(diagnostic);
         }
         acts
     }
 
-    /// The actions behind `entry /` or `exit /`.
-    fn state_actions(
-        &mut self,
-        state: StateIndex,
-        text: &Spanned<String>,
-        list: &str,
-        entry: bool,
-    ) {
-        let offset = text.value.len() - list.len();
-        for (name, range) in wording::action_names(list) {
-            let place = wording::part(text, offset + range.start..offset + range.end);
-            let written = list.get(range).unwrap_or("");
-            let bare = written.strip_suffix("()").unwrap_or(written);
-            // A sign of the grammar inside a name: two lists on one line, a comma forgotten, a guard.
-            if bare.contains(['/', '(', ')', '[', ']']) {
-                self.context.diags.push(unnamed_action(written, place));
-                continue;
-            }
-            let action = self.draft.intern_action(&name, place);
+    /// Adds the actions after `entry /` or `exit /`.
+    fn state_actions(&mut self, state: StateIndex, entry: bool, items: &[Item]) {
+        for item in items {
+            let name = match item {
+                Item::Action(name) => name,
+                Item::Unnamed(text) => {
+                    self.context.diags.push(unnamed_action(text));
+                    continue;
+                }
+            };
+            let action = self.draft.intern_action(&name.value, name.span);
             let state = self.draft.get_mut(state);
             let actions = if entry {
                 &mut state.entry
@@ -343,28 +338,26 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn transition(&mut self, arrow: &Transition, scope: StateIndex, span: Span) {
-        let label_text = arrow.label.as_ref().filter(|label| !label.value.is_empty());
-        let label = label_text
-            .map(|text| label::parse(&text.value, |name| self.context.declares_action(name)));
+    fn transition(&mut self, arrow: &'d Transition, scope: StateIndex, span: Span) {
+        let label = arrow.label.as_ref();
+        let label = label.filter(|label| !label.text.value.is_empty());
         let from_star = arrow.source.target == EndpointKind::Star;
         let to_star = arrow.target.target == EndpointKind::Star;
         if from_star {
             let Some(target) = self.endpoint(&arrow.target, scope, true, span) else {
                 return;
             };
-            let text = label_text.cloned();
             self.beginnings.push(Beginning {
                 scope,
                 target,
-                label: text,
+                label,
                 span,
             });
-            self.begin(scope, target, label_text.zip(label.as_ref()), span);
+            self.begin(scope, target, label, span);
             return;
         }
         let Some(source) = self.endpoint(&arrow.source, scope, true, span) else {
-            // Of nothing's history; the other end is still a state.
+            // A history of nothing; the other end is still a state.
             let _ = self.endpoint(&arrow.target, scope, false, span);
             return;
         };
@@ -377,49 +370,41 @@ impl Walk<'_, '_> {
             target
         };
         if self.draft.get(source).kind == Some(Kind::History) {
-            self.begin(source, target, label_text.zip(label.as_ref()), span);
+            self.begin(source, target, label, span);
             return;
         }
         let mut transition = DraftTransition::new(span, source, Some(target));
-        if let (Some(text), Some(mut label)) = (label_text, label) {
-            self.forget_trigger(source, text, &mut label);
-            wording::apply(&mut transition, text, &label, self.draft, self.context);
+        if let Some(label) = label {
+            let parts = self.label_parts(source, label);
+            apply_label(&mut transition, label, &parts, self.draft, self.context);
         }
         self.draft.transitions.push(transition);
     }
 
-    /// A fork and a join wait for no event: what a label says of one is told, and not read.
-    fn forget_trigger(
-        &mut self,
-        source: StateIndex,
-        text: &Spanned<String>,
-        label: &mut label::Label,
-    ) {
+    /// Returns the parts of a label. A fork and a join wait for no event: its trigger is reported there, and left out.
+    fn label_parts<'l>(&mut self, source: StateIndex, label: &'l Label) -> Cow<'l, Parts> {
+        let parts = label.parts(|name| self.context.declares_action(name));
         let pseudo = self.draft.get(source).pseudo;
         let waits_never = matches!(pseudo, Some(ast::Stereotype::Fork | ast::Stereotype::Join));
-        let trigger = std::mem::take(&mut label.trigger);
-        if !waits_never || trigger == label::Trigger::Missing {
-            label.trigger = trigger;
-            return;
+        if !waits_never || parts.trigger.is_none() {
+            return Cow::Borrowed(parts);
         }
         let word = pseudo.map_or("", ast::Stereotype::word);
         let id = &self.draft.get(source).id;
-        let diagnostic = unread_label(word, id, text.span);
+        let diagnostic = unread_label(word, id, label.text.span);
         self.context.diags.push(diagnostic);
+        let mut parts = parts.clone();
+        parts.trigger = None;
+        parts
+            .flaws
+            .retain(|flaw| !matches!(flaw, Flaw::MisplacedGuard { .. }));
+        Cow::Owned(parts)
     }
 
-    /// Leads to a state where a scope, or the memory of one, begins. A label there is a description, or actions behind
-    /// ` / `.
-    fn begin(
-        &mut self,
-        scope: StateIndex,
-        target: StateIndex,
-        label: Option<(&Spanned<String>, &label::Label)>,
-        span: Span,
-    ) {
-        let actions = label.map_or_else(Vec::new, |(text, label)| {
-            wording::actions(text, label, self.draft)
-        });
+    /// Begins a scope, or a history, at a state. A label there is a description, or actions after ` / `.
+    fn begin(&mut self, scope: StateIndex, target: StateIndex, label: Option<&Label>, span: Span) {
+        let parts = label.map(|label| label.parts(|name| self.context.declares_action(name)));
+        let actions = parts.map_or_else(Vec::new, |parts| intern_actions(parts, self.draft));
         self.draft.get_mut(scope).initials.push(DraftInitial {
             span,
             targets: vec![target],

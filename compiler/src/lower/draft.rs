@@ -5,12 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::words::{composed, word_key};
 use crate::arena::{Arena, Handle};
 use crate::front::definition::ast::Kind;
+use crate::front::expression::GuardText;
 use crate::front::mermaid::ast::Stereotype;
+use crate::front::words::{composed, word_key};
 use crate::ir::{
-    Action, ActionKind, Event, EventKind, Field, Guard, HostGuard, Meta, Timer, Type, Verdict,
+    Action, ActionKind, Event, EventKind, Field, Guard, HostGuard, Label, Meta, Timer, Type,
+    Verdict,
 };
 use crate::source::{Span, Spanned};
 
@@ -35,6 +37,8 @@ pub(super) struct Draft {
     events_by_words: BTreeMap<String, Handle<Event>>,
     /// How the definition spells events, by their words.
     pub(super) spellings: BTreeMap<String, String>,
+    /// The texts between the brackets of labels.
+    pub(super) guard_texts: Arena<GuardText>,
     /// The guards of the host.
     pub(super) guards: Arena<HostGuard>,
     guards_by_name: BTreeMap<String, Handle<HostGuard>>,
@@ -123,12 +127,13 @@ pub(super) struct DraftTransition {
     pub(super) implied: bool,
     pub(super) trigger: DraftTrigger,
     pub(super) guard: Option<Spanned<Guard>>,
-    /// The words between the brackets of its label, and of the choices on its way: all must hold. They become the guard unless a definition says another.
-    pub(super) guard_words: Vec<Spanned<String>>,
+    /// The texts between the brackets of its label, and of the choices on its way: all must hold. They become the guard
+    /// unless a definition says another.
+    pub(super) label_guards: Vec<Handle<GuardText>>,
     /// Whether its guard is `else`: it comes behind its siblings of the same event.
     pub(super) otherwise: bool,
     pub(super) actions: Vec<Handle<Action>>,
-    pub(super) label: Option<Spanned<String>>,
+    pub(super) label: Option<Label>,
     pub(super) description: Option<String>,
     pub(super) meta: Meta,
 }
@@ -585,7 +590,7 @@ impl DraftTransition {
             implied: false,
             trigger: DraftTrigger::Missing,
             guard: None,
-            guard_words: Vec::new(),
+            label_guards: Vec::new(),
             otherwise: false,
             actions: Vec::new(),
             label: None,

@@ -1,15 +1,17 @@
 //! Guards: names, comparisons and texts become [`Guard`]s of the IR.
 //!
 //! A text is the name of a declared guard, else a name alone (a field that is declared, or a question to the host), else
-//! what [`read`] makes of it: an expression, or prose, which is a question to the host.
+//! what [`GuardText::classify`] makes of it: an expression, or prose, which is a question to the host.
 
 use super::draft::{Comparison, Draft};
-use super::messages::{empty_guard, guard_differs_from_drawn};
+use super::messages::guard_differs_from_drawn;
 use super::spec::Context;
-use super::words::{is_identifier, slug};
+use crate::arena::Arena;
 use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::front::definition::ast::{self, GuardUse};
-use crate::front::expression::{Reading, Written, read};
+use crate::front::expression::{GuardText, Reading, Written};
+use crate::front::label::empty_guard;
+use crate::front::words::{is_identifier, slug};
 use crate::ir::{Constant, Expression, ExpressionKind, Guard};
 use crate::source::{Span, Spanned, narrow};
 
@@ -24,33 +26,37 @@ const MAX_ALL_PARTS: usize = 1 << 19;
 /// Deepest nesting of one guard, named guards written out. Unit: levels. Why: later stages and engines recurse over it.
 const MAX_NESTING: usize = 256;
 
-/// Gives each transition with words between the brackets of its label the guard that they mean. Where the definition has
-/// said what guards it, prose and expressions are its words for people; a name must name the same guard.
-pub(super) fn settle_labels(draft: &mut Draft, context: &mut Context<'_>) {
-    note_asked(draft, context);
+/// Gives each transition with text between the brackets of its label the guard that it means.
+///
+/// Where the definition guards the transition, prose and expressions in the label are words for people; a name must name
+/// the same guard.
+pub(super) fn resolve_label_guards(draft: &mut Draft, context: &mut Context<'_>) {
+    let texts = std::mem::take(&mut draft.guard_texts);
+    note_asked_names(draft, &texts, context);
     for index in 0..draft.transitions.len() {
         let Some(transition) = draft.transitions.get_mut(index) else {
             continue;
         };
-        let all = std::mem::take(&mut transition.guard_words);
-        let Some(words) = all.first().cloned() else {
+        let labels: Vec<&GuardText> = std::mem::take(&mut transition.label_guards)
+            .into_iter()
+            .map(|text| texts.at(text))
+            .collect();
+        let Some(words) = labels.first().map(|label| label.text()) else {
             continue;
         };
-        let defined = draft
-            .transitions
-            .get(index)
-            .and_then(|transition| transition.guard.clone());
+        let defined = transition.guard.clone();
         let is_name = is_identifier(&words.value) || context.declared_guard(&words.value).is_some();
-        if defined.is_some() && (!is_name || all.len() > 1) {
+        if defined.is_some() && (!is_name || labels.len() > 1) {
             continue;
         }
-        let Some(drawn) = of_labels(&all, draft, context) else {
+        let Some(drawn) = label_guard(&labels, draft, context) else {
             continue;
         };
         match defined {
-            Some(defined) if defined.value != drawn => context
-                .diags
-                .push(guard_differs_from_drawn(defined.span, &words)),
+            Some(defined) if defined.value != drawn => {
+                let diagnostic = guard_differs_from_drawn(defined.span, words);
+                context.diags.push(diagnostic);
+            }
             Some(_) => {}
             None => {
                 if let Some(transition) = draft.transitions.get_mut(index) {
@@ -62,43 +68,33 @@ pub(super) fn settle_labels(draft: &mut Draft, context: &mut Context<'_>) {
 }
 
 /// Notes the names that stand alone between brackets, so that they mean the same inside an expression.
-fn note_asked(draft: &Draft, context: &mut Context<'_>) {
-    let words = draft.transitions.iter();
-    for words in words.flat_map(|transition| &transition.guard_words) {
-        let name = negated(&words.value).unwrap_or(&words.value);
+fn note_asked_names(draft: &Draft, texts: &Arena<GuardText>, context: &mut Context<'_>) {
+    let used = draft.transitions.iter();
+    for &text in used.flat_map(|transition| &transition.label_guards) {
+        let text = &texts.at(text).text().value;
+        let name = negated(text).unwrap_or(text);
         if is_identifier(name) {
             context.asked.insert(name.to_owned());
         }
     }
 }
 
-/// The guards on a transition's way: all must hold.
-fn of_labels(
-    all: &[Spanned<String>],
+/// Returns the guard that the texts in the labels on a transition's way mean: all must hold.
+fn label_guard(
+    labels: &[&GuardText],
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) -> Option<Guard> {
-    let mut guards: Vec<Guard> = Vec::with_capacity(all.len());
-    for words in all {
-        guards.extend(of_label(words, draft, context));
+    let strict = context.declared_guards().next().is_some();
+    let asked = Asked { strict, name: None };
+    let mut guards: Vec<Guard> = Vec::with_capacity(labels.len());
+    for label in labels {
+        guards.extend(Resolver::new(draft, context).text(label, asked));
     }
     match guards.len() {
         0 | 1 => guards.pop(),
         _ => Some(Guard::All(guards)),
     }
-}
-
-/// The guard between the brackets of a label: the name of a declared guard, an expression, or a question to
-/// the host.
-fn of_label(
-    words: &Spanned<String>,
-    draft: &mut Draft,
-    context: &mut Context<'_>,
-) -> Option<Guard> {
-    let strict = context.declared_guards().next().is_some();
-    let written = Written::in_label(words, context.sources);
-    let asked = Asked { strict, name: None };
-    Resolver::new(draft, context).text(&words.value, &written, asked)
 }
 
 /// The guards of a branch: all must hold.
@@ -161,12 +157,12 @@ impl<'r, 'c> Resolver<'r, 'c> {
         let text = Spanned::new(text.to_owned(), span);
         let written = Written::in_json(&text, self.context.sources);
         let asked = Asked { strict: true, name };
-        self.text(&text.value, &written, asked)
+        self.text(&GuardText::new(text, &written), asked)
     }
 
     /// A name or a text.
-    fn text(&mut self, text: &str, written: &Written, asked: Asked<'_>) -> Option<Guard> {
-        let span = written.whole();
+    fn text(&mut self, guard: &GuardText, asked: Asked<'_>) -> Option<Guard> {
+        let (text, span) = (guard.text().value.as_str(), guard.text().span);
         if let Some(declared) = self.context.declared_guard(text) {
             return self.declared(declared, span);
         }
@@ -195,7 +191,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
                 || self.context.declared_guard(name).is_some()
                 || self.context.asked.contains(name)
         };
-        match read(written, known) {
+        match guard.classify(known) {
             Reading::Expression(expression) => self.truth(&expression),
             Reading::Broken(problems) => {
                 self.context.diags.append(problems);

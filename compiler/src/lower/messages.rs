@@ -273,25 +273,3 @@ pub(super) fn initial_differs_from_drawn(
         .note(WHY)
         .help("remove `initial`, or change the diagram")
 }
-
-pub(super) fn empty_guard(span: Span) -> Diagnostic {
-    Diagnostic::new(Code::BrokenLabel, span, "these brackets hold no guard")
-        .label("expected a name or a condition")
-        .help("write a guard, such as `[ready]`, or remove the brackets")
-}
-
-pub(super) fn actions_without_event(span: Span) -> Diagnostic {
-    Diagnostic::new(Code::BrokenLabel, span, "no event triggers these actions")
-        .label("has actions, but neither an event nor a guard")
-        .help("write `event / action()`, or `entry / action` and `exit / action`")
-}
-
-/// A guard that isn't closed. `end`: where its closing bracket belongs; `None` where it holds nothing.
-pub(super) fn unclosed_guard(bracket: Span, end: Option<Span>) -> Diagnostic {
-    let diagnostic = Diagnostic::new(Code::BrokenLabel, bracket, "this bracket isn't closed")
-        .label("a guard begins here");
-    match end {
-        Some(end) => diagnostic.fix(Applicability::Unsafe, "close it", end, "]"),
-        None => diagnostic.help("write a guard, such as `[ready]`, or remove the bracket"),
-    }
-}

@@ -22,10 +22,10 @@ mod targets;
 
 use std::collections::BTreeMap;
 
-use super::words::composed;
 use crate::arena::{Arena, Handle};
 use crate::diag::Diags;
 use crate::front::scxml::ast::{self, Document};
+use crate::front::words::composed;
 use crate::ir::{Action, Event, Field, HostGuard, Machine, Meta, Parts, State, Timer, Transition};
 use crate::source::{FileId, Span, Spanned};
 

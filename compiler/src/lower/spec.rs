@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fields::Fields;
-use super::words::composed;
 use crate::diag::Diags;
 use crate::front::definition::ast::{Definition, Guard, Named};
 use crate::front::markdown::document::{Heading, Instructions};
 use crate::front::mermaid::ast::Diagram;
+use crate::front::words::composed;
 use crate::source::{FileId, Sources, Span, Spanned};
 
 /// The parts of one machine, as its front ends read them.

@@ -11,12 +11,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::draft::{Draft, DraftTrigger, StateIndex};
-use super::messages::actions_without_event;
-use super::wording;
-use super::words::{is_identifier, slug};
+use super::event::{intern_named_event, intern_prose_event};
+use super::messages::pattern_without_events;
+use super::spec::Context;
+use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
-use crate::front::definition::ast::Kind;
-use crate::ir::EventKind;
+use crate::front::definition::ast::{Definition, Kind};
+use crate::front::label::actions_without_event;
+use crate::front::words::{is_identifier, slug, word_key};
+use crate::ir::{Event, EventKind};
 use crate::source::{Span, Spanned};
 
 /// The event of a transition without a label, by where it leads.
@@ -47,8 +50,8 @@ pub(super) fn end_event(draft: &Draft, source: StateIndex, scope: StateIndex) ->
 }
 
 /// Gives every transition its events.
-pub(super) fn settle(draft: &mut Draft, diags: &mut Diags) {
-    settle_comments(draft, diags);
+pub(super) fn resolve_triggers(draft: &mut Draft, diags: &mut Diags) {
+    resolve_comments(draft, diags);
     for index in 0..draft.transitions.len() {
         let Some(transition) = draft.transitions.get(index) else {
             continue;
@@ -98,13 +101,13 @@ pub(super) fn completes(draft: &Draft, state: StateIndex) -> bool {
 fn completion(draft: &mut Draft, state: StateIndex, span: Span) -> DraftTrigger {
     let id = format!("done.state.{}", draft.get(state).id);
     // The state's handle in the IR isn't known yet; `finish` puts it in.
-    let kind = EventKind::Completion(crate::arena::Handle::at(state));
+    let kind = EventKind::Completion(Handle::at(state));
     DraftTrigger::Events(vec![draft.intern_engine_event(&id, kind, span)])
 }
 
 /// `event (text)`: the parenthesis is a comment, unless dropping it gives one source the same event with different
 /// targets; then each of those labels keeps it.
-fn settle_comments(draft: &mut Draft, diags: &mut Diags) {
+fn resolve_comments(draft: &mut Draft, diags: &mut Diags) {
     let targets = targets_by_event(draft);
     for index in 0..draft.transitions.len() {
         let Some(transition) = draft.transitions.get(index) else {
@@ -127,9 +130,9 @@ fn settle_comments(draft: &mut Draft, diags: &mut Diags) {
             name.clone()
         };
         let event = if is_identifier(&text.value) {
-            Some(wording::event(&text.value, text.span, draft, diags))
+            Some(intern_named_event(&text.value, text.span, draft, diags))
         } else {
-            wording::prose_event(&text, draft, diags)
+            intern_prose_event(&text, draft, diags)
         };
         let id = event
             .map_or("", |event| draft.events.at(event).id.as_str())
@@ -178,6 +181,83 @@ fn targets_by_event(draft: &Draft) -> BTreeMap<(StateIndex, String), BTreeSet<Ve
         }
     }
     targets
+}
+
+/// Interns the events that a definition declares and that only patterns name.
+pub(super) fn intern_matching_events(definition: &Definition, draft: &mut Draft) {
+    let patterns: Vec<String> = patterns(draft).collect();
+    for event in &definition.events {
+        let name = &event.name.value;
+        if patterns.iter().any(|pattern| matches(pattern, name)) {
+            draft.intern_event(name, event.name.span);
+        }
+    }
+}
+
+/// Returns whether the name of an event is a pattern: `job.*`, `*`.
+pub(super) fn is_pattern(name: &str) -> bool {
+    name == "*" || name.ends_with(".*")
+}
+
+/// Returns whether a pattern matches an event.
+pub(super) fn matches(pattern: &str, event: &str) -> bool {
+    let Some(prefix) = pattern.strip_suffix('*') else {
+        return false;
+    };
+    let words = word_key(event);
+    match prefix.strip_suffix('.') {
+        None => true,
+        Some(prefix) => words
+            .strip_prefix(&word_key(prefix))
+            .is_some_and(|rest| rest.len() > 1 && rest.starts_with('.')),
+    }
+}
+
+fn patterns(draft: &Draft) -> impl Iterator<Item = String> + '_ {
+    let triggers = draft.transitions.iter().map(|it| &it.trigger);
+    triggers.filter_map(|trigger| match trigger {
+        DraftTrigger::Pattern(pattern) => Some(pattern.value.clone()),
+        _ => None,
+    })
+}
+
+/// Gives every transition with a pattern its events: those of the machine that begin so.
+///
+/// The engine's own events (`done.state.…`, `after.…`, `error.…`) are none of them. An event that an earlier transition of
+/// the same state takes without a guard is left out: it would never get there.
+pub(super) fn expand_patterns(draft: &mut Draft, context: &mut Context<'_>) {
+    let named = draft.events.iter();
+    let named: Vec<(Handle<Event>, String)> = named
+        .filter(|(_, event)| event.kind == EventKind::Named)
+        .map(|(handle, event)| (handle, event.id.clone()))
+        .collect();
+    let mut taken: BTreeSet<(usize, Handle<Event>)> = BTreeSet::new();
+    for index in 0..draft.transitions.len() {
+        let Some(transition) = draft.transitions.get_mut(index) else {
+            continue;
+        };
+        let source = transition.source;
+        if let DraftTrigger::Pattern(pattern) = &transition.trigger {
+            let own = named.iter().filter(|(_, id)| matches(&pattern.value, id));
+            let events: Vec<Handle<Event>> = own
+                .map(|&(event, _)| event)
+                .filter(|&event| !taken.contains(&(source, event)))
+                .collect();
+            if events.is_empty() && !context.broken {
+                let known = named.iter().map(|(_, id)| id.as_str());
+                let diagnostic = pattern_without_events(pattern, known);
+                context.diags.push(diagnostic);
+            }
+            transition.trigger = DraftTrigger::Events(events);
+        }
+        if let (DraftTrigger::Events(events), None) = (&transition.trigger, &transition.guard) {
+            taken.extend(events.iter().map(|&event| (source, event)));
+        }
+    }
+    // One that is left with no event would be taken at once.
+    draft
+        .transitions
+        .retain(|it| !matches!(&it.trigger, DraftTrigger::Events(events) if events.is_empty()));
 }
 
 fn completion_without_final(id: &str, event: &str, span: Span) -> Diagnostic {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::arena::Handle;
 use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::front::words::word_key;
 use crate::ir::{Machine, State, StateKind};
-use crate::lower::words::word_key;
 use crate::source::Span;
 
 /// Shortest name that is compared letter by letter. Unit: characters. Why: short names are near each other by nature.

@@ -117,8 +117,8 @@ fn is_line_end(statement: &StatementKind) -> bool {
 fn item(statement: &StatementKind, dividers: &mut usize) -> Item {
     match statement {
         StatementKind::Mention(endpoint) => Item::State(mention(endpoint)),
-        StatementKind::Description { state, text } => Item::State(State {
-            texts: texts([&text.value]),
+        StatementKind::Description { state, description } => Item::State(State {
+            texts: texts([&description.text.value]),
             ..mention(state)
         }),
         StatementKind::Transition(transition) => Item::Relation {
@@ -127,7 +127,7 @@ fn item(statement: &StatementKind, dividers: &mut usize) -> Item {
             label: transition
                 .label
                 .as_ref()
-                .map(|label| encode(&label.value))
+                .map(|label| encode(&label.text.value))
                 .unwrap_or_default(),
         },
         StatementKind::Declaration(declaration) => declaration_item(declaration, dividers),

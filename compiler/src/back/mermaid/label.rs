@@ -2,9 +2,8 @@
 
 use super::expression::{constant_text, expression_text, is_list};
 use crate::arena::Handle;
+use crate::front::words::is_identifier;
 use crate::ir::{Action, Event, EventKind, Guard, Machine, Transition};
-use crate::lower::guard_words;
-use crate::lower::words::is_identifier;
 use crate::pass::trigger::{delay, format_duration, is_timer_action};
 
 /// A transition's label in the language's grammar; empty for the completion of its source.
@@ -28,10 +27,8 @@ pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
         parts.push(ids.join(", "));
     }
     if let Some(guard) = &transition.guard {
-        let written = transition
-            .label
-            .as_ref()
-            .and_then(|label| guard_words(&label.value));
+        let label = transition.label.as_ref();
+        let written = label.and_then(|label| label.guard.clone());
         parts.push(format!(
             "[{}]",
             written.unwrap_or_else(|| guard_text(machine, &guard.value))

@@ -2,8 +2,8 @@
 
 use super::is_region;
 use crate::arena::Handle;
+use crate::front::words::slug;
 use crate::ir::{Machine, State, StateKind};
-use crate::lower::words::slug;
 
 /// The id as Mermaid can read it back: one with a character that ends an id is written as an identifier, one without any
 /// letter by its number.

@@ -30,7 +30,7 @@ const MAX_HEIGHT: usize = 128;
 const MAX_PARTS: usize = 2048;
 
 /// What came of a text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Parsed {
     /// The expression; `None` if anything of it couldn't be read.
     pub expression: Option<Expression>,
@@ -75,7 +75,7 @@ impl Parsed {
 /// let mut sources = Sources::new();
 /// let file = sources.add("guard", text);
 /// let span = Span { file, start: 0, end: 20 };
-/// let parsed = parse(&Written::in_label(&Spanned::new(text.to_owned(), span), &sources));
+/// let parsed = parse(&Written::in_label(&Spanned::new(text.to_owned(), span), true));
 /// let Some(Kind::And(parts)) = parsed.expression.map(|it| it.kind) else { panic!() };
 /// assert_eq!(sources.text(parts[1].span), "!paid");
 /// ```

@@ -28,7 +28,7 @@ pub enum Reading {
 /// let mut of = |text: &str| {
 ///     let file = sources.add("guard", text);
 ///     let span = Span { file, start: 0, end: text.len() as u32 };
-///     read(&Written::in_label(&Spanned::new(text.to_owned(), span), &sources), |_| false)
+///     read(&Written::in_label(&Spanned::new(text.to_owned(), span), true), |_| false)
 /// };
 /// assert!(matches!(of("attempts < 3"), Reading::Expression(_)));
 /// assert!(matches!(of("attempts = 3"), Reading::Broken(_)));
@@ -36,7 +36,42 @@ pub enum Reading {
 /// ```
 #[must_use]
 pub fn read(written: &Written, known: impl Fn(&str) -> bool) -> Reading {
-    let parsed = parse(written);
+    classify(parse(written), written.text(), known)
+}
+
+/// The text of a guard, parsed before anything is known of the declarations.
+#[derive(Clone, Debug)]
+pub struct GuardText {
+    text: Spanned<String>,
+    decoded: String,
+    parsed: Parsed,
+}
+
+impl GuardText {
+    /// Parses the text of a guard, which stands as `written` in its file.
+    #[must_use]
+    pub fn new(text: Spanned<String>, written: &Written) -> Self {
+        Self {
+            text,
+            decoded: written.text().to_owned(),
+            parsed: parse(written),
+        }
+    }
+
+    /// Returns the text as its author wrote it.
+    #[must_use]
+    pub fn text(&self) -> &Spanned<String> {
+        &self.text
+    }
+
+    /// Decides what the text is, like [`read`].
+    #[must_use]
+    pub fn classify(&self, known: impl Fn(&str) -> bool) -> Reading {
+        classify(self.parsed.clone(), &self.decoded, known)
+    }
+}
+
+fn classify(parsed: Parsed, text: &str, known: impl Fn(&str) -> bool) -> Reading {
     if parsed.is_too_large {
         return Reading::Broken(parsed.problems);
     }
@@ -49,7 +84,7 @@ pub fn read(written: &Written, known: impl Fn(&str) -> bool) -> Reading {
     match expression {
         Some(expression) if says_nothing(&expression, &known) => Reading::Prose,
         Some(expression) => Reading::Expression(expression),
-        None if is_prose(written.text(), &tokens, &known) => Reading::Prose,
+        None if is_prose(text, &tokens, &known) => Reading::Prose,
         None => Reading::Broken(problems),
     }
 }

@@ -15,7 +15,7 @@ fn label(text: &str) -> (Sources, Written) {
         start: 0,
         end: narrow(text.len()),
     };
-    let written = Written::in_label(&Spanned::new(text.to_owned(), span), &sources);
+    let written = Written::in_label(&Spanned::new(text.to_owned(), span), true);
     (sources, written)
 }
 

@@ -44,13 +44,12 @@ impl Written {
         }
     }
 
-    /// A text between the brackets of a label.
+    /// A text between the brackets of a label. `is_verbatim` tells whether it stands byte for byte in the file.
     #[must_use]
-    pub fn in_label(words: &Spanned<String>, sources: &Sources) -> Self {
+    pub fn in_label(words: &Spanned<String>, is_verbatim: bool) -> Self {
         let span = words.span;
-        let is_there = sources.text(span) == words.value;
         let (text, places) = decode_entities(&words.value);
-        let how = match (is_there, text == words.value) {
+        let how = match (is_verbatim, text == words.value) {
             (true, true) => How::Plain,
             (true, false) => How::Pieces {
                 places,

@@ -4,6 +4,7 @@
 //! resolved. What has no meaning for a machine (notes, styles, links) is kept all the same: back ends draw it, editors
 //! fold it. Texts are raw: entities and escapes are decoded by who reads them (see [`super::entity`]).
 
+use crate::front::label::ast::{Description, Label};
 use crate::source::{Span, Spanned};
 
 /// A state diagram.
@@ -44,8 +45,8 @@ pub enum StatementKind {
     Description {
         /// The state described.
         state: Endpoint,
-        /// The text behind the colon, trimmed.
-        text: Spanned<String>,
+        /// The text after the colon.
+        description: Description,
     },
     /// `a --> b : label`.
     Transition(Transition),
@@ -97,8 +98,8 @@ pub struct Transition {
     pub target: Endpoint,
     /// The arrow itself.
     pub arrow: Span,
-    /// The text behind the colon, trimmed; it may be empty.
-    pub label: Option<Spanned<String>>,
+    /// The label after the colon; its text may be empty.
+    pub label: Option<Label>,
 }
 
 /// `state …`.

@@ -106,14 +106,16 @@ impl<'d> Collector<'d> {
         for statement in &body.statements {
             match &statement.kind {
                 StatementKind::Divider if is_divided => scope = self.region(),
-                StatementKind::Description { state, text } if !text.value.is_empty() => {
+                StatementKind::Description { state, description }
+                    if !description.text.value.is_empty() =>
+                {
                     let (state, is_star) = match &state.target {
                         EndpointKind::Id(id) => (id.clone(), false),
                         EndpointKind::Star => (start_of(&scope), true),
                     };
                     self.texts.push(Text {
                         state,
-                        span: text.span,
+                        span: description.text.span,
                         is_star,
                     });
                 }

@@ -108,8 +108,9 @@ impl<'d> Mentions<'d> {
     fn statement(&mut self, statement: &'d StatementKind, site: Site<'d>) {
         match statement {
             StatementKind::Mention(state) => self.endpoint(state),
-            StatementKind::Description { state, text } => {
+            StatementKind::Description { state, description } => {
                 self.endpoint(state);
+                let text = &description.text;
                 if let EndpointKind::Id(id) = &state.target
                     && !text.value.is_empty()
                 {

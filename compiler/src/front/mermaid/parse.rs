@@ -534,6 +534,16 @@ impl<'a> Parser<'a> {
         Spanned::new(self.raw(range.clone()), self.span(range))
     }
 
+    /// Returns whether a text stands byte for byte in the file.
+    pub(super) fn is_verbatim(&self, text: &Spanned<String>) -> bool {
+        let excerpt = &self.prepared.excerpt;
+        let length = text.value.len();
+        let written = excerpt
+            .offset_of(text.span.start)
+            .and_then(|start| excerpt.text().get(start..start + length));
+        text.span.range().len() == length && written == Some(text.value.as_str())
+    }
+
     /// A state's id with its place, and a report where it holds what can't be seen.
     pub(super) fn name(&mut self, range: Range<usize>) -> Spanned<String> {
         let name = self.spanned(range);

@@ -95,13 +95,13 @@ fn write_body(body: &Body, out: &mut String) {
 fn write_statement(kind: &StatementKind, out: &mut String) {
     match kind {
         StatementKind::Mention(state) => *out += &end(state),
-        StatementKind::Description { state, text } => {
-            *out += &format!("{}: {:?}", end(state), text.value);
+        StatementKind::Description { state, description } => {
+            *out += &format!("{}: {:?}", end(state), description.text.value);
         }
         StatementKind::Transition(transition) => {
             *out += &format!("{} -> {}", end(&transition.source), end(&transition.target));
             if let Some(label) = &transition.label {
-                *out += &format!(": {:?}", label.value);
+                *out += &format!(": {:?}", label.text.value);
             }
         }
         StatementKind::Declaration(declaration) => {

@@ -7,9 +7,10 @@ use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::{ActionDeclaration, Definition, Named, State};
 use crate::ir::Event;
 use crate::lower::draft::{Draft, DraftTrigger, StateIndex};
+use crate::lower::event::intern_named_event;
+use crate::lower::expression;
 use crate::lower::messages::{unhandled_event, unknown_event};
 use crate::lower::spec::Context;
-use crate::lower::{expression, wording};
 use crate::source::Spanned;
 
 /// What the definition says of events, guards and actions as such.
@@ -81,7 +82,7 @@ fn declare_action<'c>(
     draft.actions.at_mut(handle).span = name.span;
     match &action.value {
         ActionDeclaration::Raise(event) => {
-            let raised = wording::event(&event.value, event.span, draft, context.diags);
+            let raised = intern_named_event(&event.value, event.span, draft, context.diags);
             draft.actions.at_mut(handle).kind = crate::ir::ActionKind::Raise(raised);
         }
         ActionDeclaration::Assign { fields, meta } => {

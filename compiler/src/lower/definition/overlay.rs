@@ -9,6 +9,7 @@ use super::details::{self, add_details, add_to_transition, kind_drawn};
 use super::{add_initial, invocation};
 use crate::arena::Handle;
 use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
+use crate::front::words::slug;
 use crate::ir::Event;
 use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateIndex};
 use crate::lower::messages::{
@@ -16,8 +17,8 @@ use crate::lower::messages::{
 };
 use crate::lower::spec::Context;
 use crate::lower::target::{Found, find};
-use crate::lower::words::slug;
-use crate::lower::{trigger, wildcard, wording};
+use crate::lower::transition::{delay_trigger, event_trigger};
+use crate::lower::trigger;
 
 /// Adds a definition to a diagram that was walked already.
 pub(in crate::lower) fn overlay(
@@ -165,7 +166,7 @@ fn overlay_others(
         }
     }
     for delay in &state.after {
-        let trigger = wording::delay_key(source, &delay.name, draft, context.diags);
+        let trigger = delay_trigger(source, &delay.name, draft, context.diags);
         if let Some(trigger) = trigger {
             let under = Under {
                 source,
@@ -200,7 +201,7 @@ fn settle_final(state: StateIndex, drawn: &mut Drawn, draft: &mut Draft) {
     let only_ends = leading.clone().all(|transition| {
         end_of(transition).is_some()
             && transition.trigger == DraftTrigger::Missing
-            && transition.guard_words.is_empty()
+            && transition.label_guards.is_empty()
             && transition.actions.is_empty()
     });
     if only_ends {
@@ -223,7 +224,7 @@ fn overlay_on(
     for named in on {
         let under = Under {
             source,
-            trigger: wording::event_key(&named.name, draft, context.diags),
+            trigger: event_trigger(&named.name, draft, context.diags),
             event: &named.name.value,
         };
         overlay_branches(&named.value, &under, drawn, draft, context);
@@ -384,7 +385,7 @@ fn answers(transition: &DraftTransition, trigger: &DraftTrigger, draft: &Draft) 
         DraftTrigger::Events(events) => events,
         DraftTrigger::Pattern(pattern) => {
             let matches = |event: &Handle<Event>| {
-                wildcard::matches(&pattern.value, &draft.events.at(*event).id)
+                trigger::matches(&pattern.value, &draft.events.at(*event).id)
             };
             return matches!(&transition.trigger, DraftTrigger::Events(events) if events.iter().all(matches));
         }

@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::messages::single_way;
 use crate::diag::{Code, Diagnostic, machine_too_large, quoted_list};
+use crate::front::label::ast::Label;
 use crate::front::mermaid::ast::Stereotype;
 use crate::lower::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex};
 use crate::lower::spec::Context;
+use crate::lower::transition::apply_label;
 use crate::lower::trigger::completes;
-use crate::lower::{label, wording};
-use crate::source::{Span, Spanned};
+use crate::source::Span;
 
 /// Most transitions once choices are written into what leads to them, with the guards on their way. Unit: transitions and
 /// guards. Why: the runtime's limit; a chain of choices doubles them at each.
@@ -95,7 +96,8 @@ impl Choosing {
             }
             let guards: Vec<&str> = branches
                 .iter()
-                .filter_map(|branch| Some(branch.guard_words.first()?.value.as_str()))
+                .filter_map(|branch| branch.label_guards.first())
+                .map(|&guard| draft.guard_texts.at(guard).text().value.as_str())
                 .collect();
             if guards.len() < branches.len() {
                 if branches.len() == 1 {
@@ -218,7 +220,7 @@ impl Choosing {
             if self.made > MOST {
                 return;
             }
-            self.made += 1 + transition.guard_words.len() + branch.guard_words.len();
+            self.made += 1 + transition.label_guards.len() + branch.label_guards.len();
             let joined = if is_plain {
                 join(&transition, branch)
             } else {
@@ -278,10 +280,10 @@ fn join(into: &DraftTransition, branch: DraftTransition) -> DraftTransition {
             .map_or(DraftTrigger::Missing, DraftTrigger::Toward);
     }
     // What the label says of the guard and the actions is no longer all.
-    if !branch.guard_words.is_empty() || !branch.actions.is_empty() {
+    if !branch.label_guards.is_empty() || !branch.actions.is_empty() {
         joined.label = None;
     }
-    joined.guard_words.extend(branch.guard_words);
+    joined.label_guards.extend(branch.label_guards);
     joined.actions.extend(branch.actions);
     joined.targets = branch.targets;
     joined.span = branch.span;
@@ -355,16 +357,16 @@ fn are_opposite(one: &str, two: &str) -> bool {
 
 /// One `[*] -->`.
 #[derive(Clone, Debug)]
-pub(super) struct Beginning {
+pub(super) struct Beginning<'d> {
     pub(super) scope: StateIndex,
     pub(super) target: StateIndex,
-    pub(super) label: Option<Spanned<String>>,
+    pub(super) label: Option<&'d Label>,
     pub(super) span: Span,
 }
 
 /// Begins every scope that has several beginnings in a decision.
-pub(super) fn begin(beginnings: &[Beginning], draft: &mut Draft, context: &mut Context<'_>) {
-    let mut by_scope: BTreeMap<StateIndex, Vec<&Beginning>> = BTreeMap::new();
+pub(super) fn begin(beginnings: &[Beginning<'_>], draft: &mut Draft, context: &mut Context<'_>) {
+    let mut by_scope: BTreeMap<StateIndex, Vec<&Beginning<'_>>> = BTreeMap::new();
     for beginning in beginnings {
         // One that leads out of its scope is told elsewhere.
         if draft.is_within(beginning.target, beginning.scope) {
@@ -381,8 +383,8 @@ pub(super) fn begin(beginnings: &[Beginning], draft: &mut Draft, context: &mut C
 
 fn decide(
     scope: StateIndex,
-    first: &Beginning,
-    all: &[&Beginning],
+    first: &Beginning<'_>,
+    all: &[&Beginning<'_>],
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
@@ -391,7 +393,7 @@ fn decide(
         scope => format!("{}_start", draft.get(scope).id),
     };
     let start = draft.implied_state(&wanted, first.span, scope, scope);
-    let name = |beginning: &Beginning| draft.get(beginning.target).id.as_str();
+    let name = |beginning: &Beginning<'_>| draft.get(beginning.target).id.as_str();
     // Where something is broken, the second beginning may belong elsewhere.
     let other = all.iter().find(|other| other.target != first.target);
     if let Some(other) = other.filter(|_| !context.diags.has_errors()) {
@@ -405,14 +407,14 @@ fn decide(
     }
     let mut said: BTreeSet<(StateIndex, Option<&str>)> = BTreeSet::new();
     for beginning in all {
-        let words = beginning.label.as_ref().map(|text| text.value.as_str());
+        let words = beginning.label.map(|label| label.text.value.as_str());
         if !said.insert((beginning.target, words)) {
             continue;
         }
         let mut transition = DraftTransition::new(beginning.span, start, Some(beginning.target));
-        if let Some(text) = &beginning.label {
-            let label = label::parse(&text.value, |name| context.declares_action(name));
-            wording::apply(&mut transition, text, &label, draft, context);
+        if let Some(label) = beginning.label {
+            let parts = label.parts(|name| context.declares_action(name));
+            apply_label(&mut transition, label, parts, draft, context);
         }
         draft.transitions.push(transition);
     }

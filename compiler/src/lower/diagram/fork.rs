@@ -184,7 +184,7 @@ fn lead_past(pseudo: StateIndex, targets: &[StateIndex], draft: &mut Draft) {
 /// Refuses a guard or an action on a way out of a fork.
 fn refuse_label(transition: &DraftTransition, draft: &Draft, context: &mut Context<'_>) {
     let acts = !transition.actions.is_empty();
-    if acts || !transition.guard_words.is_empty() || transition.otherwise {
+    if acts || !transition.label_guards.is_empty() || transition.otherwise {
         let id = &draft.get(transition.source).id;
         let diagnostic = guarded_fork(id, transition.span);
         context.diags.push(diagnostic);

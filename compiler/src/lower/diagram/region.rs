@@ -9,8 +9,8 @@ use crate::diag::Diags;
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::{Body, Declaration, Statement, StatementKind};
+use crate::front::words::composed;
 use crate::lower::draft::{Draft, DraftState, StateIndex};
-use crate::lower::words::composed;
 use crate::source::Span;
 
 /// What all bodies of a composite have together.

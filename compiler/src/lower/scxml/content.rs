@@ -7,11 +7,11 @@ use crate::arena::{Arena, Handle};
 use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::front::scxml::ast::{Branch, Content, ContentKind};
 use crate::front::scxml::messages;
+use crate::front::words::{composed, slug};
 use crate::ir::{
     Action, ActionKind, Assign, Constant, Event, Expression, ExpressionKind, Field, Guard, Meta,
     State, Timer, UnaryOperator,
 };
-use crate::lower::words::{composed, slug};
 use crate::source::{Span, Spanned};
 
 /// Longest name that is made of a text. Unit: characters. Why: it is a method's name in generated Rust.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value as Json};
 use statemark_compiler::diag::nearest;
-use statemark_compiler::lower::words::word_key;
+use statemark_compiler::front::words::word_key;
 use statemark_runtime::{
     Candidate, EventId, EventKind, FieldId, GuardId, Instruction, Machine, Outcome, Record,
     Recorder, StateId, StepError, Table, TimerId,

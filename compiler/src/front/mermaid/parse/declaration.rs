@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::{Bare, Parsed, Parser, Shape, What, stray_words, syntax_error};
+use crate::front::label::parse_description;
 use crate::front::mermaid::ast::{
     Declaration, Drawing, DrawnAs, Endpoint, EndpointKind, StatementKind, Stereotype,
 };
@@ -321,10 +322,14 @@ impl Parser<'_> {
                 span: state_span,
                 class: None,
             };
+            let is_verbatim = self.is_verbatim(&text);
             self.push(
                 range.start,
                 range.end,
-                StatementKind::Description { state, text },
+                StatementKind::Description {
+                    state,
+                    description: parse_description(text, is_verbatim),
+                },
             );
         }
         self.settle(Shape::Declaration, What::Other, whole);

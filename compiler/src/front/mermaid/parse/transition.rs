@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{Parsed, Parser, Previous, Shape, What, stray_words, syntax_error};
 use crate::diag::{Applicability, Code, Diagnostic, Edit};
+use crate::front::label::{parse, parse_description};
 use crate::front::mermaid::ast::{Endpoint, EndpointKind, StatementKind, Transition};
 use crate::front::mermaid::lex::rule::is_space;
 use crate::front::mermaid::lex::{Kind, Token};
@@ -19,14 +20,15 @@ impl Parser<'_> {
         match next.kind {
             Kind::Description => {
                 self.bump();
-                let text = self.label(next);
+                let text = self.text_after_colon(next);
+                let is_verbatim = self.is_verbatim(&text);
                 self.check_keyword(first.start..next.end, &source);
                 self.push(
                     first.start,
                     next.end,
                     StatementKind::Description {
                         state: source,
-                        text,
+                        description: parse_description(text, is_verbatim),
                     },
                 );
                 self.settle(Shape::Labelled, What::Description, first.start..next.end);
@@ -67,7 +69,9 @@ impl Parser<'_> {
         if next.kind == Kind::Description {
             self.bump();
             end = next.end;
-            label = Some(self.label(next));
+            let text = self.text_after_colon(next);
+            let is_verbatim = self.is_verbatim(&text);
+            label = Some(parse(text, is_verbatim));
         }
         self.check_semicolon(target_token.start..target_end, &target);
         let shape = if label.is_some() {
@@ -162,7 +166,7 @@ impl Parser<'_> {
 
 impl Parser<'_> {
     /// The text behind a colon, and a report where a `;` cuts it or where it holds more than a label.
-    pub(super) fn label(&mut self, token: Token) -> Spanned<String> {
+    pub(super) fn text_after_colon(&mut self, token: Token) -> Spanned<String> {
         let text = self.spanned(token.start + 1..token.end);
         if text.value.ends_with('}') {
             self.glued_brace = Some(self.trim(token.start + 1..token.end));

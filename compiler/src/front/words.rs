@@ -82,7 +82,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// The text with each `<tag>` turned into a blank. A `<` that no `>` follows, or that a blank follows, is a comparison.
-pub(super) fn strip_tags(text: &str) -> String {
+pub(crate) fn strip_tags(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('<') {

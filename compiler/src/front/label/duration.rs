@@ -1,4 +1,4 @@
-//! How long `after 30s` is.
+//! Durations: `30s`, `1.5 h`.
 //!
 //! ```text
 //! duration = number ( "ms" | "s" | "m" | "h" | "d" )
@@ -16,7 +16,7 @@ const MOST_DIGITS: usize = 18;
 
 /// A duration that is no whole number of milliseconds within the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Misfit {
+pub(crate) enum Misfit {
     /// Longer than any clock counts.
     TooLong,
     /// A fraction of a millisecond.
@@ -24,7 +24,7 @@ pub(super) enum Misfit {
 }
 
 /// The milliseconds of a duration; `None` if the text is none.
-pub(super) fn milliseconds(text: &str) -> Option<Result<u64, Misfit>> {
+pub(crate) fn milliseconds(text: &str) -> Option<Result<u64, Misfit>> {
     let text = text.trim();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit: u128 = match text.get(number.len()..)? {

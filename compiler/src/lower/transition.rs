@@ -1,0 +1,281 @@
+//! Transitions: from labels and keys to events, guards and actions.
+
+use super::draft::{Draft, DraftTransition, DraftTrigger, StateIndex};
+use super::event::{collides, intern_named_event, intern_prose_event, is_reserved, reserved_event};
+use super::spec::Context;
+use super::trigger::is_pattern;
+use crate::arena::Handle;
+use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::front::expression::mended;
+use crate::front::label::ast::{Guard, Label, Parts, Trigger};
+use crate::front::label::{Misfit, lost_part, milliseconds, report_brackets};
+use crate::front::words::slug;
+use crate::ir::{self, Action, Event};
+use crate::source::{Span, Spanned};
+
+/// Gives a transition what the parts of its label say.
+pub(super) fn apply_label(
+    transition: &mut DraftTransition,
+    label: &Label,
+    parts: &Parts,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
+    let guard = parts.guard.as_ref();
+    transition.label = Some(ir::Label {
+        text: label.text.clone(),
+        guard: guard.map(|guard| guard.text().to_owned()),
+    });
+    transition.actions = intern_actions(parts, draft);
+    report_brackets(label, parts, context.diags);
+    match guard {
+        Some(Guard::Else) => transition.otherwise = true,
+        Some(Guard::Text(text)) => {
+            let text = draft.guard_texts.append(text.clone());
+            transition.label_guards.push(text);
+        }
+        None => {}
+    }
+    let source = transition.source;
+    transition.trigger = match &parts.trigger {
+        Some(trigger) => label_trigger(source, trigger, parts, draft, context.diags),
+        None => DraftTrigger::Missing,
+    };
+    if let Some(lost) = lost_part(label, parts, |name| context.declares_action(name)) {
+        context.diags.push(lost);
+    }
+    let has_guard = !transition.label_guards.is_empty() || transition.otherwise;
+    if has_guard && transition.trigger == DraftTrigger::Missing {
+        transition.trigger = DraftTrigger::Eventless;
+    }
+}
+
+/// Returns the actions that a label names.
+pub(super) fn intern_actions(parts: &Parts, draft: &mut Draft) -> Vec<Handle<Action>> {
+    let names = parts.actions.iter().map(|action| &action.name);
+    names
+        .map(|name| draft.intern_action(&name.value, name.span))
+        .collect()
+}
+
+fn label_trigger(
+    source: StateIndex,
+    trigger: &Trigger,
+    parts: &Parts,
+    draft: &mut Draft,
+    diags: &mut Diags,
+) -> DraftTrigger {
+    let words = match trigger {
+        Trigger::Events(names) => {
+            let mut events: Vec<Handle<Event>> = Vec::new();
+            for name in names {
+                let event = intern_named_event(&name.value, name.span, draft, diags);
+                if !events.contains(&event) {
+                    events.push(event);
+                }
+            }
+            return DraftTrigger::Events(events);
+        }
+        Trigger::Commented {
+            name,
+            whole,
+            comment,
+        } => {
+            return DraftTrigger::Commented {
+                name: name.clone(),
+                whole: whole.clone(),
+                comment: *comment,
+            };
+        }
+        Trigger::Delay { duration, span } => {
+            return timer_trigger(source, duration, *span, draft, diags);
+        }
+        Trigger::Condition(words) | Trigger::Prose(words) => words,
+    };
+    let Some(event) = intern_prose_event(words, draft, diags) else {
+        return DraftTrigger::Missing;
+    };
+    let id = &draft.events.at(event).id;
+    if parts.loses_part() {
+        // What is lost is reported instead.
+    } else if matches!(trigger, Trigger::Condition(_)) {
+        diags.push(bare_condition(words, id));
+    } else {
+        // Writing the identifier would make a collision final, so the hint waits until that is settled.
+        let collides = collides(event, &words.value, words.span, draft);
+        // A comment or an arrow in it is reported already, and must not become part of a name.
+        let holds_more = words.value.contains(['%', '#', '>']) && diags.covers(words.span);
+        if !collides && !holds_more {
+            diags.push(prose_label(words, id));
+        }
+    }
+    DraftTrigger::Events(vec![event])
+}
+
+/// Returns the trigger that a timer of the source sends after a duration. `span` is the whole trigger.
+///
+/// A choice has no timer: the state that waits for it gets one later.
+fn timer_trigger(
+    source: StateIndex,
+    duration: &Spanned<String>,
+    span: Span,
+    draft: &mut Draft,
+    diags: &mut Diags,
+) -> DraftTrigger {
+    let event = match milliseconds(&duration.value) {
+        Some(Ok(delay)) => {
+            if delay == 0 {
+                diags.push(zero_delay(duration));
+            }
+            if draft.get(source).pseudo.is_some() {
+                return DraftTrigger::Delayed(delay);
+            }
+            draft.add_timer(source, delay, span)
+        }
+        Some(Err(misfit)) => {
+            diags.push(bad_delay(duration, misfit));
+            draft.intern_event(&slug(&duration.value), span)
+        }
+        None => draft.intern_event(&slug(&duration.value), span),
+    };
+    DraftTrigger::Events(vec![event])
+}
+
+/// Returns the trigger under a key of `after`: a duration, or a number of milliseconds. Reports any other key.
+pub(super) fn delay_trigger(
+    source: StateIndex,
+    key: &Spanned<String>,
+    draft: &mut Draft,
+    diags: &mut Diags,
+) -> Option<DraftTrigger> {
+    if key.value.is_empty() {
+        // The front end has reported an empty name.
+        return None;
+    }
+    let is_number = key.value.bytes().all(|byte| byte.is_ascii_digit());
+    let duration = match is_number {
+        true => Spanned::new(format!("{}ms", key.value), key.span),
+        false => key.clone(),
+    };
+    if milliseconds(&duration.value).is_none() {
+        diags.push(no_delay(key));
+        return None;
+    }
+    Some(timer_trigger(source, &duration, key.span, draft, diags))
+}
+
+/// Returns the trigger under a key of `on`: an event, or a pattern of events.
+pub(super) fn event_trigger(
+    key: &Spanned<String>,
+    draft: &mut Draft,
+    diags: &mut Diags,
+) -> DraftTrigger {
+    if !is_pattern(&key.value) {
+        let event = intern_named_event(&key.value, key.span, draft, diags);
+        return DraftTrigger::Events(vec![event]);
+    }
+    if is_reserved(&key.value) {
+        diags.push(reserved_event(&key.value, key.span));
+        return DraftTrigger::Events(Vec::new());
+    }
+    DraftTrigger::Pattern(key.clone())
+}
+
+fn no_delay(key: &Spanned<String>) -> Diagnostic {
+    Diagnostic::new(
+        Code::BadDelay,
+        key.span,
+        format!("`{}` is no delay", key.value),
+    )
+    .label("not a duration")
+    .note("a delay is a number with a unit, `ms`, `s`, `m`, `h` or `d`; a number alone counts milliseconds")
+    .help("write it so, for example `\"30s\"`")
+}
+
+fn bad_delay(delay: &Spanned<String>, misfit: Misfit) -> Diagnostic {
+    let text = delay.value.trim();
+    let (what, label, help) = match misfit {
+        Misfit::TooLong => (
+            "is longer than any clock counts",
+            "more than 285,000 years",
+            "write a shorter delay",
+        ),
+        Misfit::TooFine => (
+            "is no whole number of milliseconds",
+            "finer than a clock counts",
+            "round it to milliseconds, such as `2ms`",
+        ),
+    };
+    Diagnostic::new(Code::BadDelay, delay.span, format!("`{text}` {what}"))
+        .label(label)
+        .help(help)
+}
+
+fn zero_delay(delay: &Spanned<String>) -> Diagnostic {
+    let message = format!("`{}` waits for no time at all", delay.value.trim());
+    Diagnostic::new(Code::ZeroDelay, delay.span, message)
+        .label("no time passes")
+        .note("the host sends the event of this delay after the step, before any other")
+        .help("say how long it takes, or name an event instead")
+}
+
+fn bare_condition(text: &Spanned<String>, event: &str) -> Diagnostic {
+    let message = format!("this is the event `{event}`, not a condition");
+    let diagnostic = Diagnostic::new(Code::BareCondition, text.span, message)
+        .label(format!("sent as `{event}`"))
+        .note("only brackets make a guard");
+    match mended(text) {
+        Some(guard) => diagnostic.fix(
+            Applicability::Unsafe,
+            format!("write `[{guard}]` to make it a guard"),
+            text.span,
+            format!("[{guard}]"),
+        ),
+        None => {
+            diagnostic.help("write an expression in brackets to make it a guard: `[attempts < 3]`")
+        }
+    }
+}
+
+fn prose_label(text: &Spanned<String>, event: &str) -> Diagnostic {
+    if let Some(delay) = spelled_delay(&text.value) {
+        let message = format!("this text is the event `{event}`, and no delay");
+        return Diagnostic::new(Code::ProseLabel, text.span, message)
+            .label(format!("sent as `{event}`"))
+            .fix(
+                Applicability::Unsafe,
+                format!("write `{delay}` to leave the state when that time is over"),
+                text.span,
+                delay,
+            );
+    }
+    let message = format!("this text is the event `{event}`");
+    Diagnostic::new(Code::ProseLabel, text.span, message)
+        .label(format!("sent as `{event}`"))
+        .fix(
+            Applicability::Safe,
+            format!("write `{event}`"),
+            text.span,
+            event,
+        )
+}
+
+/// Returns `after 14 days` as a delay is written.
+fn spelled_delay(text: &str) -> Option<String> {
+    let rest = text.strip_prefix("after ")?.trim_start();
+    let (number, unit) = rest.split_once(char::is_whitespace)?;
+    let unit = match unit
+        .trim()
+        .to_ascii_lowercase()
+        .trim_end_matches(['s', '.'])
+    {
+        "millisecond" | "msec" => "ms",
+        "second" | "sec" => "s",
+        "minute" | "min" => "m",
+        "hour" | "hr" => "h",
+        "day" => "d",
+        _ => return None,
+    };
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| format!("after {number}{unit}"))
+}
