@@ -15,6 +15,12 @@ pub struct Handle<T> {
 }
 
 impl<T> Handle<T> {
+    /// The handle of the first value.
+    pub const FIRST: Self = Self {
+        index: 0,
+        of: PhantomData,
+    };
+
     /// The position of the value in its arena.
     #[must_use]
     pub const fn index(self) -> usize {

@@ -1,11 +1,11 @@
-//! Lowering: the parts of a spec become one machine.
+//! Lowering: from the syntax trees of a spec to one machine.
 //!
-//! Names become handles, labels become events, guards and actions, `[*]` becomes initial transitions and final states, what
-//! the spec leaves out is filled in by the rules of the language. Never fails: each name that leads nowhere is one finding,
+//! Names become handles, labels become events, guards and actions, `[*]` becomes initial transitions and final states; the
+//! rules of the language fill in what the spec leaves out. This never fails: each name that leads nowhere is one diagnostic,
 //! and the machine is made without it.
 //!
-//! The steps, in order: `diagram` or `definition` fill the `draft`; `overlay` adds a definition to a diagram;
-//! `boundary` closes dead ends and opens scopes; `trigger` gives every transition its events; `finish` sorts.
+//! The steps, in order: `diagram` and `definition` fill the `draft`; `boundary` closes dead ends and opens scopes; `trigger`
+//! gives every transition its events; `finish` sorts and renumbers; `types` checks.
 
 mod boundary;
 mod context;
@@ -27,33 +27,34 @@ mod types;
 
 pub use spec::Spec;
 
-use draft::{Draft, StateIndex};
+use draft::Draft;
 use spec::Context;
 
 use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
 use crate::front::markdown::document::Heading;
-use crate::ir::Machine;
+use crate::ir::{Interrupt, Machine};
 use crate::source::{Sources, Span, Spanned};
 
 /// Makes the machine of a spec.
 pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
     let mut context = Context::new(spec, sources, diags);
     let mut draft = Draft::new(&spec.id.value, spec.span);
-    let mut drawn = diagram::Drawn::default();
     if let Some(definition) = &spec.definition {
         definition::note_spellings(definition, &mut draft);
     }
     match (&spec.diagram, &spec.definition) {
         (Some(diagram), definition) => {
-            drawn = diagram::add(diagram, &mut draft, &mut context);
+            diagram::add_diagram(diagram, &mut draft, &mut context);
             context.broken = context.diags.has_errors();
             if let Some(definition) = definition {
-                definition::overlay(definition, &mut draft, &mut context);
+                definition::add_overlay(definition, &mut draft, &mut context);
             }
             guard::resolve_label_guards(&mut draft, &mut context);
             boundary::close_dead_ends(&mut draft, &mut context);
         }
-        (None, Some(definition)) => definition::build(definition, &mut draft, &mut context),
+        (None, Some(definition)) => {
+            definition::add_definition(definition, &mut draft, &mut context)
+        }
         (None, None) => context
             .diags
             .push(empty_section(spec.span, spec.other_fence)),
@@ -70,19 +71,17 @@ pub fn lower(spec: &Spec, sources: &Sources, diags: &mut Diags) -> Machine {
         definition::add_declarations(definition, &mut draft, &mut context);
         trigger::expand_patterns(&mut draft, &mut context);
         definition::add_event_references(definition, &mut draft, &mut context);
-        interrupts = self::interrupts(spec, &draft, &mut context);
+        interrupts = resolve_interrupts(spec, &draft, &mut context);
     }
     add_instructions(spec, &mut draft, &mut context);
     let comparisons = std::mem::take(&mut draft.comparisons);
-    let mut machine = finish::finish(spec, draft, interrupts, &drawn);
-    types::settle(&mut machine, comparisons.into_values(), &mut context);
-    context::check(&context.fields, context.diags);
+    let mut machine = finish::finish(spec, draft, interrupts);
+    types::check_types(&mut machine, comparisons.into_values(), &mut context);
+    context::check_context(&context.fields, context.diags);
     machine
 }
 
-type FoundInterrupt = (Spanned<String>, String, Option<StateIndex>);
-
-fn interrupts(spec: &Spec, draft: &Draft, context: &mut Context<'_>) -> Vec<FoundInterrupt> {
+fn resolve_interrupts(spec: &Spec, draft: &Draft, context: &mut Context<'_>) -> Vec<Interrupt> {
     let declared = spec
         .definition
         .iter()
@@ -99,9 +98,14 @@ fn interrupts(spec: &Spec, draft: &Draft, context: &mut Context<'_>) -> Vec<Foun
             .target
             .as_ref()
             .filter(|target| target.value != "$return");
-        let state = target.and_then(|target| target::find_one(target, draft::ROOT, draft, context));
+        let state =
+            target.and_then(|target| target::find_state(target, draft::ROOT, draft, context));
         if target.is_some() == state.is_some() {
-            found.push((interrupt.name.clone(), pattern.to_owned(), state));
+            found.push(Interrupt {
+                name: interrupt.name.clone(),
+                pattern: pattern.to_owned(),
+                target: state,
+            });
         }
     }
     found
@@ -112,7 +116,7 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
         let name = &instructions.state;
         let named = draft
             .state(&name.value)
-            .filter(|&state| !draft.get(state).implied);
+            .filter(|&state| !draft.get(state).ir.implied);
         let Some(state) = named else {
             let known = context.comparable(draft.state_ids(), draft.states.len());
             let known = nearest(&name.value, known);
@@ -120,22 +124,22 @@ fn add_instructions(spec: &Spec, draft: &mut Draft, context: &mut Context<'_>) {
             context.diags.push(diagnostic);
             continue;
         };
-        if let Some(earlier) = &draft.get(state).instructions {
+        if let Some(earlier) = &draft.get(state).ir.instructions {
             context.diags.push(two_instructions(name, earlier.span));
         }
-        draft.get_mut(state).instructions = Some(instructions.text.clone());
+        draft.get_mut(state).ir.instructions = Some(instructions.text.clone());
     }
     for heading in &spec.headings {
         let is_state = draft
             .state(&heading.text.value)
-            .is_some_and(|state| !draft.get(state).implied);
+            .is_some_and(|state| !draft.get(state).ir.implied);
         if is_state {
             context.diags.push(unread_instructions(heading));
         }
     }
 }
 
-/// A `## STATE-MACHINE` section has neither a diagram nor a definition. `fence`: one that may have been meant as the diagram.
+/// Reports a section without a machine. `fence`: a fence that may have been meant as the diagram.
 fn empty_section(span: Span, fence: Option<Span>) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         Code::EmptySection,
@@ -164,17 +168,17 @@ fn two_instructions(state: &Spanned<String>, earlier: Span) -> Diagnostic {
         .help("keep one of them; prose below a heading is easier to read and to change")
 }
 
-fn unknown_instructions(name: &Spanned<String>, near: Option<&str>) -> Diagnostic {
+fn unknown_instructions(name: &Spanned<String>, similar: Option<&str>) -> Diagnostic {
     let message = format!("instructions for `{}`, which is no state", name.value);
     let diagnostic = Diagnostic::new(Code::UnknownInstructions, name.span, message)
         .label("no such state")
         .note("nobody will be told what stands below this heading");
-    match near {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+    match similar {
+        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
             Applicability::Unsafe,
-            format!("write `{near}`"),
+            format!("write `{similar}`"),
             name.span,
-            near,
+            similar,
         ),
         None => diagnostic
             .help("name a state, or take the backticks away if this is an ordinary heading"),

@@ -9,16 +9,20 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::front::mermaid::entity;
 
-/// A name in Unicode's composed form (NFC): names that differ only in how their accents are stored are one name.
+/// Returns a name in Unicode's composed form (NFC).
+///
+/// Names that differ only in the storage of their accents are one name.
 #[must_use]
-pub fn composed(name: &str) -> Cow<'_, str> {
+pub fn to_nfc(name: &str) -> Cow<'_, str> {
     if name.is_ascii() {
         return Cow::Borrowed(name);
     }
     Cow::Owned(name.nfc().collect())
 }
 
-/// Whether a text is one identifier in any case style: `paid`, `planReady`, `PLAN_READY`, `plan-ready`, `order.paid`.
+/// Returns whether a text is an identifier, in any case style.
+///
+/// `paid`, `planReady`, `PLAN_READY`, `plan-ready` and `order.paid` are.
 #[must_use]
 pub fn is_identifier(text: &str) -> bool {
     let mut letters = text.chars();
@@ -31,12 +35,14 @@ pub fn is_identifier(text: &str) -> bool {
         && !text.contains("..")
 }
 
-/// Whether a character may stand inside a word of an identifier (Unicode's `XID_Continue`).
+/// Returns whether a character continues a word of an identifier (Unicode's `XID_Continue`).
 fn is_word(c: char) -> bool {
     unicode_ident::is_xid_continue(c)
 }
 
-/// The identifier that a text becomes: `User clicks "Pay"` is `user_clicks_pay`. Empty if nothing of it can stand in one.
+/// Returns the identifier that a text becomes: `User clicks "Pay"` becomes `user_clicks_pay`.
+///
+/// Empty if no letter of the text fits an identifier.
 ///
 /// Entities are decoded, tags and line breaks are blanks, letters are composed (NFC), comparisons become words, letters
 /// become lower case, each run of other characters becomes `_`, and `_` goes before a first digit. Letters of other
@@ -44,7 +50,7 @@ fn is_word(c: char) -> bool {
 #[must_use]
 pub fn slug(text: &str) -> String {
     let plain = strip_tags(&entity::decode(text));
-    let spelled = composed(&plain)
+    let spelled = to_nfc(&plain)
         .replace("<=", " le ")
         .replace(">=", " ge ")
         .replace("==", " eq ")
@@ -71,8 +77,9 @@ pub fn slug(text: &str) -> String {
     trimmed.to_owned()
 }
 
-/// Characters that take no room and say nothing: zero-width blanks and joiners, soft hyphens, variation selectors, byte
-/// order marks (Unicode's `Default_Ignorable_Code_Point`).
+/// Returns whether a character is invisible (Unicode's `Default_Ignorable_Code_Point`).
+///
+/// Such are zero-width blanks and joiners, soft hyphens, variation selectors and byte order marks.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
@@ -81,7 +88,9 @@ fn is_invisible(c: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The text with each `<tag>` turned into a blank. A `<` that no `>` follows, or that a blank follows, is a comparison.
+/// Replaces each `<tag>` by a blank.
+///
+/// A `<` that no `>` follows, or that a blank follows, is a comparison.
 pub(crate) fn strip_tags(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -91,9 +100,9 @@ pub(crate) fn strip_tags(text: &str) -> String {
             let name = name.strip_prefix('/').unwrap_or(name);
             name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains('<')
         });
-        if let Some((_, behind)) = tag {
+        if let Some((_, after_tag)) = tag {
             plain.push(' ');
-            rest = behind;
+            rest = after_tag;
         } else {
             plain.push('<');
             rest = after;
@@ -103,12 +112,12 @@ pub(crate) fn strip_tags(text: &str) -> String {
     plain
 }
 
-/// The words of an identifier, in lower case, joined by `_`: `planReady`, `PLAN_READY`, `plan-ready` all give `plan_ready`.
+/// Returns the words of an identifier, in lower case, joined by `_`.
 ///
-/// A name with dots keeps them: `order.paid` and `order_paid` are two names.
+/// `planReady`, `PLAN_READY` and `plan-ready` all give `plan_ready`. A name with dots keeps them: `order.paid` and `order_paid` are two names.
 #[must_use]
 pub fn word_key(name: &str) -> String {
-    statemark_runtime::words(&composed(name)).collect()
+    statemark_runtime::words(&to_nfc(name)).collect()
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! Where a scope begins and ends when the spec doesn't say it.
+//! Beginnings and ends of scopes that the spec leaves out.
 //!
-//! A scope that must be entered by default begins at its only child that nothing leads to. A leaf of a diagram with no way
-//! out, its ancestors' included, gets an implied `--> [*]`.
+//! A scope that is entered by default begins at its only child that nothing leads to. A leaf of a diagram that nothing leads
+//! out of, nor out of its ancestors, gets an implied `--> [*]`. A history without a default leads to the beginning of its
+//! composite.
 
 use std::collections::BTreeSet;
 
 use super::draft::{
-    Draft, DraftInitial, DraftState, DraftTransition, DraftTrigger, ROOT, StateIndex,
-    document_order,
+    Draft, DraftState, DraftTransition, DraftTrigger, ROOT, StateHandle, document_order,
 };
 use super::messages::{history_with_two_defaults, initial_outside_scope};
 use super::spec::Context;
@@ -15,51 +15,53 @@ use super::trigger::end_event;
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::front::words::word_key;
+use crate::ir::Initial;
 use crate::source::{Span, Spanned};
 
-/// Gives dead ends of a diagram their way out.
+/// Gives the dead ends of a diagram an end.
 pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
-    let sources: BTreeSet<StateIndex> = draft
+    let sources: BTreeSet<StateHandle> = draft
         .transitions
         .iter()
         .filter(|transition| {
             transition
+                .ir
                 .targets
                 .iter()
-                .any(|&target| target != transition.source)
+                .any(|&target| target != transition.ir.source)
         })
-        .map(|transition| transition.source)
+        .map(|transition| transition.ir.source)
         .collect();
-    let done: BTreeSet<StateIndex> = draft
+    let done: BTreeSet<StateHandle> = draft
         .transitions
         .iter()
         .filter(|transition| takes_done(transition, draft))
-        .map(|transition| transition.source)
+        .map(|transition| transition.ir.source)
         .collect();
-    for state in 1..draft.states.len() {
+    for state in draft.named_states() {
         let is_leaf = !draft.get(state).has_body
             && !matches!(draft.get(state).kind, Some(Kind::Final | Kind::History))
             && !draft.get(state).dropped;
         if !is_leaf
             || draft
                 .ancestry(state)
-                .any(|around| sources.contains(&around))
+                .any(|ancestor| sources.contains(&ancestor))
         {
             continue;
         }
-        let (id, span) = (draft.get(state).id.clone(), draft.get(state).span);
-        let is_told = !context.broken && !context.diags.covers(span);
-        let event = end_event(draft, state, draft.get(state).parent);
+        let (id, span) = (draft.get(state).ir.id.clone(), draft.get(state).ir.span);
+        let is_news = !context.broken && !context.diags.covers(span);
+        let event = end_event(draft, state, draft.parent(state));
         if done.contains(&state) {
             // Its own `done` leads nowhere, and a second one would contradict it.
-            if is_told {
+            if is_news {
                 context
                     .diags
                     .push(dead_end_that_takes_done(&id, &event, span));
             }
             continue;
         }
-        if is_told {
+        if is_news {
             let statement = draft.get(state).last_statement;
             let prefix = line_prefix(statement, context).filter(|_| ends_line(statement, context));
             context.diags.push(dead_end(
@@ -69,29 +71,29 @@ pub(super) fn close_dead_ends(draft: &mut Draft, context: &mut Context<'_>) {
                 borrowed(prefix.as_ref()),
             ));
         }
-        add_way_out(draft, state);
+        add_end(draft, state);
     }
 }
 
-/// Leads from a state to an end of its own, which has the state's verdict.
-fn add_way_out(draft: &mut Draft, state: StateIndex) {
-    let (span, parent) = (draft.get(state).span, draft.get(state).parent);
-    let id = format!("{}_end", draft.get(state).id);
+/// Leads from a state to an end of its own, which gets the state's verdict.
+fn add_end(draft: &mut Draft, state: StateHandle) {
+    let (span, parent) = (draft.get(state).ir.span, draft.parent(state));
+    let id = format!("{}_end", draft.get(state).ir.id);
     let end = draft.implied_state(&id, span, parent, state);
     draft.get_mut(end).kind = Some(Kind::Final);
-    let verdict = std::mem::take(&mut draft.get_mut(state).verdict);
-    draft.get_mut(end).verdict = verdict;
+    let verdict = std::mem::take(&mut draft.get_mut(state).ir.verdict);
+    draft.get_mut(end).ir.verdict = verdict;
     let mut transition = DraftTransition::new(span, state, Some(end));
-    transition.implied = true;
+    transition.ir.implied = true;
     draft.transitions.push(transition);
 }
 
-/// Whether a transition takes the event that a way out that nobody drew would wait for.
+/// Returns whether a transition takes the event that an implied end would wait for.
 fn takes_done(transition: &DraftTransition, draft: &Draft) -> bool {
     let done = end_event(
         draft,
-        transition.source,
-        draft.get(transition.source).parent,
+        transition.ir.source,
+        draft.parent(transition.ir.source),
     );
     match &transition.trigger {
         DraftTrigger::Events(events) => draft
@@ -107,8 +109,9 @@ fn takes_done(transition: &DraftTransition, draft: &Draft) -> bool {
     }
 }
 
-/// The break that ends the line of a statement, and what stands before the statement on it, fit to begin another line:
-/// quote marks stay, list markers become blanks. `None` where another statement stands before it.
+/// Returns the line break after a statement, and the prefix of its line, fit to begin another line.
+///
+/// `None` if another statement is before it on the line.
 fn line_prefix(statement: Span, context: &Context<'_>) -> Option<(&'static str, String)> {
     let file = context.sources.file(statement.file);
     let line = file.line_range(file.line_index(statement.start))?;
@@ -130,7 +133,7 @@ fn borrowed<'l>(line: Option<&'l (&'static str, String)>) -> Option<(&'l str, &'
     line.map(|(line_break, prefix)| (*line_break, prefix.as_str()))
 }
 
-/// Whether nothing but blanks stands behind a statement on its line.
+/// Returns whether only blanks follow a statement on its line.
 fn ends_line(statement: Span, context: &Context<'_>) -> bool {
     let file = context.sources.file(statement.file);
     let line = file.line_range(file.line_index(statement.end.saturating_sub(1)));
@@ -138,15 +141,15 @@ fn ends_line(statement: Span, context: &Context<'_>) -> bool {
     rest.is_some_and(|rest| rest.trim().is_empty())
 }
 
-/// Gives every scope its initial transition, or says that it has none.
+/// Gives every scope its initial transition, or reports that it has none.
 pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
     let mut entered = entered_by_default(draft);
-    let led_to = led_to_in_scope(draft);
+    let led_to = targets_in_scope(draft);
     let children = draft.children_by_state();
-    // Outer scopes first: where they begin by inference is entered by default, too.
+    // Outer scopes first: their inferred beginnings are entered by default, too.
     for scope in document_order(&children) {
-        let inner = children.get(scope).into_iter().flatten().copied();
-        let inner: Vec<StateIndex> = inner
+        let inner = children.get(scope.index()).into_iter().flatten().copied();
+        let inner: Vec<StateHandle> = inner
             .filter(|&child| draft.get(child).kind != Some(Kind::History))
             .collect();
         if inner.is_empty() || draft.get(scope).kind == Some(Kind::Parallel) {
@@ -155,7 +158,7 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
             continue;
         }
         let inner = inner.as_slice();
-        if !begins(draft, scope, inner, context)
+        if !has_beginning(draft, scope, inner, context)
             && (scope == ROOT || entered.contains(&scope))
             && let Some(inferred) = infer_initial(draft, scope, inner, &led_to, context)
         {
@@ -166,14 +169,14 @@ pub(super) fn open_scopes(draft: &mut Draft, context: &mut Context<'_>) {
             push_initial(draft, scope, first);
         }
     }
-    settle_defaults(draft, context);
+    add_history_defaults(draft, context);
 }
 
-/// Whether the spec says where a scope begins, though perhaps wrongly.
-fn begins(
+/// Returns whether the spec says, perhaps wrongly, at which state a scope begins.
+fn has_beginning(
     draft: &mut Draft,
-    scope: StateIndex,
-    children: &[StateIndex],
+    scope: StateHandle,
+    children: &[StateHandle],
     context: &mut Context<'_>,
 ) -> bool {
     let drops = drop_initials_outside(draft, scope, context);
@@ -187,22 +190,23 @@ fn begins(
     !draft.get(scope).initials.is_empty()
 }
 
-/// Begins a scope at its only child that nothing in it leads to, and gives that child. Where there is none, or several,
-/// that is told.
+/// Makes a scope begin at its only child that nothing in it leads to, and returns that child.
+///
+/// Reports a scope with no such child, or with several.
 fn infer_initial(
     draft: &mut Draft,
-    scope: StateIndex,
-    children: &[StateIndex],
-    led_to: &BTreeSet<StateIndex>,
+    scope: StateHandle,
+    children: &[StateHandle],
+    led_to: &BTreeSet<StateHandle>,
     context: &mut Context<'_>,
-) -> Option<StateIndex> {
-    let free = |child: &StateIndex| !led_to.contains(child);
-    let candidates: Vec<StateIndex> = children.iter().copied().filter(free).collect();
-    let named = (scope != ROOT).then(|| draft.place_name(scope));
+) -> Option<StateHandle> {
+    let free = |child: &StateHandle| !led_to.contains(child);
+    let candidates: Vec<StateHandle> = children.iter().copied().filter(free).collect();
+    let named = (scope != ROOT).then(|| draft.scope_name(scope));
     if let [only] = candidates.as_slice() {
         let target = draft.get(*only);
-        // What is wrong with the state itself has been told, such as a `[*` that was meant as the start.
-        if !context.broken && !context.diags.covers(target.span) {
+        // A defect of the state itself has been reported, such as a `[*` that was meant as the start.
+        if !context.broken && !context.diags.covers(target.ir.span) {
             let prefix = line_prefix(target.first_statement, context);
             let place = if context.is_drawn {
                 Place::Diagram(borrowed(prefix.as_ref()))
@@ -218,21 +222,24 @@ fn infer_initial(
     if context.broken {
         return None;
     }
-    let span = draft.get(scope).span;
+    let span = draft.get(scope).ir.span;
     let names: Vec<&str> = candidates
         .iter()
-        .map(|&child| draft.get(child).id.as_str())
+        .map(|&child| draft.get(child).ir.id.as_str())
         .collect();
-    let first = children.first().map_or("", |&first| &draft.get(first).id);
+    let first = children
+        .first()
+        .map_or("", |&first| &draft.get(first).ir.id);
     let diagnostic = no_initial_state(named.as_deref(), span, &names, first);
     context.diags.push(diagnostic);
     None
 }
 
-/// A scope can begin only at a state inside it. A body may name a state that belongs to another one. Tells whether
-/// there was one.
-fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Context<'_>) -> bool {
-    let is_inside = |initial: &DraftInitial| {
+/// Drops and reports initial transitions to states outside of a scope. Returns whether there are some.
+///
+/// A body may name a state that belongs to another one.
+fn drop_initials_outside(draft: &mut Draft, scope: StateHandle, context: &mut Context<'_>) -> bool {
+    let is_inside = |initial: &Initial| {
         let mut targets = initial.targets.iter();
         targets.all(|&target| target != scope && draft.is_within(target, scope))
     };
@@ -243,58 +250,53 @@ fn drop_initials_outside(draft: &mut Draft, scope: StateIndex, context: &mut Con
         .cloned()
         .partition(is_inside);
     let drops = !outside.is_empty();
-    // Where two bodies claim the state, that has been said.
+    // A state that two bodies claim has been reported.
     for initial in outside
         .into_iter()
         .filter(|initial| !context.diags.covers(initial.span))
         .collect::<Vec<_>>()
     {
         let lies_outside =
-            |&target: &StateIndex| target == scope || !draft.is_within(target, scope);
+            |&target: &StateHandle| target == scope || !draft.is_within(target, scope);
         let Some(target) = initial.targets.iter().copied().find(lies_outside) else {
             continue;
         };
         let target = draft.get(target);
-        let name = Spanned::new(target.id.clone(), initial.span);
+        let name = Spanned::new(target.ir.id.clone(), initial.span);
         let scope = draft.get(scope);
         context
             .diags
-            .push(initial_outside_scope(&name, &scope.id, target.span));
+            .push(initial_outside_scope(&name, &scope.ir.id, target.ir.span));
     }
     draft.get_mut(scope).initials = inside;
     drops
 }
 
-fn push_initial(draft: &mut Draft, scope: StateIndex, target: StateIndex) {
-    let span = draft.get(target).span;
-    draft.get_mut(scope).initials.push(DraftInitial {
-        span,
-        targets: vec![target],
-        actions: Vec::new(),
-        inferred: true,
-    });
+fn push_initial(draft: &mut Draft, scope: StateHandle, target: StateHandle) {
+    let span = draft.get(target).ir.span;
+    draft.get_mut(scope).add_initial(span, target, true);
 }
 
 /// Gives every history its default transition.
-fn settle_defaults(draft: &mut Draft, context: &mut Context<'_>) {
+fn add_history_defaults(draft: &mut Draft, context: &mut Context<'_>) {
     let children = draft.children_by_state();
-    for history in 1..draft.states.len() {
+    for history in draft.named_states() {
         let state = draft.get(history);
         if state.kind != Some(Kind::History) || state.dropped {
             continue;
         }
-        let parent = state.parent;
+        let parent = draft.parent(history);
         let drawn = std::mem::take(&mut draft.get_mut(history).initials);
-        let mut kept: Vec<DraftInitial> = Vec::new();
+        let mut kept: Vec<Initial> = Vec::new();
         for initial in drawn {
-            let lies_outside = |&target: &StateIndex| {
+            let lies_outside = |&target: &StateHandle| {
                 target == history || target == parent || !draft.is_within(target, parent)
             };
             if let Some(target) = initial.targets.iter().copied().find(lies_outside) {
                 let target = draft.get(target);
-                let name = Spanned::new(target.id.clone(), initial.span);
-                let around = &draft.get(parent).id;
-                let diagnostic = initial_outside_scope(&name, around, target.span);
+                let name = Spanned::new(target.ir.id.clone(), initial.span);
+                let composite = &draft.get(parent).ir.id;
+                let diagnostic = initial_outside_scope(&name, composite, target.ir.span);
                 context.diags.push(diagnostic);
             } else {
                 kept.push(initial);
@@ -303,71 +305,74 @@ fn settle_defaults(draft: &mut Draft, context: &mut Context<'_>) {
         if let Some((first, others)) = kept.split_first()
             && let Some(other) = others.iter().find(|other| other.targets != first.targets)
         {
-            let id = &draft.get(history).id;
+            let id = &draft.get(history).ir.id;
             let diagnostic = history_with_two_defaults(id, first.span, other.span);
             context.diags.push(diagnostic);
         }
         if kept.is_empty() {
-            let siblings = children.get(parent).map_or(&[][..], Vec::as_slice);
-            kept.extend(inferred(draft, parent, siblings));
+            let siblings = children.get(parent.index()).map_or(&[][..], Vec::as_slice);
+            kept.extend(inferred_default(draft, parent, siblings));
         }
         draft.get_mut(history).initials = kept;
     }
 }
 
-/// Where a composite begins: what its history leads to while nothing is remembered.
-fn inferred(draft: &Draft, parent: StateIndex, siblings: &[StateIndex]) -> Option<DraftInitial> {
-    let is_history = |state: StateIndex| draft.get(state).kind == Some(Kind::History);
-    let begins =
-        |initial: &&DraftInitial| !initial.targets.iter().any(|&target| is_history(target));
+/// Returns the beginning of a composite, to which its history leads while nothing is remembered.
+fn inferred_default(
+    draft: &Draft,
+    parent: StateHandle,
+    siblings: &[StateHandle],
+) -> Option<Initial> {
+    let is_history = |state: StateHandle| draft.get(state).kind == Some(Kind::History);
+    let begins = |initial: &&Initial| !initial.targets.iter().any(|&target| is_history(target));
     if let Some(initial) = draft.get(parent).initials.iter().find(begins) {
-        return Some(DraftInitial {
+        return Some(Initial {
             inferred: true,
             ..initial.clone()
         });
     }
     let mut children = siblings.iter().copied().filter(|&child| !is_history(child));
-    let targets: Vec<StateIndex> = if draft.get(parent).kind == Some(Kind::Parallel) {
+    let targets: Vec<StateHandle> = if draft.get(parent).kind == Some(Kind::Parallel) {
         children.collect()
     } else {
         children.next().into_iter().collect()
     };
-    (!targets.is_empty()).then(|| DraftInitial {
-        span: draft.get(parent).span,
+    (!targets.is_empty()).then(|| Initial {
+        span: draft.get(parent).ir.span,
         targets,
         actions: Vec::new(),
         inferred: true,
     })
 }
 
-/// The scopes that some transition or initial transition leads to, so that they are entered by default.
-fn entered_by_default(draft: &Draft) -> BTreeSet<StateIndex> {
+/// Returns the targets of transitions and initial transitions: as scopes, they are entered by default.
+fn entered_by_default(draft: &Draft) -> BTreeSet<StateHandle> {
     let targets = draft
         .transitions
         .iter()
-        .flat_map(|transition| transition.targets.iter());
+        .flat_map(|transition| transition.ir.targets.iter());
     let initials = draft
         .states
         .iter()
         .flat_map(|state| &state.initials)
         .flat_map(|initial| initial.targets.iter());
-    // Who leads to the history of a state leads to the state.
-    let of_history = |&state: &StateIndex| {
+    // A transition to the history of a state leads to the state.
+    let of_history = |&state: &StateHandle| {
         let remembers = draft.get(state).kind == Some(Kind::History);
-        [Some(state), remembers.then(|| draft.get(state).parent)]
+        [Some(state), remembers.then(|| draft.parent(state))]
     };
     let all = targets.chain(initials);
     all.flat_map(of_history).flatten().collect()
 }
 
-/// The states that a transition leads to, or into, from elsewhere in the scope around them.
-fn led_to_in_scope(draft: &Draft) -> BTreeSet<StateIndex> {
+/// Returns the states that a transition leads to, or into, from elsewhere in their scope.
+fn targets_in_scope(draft: &Draft) -> BTreeSet<StateHandle> {
     let mut found = BTreeSet::new();
     for transition in &draft.transitions {
-        let sources: BTreeSet<StateIndex> = draft.ancestry(transition.source).collect();
-        for &target in &transition.targets {
-            // Outermost first, so the first state that doesn't hold the source is the one beside it.
-            let path: Vec<StateIndex> = draft.ancestry(target).collect();
+        let sources: BTreeSet<StateHandle> = draft.ancestry(transition.ir.source).collect();
+        for &target in &transition.ir.targets {
+            // Outermost first: the first state that doesn't hold the source is a sibling of one that does.
+            let path: Vec<StateHandle> = draft.ancestry(target).collect();
             found.extend(
                 path.into_iter()
                     .rev()
@@ -385,7 +390,9 @@ fn dead_end_that_takes_done(id: &str, event: &str, span: Span) -> Diagnostic {
         .help("lead on from it, or to `[*]`, on another event")
 }
 
-/// A leaf of a diagram without a way out. `line`: the break between lines, and what a new line behind `statement` begins with.
+/// Reports a leaf that nothing leads out of.
+///
+/// `line`: the line break and the prefix of a line after `statement`.
 fn dead_end(
     (id, event): (&str, &str),
     span: Span,
@@ -408,15 +415,15 @@ fn dead_end(
     }
 }
 
-/// Where a machine says how it begins.
+/// The part of a spec that can name the initial state.
 enum Place<'p> {
-    /// In its diagram. With the break between lines, and what a new line beside the state's first statement begins with.
+    /// The diagram, with the line break and the prefix of a line before the state's first statement.
     Diagram(Option<(&'p str, &'p str)>),
-    /// In its definition, which has no lines to add.
+    /// The definition, which gets no line.
     Definition,
 }
 
-/// A scope (`None`: the machine) begins at a state without saying so.
+/// Reports a scope (`None`: the machine) whose initial state is inferred.
 fn inferred_initial_state(
     scope: Option<&str>,
     first: &DraftState,
@@ -425,11 +432,11 @@ fn inferred_initial_state(
     let whole = scope.map_or_else(|| "the machine".to_owned(), |scope| scope.to_owned());
     let message = format!(
         "nothing says where {whole} begins, so `{}` is taken",
-        first.id
+        first.ir.id
     );
-    let diagnostic = Diagnostic::new(Code::InferredInitialState, first.span, message)
+    let diagnostic = Diagnostic::new(Code::InferredInitialState, first.ir.span, message)
         .label("the only state in it that nothing leads to");
-    let line = format!("[*] --> {}", first.id);
+    let line = format!("[*] --> {}", first.ir.id);
     match *place {
         Place::Diagram(Some((line_break, prefix))) => diagnostic.fix(
             Applicability::Safe,
@@ -438,12 +445,11 @@ fn inferred_initial_state(
             format!("{line}{line_break}{prefix}"),
         ),
         Place::Diagram(None) => diagnostic.help(format!("add `{line}`")),
-        Place::Definition => diagnostic.help(format!("add `\"initial\": \"{}\"`", first.id)),
+        Place::Definition => diagnostic.help(format!("add `\"initial\": \"{}\"`", first.ir.id)),
     }
 }
 
-/// A machine (`scope` is `None`) or a compound state has no initial state, and none can be inferred. `first`: the one that
-/// stands first in the text.
+/// Reports a scope (`None`: the machine) without an initial state. `first`: its first state.
 fn no_initial_state(
     scope: Option<&str>,
     span: Span,

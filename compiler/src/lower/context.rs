@@ -1,7 +1,7 @@
-//! The initial context against its schema.
+//! Checks of the initial context against its schema.
 //!
-//! What is checked is what types are read from: `type`, `nullable`, `enum`, `const`, `required`, `properties`, `items`,
-//! and `additionalProperties` where it is `false`. What a schema says otherwise is the host's to check.
+//! The checked keywords are those that types are read from: `type`, `nullable`, `enum`, `const`, `required`, `properties`,
+//! `items`, and `additionalProperties` where it is `false`. The host checks the others.
 
 use serde_json::Value;
 
@@ -12,8 +12,8 @@ use crate::front::definition::ast::Definition;
 use crate::ir::Type;
 use crate::source::Span;
 
-/// Reports what of the initial context the schema doesn't allow.
-pub(super) fn check(fields: &Fields<'_>, diags: &mut Diags) {
+/// Reports values of the initial context that the schema doesn't allow.
+pub(super) fn check_context(fields: &Fields<'_>, diags: &mut Diags) {
     let (Some(schema), Some(definition)) = (fields.schema(), fields.definition()) else {
         return;
     };
@@ -30,15 +30,15 @@ struct Check<'c> {
 }
 
 impl Check<'_> {
-    /// Recursion is bounded: the definition's nesting was limited.
-    fn value(&mut self, path: &str, is_item: bool, schema: &Value, value: &Value, around: Span) {
+    /// Checks a value. The recursion is bounded: the front end limits the definition's nesting.
+    fn value(&mut self, path: &str, is_item: bool, schema: &Value, value: &Value, outer: Span) {
         let places = &self.definition.context_places;
-        let span = places.get(path).copied().unwrap_or(around);
+        let span = places.get(path).copied().unwrap_or(outer);
         let wanted = kind(schema);
         if !fits(&wanted, value) {
             let found = words(&kind_of(value));
-            let finding = context_of_another_type(path, is_item, &words(&wanted), &found, span);
-            self.diags.push(finding);
+            let diagnostic = context_of_another_type(path, is_item, &words(&wanted), &found, span);
+            self.diags.push(diagnostic);
             return;
         }
         let values = schema.get("enum").and_then(Value::as_array);
@@ -105,7 +105,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether a value is of a type. What is inside a list is looked at on its own.
+/// Returns whether a value is of a type. The items of a list are checked on their own.
 fn fits(wanted: &Type, value: &Value) -> bool {
     match (wanted, value) {
         (Type::Nullable(_), Value::Null) => true,

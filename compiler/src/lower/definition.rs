@@ -1,7 +1,7 @@
-//! A definition that stands alone, brought into the draft: it owns the topology.
+//! A definition without a diagram: it owns the topology.
 //!
-//! Beside a diagram, the diagram does: see [`overlay`]. What both say of a state and of a branch is in
-//! [`details`].
+//! Next to a diagram, the diagram does: see [`overlay`]. Both cases share [`details`]: everything that a definition says of a
+//! state besides its transitions, and of a branch besides its target.
 
 mod declarations;
 mod details;
@@ -9,21 +9,22 @@ mod fork;
 mod overlay;
 
 pub(super) use declarations::{add_declarations, add_event_references};
-pub(super) use overlay::overlay;
+pub(super) use overlay::add_overlay;
 
-use super::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use super::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};
 use super::messages::{duplicate_state, initial_outside_scope};
 use super::spec::Context;
-use super::target::{Found, find, find_one};
+use super::target::{Found, find_state, find_states};
 use super::transition::{delay_trigger, event_trigger};
 use super::trigger::is_pattern;
 use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
 use crate::front::definition::messages::missing_key;
+use crate::ir;
 use crate::source::Spanned;
 use details::{add_details, add_to_transition, parallel_with_initial};
 use fork::Pending;
 
-/// Notes how the definition spells events, before anything names one.
+/// Notes the spellings of events in the definition, before anything names one.
 pub(super) fn note_spellings(definition: &Definition, draft: &mut Draft) {
     let mut note = |name: &str| {
         draft
@@ -50,8 +51,12 @@ pub(super) fn note_spellings(definition: &Definition, draft: &mut Draft) {
     walk(&definition.states, &mut note);
 }
 
-/// Adds a definition that stands alone.
-pub(super) fn build(definition: &Definition, draft: &mut Draft, context: &mut Context<'_>) {
+/// Adds a definition without a diagram to the draft.
+pub(super) fn add_definition(
+    definition: &Definition,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
     declare_states(&definition.states, ROOT, draft, context);
     if let Some(initial) = &definition.initial {
         add_initial(ROOT, initial, draft, context);
@@ -66,19 +71,19 @@ pub(super) fn build(definition: &Definition, draft: &mut Draft, context: &mut Co
         build.state(state);
     }
     let forks = build.forks;
-    fork::settle(&forks, draft, context);
+    fork::fill_forks(&forks, draft, context);
 }
 
 fn declare_states(
     states: &[Named<State>],
-    parent: StateIndex,
+    parent: StateHandle,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
     for state in states {
         let name = &state.name;
         if let Some(earlier) = draft.state(&name.value) {
-            let first = draft.get(earlier).span;
+            let first = draft.get(earlier).ir.span;
             context
                 .diags
                 .push(duplicate_state(&name.value, name.span, first));
@@ -86,39 +91,40 @@ fn declare_states(
         }
         let index = draft.intern_state(&name.value, name.span, parent);
         draft.get_mut(index).has_body = !state.value.states.is_empty();
-        // Whether several targets stand side by side depends on the kinds of the states around them.
-        draft.get_mut(index).kind = details::kind_alone(state, parent, context);
+        // The kinds of the ancestors decide if several targets can be active together.
+        draft.get_mut(index).kind = details::alone_kind(state, parent, context);
         declare_states(&state.value.states, index, draft, context);
     }
 }
 
-/// Where a scope begins, or where a history leads while nothing is recorded.
+/// Adds the beginning of a scope, or the default of a history.
 pub(super) fn add_initial(
-    scope: StateIndex,
+    scope: StateHandle,
     initial: &Initial,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
     let is_history = draft.get(scope).kind == Some(Kind::History);
-    let around = match is_history {
-        true => draft.get(scope).parent,
+    let composite = match is_history {
+        true => draft.parent(scope),
         false => scope,
     };
-    let Some(Found { states, .. }) = find(&initial.targets, around, draft, context) else {
+    let Some(Found { states, .. }) = find_states(&initial.targets, composite, draft, context)
+    else {
         return;
     };
     for (&state, name) in states.iter().zip(&initial.targets) {
-        if state == around || state == scope || !draft.is_within(state, around) {
+        if state == composite || state == scope || !draft.is_within(state, composite) {
             context.diags.push(initial_outside_scope(
                 name,
-                &draft.get(around).id,
-                draft.get(state).span,
+                &draft.get(composite).ir.id,
+                draft.get(state).ir.span,
             ));
             return;
         }
     }
-    let actions = details::actions(&initial.actions, draft);
-    draft.get_mut(scope).initials.push(DraftInitial {
+    let actions = details::intern_actions(&initial.actions, draft);
+    draft.get_mut(scope).initials.push(ir::Initial {
         span: initial.span,
         targets: states,
         actions,
@@ -126,21 +132,21 @@ pub(super) fn add_initial(
     });
 }
 
-/// A definition on its way into the draft.
+/// A walk over a definition that adds it to the draft.
 struct Build<'b, 'c, 'd> {
     draft: &'b mut Draft,
     context: &'b mut Context<'c>,
-    /// Forks whose branches have yet to move into their regions, which takes every transition.
+    /// The forks whose branches have yet to move into their regions, which takes every transition.
     forks: Vec<Pending<'d>>,
 }
 
 impl<'d> Build<'_, '_, 'd> {
     fn state(&mut self, named: &'d Named<State>) {
-        // The second state of an id has been reported; what it says belongs to no state.
+        // The second state of an id has been reported; its content belongs to no state.
         let draft = &self.draft;
         let own = draft
             .state(&named.name.value)
-            .filter(|&index| draft.get(index).span == named.name.span);
+            .filter(|&index| draft.get(index).ir.span == named.name.span);
         let Some(index) = own else { return };
         let state = &named.value;
         add_details(index, named, self.draft, self.context);
@@ -155,7 +161,7 @@ impl<'d> Build<'_, '_, 'd> {
                 let diagnostic = parallel_with_initial(id, initial.span, kind);
                 self.context.diags.push(diagnostic);
             }
-            Some(initial) if !self.begins_at_double(index, state, initial) => {
+            Some(initial) if !self.begins_at_duplicate(index, state, initial) => {
                 add_initial(index, initial, self.draft, self.context);
             }
             _ => {}
@@ -185,53 +191,54 @@ impl<'d> Build<'_, '_, 'd> {
         }
     }
 
-    /// Whether a state begins at a child whose id another state has, which was reported.
-    fn begins_at_double(&self, index: StateIndex, state: &State, initial: &Initial) -> bool {
-        let is_double = |target: &Spanned<String>| {
+    /// Returns whether a state begins at a child whose id another state has, which has been reported.
+    fn begins_at_duplicate(&self, index: StateHandle, state: &State, initial: &Initial) -> bool {
+        let is_duplicate = |target: &Spanned<String>| {
             let known = self.draft.state(&target.value);
             let is_child = state.states.iter().any(|it| it.name.value == target.value);
-            is_child && known.is_some_and(|known| self.draft.get(known).parent != index)
+            is_child && known.is_some_and(|known| self.draft.parent(known) != index)
         };
-        initial.targets.iter().any(is_double)
+        initial.targets.iter().any(is_duplicate)
     }
 
-    fn on(&mut self, on: &'d [Named<Vec<Branch>>], source: StateIndex) {
+    fn on(&mut self, on: &'d [Named<Vec<Branch>>], source: StateHandle) {
         for named in on {
             let trigger = event_trigger(&named.name, self.draft, self.context.diags);
             self.branches(&named.value, source, &trigger);
         }
     }
 
-    fn branches(&mut self, branches: &'d [Branch], source: StateIndex, trigger: &DraftTrigger) {
+    fn branches(&mut self, branches: &'d [Branch], source: StateHandle, trigger: &DraftTrigger) {
         for branch in branches {
             let mut transition = DraftTransition::new(branch.span, source, None);
             transition.trigger = trigger.clone();
             let mut inside = false;
             match &branch.kind {
-                // Without a diagram that draws where it leads, a branch leads somewhere or does something.
+                // No diagram draws its target, so a branch must lead somewhere or do something.
                 BranchKind::Target(targets) if targets.is_empty() && branch.actions.is_empty() => {
                     let needs = "`target` or `actions`";
                     let diagnostic = missing_key(branch.span, "a transition", needs);
                     self.context.diags.push(diagnostic);
                     continue;
                 }
-                BranchKind::Target(targets) if targets.is_empty() => transition.internal = true,
+                BranchKind::Target(targets) if targets.is_empty() => transition.ir.internal = true,
                 BranchKind::Target(targets) => {
-                    let Some(found) = find(targets, source, self.draft, self.context) else {
+                    let Some(found) = find_states(targets, source, self.draft, self.context) else {
                         continue;
                     };
                     inside = found.inside;
-                    transition.targets = found.states;
+                    transition.ir.targets = found.states;
                 }
                 BranchKind::Invoke { .. } => {
-                    let waiting = invocation(branch, source, self.draft, self.context);
-                    transition.targets.push(waiting);
+                    let waiting = add_invocation(branch, source, self.draft, self.context);
+                    transition.ir.targets.push(waiting);
                 }
                 BranchKind::Fork(fork) => {
-                    let Some(pending) = fork::add(fork, source, self.draft, self.context) else {
+                    let Some(pending) = fork::add_fork(fork, source, self.draft, self.context)
+                    else {
                         continue;
                     };
-                    transition.targets.push(pending.state());
+                    transition.ir.targets.push(pending.state());
                     self.forks.push(pending);
                 }
             }
@@ -241,19 +248,19 @@ impl<'d> Build<'_, '_, 'd> {
     }
 }
 
-/// A state that waits for another workflow: entered by the branch, left on `done` and `error`.
-pub(super) fn invocation(
+/// Makes a state that waits for another workflow: entered by the branch, left on `done` and `error`.
+pub(super) fn add_invocation(
     branch: &Branch,
-    source: StateIndex,
+    source: StateHandle,
     draft: &mut Draft,
     context: &mut Context<'_>,
-) -> StateIndex {
+) -> StateHandle {
     let parent = if source == ROOT {
         ROOT
     } else {
-        draft.get(source).parent
+        draft.parent(source)
     };
-    let id = format!("{}_invoke", draft.get(source).id);
+    let id = format!("{}_invoke", draft.get(source).ir.id);
     let waiting = draft.implied_state(&id, branch.span, parent, source);
     let BranchKind::Invoke {
         workflow,
@@ -264,14 +271,13 @@ pub(super) fn invocation(
     else {
         return waiting;
     };
-    details::invoke(waiting, workflow, input.as_ref(), draft);
+    details::set_invocation(waiting, workflow, input.as_ref(), draft);
     for (event, target) in [("done", Some(on_complete)), ("error", on_fail.as_ref())] {
         let Some(target) = target else { continue };
-        if let Some(found) = find_one(target, source, draft, context) {
+        if let Some(found) = find_state(target, source, draft, context) {
             let event = draft.intern_event(event, target.span);
-            let mut transition = DraftTransition::new(target.span, waiting, Some(found));
-            transition.trigger = DraftTrigger::Events(vec![event]);
-            transition.implied = true;
+            let trigger = DraftTrigger::Events(vec![event]);
+            let transition = DraftTransition::implied(target.span, waiting, found, trigger);
             draft.transitions.push(transition);
         }
     }

@@ -1,8 +1,8 @@
-//! A diagram's statements become states and transitions of the draft.
+//! From the statements of a diagram to states and transitions of the draft.
 //!
 //! One walk in the order of the text: every mention claims a state for its scope, every arrow becomes a transition, every
-//! description becomes a title, an action or an internal transition. What names mean (which body owns a state, what a
-//! missing label triggers) is settled afterwards, when the whole diagram has been seen.
+//! description becomes a title, an action or an internal transition. The owners of states and the triggers of transitions
+//! without a label are resolved afterwards, when the whole diagram is known.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ mod messages;
 mod region;
 mod scope;
 
-use super::draft::{Draft, DraftInitial, DraftTransition, ROOT, StateIndex};
+use super::draft::{Draft, DraftTransition, ROOT, StateHandle};
 use super::messages::{acting_history, history_of_the_root};
 use super::spec::Context;
 use super::transition::{apply_label, intern_actions};
@@ -27,8 +27,8 @@ use crate::front::mermaid::ast::{
     Body, Declaration, Diagram, Endpoint, EndpointKind, Statement, StatementKind, Transition,
 };
 use crate::front::mermaid::{ast, entity};
-use crate::front::words::composed;
-use crate::ir::Direction;
+use crate::front::words::to_nfc;
+use crate::ir::Initial;
 use crate::source::{Span, Spanned};
 use choice::Beginning;
 use history::Histories;
@@ -36,22 +36,12 @@ use messages::{acting_pseudo_state, composite_pseudo_state};
 use region::{Composites, has_states};
 use scope::{Claim, Claims};
 
-/// What a diagram says beside its states and transitions.
-#[derive(Debug, Default)]
-pub(super) struct Drawn {
-    /// The last `direction` at the root.
-    pub(super) direction: Option<Direction>,
-    /// The notes that stand beside a state.
-    pub(super) notes: Vec<ast::Note>,
-}
-
-/// Adds what a diagram says to the draft.
-pub(super) fn add(diagram: &Diagram, draft: &mut Draft, context: &mut Context<'_>) -> Drawn {
+/// Adds a diagram to the draft.
+pub(super) fn add_diagram(diagram: &Diagram, draft: &mut Draft, context: &mut Context<'_>) {
     let mut walk = Walk {
         draft,
         context,
         claims: Claims::default(),
-        drawn: Drawn::default(),
         composites: Composites::default(),
         pseudo: BTreeMap::new(),
         histories: Histories::default(),
@@ -62,27 +52,24 @@ pub(super) fn add(diagram: &Diagram, draft: &mut Draft, context: &mut Context<'_
     walk.statements(&diagram.body.statements, ROOT);
     let Walk {
         claims,
-        drawn,
         histories,
         beginnings,
         ..
     } = walk;
-    claims.settle(draft, context.diags);
-    histories.drop_idle(draft);
+    claims.set_parents(draft, context.diags);
+    histories.drop_empty(draft);
     region::report_crossings(draft, context.diags);
-    choice::begin(&beginnings, draft, context);
-    fork::settle(draft, context);
-    choice::settle(draft, context);
-    drawn
+    choice::add_decisions(&beginnings, draft, context);
+    fork::resolve_forks(draft, context);
+    choice::resolve_choices(draft, context);
 }
 
 struct Walk<'w, 'c, 'd> {
     draft: &'w mut Draft,
     context: &'w mut Context<'c>,
     claims: Claims,
-    drawn: Drawn,
     composites: Composites,
-    /// The ids that are declared as a choice, a fork or a join, wherever that stands.
+    /// The ids that are declared as a choice, a fork or a join anywhere in the diagram.
     pseudo: BTreeMap<String, ast::Stereotype>,
     histories: Histories,
     /// Every `[*] -->`.
@@ -103,7 +90,7 @@ impl<'d> Walk<'_, '_, 'd> {
                     continue;
                 }
                 self.pseudo
-                    .entry(composed(&id.value).into_owned())
+                    .entry(to_nfc(&id.value).into_owned())
                     .or_insert(stereotype.value);
             }
             if let Some(inner) = &declaration.body {
@@ -112,13 +99,13 @@ impl<'d> Walk<'_, '_, 'd> {
         }
     }
 
-    fn statements(&mut self, statements: &'d [Statement], scope: StateIndex) {
+    fn statements(&mut self, statements: &'d [Statement], scope: StateHandle) {
         for statement in statements {
             self.statement(statement, scope);
         }
     }
 
-    fn statement(&mut self, statement: &'d Statement, scope: StateIndex) {
+    fn statement(&mut self, statement: &'d Statement, scope: StateHandle) {
         let span = statement.span;
         match &statement.kind {
             StatementKind::Mention(endpoint) => {
@@ -129,10 +116,10 @@ impl<'d> Walk<'_, '_, 'd> {
             }
             StatementKind::Transition(transition) => self.transition(transition, scope, span),
             StatementKind::Declaration(declaration) => self.declaration(declaration, scope, span),
-            StatementKind::Note(note) => self.drawn.notes.push(note.clone()),
+            StatementKind::Note(note) => self.draft.notes.push(note.clone()),
             StatementKind::Direction(direction) => {
                 if scope == ROOT {
-                    self.drawn.direction = Some(direction.value);
+                    self.draft.direction = Some(direction.value);
                 }
             }
             StatementKind::Divider
@@ -141,27 +128,28 @@ impl<'d> Walk<'_, '_, 'd> {
         }
     }
 
-    /// The state that an endpoint names; `None` for `[*]`.
+    /// Returns the state that an endpoint names; `None` for `[*]`.
     fn endpoint(
         &mut self,
         endpoint: &Endpoint,
-        scope: StateIndex,
+        scope: StateHandle,
         strong: bool,
         span: Span,
-    ) -> Option<StateIndex> {
+    ) -> Option<StateHandle> {
         let EndpointKind::Id(id) = &endpoint.target else {
             return None;
         };
-        if let Some((of, deep)) = history::split(id) {
-            match self.composite_of(of, scope, endpoint.span) {
+        if let Some((composite, deep)) = history::split_id(id) {
+            let is_bare = composite.is_empty();
+            match self.remembered(composite, scope, endpoint.span) {
                 Remembers::Composite(composite) => {
-                    if of.is_empty() {
+                    if is_bare {
                         let diags = &mut *self.context.diags;
                         self.histories
                             .note_bare(composite, deep, endpoint.span, self.draft, diags);
                     }
                     let span = endpoint.span;
-                    return Some(self.histories.of(composite, deep, span, self.draft));
+                    return Some(self.histories.intern(composite, deep, span, self.draft));
                 }
                 Remembers::Nothing => {
                     let diagnostic = history_of_the_root(id, endpoint.span);
@@ -170,7 +158,7 @@ impl<'d> Walk<'_, '_, 'd> {
                 }
                 Remembers::Plain => {
                     if self.draft.state(id).is_none() {
-                        let diagnostic = plain_history(id, of, endpoint.span);
+                        let diagnostic = plain_history(id, composite, endpoint.span);
                         self.context.diags.push(diagnostic);
                     }
                 }
@@ -179,31 +167,31 @@ impl<'d> Walk<'_, '_, 'd> {
         Some(self.mention(id, endpoint.span, scope, strong, span))
     }
 
-    /// Whose history it is, by what stands before its brackets.
-    fn composite_of(&mut self, of: &str, scope: StateIndex, span: Span) -> Remembers {
-        if of.is_empty() {
-            return match scope {
-                ROOT => Remembers::Nothing,
-                scope => Remembers::Composite(scope),
+    /// Returns the content of a history, by the name before its brackets.
+    fn remembered(&mut self, composite: &str, scope: StateHandle, span: Span) -> Remembers {
+        if composite.is_empty() {
+            return match scope == ROOT {
+                true => Remembers::Nothing,
+                false => Remembers::Composite(scope),
             };
         }
-        match self.composites.has_states(of) {
-            Some(true) => Remembers::Composite(self.draft.intern_state(of, span, scope)),
+        match self.composites.has_states(composite) {
+            Some(true) => Remembers::Composite(self.draft.intern_state(composite, span, scope)),
             _ => Remembers::Plain,
         }
     }
 
-    /// A state by its id, claimed for a scope.
+    /// Returns the state of an id, and claims it for a scope.
     fn mention(
         &mut self,
         id: &str,
-        place: Span,
-        scope: StateIndex,
+        id_span: Span,
+        scope: StateHandle,
         strong: bool,
         span: Span,
-    ) -> StateIndex {
-        let state = self.draft.intern_state(id, place, scope);
-        if let Some(&pseudo) = self.pseudo.get(composed(id).as_ref()) {
+    ) -> StateHandle {
+        let state = self.draft.intern_state(id, id_span, scope);
+        if let Some(&pseudo) = self.pseudo.get(to_nfc(id).as_ref()) {
             self.draft.get_mut(state).pseudo = Some(pseudo);
         }
         self.claims.add(
@@ -218,7 +206,7 @@ impl<'d> Walk<'_, '_, 'd> {
         state
     }
 
-    fn declaration(&mut self, declaration: &'d Declaration, scope: StateIndex, span: Span) {
+    fn declaration(&mut self, declaration: &'d Declaration, scope: StateHandle, span: Span) {
         let id = &declaration.id;
         let state = self.mention(&id.value, id.span, scope, true, span);
         if let Some(title) = declaration
@@ -231,32 +219,30 @@ impl<'d> Walk<'_, '_, 'd> {
         let Some(body) = &declaration.body else {
             return;
         };
-        self.claims.place(state, scope, span);
+        self.claims.mark_body(state, scope, span);
         if self.composites.has_states(&id.value) == Some(false) {
             self.context.diags.push(empty_composite(&id.value, span));
         }
         self.draft.get_mut(state).has_body |= has_states(&body.statements);
-        self.draft.get_mut(state).span = id.span;
+        self.draft.get_mut(state).ir.span = id.span;
         let diags = &mut *self.context.diags;
         for part in self.composites.parts(body, state, self.draft, diags) {
             self.statements(part.statements, part.scope);
         }
     }
 
-    fn title(&mut self, state: StateIndex, text: &Spanned<String>) {
+    fn title(&mut self, state: StateHandle, text: &Spanned<String>) {
         let decoded = entity::decode(&text.value);
-        self.draft
-            .get_mut(state)
-            .titles
-            .push(Spanned::new(decoded, text.span));
+        let state = self.draft.get_mut(state);
+        state.add_title(&decoded, text.span);
     }
 
-    /// `a : text` is a title, `a : entry / x` an action, `a : event [guard] / x()` an internal transition.
+    /// Adds `a : title`, `a : entry / action` or the internal transition `a : event [guard] / action()`.
     fn description(
         &mut self,
         state: &Endpoint,
         description: &Description,
-        scope: StateIndex,
+        scope: StateHandle,
         span: Span,
     ) {
         let text = &description.text;
@@ -286,13 +272,13 @@ impl<'d> Walk<'_, '_, 'd> {
             return;
         }
         let mut transition = DraftTransition::new(span, index, None);
-        transition.internal = true;
+        transition.ir.internal = true;
         apply_label(&mut transition, label, parts, self.draft, self.context);
         self.draft.transitions.push(transition);
     }
 
     /// Refuses actions on a pseudo-state or a history. Returns whether there are some.
-    fn refuse_actions(&mut self, state: StateIndex, description: &Description) -> bool {
+    fn refuse_actions(&mut self, state: StateHandle, description: &Description) -> bool {
         let drafted = self.draft.get(state);
         let is_history = drafted.kind == Some(Kind::History);
         if drafted.pseudo.is_none() && !is_history {
@@ -309,8 +295,8 @@ impl<'d> Walk<'_, '_, 'd> {
         if acts {
             let span = description.text.span;
             let diagnostic = match drafted.pseudo {
-                Some(pseudo) => acting_pseudo_state(&drafted.id, pseudo, span),
-                None => acting_history(&drafted.id, span),
+                Some(pseudo) => acting_pseudo_state(&drafted.ir.id, pseudo, span),
+                None => acting_history(&drafted.ir.id, span),
             };
             self.context.diags.push(diagnostic);
         }
@@ -318,7 +304,7 @@ impl<'d> Walk<'_, '_, 'd> {
     }
 
     /// Adds the actions after `entry /` or `exit /`.
-    fn state_actions(&mut self, state: StateIndex, entry: bool, items: &[Item]) {
+    fn state_actions(&mut self, state: StateHandle, entry: bool, items: &[Item]) {
         for item in items {
             let name = match item {
                 Item::Action(name) => name,
@@ -330,15 +316,15 @@ impl<'d> Walk<'_, '_, 'd> {
             let action = self.draft.intern_action(&name.value, name.span);
             let state = self.draft.get_mut(state);
             let actions = if entry {
-                &mut state.entry
+                &mut state.ir.entry
             } else {
-                &mut state.exit
+                &mut state.ir.exit
             };
             actions.push(action);
         }
     }
 
-    fn transition(&mut self, arrow: &'d Transition, scope: StateIndex, span: Span) {
+    fn transition(&mut self, arrow: &'d Transition, scope: StateHandle, span: Span) {
         let label = arrow.label.as_ref();
         let label = label.filter(|label| !label.text.value.is_empty());
         let from_star = arrow.source.target == EndpointKind::Star;
@@ -362,7 +348,7 @@ impl<'d> Walk<'_, '_, 'd> {
             return;
         };
         let target = if to_star {
-            self.draft.end_of(scope, source, arrow.target.span)
+            self.draft.intern_end(scope, source, arrow.target.span)
         } else {
             let Some(target) = self.endpoint(&arrow.target, scope, false, span) else {
                 return;
@@ -381,8 +367,10 @@ impl<'d> Walk<'_, '_, 'd> {
         self.draft.transitions.push(transition);
     }
 
-    /// Returns the parts of a label. A fork and a join wait for no event: its trigger is reported there, and left out.
-    fn label_parts<'l>(&mut self, source: StateIndex, label: &'l Label) -> Cow<'l, Parts> {
+    /// Returns the parts of a label.
+    ///
+    /// A fork and a join wait for no event: the trigger is reported there, and left out.
+    fn label_parts<'l>(&mut self, source: StateHandle, label: &'l Label) -> Cow<'l, Parts> {
         let parts = label.parts(|name| self.context.declares_action(name));
         let pseudo = self.draft.get(source).pseudo;
         let waits_never = matches!(pseudo, Some(ast::Stereotype::Fork | ast::Stereotype::Join));
@@ -390,7 +378,7 @@ impl<'d> Walk<'_, '_, 'd> {
             return Cow::Borrowed(parts);
         }
         let word = pseudo.map_or("", ast::Stereotype::word);
-        let id = &self.draft.get(source).id;
+        let id = &self.draft.get(source).ir.id;
         let diagnostic = unread_label(word, id, label.text.span);
         self.context.diags.push(diagnostic);
         let mut parts = parts.clone();
@@ -402,10 +390,16 @@ impl<'d> Walk<'_, '_, 'd> {
     }
 
     /// Begins a scope, or a history, at a state. A label there is a description, or actions after ` / `.
-    fn begin(&mut self, scope: StateIndex, target: StateIndex, label: Option<&Label>, span: Span) {
+    fn begin(
+        &mut self,
+        scope: StateHandle,
+        target: StateHandle,
+        label: Option<&Label>,
+        span: Span,
+    ) {
         let parts = label.map(|label| label.parts(|name| self.context.declares_action(name)));
         let actions = parts.map_or_else(Vec::new, |parts| intern_actions(parts, self.draft));
-        self.draft.get_mut(scope).initials.push(DraftInitial {
+        self.draft.get_mut(scope).initials.push(Initial {
             span,
             targets: vec![target],
             actions,
@@ -414,11 +408,11 @@ impl<'d> Walk<'_, '_, 'd> {
     }
 }
 
-/// What a history remembers.
+/// The content of a history.
 enum Remembers {
     /// The states of a composite, or of a region.
-    Composite(StateIndex),
-    /// Nothing: it stands outside of any composite.
+    Composite(StateHandle),
+    /// Nothing: it is outside of any composite.
     Nothing,
     /// Nothing: it is a plain state of that name.
     Plain,
@@ -434,16 +428,15 @@ fn empty_composite(id: &str, span: Span) -> Diagnostic {
     .help("put states into it, or take the braces away")
 }
 
-fn plain_history(id: &str, of: &str, span: Span) -> Diagnostic {
+fn plain_history(id: &str, composite: &str, span: Span) -> Diagnostic {
     let message = format!("`{id}` is a state of that name, not a history");
     Diagnostic::new(Code::PlainHistory, span, message)
-        .label(format!("no state `{of}` has a body"))
+        .label(format!("no state `{composite}` has a body"))
         .help(format!(
-            "give `{of}` a body with states, or the state a name without brackets"
+            "give `{composite}` a body with states, or the state a name without brackets"
         ))
 }
 
-/// A label behind a fork or a join. `word`: `fork` or `join`.
 fn unread_label(word: &str, id: &str, text: Span) -> Diagnostic {
     let waits = match word {
         "fork" => "takes all its ways at once",

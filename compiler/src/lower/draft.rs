@@ -1,149 +1,127 @@
-//! A machine while its names are being resolved.
+//! The machine under construction.
 //!
-//! States, events, guards and actions are found by name here, in the order in which the spec first names them; nothing is
-//! sorted and a state's parent may still change. [`super::finish`] makes the IR of it.
+//! States, events, guards and actions are found by name here, and are in the order in which the spec first names them.
+//! Drafts wrap the values of the IR, so that nothing is copied at the end: [`super::finish`] takes the values out, puts
+//! states and transitions into document order, and renumbers every handle. Until then a `Handle<State>` counts states in
+//! the order of their first mention.
 
 use std::collections::BTreeMap;
 
 use crate::arena::{Arena, Handle};
 use crate::front::definition::ast::Kind;
 use crate::front::expression::GuardText;
-use crate::front::mermaid::ast::Stereotype;
-use crate::front::words::{composed, word_key};
+use crate::front::mermaid::ast::{Note, Stereotype};
+use crate::front::words::{to_nfc, word_key};
 use crate::ir::{
-    Action, ActionKind, Event, EventKind, Field, Guard, HostGuard, Label, Meta, Timer, Type,
-    Verdict,
+    Action, ActionKind, Constant, Direction, Event, EventKind, Field, HostGuard, Initial, Meta,
+    Operator, State, StateKind, Timer, Transition, Type, Verdict,
 };
 use crate::source::{Span, Spanned};
 
-/// The index of a state in [`Draft::states`]; the root is 0.
-pub(super) type StateIndex = usize;
+/// A state of the draft, until [`super::finish`] renumbers it.
+pub(super) type StateHandle = Handle<State>;
 
-/// The root's index.
-pub(super) const ROOT: StateIndex = 0;
+/// The state that stands for the machine itself.
+pub(super) const ROOT: StateHandle = Handle::FIRST;
 
-/// A machine in the making.
+/// A machine whose names are being resolved.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     /// The states in the order of their first mention; the root first.
     pub(super) states: Vec<DraftState>,
-    by_id: BTreeMap<String, StateIndex>,
+    by_id: BTreeMap<String, StateHandle>,
     /// The final states that stand for `[*]`, by scope and source.
-    ends: BTreeMap<(StateIndex, StateIndex), StateIndex>,
+    ends: BTreeMap<(StateHandle, StateHandle), StateHandle>,
     /// The transitions in the order of the text.
     pub(super) transitions: Vec<DraftTransition>,
     /// The events in the order of their first mention.
     pub(super) events: Arena<Event>,
     events_by_words: BTreeMap<String, Handle<Event>>,
-    /// How the definition spells events, by their words.
+    /// The spellings of events in the definition, by their words.
     pub(super) spellings: BTreeMap<String, String>,
     /// The texts between the brackets of labels.
     pub(super) guard_texts: Arena<GuardText>,
     /// The guards of the host.
     pub(super) guards: Arena<HostGuard>,
     guards_by_name: BTreeMap<String, Handle<HostGuard>>,
-    /// How many comparisons, names and connectives all guards have together.
+    /// The number of comparisons, names and connectives in all guards.
     pub(super) guard_parts: usize,
-    /// The comparisons `{field, op, value}`, by the place of their field.
+    /// The comparisons `{field, op, value}`, by the span of their field.
     pub(super) comparisons: BTreeMap<Span, Comparison>,
-    /// The fields that guards read.
+    /// The fields that guards and assignments name.
     pub(super) fields: Arena<Field>,
     fields_by_path: BTreeMap<String, Handle<Field>>,
     /// The actions.
     pub(super) actions: Arena<Action>,
     actions_by_name: BTreeMap<String, Handle<Action>>,
-    /// The timers. Their states go by their index here; `finish` puts the handles in.
+    /// The timers.
     pub(super) timers: Arena<Timer>,
+    /// The last `direction` at the root of the diagram.
+    pub(super) direction: Option<Direction>,
+    /// The notes of the diagram.
+    pub(super) notes: Vec<Note>,
 }
 
-/// A comparison of a field with constants, as the definition has it.
+/// A comparison of a field with constants in the definition.
 #[derive(Debug)]
 pub(super) struct Comparison {
     pub(super) field: Handle<Field>,
-    pub(super) operator: crate::ir::Operator,
-    pub(super) constants: Vec<Spanned<crate::ir::Constant>>,
+    pub(super) operator: Operator,
+    pub(super) constants: Vec<Spanned<Constant>>,
 }
 
-/// A state in the making.
+/// A state under construction.
 #[derive(Debug)]
 pub(super) struct DraftState {
-    pub(super) id: String,
-    pub(super) span: Span,
-    pub(super) parent: StateIndex,
-    /// What the spec says that it is.
+    /// The state itself. [`super::finish`] sets its kind, initial, transitions and place in the tree.
+    pub(super) ir: State,
+    /// The kind that the spec gives it.
     pub(super) kind: Option<Kind>,
-    /// Of a history: whether it remembers the leaves, not only the children.
+    /// Of a history: true if it remembers the leaves, not only the children.
     pub(super) deep: bool,
-    /// What the diagram declares that it merely stands for; `fork` and `choice` settle it.
+    /// The pseudo-state that the diagram declares, until `fork` and `choice` have resolved it.
     pub(super) pseudo: Option<Stereotype>,
-    /// Whether it has a body, in the diagram or in the definition.
+    /// True if it has a body, in the diagram or in the definition.
     pub(super) has_body: bool,
-    pub(super) implied: bool,
-    /// Whether it is a part of a parallel state that has no name in the spec. It keeps its place among its siblings.
+    /// True for a nameless part of a parallel state, which keeps its position among its siblings.
     pub(super) is_region: bool,
-    /// Of an implied state: the state whose way on it is.
-    pub(super) stands_for: StateIndex,
-    /// Whether it turned out to be no state after all; nothing leads to it.
+    /// Of an implied state: the state that it was made for.
+    pub(super) stands_for: StateHandle,
+    /// True if it turned out to be no state after all; nothing leads to it.
     pub(super) dropped: bool,
-    pub(super) verdict: Verdict,
-    pub(super) initials: Vec<DraftInitial>,
-    pub(super) entry: Vec<Handle<Action>>,
-    pub(super) exit: Vec<Handle<Action>>,
+    /// The claims about where it begins; the first one holds.
+    pub(super) initials: Vec<Initial>,
     /// The actions that start its timers: first on entry.
     pub(super) schedules: Vec<Handle<Action>>,
     /// The actions that stop its timers: last on exit.
     pub(super) cancels: Vec<Handle<Action>>,
-    pub(super) titles: Vec<Spanned<String>>,
-    pub(super) description: Option<Spanned<String>>,
-    pub(super) instructions: Option<Spanned<String>>,
-    pub(super) while_waiting: Vec<Handle<Event>>,
-    pub(super) on_max_iterations: Option<Handle<Event>>,
-    pub(super) meta: Meta,
-    /// The first statement that names it in the scope where it stands: the way in is written before it.
+    /// The first statement that names it in its own scope; a transition to it is inserted before it.
     pub(super) first_statement: Span,
-    /// The last statement that names it in the scope where it stands: a way out is written behind it.
+    /// The last statement that names it in its own scope; a transition from it is inserted after it.
     pub(super) last_statement: Span,
 }
 
-/// A claim that a scope begins somewhere.
-#[derive(Clone, Debug)]
-pub(super) struct DraftInitial {
-    pub(super) span: Span,
-    /// Several only where they stand in different regions of a parallel state.
-    pub(super) targets: Vec<StateIndex>,
-    pub(super) actions: Vec<Handle<Action>>,
-    /// Whether the spec doesn't say it.
-    pub(super) inferred: bool,
-}
-
-/// A transition in the making.
+/// A transition under construction.
 #[derive(Clone, Debug)]
 pub(super) struct DraftTransition {
-    pub(super) span: Span,
-    pub(super) source: StateIndex,
-    /// Where it leads; several only where they stand in different regions of a parallel state.
-    pub(super) targets: Vec<StateIndex>,
-    pub(super) internal: bool,
-    pub(super) implied: bool,
+    /// The transition itself. [`super::finish`] sets its triggers.
+    pub(super) ir: Transition,
+    /// Its trigger, as far as it is known.
     pub(super) trigger: DraftTrigger,
-    pub(super) guard: Option<Spanned<Guard>>,
-    /// The texts between the brackets of its label, and of the choices on its way: all must hold. They become the guard
-    /// unless a definition says another.
+    /// The guards in its label, and in the labels of the choices on its path: all must hold.
+    ///
+    /// They become its guard unless a definition has another.
     pub(super) label_guards: Vec<Handle<GuardText>>,
-    /// Whether its guard is `else`: it comes behind its siblings of the same event.
+    /// True if its guard is `else`: it comes after its siblings of the same event.
     pub(super) otherwise: bool,
-    pub(super) actions: Vec<Handle<Action>>,
-    pub(super) label: Option<Label>,
-    pub(super) description: Option<String>,
-    pub(super) meta: Meta,
 }
 
-/// What triggers a transition, as far as it is known.
+/// The trigger of a transition, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DraftTrigger {
     /// These events.
     Events(Vec<Handle<Event>>),
-    /// An event with a parenthesis behind it, which is a comment unless two of them would become one.
+    /// An event followed by a parenthesis, which is a comment unless two of them would become one.
     Commented {
         /// The text before the parenthesis.
         name: Spanned<String>,
@@ -152,66 +130,75 @@ pub(super) enum DraftTrigger {
         /// The parenthesis.
         comment: Span,
     },
-    /// The label says nothing: the rules for missing labels decide, once every state has its kind.
+    /// None in the label: the rules for missing labels decide, once every state has its kind.
     Missing,
     /// All events that begin so: `job.*`, `*`.
     Pattern(Spanned<String>),
-    /// The label says nothing, and led to a choice or a fork that is gone: the rules decide as if it were there.
-    Toward(StateIndex),
-    /// So many milliseconds; of a way out of a choice, whose timer belongs to the state that waits for it.
+    /// None in the label, which led to a choice or a fork that is gone: the rules treat it as there.
+    Toward(StateHandle),
+    /// A delay in milliseconds, on a branch of a choice: the state that waits for it gets the timer.
     Delayed(u64),
     /// Nothing: taken as soon as its guard holds.
     Eventless,
-    /// The source is done.
+    /// The completion of the source.
     Completion,
 }
 
 impl Draft {
-    /// A draft with a root alone.
+    /// Returns a draft with nothing but a root.
     pub(super) fn new(id: &str, span: Span) -> Self {
         let mut draft = Self::default();
-        draft
-            .states
-            .push(DraftState::new(id.to_owned(), span, ROOT));
+        let root = DraftState::new(id.to_owned(), span, None);
+        draft.states.push(root);
         draft
     }
 
-    /// The state of that id.
-    pub(super) fn state(&self, id: &str) -> Option<StateIndex> {
-        self.by_id.get(composed(id).as_ref()).copied()
+    /// Returns the handles of all states but the root, in the order of their first mention.
+    pub(super) fn named_states(&self) -> impl Iterator<Item = StateHandle> + use<> {
+        (1..self.states.len()).map(Handle::at)
     }
 
-    /// The state of that id; made at this place, in that scope, if it is new.
-    pub(super) fn intern_state(&mut self, id: &str, span: Span, parent: StateIndex) -> StateIndex {
-        let id = composed(id).into_owned();
-        if let Some(index) = self.state(&id) {
-            if !self.get(index).implied {
-                return index;
+    /// Returns the state of an id.
+    pub(super) fn state(&self, id: &str) -> Option<StateHandle> {
+        self.by_id.get(to_nfc(id).as_ref()).copied()
+    }
+
+    /// Returns the state of an id, which is made in a scope if it is new.
+    pub(super) fn intern_state(
+        &mut self,
+        id: &str,
+        span: Span,
+        parent: StateHandle,
+    ) -> StateHandle {
+        let id = to_nfc(id).into_owned();
+        if let Some(state) = self.state(&id) {
+            if !self.get(state).ir.implied {
+                return state;
             }
-            // The author's own state has the name; what merely stands for a `[*]` takes another.
+            // The author's own state has the name; the one that merely stands for a `[*]` takes another.
             self.by_id.remove(&id);
             let other = self.free_id(&format!("{id}_2"));
-            self.by_id.insert(other.clone(), index);
-            self.get_mut(index).id = other;
+            self.by_id.insert(other.clone(), state);
+            self.get_mut(state).ir.id = other;
         }
-        self.push_state(DraftState::new(id, span, parent))
+        self.push_state(DraftState::new(id, span, Some(parent)))
     }
 
-    /// A new state that has no name in the spec, under an id near to the wanted one.
+    /// Makes a state that has no name in the spec, under an id similar to the wanted one.
     pub(super) fn implied_state(
         &mut self,
         wanted: &str,
         span: Span,
-        parent: StateIndex,
-        stands_for: StateIndex,
-    ) -> StateIndex {
-        let mut state = DraftState::new(self.free_id(wanted), span, parent);
-        state.implied = true;
+        parent: StateHandle,
+        stands_for: StateHandle,
+    ) -> StateHandle {
+        let mut state = DraftState::new(self.free_id(wanted), span, Some(parent));
+        state.ir.implied = true;
         state.stands_for = stands_for;
         self.push_state(state)
     }
 
-    /// The wanted id, or one like it that no state has.
+    /// Returns the wanted id, or one like it that no state has.
     fn free_id(&self, wanted: &str) -> String {
         let mut id = wanted.to_owned();
         let mut count = 1;
@@ -222,143 +209,130 @@ impl Draft {
         id
     }
 
-    /// A new region of a state, the so manyth, from 1. `span`: where it is written.
+    /// Makes a region of a state. Its number counts from 1.
     pub(super) fn add_region(
         &mut self,
-        around: StateIndex,
+        parent: StateHandle,
         number: usize,
         span: Span,
-    ) -> StateIndex {
-        let wanted = format!("{}_{number}", self.get(around).id);
-        let region = self.implied_state(&wanted, span, around, around);
+    ) -> StateHandle {
+        let wanted = format!("{}_{number}", self.get(parent).ir.id);
+        let region = self.implied_state(&wanted, span, parent, parent);
         self.get_mut(region).is_region = true;
         self.get_mut(region).has_body = true;
         region
     }
 
-    /// The final state that `source --> [*]` leads to in a scope: one for each source.
-    pub(super) fn end_of(
+    /// Returns the final state that `source --> [*]` leads to in a scope: one for each source.
+    pub(super) fn intern_end(
         &mut self,
-        scope: StateIndex,
-        source: StateIndex,
+        scope: StateHandle,
+        source: StateHandle,
         span: Span,
-    ) -> StateIndex {
+    ) -> StateHandle {
         if let Some(&end) = self.ends.get(&(scope, source)) {
             return end;
         }
-        let id = format!("{}_end", self.get(source).id);
+        let id = format!("{}_end", self.get(source).ir.id);
         let end = self.implied_state(&id, span, scope, source);
         self.get_mut(end).kind = Some(Kind::Final);
         self.ends.insert((scope, source), end);
         end
     }
 
-    /// Takes a state out: nothing leads to it any more, and nothing finds it.
-    pub(super) fn drop_state(&mut self, state: StateIndex) {
-        self.get_mut(state).dropped = true;
-        self.get_mut(state).pseudo = None;
-        let id = self.get(state).id.clone();
+    /// Takes a state out: nothing may lead to it any more, and no lookup finds it.
+    pub(super) fn drop_state(&mut self, state: StateHandle) {
+        let drafted = self.get_mut(state);
+        drafted.dropped = true;
+        drafted.pseudo = None;
+        let id = drafted.ir.id.clone();
         self.by_id.remove(&id);
     }
 
-    /// A scope as messages name it.
-    pub(super) fn place_name(&self, scope: StateIndex) -> String {
+    fn push_state(&mut self, state: DraftState) -> StateHandle {
+        let handle = Handle::at(self.states.len());
+        self.by_id.insert(state.ir.id.clone(), handle);
+        self.states.push(state);
+        handle
+    }
+
+    /// Returns the name of a scope in messages.
+    pub(super) fn scope_name(&self, scope: StateHandle) -> String {
         let state = self.get(scope);
         if scope == ROOT {
             return "the diagram itself".to_owned();
         }
         if !state.is_region {
-            return format!("`{}`", state.id);
+            return format!("`{}`", state.ir.id);
         }
-        let before = self
-            .children(state.parent)
+        let parent = self.parent(scope);
+        let regions = self
+            .children(parent)
             .filter(|&other| self.get(other).is_region);
-        let number = before.take_while(|&other| other != scope).count() + 1;
-        format!("region {number} of `{}`", self.get(state.parent).id)
+        let number = regions.take_while(|&other| other != scope).count() + 1;
+        format!("region {number} of `{}`", self.get(parent).ir.id)
     }
 
-    /// Whether a state is a region of a parallel state, or lies in one.
-    pub(super) fn is_in_region(&self, state: StateIndex) -> bool {
-        let mut around = self.ancestry(state);
-        around.any(|state| {
-            state != ROOT && self.get(self.get(state).parent).kind == Some(Kind::Parallel)
-        })
-    }
-
-    fn push_state(&mut self, state: DraftState) -> StateIndex {
-        let index = self.states.len();
-        self.by_id.insert(state.id.clone(), index);
-        self.states.push(state);
-        index
-    }
-
-    /// The ids of the states but the root and those without a name.
+    /// Returns the ids of the states but the root and those without a name.
     pub(super) fn state_ids(&self) -> impl Iterator<Item = &str> {
         self.states
             .iter()
             .skip(1)
-            .filter(|state| !state.implied && !state.dropped)
-            .map(|state| state.id.as_str())
+            .filter(|state| !state.ir.implied && !state.dropped)
+            .map(|state| state.ir.id.as_str())
     }
 
-    /// The event with the words of that name; made at this place if it is new.
+    /// Returns the event with the words of a name, which is made if it is new.
     pub(super) fn intern_event(&mut self, name: &str, span: Span) -> Handle<Event> {
         let words = word_key(name);
         if let Some(&event) = self.events_by_words.get(&words) {
             return event;
         }
-        let id = self
-            .spellings
-            .get(&words)
-            .map_or_else(|| composed(name).into_owned(), String::clone);
-        self.push_event(
-            words,
-            Event {
-                id,
-                span,
-                kind: EventKind::Named,
-                title: None,
-                description: None,
-                data: None,
-            },
-        )
+        let spelled = self.spellings.get(&words).cloned();
+        let id = spelled.unwrap_or_else(|| to_nfc(name).into_owned());
+        self.push_event(words, id, EventKind::Named, span)
     }
 
-    /// The engine's own event of that id; made at this place if it is new.
+    /// Returns the engine's own event of an id, which is made if it is new.
     pub(super) fn intern_engine_event(
         &mut self,
         id: &str,
         kind: EventKind,
         span: Span,
     ) -> Handle<Event> {
-        if let Some(&event) = self.events_by_words.get(id) {
-            return event;
+        match self.events_by_words.get(id) {
+            Some(&event) => event,
+            None => self.push_event(id.to_owned(), id.to_owned(), kind, span),
         }
-        let event = Event {
-            id: id.to_owned(),
+    }
+
+    fn push_event(
+        &mut self,
+        words: String,
+        id: String,
+        kind: EventKind,
+        span: Span,
+    ) -> Handle<Event> {
+        let handle = self.events.append(Event {
+            id,
             span,
             kind,
             title: None,
             description: None,
             data: None,
-        };
-        self.push_event(id.to_owned(), event)
-    }
-
-    fn push_event(&mut self, words: String, event: Event) -> Handle<Event> {
-        let handle = self.events.append(event);
+        });
         self.events_by_words.insert(words, handle);
         handle
     }
 
-    /// The event with the words of that name.
+    /// Returns the event with the words of a name.
     pub(super) fn event(&self, name: &str) -> Option<Handle<Event>> {
         self.events_by_words.get(&word_key(name)).copied()
     }
 
-    /// The host's guard of that name; made if it is new.
+    /// Returns the host's guard of a name, which is made if it is new.
     pub(super) fn intern_guard(&mut self, name: &str, text: &str, span: Span) -> Handle<HostGuard> {
-        let name = composed(name);
+        let name = to_nfc(name);
         if let Some(&guard) = self.guards_by_name.get(name.as_ref()) {
             return guard;
         }
@@ -372,7 +346,7 @@ impl Draft {
         handle
     }
 
-    /// The field of that path; made if it is new.
+    /// Returns the field of a path, which is made if it is new.
     pub(super) fn intern_field(&mut self, path: &str, span: Span) -> Handle<Field> {
         if let Some(&field) = self.fields_by_path.get(path) {
             return field;
@@ -387,9 +361,9 @@ impl Draft {
         handle
     }
 
-    /// The action of that name; made if it is new.
+    /// Returns the action of a name, which is made if it is new.
     pub(super) fn intern_action(&mut self, name: &str, span: Span) -> Handle<Action> {
-        let name = composed(name);
+        let name = to_nfc(name);
         if let Some(&action) = self.actions_by_name.get(name.as_ref()) {
             return action;
         }
@@ -404,11 +378,10 @@ impl Draft {
         handle
     }
 
-    /// The timer of a state that starts as the state is entered and stops as it is left; gives the event that it
-    /// sends after so many milliseconds. Made if it is new.
+    /// Adds a timer that runs while a state is active, and returns the event that it sends.
     pub(super) fn add_timer(
         &mut self,
-        state: StateIndex,
+        state: StateHandle,
         milliseconds: u64,
         span: Span,
     ) -> Handle<Event> {
@@ -425,13 +398,13 @@ impl Draft {
             return self.timers.at(timer).event;
         }
         let count = schedules.len() + 1;
-        let name = format!("after.{}.{count}", self.get(state).id);
+        let name = format!("after.{}.{count}", self.get(state).ir.id);
         let event = self.intern_engine_event(&name, EventKind::Delayed, span);
         let timer = self.timers.append(Timer {
             name: name.clone(),
             span,
             event,
-            of: Some(Handle::at(state)),
+            of: Some(state),
         });
         let cancel = format!("cancel.{name}");
         let schedule = self.engine_action(&name, span, ActionKind::Schedule(timer, milliseconds));
@@ -441,10 +414,10 @@ impl Draft {
         event
     }
 
-    /// A new action of the engine's, under that name or, if the author has an action of that name, one like it.
+    /// Makes an action of the engine's, under the wanted name or one like it that no action has.
     fn engine_action(&mut self, wanted: &str, span: Span, kind: ActionKind) -> Handle<Action> {
         let mut name = wanted.to_owned();
-        while self.names_action(&name) {
+        while self.has_action(&name) {
             name.push('_');
         }
         let action = self.intern_action(&name, span);
@@ -452,150 +425,212 @@ impl Draft {
         action
     }
 
-    /// Whether something names an action of that name.
-    pub(super) fn names_action(&self, name: &str) -> bool {
-        self.actions_by_name.contains_key(composed(name).as_ref())
+    /// Returns whether something names an action of that name.
+    pub(super) fn has_action(&self, name: &str) -> bool {
+        self.actions_by_name.contains_key(to_nfc(name).as_ref())
     }
 
-    /// A state by its index, which came from this draft.
+    /// Returns the state of a handle of this draft.
     #[expect(
         clippy::indexing_slicing,
-        reason = "a StateIndex comes from this draft, whose states are never removed"
+        reason = "handles come from this draft, whose states are never removed"
     )]
-    pub(super) fn get(&self, state: StateIndex) -> &DraftState {
-        &self.states[state]
+    pub(super) fn get(&self, state: StateHandle) -> &DraftState {
+        &self.states[state.index()]
     }
 
-    /// A state by its index, to be changed.
+    /// Returns the state of a handle of this draft, to be changed.
     #[expect(
         clippy::indexing_slicing,
-        reason = "a StateIndex comes from this draft, whose states are never removed"
+        reason = "handles come from this draft, whose states are never removed"
     )]
-    pub(super) fn get_mut(&mut self, state: StateIndex) -> &mut DraftState {
-        &mut self.states[state]
+    pub(super) fn get_mut(&mut self, state: StateHandle) -> &mut DraftState {
+        &mut self.states[state.index()]
     }
 
-    /// The children of a state, in the order of their first mention. The root is nobody's child.
-    pub(super) fn children(&self, parent: StateIndex) -> impl Iterator<Item = StateIndex> {
-        (1..self.states.len())
-            .filter(move |&index| self.get(index).parent == parent && !self.get(index).dropped)
+    /// Returns the parent of a state; of the root, the root.
+    pub(super) fn parent(&self, state: StateHandle) -> StateHandle {
+        self.get(state).ir.parent.unwrap_or(ROOT)
     }
 
-    /// The children of every state, by its index: those with a name in the order of their first mention, then those that
-    /// stand for something, in the document order of what they stand for.
-    pub(super) fn children_by_state(&self) -> Vec<Vec<StateIndex>> {
+    /// Moves a state into another scope.
+    pub(super) fn set_parent(&mut self, state: StateHandle, parent: StateHandle) {
+        self.get_mut(state).ir.parent = Some(parent);
+    }
+
+    /// Returns the children of a state, in the order of their first mention.
+    pub(super) fn children(&self, parent: StateHandle) -> impl Iterator<Item = StateHandle> {
+        self.named_states()
+            .filter(move |&state| self.parent(state) == parent && !self.get(state).dropped)
+    }
+
+    /// Returns the children of every state, by its index.
+    ///
+    /// Those with a name come first, in the order of their first mention, then those that stand for something, in the
+    /// document order of what they stand for.
+    pub(super) fn children_by_state(&self) -> Vec<Vec<StateHandle>> {
         let mut children = vec![Vec::new(); self.states.len()];
-        let mut add = |state: StateIndex| {
-            if let Some(list) = children.get_mut(self.get(state).parent) {
+        let mut add = |state: StateHandle| {
+            if let Some(list) = children.get_mut(self.parent(state).index()) {
                 list.push(state);
             }
         };
-        let kept = || (1..self.states.len()).filter(|&state| !self.get(state).dropped);
+        let kept = || {
+            self.named_states()
+                .filter(|&state| !self.get(state).dropped)
+        };
         kept()
-            .filter(|&state| !self.stands_behind(state))
+            .filter(|&state| !self.comes_last(state))
             .for_each(&mut add);
-        let mut implied: Vec<StateIndex> =
-            kept().filter(|&state| self.stands_behind(state)).collect();
+        let mut implied: Vec<StateHandle> =
+            kept().filter(|&state| self.comes_last(state)).collect();
         if implied.len() > 1 {
             let mut rank = vec![0; self.states.len()];
             for (position, state) in document_order(&children).into_iter().enumerate() {
-                if let Some(slot) = rank.get_mut(state) {
+                if let Some(slot) = rank.get_mut(state.index()) {
                     *slot = position;
                 }
             }
-            implied.sort_by_key(|&state| rank.get(self.get(state).stands_for).copied());
+            implied.sort_by_key(|&state| rank.get(self.get(state).stands_for.index()).copied());
         }
         for state in implied {
-            if let Some(list) = children.get_mut(self.get(state).parent) {
+            if let Some(list) = children.get_mut(self.parent(state).index()) {
                 list.push(state);
             }
         }
         children
     }
 
-    /// Whether a state stands behind its siblings, because it has no name and is no region.
-    fn stands_behind(&self, state: StateIndex) -> bool {
-        self.get(state).implied && !self.get(state).is_region
+    /// Returns whether a state comes after its siblings, because it has no name and is no region.
+    fn comes_last(&self, state: StateHandle) -> bool {
+        self.get(state).ir.implied && !self.get(state).is_region
     }
 
-    /// A state and the states around it, the root last.
-    pub(super) fn ancestry(&self, state: StateIndex) -> impl Iterator<Item = StateIndex> {
+    /// Returns a state and its ancestors, the root last.
+    pub(super) fn ancestry(&self, state: StateHandle) -> impl Iterator<Item = StateHandle> {
         std::iter::successors(Some(state), |&inner| {
-            (inner != ROOT).then(|| self.get(inner).parent)
+            (inner != ROOT).then(|| self.parent(inner))
         })
     }
 
-    /// Whether `inner` is `outer` or lies inside it.
-    pub(super) fn is_within(&self, inner: StateIndex, outer: StateIndex) -> bool {
+    /// Returns whether `inner` is `outer` or lies inside it.
+    pub(super) fn is_within(&self, inner: StateHandle, outer: StateHandle) -> bool {
         self.ancestry(inner).any(|state| state == outer)
+    }
+
+    /// Returns whether a state is a region of a parallel state, or lies in one.
+    pub(super) fn is_in_region(&self, state: StateHandle) -> bool {
+        let mut ancestry = self.ancestry(state);
+        ancestry
+            .any(|state| state != ROOT && self.get(self.parent(state)).kind == Some(Kind::Parallel))
     }
 }
 
 impl DraftState {
-    pub(super) fn new(id: String, span: Span, parent: StateIndex) -> Self {
+    fn new(id: String, span: Span, parent: Option<StateHandle>) -> Self {
         Self {
-            id,
-            span,
-            parent,
+            ir: State {
+                id,
+                span,
+                kind: StateKind::Atomic,
+                verdict: Verdict::Success,
+                implied: false,
+                parent,
+                children: Vec::new(),
+                end: 0,
+                initial: None,
+                entry: Vec::new(),
+                exit: Vec::new(),
+                transitions: 0..0,
+                done: None,
+                title: None,
+                description: None,
+                instructions: None,
+                while_waiting: Vec::new(),
+                on_max_iterations: None,
+                meta: Meta::new(),
+            },
             kind: None,
             deep: false,
             pseudo: None,
             has_body: false,
-            implied: false,
             is_region: false,
             stands_for: ROOT,
             dropped: false,
-            verdict: Verdict::Success,
             initials: Vec::new(),
-            entry: Vec::new(),
-            exit: Vec::new(),
             schedules: Vec::new(),
             cancels: Vec::new(),
-            titles: Vec::new(),
-            description: None,
-            instructions: None,
-            while_waiting: Vec::new(),
-            on_max_iterations: None,
-            meta: Meta::new(),
             first_statement: span,
             last_statement: span,
         }
     }
+
+    /// Adds a title. Several are one, line by line, as Mermaid draws them.
+    pub(super) fn add_title(&mut self, text: &str, span: Span) {
+        match &mut self.ir.title {
+            Some(title) => {
+                title.value.push('\n');
+                title.value.push_str(text);
+            }
+            None => self.ir.title = Some(Spanned::new(text.to_owned(), span)),
+        }
+    }
+
+    /// Adds a claim that it begins at a state.
+    pub(super) fn add_initial(&mut self, span: Span, target: StateHandle, inferred: bool) {
+        self.initials.push(Initial {
+            span,
+            targets: vec![target],
+            actions: Vec::new(),
+            inferred,
+        });
+    }
 }
 
-/// The states in document order: a parent before its children.
-pub(super) fn document_order(children: &[Vec<StateIndex>]) -> Vec<StateIndex> {
+/// Returns the states in document order: a parent before its children.
+pub(super) fn document_order(children: &[Vec<StateHandle>]) -> Vec<StateHandle> {
     let mut order = Vec::with_capacity(children.len());
     let mut open = vec![ROOT];
     while let Some(state) = open.pop() {
         order.push(state);
-        open.extend(children.get(state).into_iter().flatten().rev());
+        open.extend(children.get(state.index()).into_iter().flatten().rev());
     }
     order
 }
 
 impl DraftTransition {
-    /// Its first target.
-    pub(super) fn target(&self) -> Option<StateIndex> {
-        self.targets.first().copied()
-    }
-
-    /// A transition between two states that says nothing else.
-    pub(super) fn new(span: Span, source: StateIndex, target: Option<StateIndex>) -> Self {
+    /// Returns a transition without trigger, guard and actions.
+    pub(super) fn new(span: Span, source: StateHandle, target: Option<StateHandle>) -> Self {
         Self {
-            span,
-            source,
-            targets: target.into_iter().collect(),
-            internal: false,
-            implied: false,
+            ir: Transition {
+                span,
+                source,
+                triggers: Vec::new(),
+                guard: None,
+                actions: Vec::new(),
+                targets: target.into_iter().collect(),
+                internal: false,
+                implied: false,
+                label: None,
+                description: None,
+                meta: Meta::new(),
+            },
             trigger: DraftTrigger::Missing,
-            guard: None,
             label_guards: Vec::new(),
             otherwise: false,
-            actions: Vec::new(),
-            label: None,
-            description: None,
-            meta: Meta::new(),
         }
+    }
+
+    /// Returns an implied transition with a trigger.
+    pub(super) fn implied(
+        span: Span,
+        source: StateHandle,
+        target: StateHandle,
+        trigger: DraftTrigger,
+    ) -> Self {
+        let mut transition = Self::new(span, source, Some(target));
+        transition.ir.implied = true;
+        transition.trigger = trigger;
+        transition
     }
 }

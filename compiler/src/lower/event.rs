@@ -1,13 +1,13 @@
 //! Events: from names and texts to handles.
 //!
 //! A text that is no identifier becomes one, and stays as the event's title. Two texts name one event if the words of their
-//! identifiers agree; where the texts differ in more than punctuation, a finding says so.
+//! identifiers agree; where the texts differ in more than punctuation, that is reported.
 
 use super::draft::Draft;
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::mermaid::entity;
-use crate::front::words::{composed, is_identifier, slug, strip_tags, word_key};
+use crate::front::words::{is_identifier, slug, strip_tags, to_nfc, word_key};
 use crate::ir::{Event, EventKind};
 use crate::source::{Span, Spanned};
 
@@ -89,7 +89,7 @@ fn spoken(text: &str) -> String {
         return word_key(&decoded).replace(['_', '.'], "");
     }
     let plain = strip_tags(&decoded);
-    let plain: String = composed(&plain)
+    let plain: String = to_nfc(&plain)
         .chars()
         .flat_map(char::to_lowercase)
         .collect();

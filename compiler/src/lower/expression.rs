@@ -1,26 +1,26 @@
-//! Expressions: names become fields, guards and states.
+//! Expressions: from names to fields, guards and states.
 //!
-//! Where a truth value is asked for, a name is the guard that is declared under it, else a field. A declared guard is
-//! written out in place; a comparison `{field, op, value}` is a guard but no value, so that it may stand under `!`, `&&`
-//! and `||` alone. What is left is an expression as long as all its parts are.
+//! As a truth value, a name is the guard declared under it, else a field. A declared guard is written out in place. A
+//! comparison `{field, op, value}` is a guard but no value, so that only `!`, `&&` and `||` may stand around it. A guard
+//! whose parts are all expressions is one expression.
 
-use super::draft::{Draft, ROOT, StateIndex};
+use super::draft::{Draft, ROOT};
 use super::fields::Known;
 use super::guard::Resolver;
-use super::target::find_one;
+use super::target::find_state;
 use crate::arena::Handle;
 use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::front::definition::ast::Named;
 use crate::front::expression::ast::{self, BinaryOperator, Kind, Literal};
 use crate::front::expression::{Written, parse};
-use crate::ir::{Assign, Constant, Expression, ExpressionKind, Field, Guard, State};
+use crate::ir::{Assign, Constant, Expression, ExpressionKind, Field, Guard};
 use crate::source::{Span, Spanned};
 
 impl<'c> Resolver<'_, 'c> {
-    /// An expression that is to be true or false.
+    /// Resolves an expression that must be true or false.
     pub(super) fn truth(&mut self, expression: &ast::Expression) -> Option<Guard> {
         self.nested(expression.span, |resolver| match &expression.kind {
-            Kind::Name(name) => resolver.true_name(name, expression.span),
+            Kind::Name(name) => resolver.truth_name(name, expression.span),
             Kind::Not(inner) => {
                 let inner = resolver.truth(inner)?;
                 Some(match as_expression(inner, expression.span) {
@@ -31,14 +31,14 @@ impl<'c> Resolver<'_, 'c> {
                     Err(inner) => Guard::Not(Box::new(inner)),
                 })
             }
-            Kind::And(parts) => resolver.all(parts, expression.span, true),
-            Kind::Or(parts) => resolver.all(parts, expression.span, false),
+            Kind::And(parts) => resolver.connected(parts, expression.span, true),
+            Kind::Or(parts) => resolver.connected(parts, expression.span, false),
             _ => resolver.value(expression).map(Guard::Expression),
         })
     }
 
-    fn all(&mut self, parts: &[ast::Expression], span: Span, and: bool) -> Option<Guard> {
-        // Every part is looked at, also behind one that is wrong.
+    fn connected(&mut self, parts: &[ast::Expression], span: Span, and: bool) -> Option<Guard> {
+        // Every part is resolved, also after a broken one.
         let parts: Vec<Option<Guard>> = parts.iter().map(|part| self.truth(part)).collect();
         let parts: Vec<Guard> = parts.into_iter().collect::<Option<_>>()?;
         let guard = if and {
@@ -49,10 +49,10 @@ impl<'c> Resolver<'_, 'c> {
         Some(as_expression(guard, span).map_or_else(|guard| guard, Guard::Expression))
     }
 
-    /// A name where a truth value is asked for.
-    fn true_name(&mut self, name: &str, span: Span) -> Option<Guard> {
+    /// Resolves a name as a truth value.
+    fn truth_name(&mut self, name: &str, span: Span) -> Option<Guard> {
         if let Some(declared) = self.context.declared_guard(name) {
-            return self.declared(declared, span);
+            return self.declared_guard(declared, span);
         }
         // `[ready]` on one line and `[ready && paid]` on another ask the same.
         if self.context.asked.contains(name) && !self.is_known(name) {
@@ -63,28 +63,27 @@ impl<'c> Resolver<'_, 'c> {
         Some(Guard::Expression(Expression { span, kind }))
     }
 
-    /// An expression that is to have a value.
+    /// Resolves an expression that must have a value.
     pub(super) fn value(&mut self, expression: &ast::Expression) -> Option<Expression> {
-        self.nested(expression.span, |resolver| resolver.value_of(expression))
+        self.nested(expression.span, |resolver| resolver.value_parts(expression))
     }
 
-    fn value_of(&mut self, expression: &ast::Expression) -> Option<Expression> {
+    fn value_parts(&mut self, expression: &ast::Expression) -> Option<Expression> {
         let span = expression.span;
         let kind = match &expression.kind {
             Kind::Literal(literal) => ExpressionKind::Constant(constant(literal)),
             Kind::Name(name) => {
                 if self.context.declared_guard(name).is_some() && !self.is_known(name) {
-                    return self.guard_as_value(expression);
+                    return self.guard_value(expression);
                 }
                 ExpressionKind::Field(self.field(name, span)?)
             }
             Kind::Has(name) => ExpressionKind::Has(self.field(&name.value, name.span)?),
             Kind::InState(name) => {
-                let state = find_one(name, ROOT, self.draft, self.context)?;
-                // The state's handle in the IR isn't known yet; `finish` puts it in.
-                ExpressionKind::InState(Handle::at(state))
+                let state = find_state(name, ROOT, self.draft, self.context)?;
+                ExpressionKind::InState(state)
             }
-            Kind::Not(_) | Kind::And(_) | Kind::Or(_) => return self.guard_as_value(expression),
+            Kind::Not(_) | Kind::And(_) | Kind::Or(_) => return self.guard_value(expression),
             Kind::Unary(operator, inner) => {
                 ExpressionKind::Unary(*operator, Box::new(self.value(inner)?))
             }
@@ -111,41 +110,44 @@ impl<'c> Resolver<'_, 'c> {
         );
         for operand in operands {
             if computes && matches!(operand.kind, Kind::Literal(Literal::Unsigned(_))) {
-                let finding = computed_unsigned(operator.name(), operand.span);
-                self.context.diags.push(finding);
+                let diagnostic = computed_unsigned(operator.name(), operand.span);
+                self.context.diags.push(diagnostic);
             }
         }
     }
 
-    /// A guard where a value is asked for: `(a && b) == c`.
-    fn guard_as_value(&mut self, expression: &ast::Expression) -> Option<Expression> {
+    /// Resolves a guard as a value: `(a && b) == c`.
+    fn guard_value(&mut self, expression: &ast::Expression) -> Option<Expression> {
         let guard = self.truth(expression)?;
         match as_expression(guard, expression.span) {
             Ok(expression) => Some(expression),
             Err(_) => {
-                let finding = guard_as_value(expression.span);
-                self.context.diags.push(finding);
+                let diagnostic = guard_as_value(expression.span);
+                self.context.diags.push(diagnostic);
                 None
             }
         }
     }
 
-    /// Whether a field of that name is declared.
+    /// Returns whether a field of that name is declared.
     pub(super) fn is_known(&self, name: &str) -> bool {
         name.starts_with("event.")
-            || matches!(self.context.fields.of_context(name), Known::Declared { .. })
+            || matches!(
+                self.context.fields.context_field(name),
+                Known::Declared { .. }
+            )
     }
 
-    /// The field of that path, unless there can't be one.
+    /// Returns the field of a path, or reports a path without a field.
     fn field(&mut self, path: &str, span: Span) -> Option<Handle<Field>> {
         if path == "event" {
             self.context.diags.push(event_without_field(span));
             return None;
         }
         let is_event = path.starts_with("event.");
-        if !is_event && self.context.fields.of_context(path) == Known::Missing {
-            let finding = self.unknown_field(path, span);
-            self.context.diags.push(finding);
+        if !is_event && self.context.fields.context_field(path) == Known::Missing {
+            let diagnostic = self.unknown_field(path, span);
+            self.context.diags.push(diagnostic);
             return None;
         }
         Some(self.draft.intern_field(path, span))
@@ -156,11 +158,11 @@ impl<'c> Resolver<'_, 'c> {
         names.extend(self.context.declared_guards().map(str::to_owned));
         let known = names.iter().map(String::as_str);
         let known: Vec<&str> = self.context.comparable(known, names.len()).collect();
-        let near = nearest(path, known.iter().copied());
-        unknown_field(path, span, near)
+        let similar = nearest(path, known.iter().copied());
+        unknown_field(path, span, similar)
     }
 
-    /// What an action assigns to a field.
+    /// Resolves an assignment of an action.
     pub(super) fn assignment(
         &mut self,
         assigned: &'c Named<Spanned<serde_json::Value>>,
@@ -168,8 +170,8 @@ impl<'c> Resolver<'_, 'c> {
         let (name, value) = (&assigned.name, &assigned.value);
         let is_path = name.value.split('.').all(is_name);
         if !is_path || name.value == "event" || name.value.starts_with("event.") {
-            let finding = unassignable_field(&name.value, name.span);
-            self.context.diags.push(finding);
+            let diagnostic = unassignable_field(&name.value, name.span);
+            self.context.diags.push(diagnostic);
             return None;
         }
         let place = inside_quotes(name, self.context.sources);
@@ -199,7 +201,7 @@ impl<'c> Resolver<'_, 'c> {
     }
 }
 
-/// The assignments of an action, each that can be read.
+/// Resolves the assignments of an action, and reports broken ones.
 pub(super) fn assignments<'c>(
     fields: &'c [Named<Spanned<serde_json::Value>>],
     draft: &mut Draft,
@@ -212,8 +214,8 @@ pub(super) fn assignments<'c>(
         });
         if let Some(outer) = outer {
             let (name, span) = (&inner.name.value, inner.name.span);
-            let finding = overlapping_assignments(name, &outer.name.value, span);
-            context.diags.push(finding);
+            let diagnostic = overlapping_assignments(name, &outer.name.value, span);
+            context.diags.push(diagnostic);
         }
     }
     let mut resolver = Resolver::new(draft, context);
@@ -223,7 +225,7 @@ pub(super) fn assignments<'c>(
         .collect()
 }
 
-/// Whether a text can be one name of a path.
+/// Returns whether a text can be one name of a path.
 fn is_name(text: &str) -> bool {
     let mut letters = text.chars();
     letters
@@ -232,19 +234,19 @@ fn is_name(text: &str) -> bool {
         && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The place of a key without its quotes.
+/// Returns the span of a key without its quotes.
 fn inside_quotes(name: &Spanned<String>, sources: &crate::source::Sources) -> Span {
     let written = Written::in_json(name, sources);
     written.span(0..name.value.len())
 }
 
-/// The guard as an expression, or back as it was where a comparison stands in it.
+/// Converts a guard to an expression, or returns it as it was if it holds a comparison.
 pub(in crate::lower) fn as_expression(guard: Guard, span: Span) -> Result<Expression, Guard> {
     let is_expression = |part: &Guard| !has_comparison(part);
     if !is_expression(&guard) {
         return Err(guard);
     }
-    Ok(converted(guard, span))
+    Ok(to_expression(guard, span))
 }
 
 fn has_comparison(guard: &Guard) -> bool {
@@ -256,12 +258,12 @@ fn has_comparison(guard: &Guard) -> bool {
     }
 }
 
-/// INVARIANT: no comparison stands in it; one would become what never holds.
-fn converted(guard: Guard, span: Span) -> Expression {
+/// Converts a guard to an expression. INVARIANT: it holds no comparison, which would become `false`.
+fn to_expression(guard: Guard, span: Span) -> Expression {
     let list = |parts: Vec<Guard>, and: bool| {
         let mut parts: Vec<Expression> = parts
             .into_iter()
-            .map(|part| converted(part, span))
+            .map(|part| to_expression(part, span))
             .collect();
         match (parts.len(), and) {
             (0, _) => ExpressionKind::Constant(Constant::Bool(and)),
@@ -277,7 +279,7 @@ fn converted(guard: Guard, span: Span) -> Expression {
     let kind = match guard {
         Guard::Expression(expression) => return expression,
         Guard::Ask(host) => ExpressionKind::Ask(host),
-        Guard::Not(inner) => ExpressionKind::Not(Box::new(converted(*inner, span))),
+        Guard::Not(inner) => ExpressionKind::Not(Box::new(to_expression(*inner, span))),
         Guard::All(parts) => list(parts, true),
         Guard::Any(parts) => list(parts, false),
         Guard::Compare { .. } => ExpressionKind::Constant(Constant::Bool(false)),
@@ -285,6 +287,7 @@ fn converted(guard: Guard, span: Span) -> Expression {
     Expression { span, kind }
 }
 
+/// Returns the constant of a literal.
 pub(in crate::lower) fn constant(literal: &Literal) -> Constant {
     match literal {
         Literal::Null => Constant::Null,
@@ -296,46 +299,7 @@ pub(in crate::lower) fn constant(literal: &Literal) -> Constant {
     }
 }
 
-/// Puts the handles of states into a guard that was made of the draft's indexes.
-pub(super) fn place_states(guard: &mut Guard, handle: &impl Fn(StateIndex) -> Handle<State>) {
-    match guard {
-        Guard::Expression(expression) => place_in_expression(expression, handle),
-        Guard::All(parts) | Guard::Any(parts) => {
-            parts.iter_mut().for_each(|part| place_states(part, handle));
-        }
-        Guard::Not(inner) => place_states(inner, handle),
-        Guard::Ask(_) | Guard::Compare { .. } => {}
-    }
-}
-
-/// Puts the handles of states into an expression that was made of the draft's indexes.
-pub(super) fn place_in_expression(
-    expression: &mut Expression,
-    handle: &impl Fn(StateIndex) -> Handle<State>,
-) {
-    match &mut expression.kind {
-        ExpressionKind::InState(state) => *state = handle(state.index()),
-        ExpressionKind::Not(inner)
-        | ExpressionKind::Unary(_, inner)
-        | ExpressionKind::Among(inner, _) => place_in_expression(inner, handle),
-        ExpressionKind::And(parts) | ExpressionKind::Or(parts) => {
-            parts
-                .iter_mut()
-                .for_each(|part| place_in_expression(part, handle));
-        }
-        ExpressionKind::Binary(_, operands) => {
-            operands
-                .iter_mut()
-                .for_each(|part| place_in_expression(part, handle));
-        }
-        ExpressionKind::Constant(_)
-        | ExpressionKind::Field(_)
-        | ExpressionKind::Has(_)
-        | ExpressionKind::Ask(_) => {}
-    }
-}
-
-pub(super) fn unassignable_field(name: &str, span: Span) -> Diagnostic {
+fn unassignable_field(name: &str, span: Span) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         Code::BadAssignment,
         span,
@@ -408,7 +372,7 @@ pub(super) fn mistyped_operand(span: Span, sign: &str, wanted: &str, found: &str
     .label(format!("is {found}"))
 }
 
-/// Two operands that don't fit together, each with its place and its type in words.
+/// Reports two operands that don't fit together, each with its span and its type in words.
 pub(super) fn mistyped_operands(
     span: Span,
     operator: BinaryOperator,
@@ -490,7 +454,7 @@ pub(super) fn computed_unsigned(sign: &str, span: Span) -> Diagnostic {
     .help("write it without the `u`")
 }
 
-pub(super) fn unknown_field(path: &str, span: Span, near: Option<&str>) -> Diagnostic {
+pub(super) fn unknown_field(path: &str, span: Span, similar: Option<&str>) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         Code::UnknownField,
         span,
@@ -498,12 +462,12 @@ pub(super) fn unknown_field(path: &str, span: Span, near: Option<&str>) -> Diagn
     )
     .label("neither in the context nor in its schema")
     .note("a field that isn't there has no value, and whatever asks for it is false");
-    if let Some(near) = near {
-        return diagnostic.help(format!("did you mean `{near}`?")).fix(
+    if let Some(similar) = similar {
+        return diagnostic.help(format!("did you mean `{similar}`?")).fix(
             Applicability::Unsafe,
-            format!("write `{near}`"),
+            format!("write `{similar}`"),
             span,
-            near,
+            similar,
         );
     }
     let name = path.split('.').next().unwrap_or(path);
@@ -518,7 +482,7 @@ pub(super) fn unknown_event_field(
     path: &str,
     span: Span,
     events: &str,
-    near: Option<&str>,
+    similar: Option<&str>,
 ) -> Diagnostic {
     let diagnostic = Diagnostic::new(
         Code::UnknownField,
@@ -526,14 +490,14 @@ pub(super) fn unknown_event_field(
         format!("the data of {events} has no `{path}`"),
     )
     .label("not among the properties that the event declares");
-    match near {
-        Some(near) => diagnostic
-            .help(format!("did you mean `event.{near}`?"))
+    match similar {
+        Some(similar) => diagnostic
+            .help(format!("did you mean `event.{similar}`?"))
             .fix(
                 Applicability::Unsafe,
-                format!("write `event.{near}`"),
+                format!("write `event.{similar}`"),
                 span,
-                format!("event.{near}"),
+                format!("event.{similar}"),
             ),
         None => diagnostic.help("declare it under `data` of the event"),
     }

@@ -1,10 +1,10 @@
-//! What a spec says of its data: which fields there are, and what they hold.
+//! Fields of the data: which a spec declares, and their types.
 //!
-//! The context's schema says it, else the initial context shows it, else the data of events does, which is merged into
-//! the context. Where none of them says anything of a field it is [`Known::Open`]: its use may tell.
+//! The context's schema declares them, else the initial context, else the data of events, which is merged into the context.
+//! A field that none of them mentions is [`Known::Open`]: its uses may imply a type.
 //!
-//! Of JSON Schema this reads what says of a value what it is: `type`, `enum`, `const`, `nullable`, `properties`,
-//! `required`, `items`. Where a schema says it in another way (`anyOf`, `$ref`), nothing is known.
+//! Of JSON Schema this reads `type`, `enum`, `const`, `nullable`, `properties`, `required` and `items`. Nothing is known of
+//! a value that a schema describes in another way (`anyOf`, `$ref`).
 
 use serde_json::Value;
 use statemark_runtime::Merge;
@@ -13,31 +13,31 @@ use crate::datum::merge_rule;
 use crate::front::definition::ast::Definition;
 use crate::ir::Type;
 
-/// Most names that are gathered for suggestions. Unit: fields. Why: a mistyped name is compared with each.
+/// Most names for suggestions. Unit: fields. Why: a misspelled name is compared with each.
 const MAX_NAMES: usize = 1000;
 
-/// What is declared of a machine's data.
+/// The declarations of a machine's data.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fields<'c> {
     definition: Option<&'c Definition>,
     schema: Option<&'c Value>,
-    /// Whether all data of events becomes part of the context.
+    /// True if all data of events becomes part of the context.
     merges_all: bool,
 }
 
-/// What is known of a field.
+/// The knowledge of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It is declared.
+    /// A declared field.
     Declared {
-        /// What it holds.
+        /// Its type.
         kind: Type,
-        /// Whether it is there from the start and always.
+        /// True if it is there from the start and always.
         present: bool,
     },
-    /// Nothing says whether there is such a field.
+    /// A field that may exist.
     Open,
-    /// There is none.
+    /// A field that doesn't exist.
     Missing,
 }
 
@@ -52,29 +52,29 @@ impl<'c> Fields<'c> {
         }
     }
 
-    /// What is known of a field of the context.
-    pub(super) fn of_context(&self, path: &str) -> Known {
+    /// Returns what is known of a field of the context.
+    pub(super) fn context_field(&self, path: &str) -> Known {
         let declared = self
             .schema
-            .map_or(Known::Open, |schema| of_schema(schema, path));
+            .map_or(Known::Open, |schema| schema_field(schema, path));
         let context = self.context();
-        let shown = context.map_or(Known::Open, |context| of_value(context, path));
-        let is_said = self.schema.is_some() || context.is_some();
+        let shown = context.map_or(Known::Open, |context| value_field(context, path));
+        let is_declared = self.schema.is_some() || context.is_some();
         match (declared, shown) {
             (
                 Known::Declared { kind, present },
                 Known::Declared {
                     kind: shown,
-                    present: starts,
+                    present: is_initial,
                 },
             ) => Known::Declared {
                 kind: if kind == Type::Unknown { shown } else { kind },
-                present: present || starts,
+                present: present || is_initial,
             },
             (Known::Declared { kind, present }, _) => Known::Declared { kind, present },
             (_, Known::Declared { kind, present }) => Known::Declared { kind, present },
-            _ if self.merges_all && self.of_events(path).is_some() => {
-                let kind = self.of_events(path).unwrap_or_default();
+            _ if self.merges_all && self.event_field(path).is_some() => {
+                let kind = self.event_field(path).unwrap_or_default();
                 Known::Declared {
                     kind,
                     present: false,
@@ -82,17 +82,17 @@ impl<'c> Fields<'c> {
             }
             (Known::Open, _) if self.schema.is_some() => Known::Open,
             (_, Known::Open) if context.is_some() => Known::Open,
-            _ if is_said => Known::Missing,
+            _ if is_declared => Known::Missing,
             _ => Known::Open,
         }
     }
 
-    /// What the field holds that all events' data brings, if any event declares it.
-    fn of_events(&self, path: &str) -> Option<Type> {
+    /// Returns the type of a field of the data of all events, if any event declares it.
+    fn event_field(&self, path: &str) -> Option<Type> {
         let declared = self.definition?.events.iter();
         let kinds = declared.filter_map(|event| {
             let data = event.value.data.as_ref()?;
-            match of_schema(&data.value, path) {
+            match schema_field(&data.value, path) {
                 Known::Declared { kind, .. } => Some(kind),
                 _ => None,
             }
@@ -100,23 +100,23 @@ impl<'c> Fields<'c> {
         kinds.reduce(join)
     }
 
-    /// The initial context.
+    /// Returns the initial context.
     pub(super) fn context(&self) -> Option<&'c Value> {
         let context = self.definition?.context.as_ref()?;
         Some(&context.value)
     }
 
-    /// The schema of the context.
+    /// Returns the schema of the context.
     pub(super) fn schema(&self) -> Option<&'c Value> {
         self.schema
     }
 
-    /// The definition.
+    /// Returns the definition.
     pub(super) fn definition(&self) -> Option<&'c Definition> {
         self.definition
     }
 
-    /// The fields that are declared, for suggestions.
+    /// Returns the declared fields, for suggestions.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         if let Some(context) = self.context() {
@@ -137,30 +137,30 @@ impl<'c> Fields<'c> {
     }
 }
 
-fn add_names(around: &str, value: &Value, names: &mut Vec<String>) {
+fn add_names(prefix: &str, value: &Value, names: &mut Vec<String>) {
     for (name, value) in value.as_object().into_iter().flatten() {
-        if names.len() >= MAX_NAMES || around.len() > MAX_NAMES {
+        if names.len() >= MAX_NAMES || prefix.len() > MAX_NAMES {
             return;
         }
-        names.push(format!("{around}{name}"));
-        add_names(&format!("{around}{name}."), value, names);
+        names.push(format!("{prefix}{name}"));
+        add_names(&format!("{prefix}{name}."), value, names);
     }
 }
 
-/// The dotted names of a schema's properties.
-pub(super) fn add_properties(around: &str, schema: &Value, names: &mut Vec<String>) {
+/// Adds the dotted names of a schema's properties.
+pub(super) fn add_properties(prefix: &str, schema: &Value, names: &mut Vec<String>) {
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, schema) in properties.into_iter().flatten() {
-        if names.len() >= MAX_NAMES || around.len() > MAX_NAMES {
+        if names.len() >= MAX_NAMES || prefix.len() > MAX_NAMES {
             return;
         }
-        names.push(format!("{around}{name}"));
-        add_properties(&format!("{around}{name}."), schema, names);
+        names.push(format!("{prefix}{name}"));
+        add_properties(&format!("{prefix}{name}."), schema, names);
     }
 }
 
-/// What a schema says of a path.
-pub(super) fn of_schema(schema: &Value, path: &str) -> Known {
+/// Returns what a schema declares of a path.
+pub(super) fn schema_field(schema: &Value, path: &str) -> Known {
     let mut schema = schema;
     let mut present = true;
     for name in path.split('.') {
@@ -189,7 +189,7 @@ pub(super) fn of_schema(schema: &Value, path: &str) -> Known {
     }
 }
 
-/// Whether a schema with properties lets others pass because its author says so, or says more than is read here.
+/// Returns whether a schema with properties allows others, or has keywords that aren't read here.
 fn is_open(schema: &Value) -> bool {
     let others = schema.get("additionalProperties");
     others.is_some_and(|others| *others != Value::Bool(false))
@@ -198,7 +198,7 @@ fn is_open(schema: &Value) -> bool {
             .any(|key| schema.get(key).is_some())
 }
 
-/// What a schema says that its values are.
+/// Returns the type of the values that a schema allows.
 pub(super) fn kind(schema: &Value) -> Type {
     if let Some(constant) = schema.get("const") {
         return kind_of(constant);
@@ -228,12 +228,12 @@ pub(super) fn kind(schema: &Value) -> Type {
     found
 }
 
-/// What an initial value shows of a path.
-fn of_value(context: &Value, path: &str) -> Known {
+/// Returns what an initial value shows of a path.
+fn value_field(context: &Value, path: &str) -> Known {
     let mut value = context;
     for (depth, name) in path.split('.').enumerate() {
         let Some(object) = value.as_object() else {
-            // Where `plan` is null now, it may be an object later.
+            // If `plan` is null now, it may be an object later.
             return if value.is_null() {
                 Known::Open
             } else {
@@ -252,12 +252,12 @@ fn of_value(context: &Value, path: &str) -> Known {
     }
     Known::Declared {
         kind: kind_of(value),
-        // An event's data replaces an object as a whole, and what was inside it may be gone.
+        // An event's data replaces an object as a whole, and its fields may be gone.
         present: !path.contains('.'),
     }
 }
 
-/// What a value is.
+/// Returns the type of a value.
 pub(super) fn kind_of(value: &Value) -> Type {
     match value {
         Value::Null => Type::Nullable(Box::default()),
@@ -273,7 +273,7 @@ pub(super) fn kind_of(value: &Value) -> Type {
     }
 }
 
-/// What holds values of both kinds.
+/// Returns the type that holds values of two types.
 pub(super) fn join(one: Type, two: Type) -> Type {
     match (one, two) {
         (one, two) if one == two => one,
@@ -291,7 +291,7 @@ pub(super) fn join(one: Type, two: Type) -> Type {
     }
 }
 
-/// Of `null` alone nothing is known, so that the other one tells.
+/// Joins the types without `null`: `null` alone is [`Type::Unknown`], so that the other one counts.
 fn join_inner(one: Type, two: Type) -> Type {
     match (one, two) {
         (Type::Unknown, known) | (known, Type::Unknown) => known,

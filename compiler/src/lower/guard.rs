@@ -1,7 +1,6 @@
-//! Guards: names, comparisons and texts become [`Guard`]s of the IR.
+//! Guards: from names, comparisons and texts to [`Guard`]s of the IR.
 //!
-//! A text is the name of a declared guard, else a name alone (a field that is declared, or a question to the host), else
-//! what [`GuardText::classify`] makes of it: an expression, or prose, which is a question to the host.
+//! A text is the name of a declared guard, else a name alone (a declared field, or a question to the host), else what [`GuardText::classify`] makes of it: an expression, or prose, which is a question to the host.
 
 use super::draft::{Comparison, Draft};
 use super::messages::guard_differs_from_drawn;
@@ -15,15 +14,20 @@ use crate::front::words::{is_identifier, slug};
 use crate::ir::{Constant, Expression, ExpressionKind, Guard};
 use crate::source::{Span, Spanned, narrow};
 
-/// Most parts of one guard, named guards written out. Unit: comparisons, names and connectives. Why: a guard program holds
-/// 4,096 instructions, and each part needs at most two.
+/// Most parts of one guard. Unit: comparisons, names and connectives. Why: a program's size.
+///
+/// A guard program holds 4,096 instructions, and each part needs at most two. Named guards count written out.
 const MAX_PARTS: usize = 2048;
 
-/// Most parts of all guards of a machine together, named guards written out each time. Unit: as above. Why: a table holds
-/// 1,048,576 instructions (`MAX_ROWS` of the runtime), and a large guard used by every transition would fill any memory.
+/// Most parts of all guards together. Unit: as above. Why: a table holds 1,048,576 instructions.
+///
+/// That is `MAX_ROWS` of the runtime. Named guards count each time: a large one used by every transition would fill any
+/// memory.
 const MAX_ALL_PARTS: usize = 1 << 19;
 
-/// Deepest nesting of one guard, named guards written out. Unit: levels. Why: later stages and engines recurse over it.
+/// Deepest nesting of a guard. Unit: levels. Why: later stages and engines recurse over it.
+///
+/// Named guards count written out.
 const MAX_NESTING: usize = 256;
 
 /// Gives each transition with text between the brackets of its label the guard that it means.
@@ -44,7 +48,7 @@ pub(super) fn resolve_label_guards(draft: &mut Draft, context: &mut Context<'_>)
         let Some(words) = labels.first().map(|label| label.text()) else {
             continue;
         };
-        let defined = transition.guard.clone();
+        let defined = transition.ir.guard.clone();
         let is_name = is_identifier(&words.value) || context.declared_guard(&words.value).is_some();
         if defined.is_some() && (!is_name || labels.len() > 1) {
             continue;
@@ -60,7 +64,7 @@ pub(super) fn resolve_label_guards(draft: &mut Draft, context: &mut Context<'_>)
             Some(_) => {}
             None => {
                 if let Some(transition) = draft.transitions.get_mut(index) {
-                    transition.guard = Some(Spanned::new(drawn, words.span));
+                    transition.ir.guard = Some(Spanned::new(drawn, words.span));
                 }
             }
         }
@@ -72,7 +76,7 @@ fn note_asked_names(draft: &Draft, texts: &Arena<GuardText>, context: &mut Conte
     let used = draft.transitions.iter();
     for &text in used.flat_map(|transition| &transition.label_guards) {
         let text = &texts.at(text).text().value;
-        let name = negated(text).unwrap_or(text);
+        let name = negated_name(text).unwrap_or(text);
         if is_identifier(name) {
             context.asked.insert(name.to_owned());
         }
@@ -97,8 +101,8 @@ fn label_guard(
     }
 }
 
-/// The guards of a branch: all must hold.
-pub(super) fn of_branch(
+/// Returns the guard of a branch: all of its guards must hold.
+pub(super) fn branch_guard(
     uses: &[Spanned<GuardUse>],
     draft: &mut Draft,
     context: &mut Context<'_>,
@@ -111,7 +115,7 @@ pub(super) fn of_branch(
     let mut guards: Vec<Guard> = uses
         .iter()
         .filter_map(|guard| match &guard.value {
-            GuardUse::Name(name) => resolver.json(name, guard.span, None),
+            GuardUse::Name(name) => resolver.json_text(name, guard.span, None),
             GuardUse::Inline(inner) => resolver.guard(inner, guard.span),
         })
         .collect();
@@ -123,10 +127,10 @@ pub(super) fn of_branch(
     Some(Spanned::new(guard, span))
 }
 
-/// How the host is asked for what isn't declared.
+/// The rules for names that aren't declared.
 #[derive(Clone, Copy)]
 struct Asked<'n> {
-    /// Whether a name must be declared.
+    /// True if a name must be declared.
     strict: bool,
     /// The name that its author gave it, if it has one.
     name: Option<&'n str>,
@@ -152,36 +156,36 @@ impl<'r, 'c> Resolver<'r, 'c> {
         }
     }
 
-    /// A name or a text in a JSON string; `name` is the one under which it is declared.
-    fn json(&mut self, text: &str, span: Span, name: Option<&str>) -> Option<Guard> {
+    /// Resolves a text in a JSON string; `name` is its name, if it is a declared guard.
+    fn json_text(&mut self, text: &str, span: Span, name: Option<&str>) -> Option<Guard> {
         let text = Spanned::new(text.to_owned(), span);
         let written = Written::in_json(&text, self.context.sources);
         let asked = Asked { strict: true, name };
         self.text(&GuardText::new(text, &written), asked)
     }
 
-    /// A name or a text.
+    /// Resolves a name, an expression or prose.
     fn text(&mut self, guard: &GuardText, asked: Asked<'_>) -> Option<Guard> {
         let (text, span) = (guard.text().value.as_str(), guard.text().span);
         if let Some(declared) = self.context.declared_guard(text) {
-            return self.declared(declared, span);
+            return self.declared_guard(declared, span);
         }
         if is_lone_name(text) {
             return self.lone_name(text, span, asked);
         }
-        if let Some(name) = negated(text) {
-            let place = end_of(text, name, span);
+        if let Some(name) = negated_name(text) {
+            let place = span_at_end(text, name, span);
             let asked = Asked {
                 name: None,
                 ..asked
             };
             let guard = match self.context.declared_guard(name) {
-                Some(declared) => self.declared(declared, place)?,
+                Some(declared) => self.declared_guard(declared, place)?,
                 None => self.lone_name(name, place, asked)?,
             };
             return Some(Guard::Not(Box::new(guard)));
         }
-        let name = asked_name(text);
+        let name = question_name(text);
         if name.is_empty() {
             self.context.diags.push(empty_guard(span));
             return None;
@@ -204,7 +208,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
         }
     }
 
-    /// A name that no guard is declared under: a field that is declared, else the host's.
+    /// Resolves a name that is no declared guard: a declared field, else a question to the host.
     fn lone_name(&mut self, name: &str, span: Span, asked: Asked<'_>) -> Option<Guard> {
         if self.is_known(name) {
             let field = self.draft.intern_field(name, span);
@@ -223,13 +227,14 @@ impl<'r, 'c> Resolver<'r, 'c> {
         Some(Guard::Ask(self.draft.intern_guard(name, name, span)))
     }
 
-    /// A question to the host, and a hint that it is one.
+    /// Returns a question to the host, and reports it as one.
     fn ask(&mut self, name: &str, text: &str, span: Span) -> Guard {
         self.context.diags.push(host_expression(text, name, span));
         Guard::Ask(self.draft.intern_guard(name, text, span))
     }
 
-    pub(super) fn declared(
+    /// Resolves a declared guard where it is used.
+    pub(super) fn declared_guard(
         &mut self,
         declared: &'c ast::Named<ast::Guard>,
         span: Span,
@@ -246,7 +251,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
         let guard = match &declared.value {
             // The host sees the name that the author chose.
             ast::Guard::Text(text) => self.nested(span, |resolver| {
-                resolver.json(&text.value, text.span, Some(name))
+                resolver.json_text(&text.value, text.span, Some(name))
             }),
             guard => self.guard(guard, span),
         };
@@ -254,7 +259,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
         guard
     }
 
-    /// Does something a level deeper that is a part of the guard; `None`, with a finding, where a limit is passed.
+    /// Resolves a part of the guard, a level deeper; reports a guard that exceeds a limit.
     pub(super) fn nested<T>(
         &mut self,
         span: Span,
@@ -280,7 +285,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
         if let Some((count, most, what, unit)) =
             limits.into_iter().find(|(count, most, ..)| count > most)
         {
-            // Each limit is told once.
+            // Each limit is reported once.
             if count == most + 1 {
                 let what = format!("{what} {most} {unit}");
                 let diagnostic = crate::diag::machine_too_large(&what, span);
@@ -295,10 +300,10 @@ impl<'r, 'c> Resolver<'r, 'c> {
     }
 
     fn guard(&mut self, guard: &ast::Guard, span: Span) -> Option<Guard> {
-        self.nested(span, |resolver| resolver.guard_of(guard))
+        self.nested(span, |resolver| resolver.guard_parts(guard))
     }
 
-    fn guard_of(&mut self, guard: &ast::Guard) -> Option<Guard> {
+    fn guard_parts(&mut self, guard: &ast::Guard) -> Option<Guard> {
         match guard {
             ast::Guard::Compare {
                 field,
@@ -332,7 +337,7 @@ impl<'r, 'c> Resolver<'r, 'c> {
             ast::Guard::Not(part) => {
                 Some(Guard::Not(Box::new(self.guard(&part.value, part.span)?)))
             }
-            ast::Guard::Text(text) => self.json(&text.value, text.span, None),
+            ast::Guard::Text(text) => self.json_text(&text.value, text.span, None),
         }
     }
 
@@ -344,20 +349,21 @@ impl<'r, 'c> Resolver<'r, 'c> {
     }
 }
 
-/// Whether a text is one name, and no word that every expression has.
+/// Returns whether a text is one name, and none of the words `true`, `false` and `null`.
 fn is_lone_name(text: &str) -> bool {
     is_identifier(text) && !matches!(text, "true" | "false" | "null")
 }
 
-/// The name in `!name`.
-fn negated(text: &str) -> Option<&str> {
+/// Returns the name in `!name`.
+fn negated_name(text: &str) -> Option<&str> {
     let name = text.strip_prefix('!')?.trim();
     is_lone_name(name).then_some(name)
 }
 
-/// The place of a name at the end of a text, which may stand in quotes. A text whose bytes don't stand one to one in the
-/// file is shown whole.
-fn end_of(text: &str, name: &str, span: Span) -> Span {
+/// Returns the span of a name at the end of a text, which may be in quotes.
+///
+/// It is the whole span if the text isn't verbatim in its file.
+fn span_at_end(text: &str, name: &str, span: Span) -> Span {
     let Some(quotes) = span
         .range()
         .len()
@@ -371,9 +377,10 @@ fn end_of(text: &str, name: &str, span: Span) -> Span {
     Span { start, end, ..span }
 }
 
-/// The name under which the host is asked for an expression. Its operators become words, so that `a && b`, `a || b` and
-/// `!a && b` are three questions.
-pub(crate) fn asked_name(text: &str) -> String {
+/// Returns the name under which the host is asked for an expression.
+///
+/// Its operators become words, so that `a && b`, `a || b` and `!a && b` are three questions.
+pub(crate) fn question_name(text: &str) -> String {
     let spelled = text
         .replace("&&", " and ")
         .replace("||", " or ")
@@ -404,7 +411,7 @@ pub(crate) fn asked_name(text: &str) -> String {
     slug(&words)
 }
 
-/// The constant that a JSON value is; `None` for lists and objects, of which the front end has said so.
+/// Returns the constant of a JSON value; `None` for lists and objects, which the front end reports.
 pub(super) fn constant(value: &serde_json::Value) -> Option<Constant> {
     match value {
         serde_json::Value::Null => Some(Constant::Null),
@@ -486,7 +493,7 @@ mod tests {
             ("user's turn!", "user_s_turn"),
             ("well-known user", "well_known_user"),
         ] {
-            assert_eq!(asked_name(text), expected, "{text}");
+            assert_eq!(question_name(text), expected, "{text}");
         }
     }
 }

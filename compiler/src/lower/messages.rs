@@ -1,6 +1,6 @@
 //! Messages that several files of this stage send.
 //!
-//! Every other message stands at the end of the file that finds the defect.
+//! Every other message is at the end of the file that finds the defect.
 
 use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::source::{Span, Spanned};
@@ -38,11 +38,11 @@ pub(super) fn unknown_event<'k>(
     let diagnostic = Diagnostic::new(Code::UnknownEvent, name.span, message)
         .label("no transition is triggered by it");
     match nearest(&name.value, known) {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
             Applicability::Unsafe,
-            format!("write `{near}`"),
+            format!("write `{similar}`"),
             name.span,
-            format!("\"{near}\""),
+            format!("\"{similar}\""),
         ),
         None => {
             diagnostic.help("name an event that some transition of the machine is triggered by")
@@ -63,7 +63,9 @@ pub(super) fn pattern_without_events<'k>(
         .filter_map(|event| event.split_once('.').map(|(head, _)| head))
         .collect();
     match nearest(begins, heads) {
-        Some(near) if near != begins => diagnostic.help(format!("did you mean `{near}.*`?")),
+        Some(similar) if similar != begins => {
+            diagnostic.help(format!("did you mean `{similar}.*`?"))
+        }
         _ => diagnostic.help(
             "declare the events that may come in `events`, or name one that a transition takes",
         ),
@@ -91,11 +93,11 @@ pub(super) fn unknown_state<'k>(
     let message = format!("state `{}` doesn't exist", name.value);
     let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message).label("no such state");
     match nearest(&name.value, known) {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
             Applicability::Unsafe,
-            format!("write `{near}`"),
+            format!("write `{similar}`"),
             name.span,
-            format!("\"{near}\""),
+            format!("\"{similar}\""),
         ),
         None => diagnostic.help("declare the state, or name one that exists"),
     }
@@ -119,15 +121,15 @@ pub(super) fn initial_outside_scope(
         ))
 }
 
-pub(super) fn unknown_target(name: &Spanned<String>, near: Option<&str>) -> Diagnostic {
+pub(super) fn unknown_target(name: &Spanned<String>, similar: Option<&str>) -> Diagnostic {
     let message = format!("state `{}` doesn't exist", name.value);
     let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message).label("no such state");
-    match near {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+    match similar {
+        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
             Applicability::Unsafe,
-            format!("write `{near}`"),
+            format!("write `{similar}`"),
             name.span,
-            near,
+            similar,
         ),
         None => diagnostic.help("give a state that id, or name one that exists"),
     }
@@ -158,11 +160,11 @@ pub(super) fn undrawn_state<'k>(
         .related(diagram, "the diagram below this heading doesn't have it")
         .note(WHY);
     match nearest(&name.value, known) {
-        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).fix(
+        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")).fix(
             Applicability::Unsafe,
-            format!("write `{near}`"),
+            format!("write `{similar}`"),
             name.span,
-            format!("\"{near}\""),
+            format!("\"{similar}\""),
         ),
         None => diagnostic.help("draw it, or remove it from the definition"),
     }

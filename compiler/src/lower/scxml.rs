@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use crate::arena::{Arena, Handle};
 use crate::diag::Diags;
 use crate::front::scxml::ast::{self, Document};
-use crate::front::words::composed;
+use crate::front::words::to_nfc;
 use crate::ir::{Action, Event, Field, HostGuard, Machine, Meta, Parts, State, Timer, Transition};
 use crate::source::{FileId, Span, Spanned};
 
@@ -167,7 +167,7 @@ impl<'d> Lowering<'d, '_> {
 
 /// A name as it is compared: in Unicode's composed form.
 fn plain(name: &Spanned<String>) -> String {
-    composed(&name.value).into_owned()
+    to_nfc(&name.value).into_owned()
 }
 
 type Made = (Arena<State>, Arena<Transition>);

@@ -1,4 +1,4 @@
-//! What `lower` is given: the parts of one machine, and where its findings go.
+//! The input of `lower`: the parts of one machine, and its context.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::diag::Diags;
 use crate::front::definition::ast::{Definition, Guard, Named};
 use crate::front::markdown::document::{Heading, Instructions};
 use crate::front::mermaid::ast::Diagram;
-use crate::front::words::composed;
+use crate::front::words::to_nfc;
 use crate::source::{FileId, Sources, Span, Spanned};
 
 /// The parts of one machine, as its front ends read them.
@@ -33,27 +33,29 @@ pub struct Spec {
     pub other_fence: Option<Span>,
 }
 
-/// Most names that are compared with mistyped ones. Unit: pairs of names. Why: each mistyped name is compared with every
-/// known one; a hundred mistakes among thousands of states get suggestions, and ten thousand don't take minutes.
+/// Most comparisons of known names with misspelled ones. Unit: pairs of names. Why: bounded time.
+///
+/// Each misspelled name is compared with every known one: a hundred mistakes among thousands of states get suggestions, and
+/// ten thousand don't take minutes.
 const MOST_COMPARISONS: usize = 200_000;
 
-/// What every step of `lower` may look up, and where it reports.
+/// The lookups and the diagnostics of all steps.
 pub(super) struct Context<'c> {
     pub(super) sources: &'c Sources,
     pub(super) diags: &'c mut Diags,
-    /// Whether the front ends found an error: then what seems to be missing may just not have been read.
+    /// True if the front ends found an error: a name that seems to be missing may not have been read.
     pub(super) broken: bool,
     actions: BTreeSet<String>,
     guards: BTreeMap<String, &'c Named<Guard>>,
-    /// Whether there is a diagram.
+    /// True if there is a diagram.
     pub(super) is_drawn: bool,
-    /// What is declared of the data.
+    /// The declarations of the data.
     pub(super) fields: Fields<'c>,
-    /// Names that stand alone between brackets somewhere: what isn't declared of them is the host's.
+    /// The names alone between brackets somewhere: the host answers those that aren't declared.
     pub(super) asked: BTreeSet<String>,
-    /// Names of declared guards that something uses.
+    /// The declared guards that something uses.
     pub(super) used: BTreeSet<String>,
-    /// How many more names may be compared with a mistyped one.
+    /// The number of names that may still be compared with misspelled ones.
     comparisons: usize,
 }
 
@@ -68,11 +70,11 @@ impl<'c> Context<'c> {
             diags,
             actions: actions
                 .iter()
-                .map(|action| composed(&action.name.value).into_owned())
+                .map(|action| to_nfc(&action.name.value).into_owned())
                 .collect(),
             guards: guards
                 .iter()
-                .map(|guard| (composed(&guard.name.value).into_owned(), guard))
+                .map(|guard| (to_nfc(&guard.name.value).into_owned(), guard))
                 .collect(),
             is_drawn: spec.diagram.is_some(),
             fields: Fields::new(definition),
@@ -82,7 +84,7 @@ impl<'c> Context<'c> {
         }
     }
 
-    /// The names that a mistyped one is compared with: all of them, or none once enough have been compared.
+    /// Returns the names to compare a misspelled one with: all, or none once enough have been compared.
     pub(super) fn comparable<'n>(
         &mut self,
         names: impl Iterator<Item = &'n str>,
@@ -93,17 +95,17 @@ impl<'c> Context<'c> {
         names.take(left.map_or(0, |_| count))
     }
 
-    /// Whether the definition declares an action of that name.
+    /// Returns whether the definition declares an action of that name.
     pub(super) fn declares_action(&self, name: &str) -> bool {
-        self.actions.contains(composed(name).as_ref())
+        self.actions.contains(to_nfc(name).as_ref())
     }
 
-    /// The guard that the definition declares under that name.
+    /// Returns the guard that the definition declares under a name.
     pub(super) fn declared_guard(&self, name: &str) -> Option<&'c Named<Guard>> {
-        self.guards.get(composed(name).as_ref()).copied()
+        self.guards.get(to_nfc(name).as_ref()).copied()
     }
 
-    /// The names of the guards that the definition declares.
+    /// Returns the names of the declared guards.
     pub(super) fn declared_guards(&self) -> impl Iterator<Item = &'c str> + '_ {
         self.guards.values().map(|guard| guard.name.value.as_str())
     }

@@ -1,33 +1,35 @@
-//! Where a branch of a definition leads: ids of states, and XState's ways to write them.
+//! Targets in a definition: ids of states, and XState's notations for them.
 //!
 //! | written | means |
 //! |---|---|
 //! | `paid` | the state of that id |
 //! | `.paid` | a state inside the source, which is not left |
-//! | `#paid`, `#order.paid` | the state of that id, wherever it stands |
+//! | `#paid`, `#order.paid` | the state of that id, wherever it is |
 //! | `order.paid` | `paid`, whose parent is `order` |
 //!
-//! Ids are unique in a machine, so the last name of a path is the state, and the names before it must be those around it.
+//! Ids are unique in a machine, so the last name of a path is the state, and the names before it must be those scope it.
 
-use super::draft::{Draft, ROOT, StateIndex};
+use super::draft::{Draft, ROOT, StateHandle};
 use super::messages::unknown_state;
 use super::spec::Context;
 use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::source::Spanned;
 
-/// The states that a branch leads to.
+/// The targets of a branch.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    pub(super) states: Vec<StateIndex>,
-    /// Whether each was written as a child of the source.
+    pub(super) states: Vec<StateHandle>,
+    /// True if each was written as a child of the source.
     pub(super) inside: bool,
 }
 
-/// The states of that many names, if each is one; what is wrong is told. One that excludes another is left out.
-pub(super) fn find(
+/// Returns the states of some names, if each names one, and reports those that don't.
+///
+/// A state that can't be active together with an earlier one is reported and left out.
+pub(super) fn find_states(
     names: &[Spanned<String>],
-    source: StateIndex,
+    source: StateHandle,
     draft: &Draft,
     context: &mut Context<'_>,
 ) -> Option<Found> {
@@ -36,12 +38,12 @@ pub(super) fn find(
         inside: !names.is_empty(),
     };
     for name in names {
-        let state = find_one(name, source, draft, context)?;
+        let state = find_state(name, source, draft, context)?;
         found.inside &= name.value.starts_with('.');
-        let apart = |&other: &StateIndex| !stand_side_by_side(other, state, draft);
-        if let Some(other) = found.states.iter().copied().find(apart) {
+        let excludes = |&other: &StateHandle| !are_orthogonal(other, state, draft);
+        if let Some(other) = found.states.iter().copied().find(excludes) {
             let diagnostic =
-                targets_in_one_region(name, &draft.get(state).id, &draft.get(other).id);
+                targets_in_one_region(name, &draft.get(state).ir.id, &draft.get(other).ir.id);
             context.diags.push(diagnostic);
             continue;
         }
@@ -50,17 +52,17 @@ pub(super) fn find(
     Some(found)
 }
 
-/// The state that a definition names, or a finding.
-pub(super) fn find_one(
+/// Returns the state that a definition names, or reports the name.
+pub(super) fn find_state(
     name: &Spanned<String>,
-    source: StateIndex,
+    source: StateHandle,
     draft: &Draft,
     context: &mut Context<'_>,
-) -> Option<StateIndex> {
+) -> Option<StateHandle> {
     let found = draft
         .state(&name.value)
-        .or_else(|| by_path(&name.value, source, draft))
-        .filter(|&state| !draft.get(state).implied);
+        .or_else(|| state_by_path(&name.value, source, draft))
+        .filter(|&state| !draft.get(state).ir.implied);
     if found.is_none() {
         let known = context.comparable(draft.state_ids(), draft.states.len());
         let diagnostic = unknown_state(name, known);
@@ -69,7 +71,7 @@ pub(super) fn find_one(
     found
 }
 
-fn by_path(path: &str, source: StateIndex, draft: &Draft) -> Option<StateIndex> {
+fn state_by_path(path: &str, source: StateHandle, draft: &Draft) -> Option<StateHandle> {
     let (names, child) = match (path.strip_prefix('.'), path.strip_prefix('#')) {
         (Some(names), _) => (names, true),
         (None, Some(names)) => (names, false),
@@ -77,24 +79,24 @@ fn by_path(path: &str, source: StateIndex, draft: &Draft) -> Option<StateIndex> 
     };
     let mut names = names.split('.').rev();
     let state = draft.state(names.next()?)?;
-    let mut around = draft.get(state).parent;
+    let mut scope = draft.parent(state);
     for name in names {
-        if draft.get(around).id != name {
+        if draft.get(scope).ir.id != name {
             return None;
         }
-        around = draft.get(around).parent;
+        scope = draft.parent(scope);
     }
-    (!child || around == source).then_some(state)
+    (!child || scope == source).then_some(state)
 }
 
-/// Whether two states can be active together without one of them around the other: what holds both is parallel.
-fn stand_side_by_side(one: StateIndex, other: StateIndex, draft: &Draft) -> bool {
+/// Returns whether two states lie in different regions of a parallel state.
+fn are_orthogonal(one: StateHandle, other: StateHandle, draft: &Draft) -> bool {
     if draft.is_within(one, other) || draft.is_within(other, one) {
         return false;
     }
-    let mut around = draft.ancestry(one);
-    let both = around.find(|&state| draft.is_within(other, state));
-    draft.get(both.unwrap_or(ROOT)).kind == Some(Kind::Parallel)
+    let mut ancestry = draft.ancestry(one);
+    let common = ancestry.find(|&state| draft.is_within(other, state));
+    draft.get(common.unwrap_or(ROOT)).kind == Some(Kind::Parallel)
 }
 
 fn targets_in_one_region(name: &Spanned<String>, id: &str, other: &str) -> Diagnostic {

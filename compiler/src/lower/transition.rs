@@ -1,6 +1,6 @@
 //! Transitions: from labels and keys to events, guards and actions.
 
-use super::draft::{Draft, DraftTransition, DraftTrigger, StateIndex};
+use super::draft::{Draft, DraftTransition, DraftTrigger, StateHandle};
 use super::event::{collides, intern_named_event, intern_prose_event, is_reserved, reserved_event};
 use super::spec::Context;
 use super::trigger::is_pattern;
@@ -22,11 +22,11 @@ pub(super) fn apply_label(
     context: &mut Context<'_>,
 ) {
     let guard = parts.guard.as_ref();
-    transition.label = Some(ir::Label {
+    transition.ir.label = Some(ir::Label {
         text: label.text.clone(),
         guard: guard.map(|guard| guard.text().to_owned()),
     });
-    transition.actions = intern_actions(parts, draft);
+    transition.ir.actions = intern_actions(parts, draft);
     report_brackets(label, parts, context.diags);
     match guard {
         Some(Guard::Else) => transition.otherwise = true,
@@ -36,7 +36,7 @@ pub(super) fn apply_label(
         }
         None => {}
     }
-    let source = transition.source;
+    let source = transition.ir.source;
     transition.trigger = match &parts.trigger {
         Some(trigger) => label_trigger(source, trigger, parts, draft, context.diags),
         None => DraftTrigger::Missing,
@@ -59,7 +59,7 @@ pub(super) fn intern_actions(parts: &Parts, draft: &mut Draft) -> Vec<Handle<Act
 }
 
 fn label_trigger(
-    source: StateIndex,
+    source: StateHandle,
     trigger: &Trigger,
     parts: &Parts,
     draft: &mut Draft,
@@ -116,7 +116,7 @@ fn label_trigger(
 ///
 /// A choice has no timer: the state that waits for it gets one later.
 fn timer_trigger(
-    source: StateIndex,
+    source: StateHandle,
     duration: &Spanned<String>,
     span: Span,
     draft: &mut Draft,
@@ -141,9 +141,11 @@ fn timer_trigger(
     DraftTrigger::Events(vec![event])
 }
 
-/// Returns the trigger under a key of `after`: a duration, or a number of milliseconds. Reports any other key.
+/// Returns the trigger of a key of `after`: a duration or a number of milliseconds.
+///
+/// Reports any other key.
 pub(super) fn delay_trigger(
-    source: StateIndex,
+    source: StateHandle,
     key: &Spanned<String>,
     draft: &mut Draft,
     diags: &mut Diags,
@@ -164,7 +166,7 @@ pub(super) fn delay_trigger(
     Some(timer_trigger(source, &duration, key.span, draft, diags))
 }
 
-/// Returns the trigger under a key of `on`: an event, or a pattern of events.
+/// Returns the trigger of a key of `on`: an event or a pattern of events.
 pub(super) fn event_trigger(
     key: &Spanned<String>,
     draft: &mut Draft,

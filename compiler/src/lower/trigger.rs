@@ -1,6 +1,6 @@
-//! What triggers a transition whose label says nothing, or says it with a parenthesis.
+//! Triggers of transitions that their labels leave open.
 //!
-//! The rules make diagrams that were drawn for people run without surprise; nothing moves by itself unless it says so:
+//! A transition without a label gets an event, so that diagrams drawn for people run without surprise:
 //!
 //! | missing label | trigger |
 //! |---|---|
@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::draft::{Draft, DraftTrigger, StateIndex};
+use super::draft::{Draft, DraftTrigger, StateHandle};
 use super::event::{intern_named_event, intern_prose_event};
 use super::messages::pattern_without_events;
 use super::spec::Context;
@@ -22,29 +22,30 @@ use crate::front::words::{is_identifier, slug, word_key};
 use crate::ir::{Event, EventKind};
 use crate::source::{Span, Spanned};
 
-/// The event of a transition without a label, by where it leads.
-pub(super) fn implied_event(draft: &Draft, source: StateIndex, target: StateIndex) -> String {
-    let leads_out = draft.get(target).implied && draft.get(target).kind == Some(Kind::Final);
+/// Returns the event of a transition without a label, by its target.
+pub(super) fn implied_event(draft: &Draft, source: StateHandle, target: StateHandle) -> String {
+    let leads_out = draft.get(target).ir.implied && draft.get(target).kind == Some(Kind::Final);
     if leads_out {
-        return end_event(draft, source, draft.get(target).parent);
+        return end_event(draft, source, draft.parent(target));
     }
-    let name = slug(&draft.get(target).id);
+    let name = slug(&draft.get(target).ir.id);
     if name.is_empty() {
-        // A state whose id has no letter at all, such as `…`: its position tells it apart.
-        return format!("to_{source}_{target}");
+        // The id has no letter at all, such as `…`: its position tells it apart.
+        return format!("to_{}_{}", source.index(), target.index());
     }
     format!("to_{name}")
 }
 
-/// The event of a transition without a label to the end of a scope. In a region it has the name of its source, so that
-/// one event never ends two regions.
-pub(super) fn end_event(draft: &Draft, source: StateIndex, scope: StateIndex) -> String {
+/// Returns the event of a transition without a label to the end of a scope.
+///
+/// In a region it has the name of its source, so that one event never ends two regions.
+pub(super) fn end_event(draft: &Draft, source: StateHandle, scope: StateHandle) -> String {
     if !draft.is_in_region(scope) {
         return "done".to_owned();
     }
-    let name = slug(&draft.get(source).id);
+    let name = slug(&draft.get(source).ir.id);
     if name.is_empty() {
-        return format!("state_{source}_done");
+        return format!("state_{}_done", source.index());
     }
     format!("{name}_done")
 }
@@ -56,18 +57,18 @@ pub(super) fn resolve_triggers(draft: &mut Draft, diags: &mut Diags) {
         let Some(transition) = draft.transitions.get(index) else {
             continue;
         };
-        let (source, span) = (transition.source, transition.span);
-        let trigger = match (&transition.trigger, transition.targets.first()) {
+        let (source, span) = (transition.ir.source, transition.ir.span);
+        let trigger = match (&transition.trigger, transition.ir.targets.first()) {
             (DraftTrigger::Completion, _) => completion(draft, source, span),
             (DraftTrigger::Missing | DraftTrigger::Toward(_), Some(_))
-                if completes(draft, source) =>
+                if can_complete(draft, source) =>
             {
                 completion(draft, source, span)
             }
             (DraftTrigger::Toward(target), _) | (DraftTrigger::Missing, Some(target)) => {
                 let name = implied_event(draft, source, *target);
                 if draft.get(source).has_body {
-                    let id = &draft.get(source).id;
+                    let id = &draft.get(source).ir.id;
                     diags.push(completion_without_final(id, &name, span));
                 }
                 DraftTrigger::Events(vec![draft.intern_event(&name, span)])
@@ -85,28 +86,31 @@ pub(super) fn resolve_triggers(draft: &mut Draft, diags: &mut Diags) {
     }
 }
 
-/// Whether a state can be done: a compound state with a final child, a parallel one whose regions all have one.
-pub(super) fn completes(draft: &Draft, state: StateIndex) -> bool {
+/// Returns whether a state can be done.
+///
+/// Those are compound states with a final child, and parallel ones whose regions all have one.
+pub(super) fn can_complete(draft: &Draft, state: StateHandle) -> bool {
     if !draft.get(state).has_body {
         return false;
     }
-    let is_region = |child: &StateIndex| draft.get(*child).kind != Some(Kind::History);
+    let is_region = |child: &StateHandle| draft.get(*child).kind != Some(Kind::History);
     let mut children = draft.children(state).filter(is_region);
     if draft.get(state).kind == Some(Kind::Parallel) {
-        return children.all(|region| completes(draft, region));
+        return children.all(|region| can_complete(draft, region));
     }
     children.any(|child| draft.get(child).kind == Some(Kind::Final))
 }
 
-fn completion(draft: &mut Draft, state: StateIndex, span: Span) -> DraftTrigger {
-    let id = format!("done.state.{}", draft.get(state).id);
-    // The state's handle in the IR isn't known yet; `finish` puts it in.
-    let kind = EventKind::Completion(Handle::at(state));
+fn completion(draft: &mut Draft, state: StateHandle, span: Span) -> DraftTrigger {
+    let id = format!("done.state.{}", draft.get(state).ir.id);
+    let kind = EventKind::Completion(state);
     DraftTrigger::Events(vec![draft.intern_engine_event(&id, kind, span)])
 }
 
-/// `event (text)`: the parenthesis is a comment, unless dropping it gives one source the same event with different
-/// targets; then each of those labels keeps it.
+/// Gives transitions with `event (text)` their events.
+///
+/// The parenthesis is a comment, unless dropping it would lead one source to different targets on the same event; then each
+/// of those labels keeps it.
 fn resolve_comments(draft: &mut Draft, diags: &mut Diags) {
     let targets = targets_by_event(draft);
     for index in 0..draft.transitions.len() {
@@ -121,9 +125,9 @@ fn resolve_comments(draft: &mut Draft, diags: &mut Diags) {
         else {
             continue;
         };
-        let key = (transition.source, slug(&name.value));
+        let key = (transition.ir.source, slug(&name.value));
         let ambiguous =
-            transition.guard.is_none() && targets.get(&key).is_some_and(|all| all.len() > 1);
+            transition.ir.guard.is_none() && targets.get(&key).is_some_and(|all| all.len() > 1);
         let text: Spanned<String> = if ambiguous {
             whole.clone()
         } else {
@@ -146,7 +150,7 @@ fn resolve_comments(draft: &mut Draft, diags: &mut Diags) {
             diags.push(dropped_parenthesis(&name, &whole, comment, &id));
         }
         if let Some(transition) = draft.transitions.get_mut(index) {
-            transition.trigger = match (event, &transition.guard) {
+            transition.trigger = match (event, &transition.ir.guard) {
                 (Some(event), _) => DraftTrigger::Events(vec![event]),
                 (None, Some(_)) => DraftTrigger::Eventless,
                 (None, None) => DraftTrigger::Missing,
@@ -155,16 +159,18 @@ fn resolve_comments(draft: &mut Draft, diags: &mut Diags) {
     }
 }
 
-/// Where the transitions without a guard lead, by their source and the identifier of their event without its parenthesis.
-fn targets_by_event(draft: &Draft) -> BTreeMap<(StateIndex, String), BTreeSet<Vec<StateIndex>>> {
+/// Returns the targets of transitions without a guard, by source and event.
+///
+/// The event is an identifier, without the parenthesis of the label.
+fn targets_by_event(draft: &Draft) -> BTreeMap<(StateHandle, String), BTreeSet<Vec<StateHandle>>> {
     let mut targets: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-    for transition in draft.transitions.iter().filter(|t| t.guard.is_none()) {
+    for transition in draft.transitions.iter().filter(|it| it.ir.guard.is_none()) {
         let mut note = |name: &str| {
-            let key = (transition.source, slug(name));
+            let key = (transition.ir.source, slug(name));
             targets
                 .entry(key)
                 .or_default()
-                .insert(transition.targets.clone());
+                .insert(transition.ir.targets.clone());
         };
         match &transition.trigger {
             DraftTrigger::Commented { name, .. } => note(&name.value),
@@ -231,17 +237,17 @@ pub(super) fn expand_patterns(draft: &mut Draft, context: &mut Context<'_>) {
         .filter(|(_, event)| event.kind == EventKind::Named)
         .map(|(handle, event)| (handle, event.id.clone()))
         .collect();
-    let mut taken: BTreeSet<(usize, Handle<Event>)> = BTreeSet::new();
+    let mut claimed: BTreeSet<(StateHandle, Handle<Event>)> = BTreeSet::new();
     for index in 0..draft.transitions.len() {
         let Some(transition) = draft.transitions.get_mut(index) else {
             continue;
         };
-        let source = transition.source;
+        let source = transition.ir.source;
         if let DraftTrigger::Pattern(pattern) = &transition.trigger {
             let own = named.iter().filter(|(_, id)| matches(&pattern.value, id));
             let events: Vec<Handle<Event>> = own
                 .map(|&(event, _)| event)
-                .filter(|&event| !taken.contains(&(source, event)))
+                .filter(|&event| !claimed.contains(&(source, event)))
                 .collect();
             if events.is_empty() && !context.broken {
                 let known = named.iter().map(|(_, id)| id.as_str());
@@ -250,8 +256,8 @@ pub(super) fn expand_patterns(draft: &mut Draft, context: &mut Context<'_>) {
             }
             transition.trigger = DraftTrigger::Events(events);
         }
-        if let (DraftTrigger::Events(events), None) = (&transition.trigger, &transition.guard) {
-            taken.extend(events.iter().map(|&event| (source, event)));
+        if let (DraftTrigger::Events(events), None) = (&transition.trigger, &transition.ir.guard) {
+            claimed.extend(events.iter().map(|&event| (source, event)));
         }
     }
     // One that is left with no event would be taken at once.

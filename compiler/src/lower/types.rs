@@ -1,10 +1,10 @@
-//! Types: what fields hold, and whether expressions fit together.
+//! Types of fields, and type checks of expressions.
 //!
-//! A field's type is what the context's schema says, else what the initial context or the data of events shows, else what
-//! its use tells; [`Type::Unknown`] fits everything. Runs on the finished machine, where every transition has its events:
-//! `event.x` is a field of the data of those that trigger the transition.
+//! A field has the type that the context's schema declares, else the type of its value in the initial context or in the
+//! data of events, else the type that its uses imply; [`Type::Unknown`] fits everything. This runs on the finished
+//! machine, where every transition has its events: `event.x` is a field of the data of those that trigger the transition.
 //!
-//! Deliberately not here: whether a condition can ever hold.
+//! Deliberately not here: satisfiability of conditions.
 
 mod bounds;
 mod check;
@@ -14,7 +14,7 @@ mod values;
 
 use super::draft::Comparison;
 use super::expression::{guard_without_truth_value, unknown_event_field};
-use super::fields::{Known, add_properties, of_schema};
+use super::fields::{Known, add_properties, schema_field};
 use super::spec::Context;
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic, Diags, nearest, quoted_list};
@@ -23,8 +23,8 @@ use crate::source::Span;
 use check::Check;
 pub(super) use kind::{assignable, words};
 
-/// Gives fields their types, and reports what doesn't fit.
-pub(super) fn settle(
+/// Gives fields their types, and reports expressions whose parts don't fit together.
+pub(super) fn check_types(
     machine: &mut Machine,
     comparisons: impl Iterator<Item = Comparison>,
     context: &mut Context<'_>,
@@ -58,21 +58,21 @@ pub(super) fn settle(
     for comparison in &comparisons {
         check.comparison(comparison);
     }
-    let findings = check.findings;
-    context.diags.append(findings);
-    hint(machine, &declared, context.diags);
-    bounds::settle(machine);
+    let diags = check.diags;
+    context.diags.append(diags);
+    report_untyped_fields(machine, &declared, context.diags);
+    bounds::check_bounds(machine);
 }
 
-/// Gives fields the types that are declared; says which are.
+/// Gives fields their declared types. Returns for each field whether it has one.
 fn declare(machine: &mut Machine, context: &Context<'_>) -> Vec<bool> {
     let handles: Vec<Handle<Field>> = machine.fields.handles().collect();
     let mut declared = Vec::with_capacity(handles.len());
     for field in handles {
         let path = machine.fields.at(field).path.clone();
         let known = match path.strip_prefix("event.") {
-            Some(path) => of_events(machine, path, None),
-            None => context.fields.of_context(&path),
+            Some(path) => data_of_events(machine, path, None),
+            None => context.fields.context_field(&path),
         };
         declared.push(matches!(known, Known::Declared { .. }));
         if let Known::Declared { kind, present } = known {
@@ -84,8 +84,8 @@ fn declare(machine: &mut Machine, context: &Context<'_>) -> Vec<bool> {
     declared
 }
 
-/// What the data of these events says of a path; of all events that have data, if `None`.
-fn of_events(machine: &Machine, path: &str, events: Option<&[Handle<Event>]>) -> Known {
+/// Returns what the data of some events declares of a path; of all events with data, if `None`.
+fn data_of_events(machine: &Machine, path: &str, events: Option<&[Handle<Event>]>) -> Known {
     let all = machine
         .events
         .iter()
@@ -94,7 +94,7 @@ fn of_events(machine: &Machine, path: &str, events: Option<&[Handle<Event>]>) ->
             None => event.data.is_some(),
         });
     let known = all.map(|(_, event)| match &event.data {
-        Some(data) => of_schema(data, path),
+        Some(data) => schema_field(data, path),
         None => Known::Open,
     });
     let join = |one, two| match (one, two) {
@@ -102,14 +102,14 @@ fn of_events(machine: &Machine, path: &str, events: Option<&[Handle<Event>]>) ->
             Known::Declared { kind, present },
             Known::Declared {
                 kind: other,
-                present: too,
+                present: other_present,
             },
         ) => Known::Declared {
             kind: super::fields::join(kind, other),
-            present: present && too,
+            present: present && other_present,
         },
         (Known::Missing, Known::Missing) => Known::Missing,
-        // Where one event has it and another hasn't, it may be there.
+        // One event has it and another hasn't, so it may be absent.
         (Known::Declared { kind, .. }, Known::Missing)
         | (Known::Missing, Known::Declared { kind, .. }) => Known::Declared {
             kind,
@@ -120,9 +120,9 @@ fn of_events(machine: &Machine, path: &str, events: Option<&[Handle<Event>]>) ->
     known.reduce(join).unwrap_or(Known::Open)
 }
 
-/// The events in whose transitions an action runs; `None` where it may run at any event.
+/// Returns the events whose transitions run an action; `None` where any event may.
 fn callers(machine: &Machine, action: Handle<crate::ir::Action>) -> Option<Vec<Handle<Event>>> {
-    let elsewhere = machine.states.iter().any(|(_, state)| {
+    let outside_transitions = machine.states.iter().any(|(_, state)| {
         let initial = state.initial.iter().flat_map(|initial| &initial.actions);
         let mut all = state.entry.iter().chain(&state.exit).chain(initial);
         all.any(|&other| other == action)
@@ -133,7 +133,7 @@ fn callers(machine: &Machine, action: Handle<crate::ir::Action>) -> Option<Vec<H
         } => then.contains(&action) || otherwise.contains(&action),
         _ => false,
     });
-    if elsewhere || branches {
+    if outside_transitions || branches {
         return None;
     }
     let mut events = Vec::new();
@@ -148,8 +148,8 @@ fn callers(machine: &Machine, action: Handle<crate::ir::Action>) -> Option<Vec<H
     Some(events)
 }
 
-/// One hint for all fields of whose type nothing is known.
-fn hint(machine: &Machine, declared: &[bool], diags: &mut Diags) {
+/// Reports the read fields without a known type, in one hint.
+fn report_untyped_fields(machine: &Machine, declared: &[bool], diags: &mut Diags) {
     let mut read = infer::Reads::default();
     for (_, transition) in machine.transitions.iter() {
         if let Some(guard) = &transition.guard {
@@ -180,12 +180,12 @@ fn hint(machine: &Machine, declared: &[bool], diags: &mut Diags) {
 }
 
 impl Check<'_> {
-    /// What the field holds where it is read; reports a field that none of the events has.
-    fn known_data(&mut self, path: &str, span: Span) {
+    /// Reports a field of the event's data that none of the events has.
+    fn event_field(&mut self, path: &str, span: Span) {
         let Some(events) = self.events.clone().filter(|events| !events.is_empty()) else {
             return;
         };
-        if of_events(self.machine, path, Some(&events)) != Known::Missing {
+        if data_of_events(self.machine, path, Some(&events)) != Known::Missing {
             return;
         }
         let mut names = Vec::new();
@@ -198,19 +198,19 @@ impl Check<'_> {
             .iter()
             .map(|&event| self.machine.events.at(event).id.as_str())
             .collect();
-        let near = nearest(path, names.iter().map(String::as_str));
-        let finding = unknown_event_field(path, span, &quoted_list(&ids), near);
-        self.tell(finding);
+        let similar = nearest(path, names.iter().map(String::as_str));
+        let diagnostic = unknown_event_field(path, span, &quoted_list(&ids), similar);
+        self.report(diagnostic);
     }
 }
 
 impl Check<'_> {
-    /// Checks an expression that is to be true or false.
+    /// Checks an expression that must be true or false.
     fn truth(&mut self, expression: &Expression) {
         let found = self.expression(expression);
         if !kind::may_be(&found, &Type::Bool) {
-            let finding = guard_without_truth_value(expression.span, &words(&found));
-            self.tell(finding);
+            let diagnostic = guard_without_truth_value(expression.span, &words(&found));
+            self.report(diagnostic);
         }
     }
 

@@ -28,7 +28,7 @@ impl Label {
         }
     }
 
-    /// Returns the span of some bytes of the text. In a text that isn't verbatim in its file, that is the whole span.
+    /// Returns the span of some bytes of the text; the whole span if the text isn't verbatim in its file.
     #[must_use]
     pub fn span(&self, range: Range<usize>) -> Span {
         span_of(&self.text, range)
@@ -52,7 +52,7 @@ pub struct Parts {
     pub guard: Option<Guard>,
     /// The actions after ` / `.
     pub actions: Vec<Action>,
-    /// What reads as text, though it was hardly meant as that.
+    /// The texts that were hardly meant as text.
     pub flaws: Vec<Flaw>,
 }
 
@@ -65,7 +65,7 @@ impl Parts {
     }
 }
 
-/// What triggers a transition, as written.
+/// The trigger of a transition, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// One or several identifiers.
@@ -92,7 +92,7 @@ pub enum Trigger {
     Prose(Spanned<String>),
 }
 
-/// What stands between the brackets of a label.
+/// The content of a label's brackets.
 #[derive(Clone, Debug)]
 pub enum Guard {
     /// `[else]`.
@@ -117,11 +117,11 @@ impl Guard {
 pub struct Action {
     /// Its name, without `()`.
     pub name: Spanned<String>,
-    /// Whether it is written `name()`. Another one is an action only if the definition declares it.
+    /// True for `name()`. Any other item is an action only if the definition declares it.
     pub is_call: bool,
 }
 
-/// A part of a label that reads as text. Ranges are bytes of the label.
+/// A text in a label that was hardly meant as text. Ranges are bytes of the label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
     /// Brackets with nothing between them.
@@ -155,7 +155,7 @@ pub enum Flaw {
 pub struct Description {
     /// The whole text, trimmed; it may be empty.
     pub text: Spanned<String>,
-    /// What it says.
+    /// The text, parsed.
     pub kind: DescriptionKind,
 }
 
@@ -167,12 +167,12 @@ impl PartialEq for Description {
 
 impl Eq for Description {}
 
-/// What a description says.
+/// A description, parsed.
 #[derive(Clone, Debug)]
 pub enum DescriptionKind {
     /// `entry / x` or `exit / x`.
     Actions {
-        /// Whether they run on entry; else on exit.
+        /// True if they run on entry, false if on exit.
         entry: bool,
         /// The items of the list.
         items: Vec<Item>,
@@ -181,7 +181,7 @@ pub enum DescriptionKind {
     MissingSlash {
         /// `entry` or `exit`.
         keyword: &'static str,
-        /// Where the slash belongs.
+        /// The position of the missing slash.
         slash: Span,
     },
     /// An internal transition if it has actions, else a title.

@@ -7,11 +7,14 @@
 //!
 //! Clocks of hosts count milliseconds, so a delay is a whole number of them; nothing is rounded.
 
-/// Longest delay. Unit: milliseconds. Why: every reader of JSON holds integers up to 2^53 exactly; it is 285,000 years.
+/// Longest delay. Unit: milliseconds. Why: every reader of JSON holds integers up to 2^53 exactly.
+///
+/// It is 285,000 years.
 const LONGEST: u128 = 1 << 53;
 
-/// Most digits before or behind the point. Unit: digits. Why: products of more don't fit into 128 bits, and with any unit
-/// they are too long, or finer than a millisecond.
+/// Most digits before or after the point. Unit: digits. Why: products of more don't fit into 128 bits.
+///
+/// With any unit, numbers of more digits are too long, or finer than a millisecond.
 const MOST_DIGITS: usize = 18;
 
 /// A duration that is no whole number of milliseconds within the limit.
@@ -23,7 +26,7 @@ pub(crate) enum Misfit {
     TooFine,
 }
 
-/// The milliseconds of a duration; `None` if the text is none.
+/// Returns the milliseconds of a duration; `None` if the text is no duration.
 pub(crate) fn milliseconds(text: &str) -> Option<Result<u64, Misfit>> {
     let text = text.trim();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

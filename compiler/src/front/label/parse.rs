@@ -10,7 +10,7 @@ use crate::front::expression::{GuardText, Written};
 use crate::front::words::{is_identifier, slug};
 use crate::source::Spanned;
 
-/// Parses the label of a transition. `is_verbatim` tells whether its text stands byte for byte in the file.
+/// Parses the label of a transition. `is_verbatim`: the text is in the file byte for byte.
 #[must_use]
 pub fn parse(text: Spanned<String>, is_verbatim: bool) -> Label {
     let (parts, parts_if_declared) = Parser {
@@ -25,7 +25,7 @@ pub fn parse(text: Spanned<String>, is_verbatim: bool) -> Label {
     }
 }
 
-/// Parses the text of `state : text`. `is_verbatim` tells whether it stands byte for byte in the file.
+/// Parses the text of `state : text`. `is_verbatim`: the text is in the file byte for byte.
 #[must_use]
 pub fn parse_description(text: Spanned<String>, is_verbatim: bool) -> Description {
     let kind = state_actions(&text)
@@ -225,7 +225,9 @@ fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     start..start + inner.trim().len()
 }
 
-/// Splits a text at its first ` / `: the text before it, the slash, the text after it. A label may also begin with `/ `.
+/// Splits a text at its first ` / ` into the text before it, the slash and the text after it.
+///
+/// A label may also begin with `/ `.
 fn split_slash(
     text: &str,
     range: Range<usize>,
@@ -259,7 +261,7 @@ fn slash_outside_brackets(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the brackets after what look like actions, unless a guard stands before the slash.
+/// Returns the brackets after what look like actions, unless a guard is before the slash.
 fn late_guard(text: &str, before: Range<usize>, after: Range<usize>) -> Option<Range<usize>> {
     let (list, guard) = split_guard(text, after)?;
     let looks_like_actions = split(text, list, &[',']).into_iter().all(|item| {

@@ -1,4 +1,4 @@
-//! What a definition says of events, guards and actions as such, once the draft knows which of them are used.
+//! Declarations of events, guards and actions, once the draft knows which of them are used.
 
 use std::collections::BTreeSet;
 
@@ -6,27 +6,26 @@ use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::{ActionDeclaration, Definition, Named, State};
 use crate::ir::Event;
-use crate::lower::draft::{Draft, DraftTrigger, StateIndex};
+use crate::lower::draft::{Draft, DraftTrigger, StateHandle};
 use crate::lower::event::intern_named_event;
 use crate::lower::expression;
 use crate::lower::messages::{unhandled_event, unknown_event};
 use crate::lower::spec::Context;
 use crate::source::Spanned;
 
-/// What the definition says of events, guards and actions as such.
+/// Adds the declarations of a definition, and reports those that nothing uses.
 pub(in crate::lower) fn add_declarations<'c>(
     definition: &'c Definition,
     draft: &mut Draft,
     context: &mut Context<'c>,
 ) {
-    // What an action raises has no actions of its own, so those in the draft are all that anything uses, but for those that
-    // take others back.
+    // A raised event has no actions of its own, so the draft has all used actions but those that compensate others.
     let used = definition.actions.iter();
-    let used = used.filter(|it| draft.names_action(&it.name.value));
-    let compensating: BTreeSet<&str> = used.filter_map(compensated_by).collect();
+    let used = used.filter(|it| draft.has_action(&it.name.value));
+    let compensating: BTreeSet<&str> = used.filter_map(compensating_action).collect();
     for action in &definition.actions {
         let name = &action.name;
-        if !draft.names_action(&name.value) {
+        if !draft.has_action(&name.value) {
             if compensating.contains(name.value.as_str()) {
                 continue;
             }
@@ -35,7 +34,7 @@ pub(in crate::lower) fn add_declarations<'c>(
         }
         declare_action(action, draft, context);
     }
-    // Behind the actions, whose expressions may use guards.
+    // After the actions, whose expressions may use guards.
     for guard in definition
         .guards
         .iter()
@@ -43,7 +42,7 @@ pub(in crate::lower) fn add_declarations<'c>(
     {
         context.diags.push(unused_declaration("guard", &guard.name));
     }
-    // Behind the actions, which may raise events that nothing else names.
+    // After the actions, which may raise events that nothing else names.
     for event in &definition.events {
         let Some(handle) = draft.event(&event.name.value) else {
             context.diags.push(unused_declaration("event", &event.name));
@@ -62,8 +61,8 @@ pub(in crate::lower) fn add_declarations<'c>(
     }
 }
 
-/// What takes the action back: its `compensate`.
-fn compensated_by(action: &Named<ActionDeclaration>) -> Option<&str> {
+/// Returns the action that takes an action back: its `compensate`.
+fn compensating_action(action: &Named<ActionDeclaration>) -> Option<&str> {
     match &action.value {
         ActionDeclaration::Raise(_) => None,
         ActionDeclaration::Assign { meta, .. } | ActionDeclaration::Host(meta) => {
@@ -97,7 +96,7 @@ fn declare_action<'c>(
     }
 }
 
-/// The events that states name without being triggered by them; they are looked up when every event is known.
+/// Adds the events that states name without being triggered by them, once every event is known.
 pub(in crate::lower) fn add_event_references(
     definition: &Definition,
     draft: &mut Draft,
@@ -106,7 +105,7 @@ pub(in crate::lower) fn add_event_references(
     let mut handled = BTreeSet::new();
     for transition in &draft.transitions {
         if let DraftTrigger::Events(events) = &transition.trigger {
-            handled.extend(events.iter().map(|&event| (transition.source, event)));
+            handled.extend(events.iter().map(|&event| (transition.ir.source, event)));
         }
     }
     add_references(&definition.states, &handled, draft, context);
@@ -114,7 +113,7 @@ pub(in crate::lower) fn add_event_references(
 
 fn add_references(
     states: &[Named<State>],
-    handled: &BTreeSet<(StateIndex, Handle<Event>)>,
+    handled: &BTreeSet<(StateHandle, Handle<Event>)>,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
@@ -126,13 +125,13 @@ fn add_references(
                 .iter()
                 .filter_map(|event| find_event(event, draft, context))
                 .collect();
-            draft.get_mut(index).while_waiting = waiting;
+            draft.get_mut(index).ir.while_waiting = waiting;
             if let Some(event) = &named.value.on_max_iterations {
                 let found = find_event(event, draft, context);
-                draft.get_mut(index).on_max_iterations = found;
+                draft.get_mut(index).ir.on_max_iterations = found;
                 let is_handled = found.is_none_or(|found| {
-                    let mut around = draft.ancestry(index);
-                    around.any(|state| handled.contains(&(state, found)))
+                    let mut ancestry = draft.ancestry(index);
+                    ancestry.any(|state| handled.contains(&(state, found)))
                 });
                 if !is_handled {
                     let diagnostic = unhandled_event(event, &named.name.value, named.name.span);
@@ -159,7 +158,6 @@ fn find_event(
     found
 }
 
-/// A guard, an action or an event of the definition that nothing names. `what` is that word.
 fn unused_declaration(what: &str, name: &Spanned<String>) -> Diagnostic {
     let message = format!("{what} `{}` is declared but never used", name.value);
     Diagnostic::new(Code::UnusedDeclaration, name.span, message)

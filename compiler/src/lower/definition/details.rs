@@ -1,4 +1,6 @@
-//! What a definition says of a state beside its transitions, and of a branch beside its target, alone or with a diagram.
+//! Details of states besides their transitions, and of branches besides their targets.
+//!
+//! They mean the same with and without a diagram.
 
 use serde_json::Value;
 
@@ -7,45 +9,45 @@ use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::{Branch, Kind, Named, Outcome, State};
 use crate::front::definition::messages::leaves_source;
 use crate::ir::{Action, EventKind, Verdict};
-use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};
 use crate::lower::guard;
 use crate::lower::messages::{composite_called_final, type_differs_from_drawn};
 use crate::lower::spec::Context;
-use crate::lower::target::find_one;
+use crate::lower::target::find_state;
 use crate::source::{Span, Spanned};
 
-/// The engine's event that a face sends in place of a name that the machine doesn't have.
+/// The engine's event that a front end sends in place of a name that the machine doesn't have.
 const UNKNOWN_EVENT: &str = "error.unknown_event";
 
-/// What both kinds of definition say of a state beside its transitions.
+/// Adds everything that a definition says of a state besides its transitions.
 pub(super) fn add_details(
-    index: StateIndex,
+    index: StateHandle,
     named: &Named<State>,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
     let state = &named.value;
-    let entry = actions(&state.entry, draft);
-    let exit = actions(&state.exit, draft);
-    let draft_state = draft.get_mut(index);
-    add_actions(&mut draft_state.entry, entry);
-    add_actions(&mut draft_state.exit, exit);
-    draft_state.deep |= state.deep;
+    let entry = intern_actions(&state.entry, draft);
+    let exit = intern_actions(&state.exit, draft);
+    let drafted = draft.get_mut(index);
+    add_actions(&mut drafted.ir.entry, entry);
+    add_actions(&mut drafted.ir.exit, exit);
+    drafted.deep |= state.deep;
     if let Some(title) = &state.title {
-        draft_state.titles = vec![title.clone()];
+        drafted.ir.title = Some(title.clone());
     }
-    draft_state.description.clone_from(&state.description);
-    draft_state.instructions.clone_from(&state.instructions);
-    draft_state.meta.extend(state.meta.clone());
+    drafted.ir.description.clone_from(&state.description);
+    drafted.ir.instructions.clone_from(&state.instructions);
+    drafted.ir.meta.extend(state.meta.clone());
     if state
         .outcome
         .as_ref()
         .is_some_and(|outcome| outcome.value == Outcome::Failure)
     {
-        draft_state.verdict = Verdict::Failure;
+        drafted.ir.verdict = Verdict::Failure;
     }
     if let Some(invocation) = &state.invoke {
-        invoke(
+        set_invocation(
             index,
             &invocation.workflow,
             invocation.input.as_ref(),
@@ -53,31 +55,31 @@ pub(super) fn add_details(
         );
     }
     if let Some(target) = &state.safe_next
-        && let Some(found) = find_one(target, index, draft, context)
+        && let Some(found) = find_state(target, index, draft, context)
     {
         let event = draft.intern_engine_event(UNKNOWN_EVENT, EventKind::Unknown, target.span);
-        let mut transition = DraftTransition::new(target.span, index, Some(found));
-        transition.trigger = DraftTrigger::Events(vec![event]);
-        transition.implied = true;
+        let trigger = DraftTrigger::Events(vec![event]);
+        let transition = DraftTransition::implied(target.span, index, found, trigger);
         draft.transitions.push(transition);
     }
 }
 
-/// Adds actions behind those that the diagram has; a definition that says the same list again adds nothing.
+/// Adds actions after those of the diagram; a definition that repeats the whole list adds nothing.
 pub(super) fn add_actions(drawn: &mut Vec<Handle<Action>>, declared: Vec<Handle<Action>>) {
     if *drawn != declared {
         drawn.extend(declared);
     }
 }
 
-pub(super) fn actions(names: &[Spanned<String>], draft: &mut Draft) -> Vec<Handle<Action>> {
+/// Returns the actions of some names.
+pub(super) fn intern_actions(names: &[Spanned<String>], draft: &mut Draft) -> Vec<Handle<Action>> {
     names
         .iter()
         .map(|name| draft.intern_action(&name.value, name.span))
         .collect()
 }
 
-/// What a branch says beside its target. `inside`: whether the target was written as a child of the source.
+/// Adds everything that a branch says besides its target. `inside`: the target was written as a child.
 pub(super) fn add_to_transition(
     transition: &mut DraftTransition,
     branch: &Branch,
@@ -85,52 +87,55 @@ pub(super) fn add_to_transition(
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
-    if let Some(guard) = guard::of_branch(&branch.guards, draft, context) {
-        transition.guard = Some(guard);
+    if let Some(guard) = guard::branch_guard(&branch.guards, draft, context) {
+        transition.ir.guard = Some(guard);
     }
-    add_actions(&mut transition.actions, actions(&branch.actions, draft));
+    add_actions(
+        &mut transition.ir.actions,
+        intern_actions(&branch.actions, draft),
+    );
     if let Some(description) = &branch.description {
-        transition.description = Some(description.value.clone());
+        transition.ir.description = Some(description.value.clone());
     }
-    transition.meta.extend(branch.meta.clone());
-    settle_internal(transition, branch, inside, draft, context);
+    transition.ir.meta.extend(branch.meta.clone());
+    set_internal(transition, branch, inside, draft, context);
 }
 
-/// Whether a transition with targets leaves its source.
-fn settle_internal(
+/// Makes a transition with targets internal if the branch asks for it.
+fn set_internal(
     transition: &mut DraftTransition,
     branch: &Branch,
     inside: bool,
     draft: &Draft,
     context: &mut Context<'_>,
 ) {
-    if transition.targets.is_empty() {
+    if transition.ir.targets.is_empty() {
         return;
     }
     let said = branch.internal.as_ref();
     if !said.map_or(inside, |said| said.value) {
         return;
     }
-    let source = transition.source;
-    if transition.targets == [source] && !draft.get(source).has_body {
-        // Without a state inside there is nothing to enter again.
-        transition.targets.clear();
-        transition.internal = true;
+    let source = transition.ir.source;
+    if transition.ir.targets == [source] && !draft.get(source).has_body {
+        // There is no state inside to enter again.
+        transition.ir.targets.clear();
+        transition.ir.internal = true;
         return;
     }
-    let is_inside = |&target: &StateIndex| target != source && draft.is_within(target, source);
-    if transition.targets.iter().all(is_inside) {
-        transition.internal = true;
+    let is_inside = |&target: &StateHandle| target != source && draft.is_within(target, source);
+    if transition.ir.targets.iter().all(is_inside) {
+        transition.ir.internal = true;
     } else if let Some(said) = said {
-        let id = &draft.get(source).id;
+        let id = &draft.get(source).ir.id;
         context.diags.push(leaves_source(said.span, id));
     }
 }
 
-/// The type of a state of a definition alone, unless the rest of the state contradicts it, which is told.
-pub(super) fn kind_alone(
+/// Returns the type of a state without a diagram, unless the rest of the state contradicts it.
+pub(super) fn alone_kind(
     named: &Named<State>,
-    parent: StateIndex,
+    parent: StateHandle,
     context: &mut Context<'_>,
 ) -> Option<Kind> {
     let (id, state) = (&named.name.value, &named.value);
@@ -144,7 +149,7 @@ pub(super) fn kind_alone(
         }
         (Kind::History, None) if parent == ROOT => history_of_the_machine(id, said.span),
         (Kind::History, None) => {
-            if let Some((key, span)) = of_active_states(state) {
+            if let Some((key, span)) = key_of_active_states(state) {
                 let diagnostic = active_history(id, key, span);
                 context.diags.push(diagnostic);
             }
@@ -156,9 +161,9 @@ pub(super) fn kind_alone(
     None
 }
 
-/// The type of a state beside a diagram, which must be what is drawn; what differs is told.
-pub(super) fn kind_drawn(
-    index: StateIndex,
+/// Sets the type of a drawn state, or reports a type that differs from the drawing.
+pub(super) fn check_drawn_kind(
+    index: StateHandle,
     named: &Named<State>,
     draft: &mut Draft,
     context: &mut Context<'_>,
@@ -172,7 +177,7 @@ pub(super) fn kind_drawn(
     let agrees = match said.value {
         Kind::Final => {
             if has_states {
-                let diagnostic = composite_called_final(id, said.span, drawn.span);
+                let diagnostic = composite_called_final(id, said.span, drawn.ir.span);
                 context.diags.push(diagnostic);
                 return;
             }
@@ -183,7 +188,7 @@ pub(super) fn kind_drawn(
         Kind::Atomic => !has_states && drawn.kind.is_none(),
     };
     if !agrees {
-        let diagnostic = type_differs_from_drawn(id, word(said.value), said.span, drawn.span);
+        let diagnostic = type_differs_from_drawn(id, word(said.value), said.span, drawn.ir.span);
         context.diags.push(diagnostic);
         return;
     }
@@ -200,8 +205,8 @@ fn word(kind: Kind) -> &'static str {
     }
 }
 
-/// The first thing that only a state which can be active has.
-fn of_active_states(state: &State) -> Option<(&'static str, Span)> {
+/// Returns the first key that only a state which can be active may have.
+fn key_of_active_states(state: &State) -> Option<(&'static str, Span)> {
     let names = |key, names: &[Spanned<String>]| Some((key, names.first()?.span));
     let keys = |key, on: &[Named<Vec<Branch>>]| Some((key, on.first()?.name.span));
     let branches = |key, branches: &[Branch]| Some((key, branches.first()?.span));
@@ -214,14 +219,14 @@ fn of_active_states(state: &State) -> Option<(&'static str, Span)> {
         .or_else(|| Some(("invoke", state.invoke.as_ref()?.workflow.span)))
 }
 
-/// Notes that a state waits for another workflow.
-pub(super) fn invoke(
-    state: StateIndex,
+/// Notes in the keys for hosts that a state waits for another workflow.
+pub(super) fn set_invocation(
+    state: StateHandle,
     workflow: &Spanned<String>,
     input: Option<&Value>,
     draft: &mut Draft,
 ) {
-    let meta = &mut draft.get_mut(state).meta;
+    let meta = &mut draft.get_mut(state).ir.meta;
     meta.insert("invoke".to_owned(), workflow.value.clone().into());
     if let Some(input) = input {
         meta.insert("input".to_owned(), input.clone());

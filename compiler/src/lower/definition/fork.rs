@@ -1,46 +1,46 @@
-//! `fork` in a definition: branches that run side by side, over states that stand beside each other.
+//! `fork` in a definition: branches that run in parallel.
 //!
-//! A fork becomes a parallel state with a region for each branch. A branch's states are those on the ways from its
-//! `initial` to its `terminal`; they move into the region, and `terminal` ends it. With `join: "all"` the fork goes on to
-//! `on_complete` when every region is done, with `"any"` as soon as one is. `on_fail` is taken on the event `error`, which
-//! the host sends for a branch that fails. A transition of a branch that leads elsewhere leaves the whole block.
+//! A fork becomes a parallel state with a region for each branch. A branch has the states on the paths from its `initial` to
+//! its `terminal`; they move into the region, and `terminal` ends it. With `join: "all"` the fork leads to `on_complete`
+//! when every region is done, with `"any"` as soon as one is. `on_fail` is taken on the event `error`, which the host sends
+//! for a branch that fails. A transition of a branch to any other state leaves the whole fork.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::{Fork, ForkBranch, Kind, Named};
-use crate::lower::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};
 use crate::lower::spec::Context;
-use crate::lower::target::find_one;
+use crate::lower::target::find_state;
 use crate::source::{Span, Spanned};
 
-/// A fork whose parallel state has been made, and whose branches are still where they were written.
+/// A fork whose parallel state has been made, and whose branches have yet to move into it.
 pub(super) struct Pending<'d> {
     fork: &'d Fork,
-    source: StateIndex,
-    parallel: StateIndex,
-    on_complete: Option<StateIndex>,
-    on_fail: Option<StateIndex>,
+    source: StateHandle,
+    parallel: StateHandle,
+    on_complete: Option<StateHandle>,
+    on_fail: Option<StateHandle>,
     branches: Vec<Branch<'d>>,
 }
 
 /// A branch whose ends are states.
 struct Branch<'d> {
     written: &'d Named<ForkBranch>,
-    initial: (StateIndex, Span),
-    terminal: (StateIndex, Span),
+    initial: (StateHandle, Span),
+    terminal: (StateHandle, Span),
 }
 
-/// Makes the parallel state of a fork and the ways out of it. `None` if a name leads nowhere, which was told.
-pub(super) fn add<'d>(
+/// Makes the parallel state of a fork. Reports a fork without two branches in one scope.
+pub(super) fn add_fork<'d>(
     fork: &'d Fork,
-    source: StateIndex,
+    source: StateHandle,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) -> Option<Pending<'d>> {
     let mut end = |name: &Option<Spanned<String>>| {
         let name = name.as_ref()?;
-        Some((find_one(name, source, draft, context)?, name.span))
+        Some((find_state(name, source, draft, context)?, name.span))
     };
     let mut branches = Vec::new();
     let mut is_whole = true;
@@ -68,20 +68,20 @@ pub(super) fn add<'d>(
     }
     let scope = branches
         .first()
-        .map_or(ROOT, |it| draft.get(it.initial.0).parent);
+        .map_or(ROOT, |it| draft.parent(it.initial.0));
     for branch in &branches {
         for (state, span) in [branch.initial, branch.terminal] {
-            if draft.get(state).parent != scope {
-                let id = draft.get(state).id.clone();
+            if draft.parent(state) != scope {
+                let id = draft.get(state).ir.id.clone();
                 let place = Place::new(&id, span);
                 context
                     .diags
-                    .push(branch_in_another_scope(place, draft.get(state).span));
+                    .push(branch_in_another_scope(place, draft.get(state).ir.span));
                 return None;
             }
         }
     }
-    let wanted = format!("{}_fork", draft.get(source).id);
+    let wanted = format!("{}_fork", draft.get(source).ir.id);
     let parallel = draft.implied_state(&wanted, fork.span, scope, source);
     let state = draft.get_mut(parallel);
     state.kind = Some(Kind::Parallel);
@@ -97,34 +97,34 @@ pub(super) fn add<'d>(
 }
 
 impl Pending<'_> {
-    /// The parallel state.
-    pub(super) fn state(&self) -> StateIndex {
+    /// Returns the parallel state.
+    pub(super) fn state(&self) -> StateHandle {
         self.parallel
     }
 }
 
 /// Moves the branches of all forks into their regions.
-pub(super) fn settle(forks: &[Pending<'_>], draft: &mut Draft, context: &mut Context<'_>) {
+pub(super) fn fill_forks(forks: &[Pending<'_>], draft: &mut Draft, context: &mut Context<'_>) {
     for fork in forks {
         if let Some(members) = members(fork, forks, draft, context) {
-            open(fork, &members, draft);
+            add_regions(fork, &members, draft);
         }
     }
 }
 
-/// Which states each branch has, the terminal included; `None` if the fork is broken, which was told.
+/// Returns the states of each branch with its terminal, or reports why they can't run in parallel.
 fn members(
     fork: &Pending<'_>,
     forks: &[Pending<'_>],
     draft: &Draft,
     context: &mut Context<'_>,
-) -> Option<Vec<BTreeSet<StateIndex>>> {
-    let ways = Ways::new(fork, forks, draft);
-    let mut found: Vec<BTreeSet<StateIndex>> = Vec::new();
+) -> Option<Vec<BTreeSet<StateHandle>>> {
+    let graph = Graph::new(fork, forks, draft);
+    let mut found: Vec<BTreeSet<StateHandle>> = Vec::new();
     for branch in &fork.branches {
-        let id = |state: StateIndex| draft.get(state).id.as_str();
+        let id = |state: StateHandle| draft.get(state).ir.id.as_str();
         let (initial, terminal) = (branch.initial.0, branch.terminal.0);
-        let forth = ways.reached(initial, terminal, &ways.forth);
+        let forth = graph.reachable(initial, terminal, &graph.forth);
         if !forth.contains(&terminal) {
             let places = (
                 Place::new(id(initial), branch.initial.1),
@@ -139,8 +139,8 @@ fn members(
             context.diags.push(composite_as_terminal(place));
             return None;
         }
-        let back = ways.reached(terminal, initial, &ways.back);
-        let own: BTreeSet<StateIndex> = forth.intersection(&back).copied().collect();
+        let back = graph.reachable(terminal, initial, &graph.back);
+        let own: BTreeSet<StateHandle> = forth.intersection(&back).copied().collect();
         for (other, theirs) in fork.branches.iter().zip(&found) {
             if let Some(&shared) = own.intersection(theirs).next() {
                 let names = (
@@ -159,22 +159,22 @@ fn members(
     Some(found)
 }
 
-/// Which states of the scope lead to which, by way of anything inside them.
-struct Ways {
-    forth: BTreeMap<StateIndex, BTreeSet<StateIndex>>,
-    back: BTreeMap<StateIndex, BTreeSet<StateIndex>>,
-    /// States where no branch of the fork goes on: its source, and where it leads.
-    barred: BTreeSet<StateIndex>,
+/// The transitions between the states of the fork's scope, seen from there.
+struct Graph {
+    forth: BTreeMap<StateHandle, BTreeSet<StateHandle>>,
+    back: BTreeMap<StateHandle, BTreeSet<StateHandle>>,
+    /// The states that end every path: the fork's source and its targets.
+    barred: BTreeSet<StateHandle>,
 }
 
-impl Ways {
+impl Graph {
     fn new(fork: &Pending<'_>, forks: &[Pending<'_>], draft: &Draft) -> Self {
-        let scope = draft.get(fork.parallel).parent;
-        let top = |state: StateIndex| {
-            let mut around = draft.ancestry(state);
-            around.find(|&it| it != ROOT && draft.get(it).parent == scope)
+        let scope = draft.parent(fork.parallel);
+        let top = |state: StateHandle| {
+            let mut ancestry = draft.ancestry(state);
+            ancestry.find(|&it| it != ROOT && draft.parent(it) == scope)
         };
-        let mut ways = Self {
+        let mut graph = Self {
             forth: BTreeMap::new(),
             back: BTreeMap::new(),
             barred: [
@@ -189,10 +189,10 @@ impl Ways {
             .collect(),
         };
         let drawn = draft.transitions.iter();
-        let mut pairs: Vec<(StateIndex, StateIndex)> = drawn
-            .flat_map(|it| it.targets.iter().map(|&target| (it.source, target)))
+        let mut pairs: Vec<(StateHandle, StateHandle)> = drawn
+            .flat_map(|it| it.ir.targets.iter().map(|&to| (it.ir.source, to)))
             .collect();
-        // A fork inside a branch: in at its branches' beginnings, out at their ends.
+        // A fork inside a branch is entered at the beginnings of its branches, and left at their ends.
         for inner in forks.iter().filter(|it| it.parallel != fork.parallel) {
             for branch in &inner.branches {
                 pairs.push((inner.parallel, branch.initial.0));
@@ -202,34 +202,34 @@ impl Ways {
         }
         for (from, to) in pairs {
             if let (Some(from), Some(to)) = (top(from), top(to)) {
-                ways.forth.entry(from).or_default().insert(to);
-                ways.back.entry(to).or_default().insert(from);
+                graph.forth.entry(from).or_default().insert(to);
+                graph.back.entry(to).or_default().insert(from);
             }
         }
-        ways
+        graph
     }
 
-    /// What can be reached from a state without going on at `last`, the state itself included.
-    fn reached(
+    /// Returns the states on paths from a state that end at `last`, the state itself included.
+    fn reachable(
         &self,
-        first: StateIndex,
-        last: StateIndex,
-        ways: &BTreeMap<StateIndex, BTreeSet<StateIndex>>,
-    ) -> BTreeSet<StateIndex> {
+        first: StateHandle,
+        last: StateHandle,
+        edges: &BTreeMap<StateHandle, BTreeSet<StateHandle>>,
+    ) -> BTreeSet<StateHandle> {
         let mut found = BTreeSet::new();
         let mut open = vec![first];
         while let Some(state) = open.pop() {
             if self.barred.contains(&state) || !found.insert(state) || state == last {
                 continue;
             }
-            open.extend(ways.get(&state).into_iter().flatten());
+            open.extend(edges.get(&state).into_iter().flatten());
         }
         found
     }
 }
 
-/// Makes the regions and the ways out.
-fn open(fork: &Pending<'_>, members: &[BTreeSet<StateIndex>], draft: &mut Draft) {
+/// Makes the regions of a fork and the transitions out of it.
+fn add_regions(fork: &Pending<'_>, members: &[BTreeSet<StateHandle>], draft: &mut Draft) {
     let mut regions = Vec::new();
     for (branch, members) in fork.branches.iter().zip(members) {
         let name = &branch.written.name;
@@ -241,44 +241,34 @@ fn open(fork: &Pending<'_>, members: &[BTreeSet<StateIndex>], draft: &mut Draft)
         let state = draft.get_mut(region);
         state.is_region = true;
         state.has_body = true;
-        state.initials.push(DraftInitial {
-            span: branch.initial.1,
-            targets: vec![branch.initial.0],
-            actions: Vec::new(),
-            inferred: false,
-        });
+        state.add_initial(branch.initial.1, branch.initial.0, false);
         for &member in members {
-            draft.get_mut(member).parent = region;
+            draft.set_parent(member, region);
         }
         draft.get_mut(branch.terminal.0).kind = Some(Kind::Final);
         regions.push(region);
     }
-    let mut add = |source: StateIndex, target: StateIndex, trigger: DraftTrigger, span: Span| {
-        let mut transition = DraftTransition::new(span, source, Some(target));
-        transition.trigger = trigger;
-        transition.implied = true;
-        draft.transitions.push(transition);
-    };
     let span = |name: &Option<Spanned<String>>| name.as_ref().map_or(fork.fork.span, |it| it.span);
     if let Some(target) = fork.on_complete {
         let whole = [fork.parallel];
         let done = if fork.fork.any { &regions[..] } else { &whole };
         for &source in done {
             let at = span(&fork.fork.on_complete);
-            add(source, target, DraftTrigger::Completion, at);
+            let trigger = DraftTrigger::Completion;
+            let transition = DraftTransition::implied(at, source, target, trigger);
+            draft.transitions.push(transition);
         }
     }
     if let Some(target) = fork.on_fail {
         let at = span(&fork.fork.on_fail);
         let error = draft.intern_event("error", at);
-        let mut transition = DraftTransition::new(at, fork.parallel, Some(target));
-        transition.trigger = DraftTrigger::Events(vec![error]);
-        transition.implied = true;
+        let trigger = DraftTrigger::Events(vec![error]);
+        let transition = DraftTransition::implied(at, fork.parallel, target, trigger);
         draft.transitions.push(transition);
     }
 }
 
-/// A state where the fork names it.
+/// A state at the name in the fork.
 #[derive(Clone, Copy)]
 struct Place<'n> {
     id: &'n str,

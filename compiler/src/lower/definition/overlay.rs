@@ -1,27 +1,27 @@
-//! A definition beside a diagram: the diagram owns the topology, the definition adds to it.
+//! A definition next to a diagram: the diagram owns the topology, the definition adds to it.
 //!
-//! Each state and each branch of the definition is looked up in what the diagram drew; one that isn't there is an error
-//! that shows both places.
+//! Each state and each branch of the definition is looked up in the diagram; one that isn't drawn is an error that shows
+//! both places.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::details::{self, add_details, add_to_transition, kind_drawn};
-use super::{add_initial, invocation};
+use super::details::{self, add_details, add_to_transition, check_drawn_kind};
+use super::{add_initial, add_invocation};
 use crate::arena::Handle;
 use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
 use crate::front::words::slug;
 use crate::ir::Event;
-use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};
 use crate::lower::messages::{
     initial_differs_from_drawn, undrawn_fork, undrawn_state, undrawn_transition,
 };
 use crate::lower::spec::Context;
-use crate::lower::target::{Found, find};
+use crate::lower::target::{Found, find_states};
 use crate::lower::transition::{delay_trigger, event_trigger};
 use crate::lower::trigger;
 
-/// Adds a definition to a diagram that was walked already.
-pub(in crate::lower) fn overlay(
+/// Adds a definition to a draft that has the diagram already.
+pub(in crate::lower) fn add_overlay(
     definition: &Definition,
     draft: &mut Draft,
     context: &mut Context<'_>,
@@ -30,7 +30,7 @@ pub(in crate::lower) fn overlay(
     for (index, transition) in draft.transitions.iter().enumerate() {
         drawn
             .by_source
-            .entry(transition.source)
+            .entry(transition.ir.source)
             .or_default()
             .push(index);
     }
@@ -39,27 +39,28 @@ pub(in crate::lower) fn overlay(
     }
     overlay_on(&definition.on, ROOT, &mut drawn, draft, context);
     overlay_states(&definition.states, &mut drawn, draft, context);
-    drawn.settle(draft);
+    drawn.rebuild_transitions(draft);
 }
 
-/// What the diagram drew, by index into the draft's transitions, and what becomes of it.
+/// The drawn transitions, as indices into the draft's, and the changes to them.
 #[derive(Default)]
 struct Drawn {
-    by_source: BTreeMap<StateIndex, Vec<usize>>,
-    /// Ways to a `[*]` that only say that their source is final.
+    by_source: BTreeMap<StateHandle, Vec<usize>>,
+    /// Transitions to a `[*]` that only mark their source as final.
     needless: BTreeSet<usize>,
-    /// Parts of transitions of several events, of which the definition says something of one: each stands behind the
-    /// transition that it comes from.
+    /// The parts of transitions with several events, split off because the definition adds to one event.
+    ///
+    /// Each comes after the transition that it was a part of.
     split_off: BTreeMap<usize, Vec<DraftTransition>>,
 }
 
 impl Drawn {
-    fn of(&self, source: StateIndex) -> &[usize] {
+    fn transitions_from(&self, source: StateHandle) -> &[usize] {
         self.by_source.get(&source).map_or(&[], Vec::as_slice)
     }
 
-    /// Drops what is needless, and puts in what was split off.
-    fn settle(mut self, draft: &mut Draft) {
+    /// Drops the needless transitions, and inserts the parts that were split off.
+    fn rebuild_transitions(mut self, draft: &mut Draft) {
         if self.needless.is_empty() && self.split_off.is_empty() {
             return;
         }
@@ -75,12 +76,12 @@ impl Drawn {
 }
 
 fn overlay_initial(
-    scope: StateIndex,
+    scope: StateHandle,
     initial: &Initial,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
-    let Some(Found { states, .. }) = find(&initial.targets, scope, draft, context) else {
+    let Some(Found { states, .. }) = find_states(&initial.targets, scope, draft, context) else {
         return;
     };
     let drawn = &draft.get(scope).initials;
@@ -93,13 +94,13 @@ fn overlay_initial(
         let diagnostic = initial_differs_from_drawn(
             initial.span,
             initial.targets.first().map_or("", |name| &name.value),
-            &draft.get(target).id,
+            &draft.get(target).ir.id,
             first.span,
         );
         context.diags.push(diagnostic);
         return;
     }
-    let actions = details::actions(&initial.actions, draft);
+    let actions = details::intern_actions(&initial.actions, draft);
     for drawn in &mut draft.get_mut(scope).initials {
         details::add_actions(&mut drawn.actions, actions.clone());
     }
@@ -115,9 +116,9 @@ fn overlay_states(
         let name = &named.name;
         let found = draft
             .state(&name.value)
-            .filter(|&state| !draft.get(state).implied);
+            .filter(|&state| !draft.get(state).ir.implied);
         let Some(index) = found else {
-            let diagram = draft.get(ROOT).span;
+            let diagram = draft.get(ROOT).ir.span;
             let known = context.comparable(draft.state_ids(), draft.states.len());
             let diagnostic = undrawn_state(name, diagram, known);
             context.diags.push(diagnostic);
@@ -125,8 +126,8 @@ fn overlay_states(
         };
         let state = &named.value;
         add_details(index, named, draft, context);
-        kind_drawn(index, named, draft, context);
-        settle_final(index, drawn, draft);
+        check_drawn_kind(index, named, draft, context);
+        mark_final(index, drawn, draft);
         if let Some(initial) = &state.initial {
             overlay_initial(index, initial, draft, context);
         }
@@ -136,21 +137,21 @@ fn overlay_states(
     }
 }
 
-/// What stands under the other keys than `on`.
+/// Adds the branches under other keys than `on`.
 fn overlay_others(
     state: &State,
-    source: StateIndex,
+    source: StateHandle,
     drawn: &mut Drawn,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
     let mut add = |branches: &[Branch], trigger: DraftTrigger, event: &str, draft: &mut Draft| {
-        let under = Under {
+        let key = Key {
             source,
             trigger,
             event,
         };
-        overlay_branches(branches, &under, drawn, draft, context);
+        overlay_branches(branches, &key, drawn, draft, context);
     };
     add(&state.always, DraftTrigger::Eventless, "", draft);
     add(&state.on_done, DraftTrigger::Missing, "", draft);
@@ -168,33 +169,35 @@ fn overlay_others(
     for delay in &state.after {
         let trigger = delay_trigger(source, &delay.name, draft, context.diags);
         if let Some(trigger) = trigger {
-            let under = Under {
+            let key = Key {
                 source,
                 trigger,
                 event: &format!("after {}", delay.name.value),
             };
-            overlay_branches(&delay.value, &under, drawn, draft, context);
+            overlay_branches(&delay.value, &key, drawn, draft, context);
         }
     }
 }
 
-/// `completed --> [*]` beside `"type": "final"` says one thing twice: the state itself is the end then. Without the type,
-/// the outcome stands on the end that the state leads to.
-fn settle_final(state: StateIndex, drawn: &mut Drawn, draft: &mut Draft) {
+/// Makes a state final that has the type `final` and only leads to `[*]`.
+///
+/// Without the type, the outcome belongs to the end that the state leads to.
+fn mark_final(state: StateHandle, drawn: &mut Drawn, draft: &mut Draft) {
     let end_of = |transition: &DraftTransition| {
         transition
+            .ir
             .target()
-            .filter(|&target| draft.get(target).implied)
+            .filter(|&target| draft.get(target).ir.implied)
     };
     let leading = drawn
-        .of(state)
+        .transitions_from(state)
         .iter()
         .filter_map(|&index| draft.transitions.get(index));
-    let ends: Vec<StateIndex> = leading.clone().filter_map(end_of).collect();
+    let ends: Vec<StateHandle> = leading.clone().filter_map(end_of).collect();
     if draft.get(state).kind != Some(Kind::Final) {
-        let verdict = std::mem::take(&mut draft.get_mut(state).verdict);
+        let verdict = std::mem::take(&mut draft.get_mut(state).ir.verdict);
         for end in ends {
-            draft.get_mut(end).verdict = verdict;
+            draft.get_mut(end).ir.verdict = verdict;
         }
         return;
     }
@@ -202,7 +205,7 @@ fn settle_final(state: StateIndex, drawn: &mut Drawn, draft: &mut Draft) {
         end_of(transition).is_some()
             && transition.trigger == DraftTrigger::Missing
             && transition.label_guards.is_empty()
-            && transition.actions.is_empty()
+            && transition.ir.actions.is_empty()
     });
     if only_ends {
         drawn
@@ -216,81 +219,85 @@ fn settle_final(state: StateIndex, drawn: &mut Drawn, draft: &mut Draft) {
 
 fn overlay_on(
     on: &[Named<Vec<Branch>>],
-    source: StateIndex,
+    source: StateHandle,
     drawn: &mut Drawn,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
     for named in on {
-        let under = Under {
+        let key = Key {
             source,
             trigger: event_trigger(&named.name, draft, context.diags),
             event: &named.name.value,
         };
-        overlay_branches(&named.value, &under, drawn, draft, context);
+        overlay_branches(&named.value, &key, drawn, draft, context);
     }
 }
 
-/// What a list of branches stands under.
-struct Under<'u> {
-    source: StateIndex,
+/// The key above a list of branches.
+struct Key<'k> {
+    source: StateHandle,
     trigger: DraftTrigger,
     /// The event as written; empty for `always` and `on_done`.
-    event: &'u str,
+    event: &'k str,
 }
 
-/// Finds each branch among the drawn transitions of the state, and adds what it says.
+/// Finds each branch among the drawn transitions of its source, and adds to them.
 fn overlay_branches(
     branches: &[Branch],
-    under: &Under<'_>,
+    key: &Key<'_>,
     drawn: &mut Drawn,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
-    let mut taken: BTreeSet<usize> = BTreeSet::new();
+    let mut matched: BTreeSet<usize> = BTreeSet::new();
     for branch in branches {
         let targets = match &branch.kind {
             BranchKind::Target(targets) => targets.as_slice(),
             BranchKind::Invoke { on_complete, .. } => std::slice::from_ref(on_complete),
             BranchKind::Fork(fork) => {
-                let from = draft.get(under.source);
-                let diagnostic = undrawn_fork(fork.span, &from.id, from.span);
+                let from = draft.get(key.source);
+                let diagnostic = undrawn_fork(fork.span, &from.ir.id, from.ir.span);
                 context.diags.push(diagnostic);
                 continue;
             }
         };
-        let Some(wanted) = find(targets, under.source, draft, context) else {
+        let Some(wanted) = find_states(targets, key.source, draft, context) else {
             continue;
         };
-        let found = drawn.of(under.source).iter().copied().find(|index| {
-            !taken.contains(index)
-                && draft.transitions.get(*index).is_some_and(|transition| {
-                    leads_to(transition, &wanted.states, branch, draft)
-                        && answers(transition, &under.trigger, draft)
-                })
-        });
+        let found = drawn
+            .transitions_from(key.source)
+            .iter()
+            .copied()
+            .find(|index| {
+                !matched.contains(index)
+                    && draft.transitions.get(*index).is_some_and(|transition| {
+                        leads_to(transition, &wanted.states, branch, draft)
+                            && has_trigger(transition, &key.trigger, draft)
+                    })
+            });
         let Some(index) = found else {
-            let from = draft.get(under.source);
+            let from = draft.get(key.source);
             let targets: Vec<&str> = targets.iter().map(|it| it.value.as_str()).collect();
             context.diags.push(undrawn_transition(
-                &from.id,
-                under.event,
+                &from.ir.id,
+                key.event,
                 (!targets.is_empty()).then(|| targets.join(", ")).as_deref(),
                 branch.span,
-                from.span,
+                from.ir.span,
             ));
             continue;
         };
-        taken.insert(index);
-        add_branch(index, branch, under, wanted.inside, drawn, draft, context);
+        matched.insert(index);
+        add_branch(index, branch, key, wanted.inside, drawn, draft, context);
     }
 }
 
-/// Adds what a branch says to a drawn transition; of one with several events, to the part that has this event.
+/// Adds a branch to a drawn transition; to the part with its event, if the transition has several.
 fn add_branch(
     index: usize,
     branch: &Branch,
-    under: &Under<'_>,
+    key: &Key<'_>,
     inside: bool,
     drawn: &mut Drawn,
     draft: &mut Draft,
@@ -299,33 +306,33 @@ fn add_branch(
     let Some(slot) = draft.transitions.get_mut(index) else {
         return;
     };
-    let says_more = !branch.guards.is_empty()
+    let adds_more = !branch.guards.is_empty()
         || !branch.actions.is_empty()
         || branch.description.is_some()
         || branch.internal.is_some()
         || !branch.meta.is_empty();
-    let trigger = &under.trigger;
+    let trigger = &key.trigger;
     if let (DraftTrigger::Events(events), DraftTrigger::Events(own)) = (&mut slot.trigger, trigger)
         && events.len() > own.len()
-        && says_more
+        && adds_more
     {
         events.retain(|event| !own.contains(event));
         let mut part = slot.clone();
         part.trigger = trigger.clone();
-        part_of_branch(&mut part, branch, inside, draft, context);
+        merge_branch(&mut part, branch, inside, draft, context);
         drawn.split_off.entry(index).or_default().push(part);
         return;
     }
-    let placeholder = DraftTransition::new(branch.span, slot.source, None);
+    let placeholder = DraftTransition::new(branch.span, slot.ir.source, None);
     let mut transition = std::mem::replace(slot, placeholder);
-    part_of_branch(&mut transition, branch, inside, draft, context);
+    merge_branch(&mut transition, branch, inside, draft, context);
     if let Some(slot) = draft.transitions.get_mut(index) {
         *slot = transition;
     }
 }
 
-/// What a branch says of a drawn transition, with the state that waits where it invokes a workflow on the way.
-fn part_of_branch(
+/// Adds a branch to a drawn transition, with a state that waits if it invokes a workflow on its path.
+fn merge_branch(
     transition: &mut DraftTransition,
     branch: &Branch,
     inside: bool,
@@ -342,45 +349,46 @@ fn part_of_branch(
     else {
         return;
     };
-    match transition.target() {
+    match transition.ir.target() {
         Some(drawn) if draft.state(&on_complete.value) != Some(drawn) => {
-            details::invoke(drawn, workflow, input.as_ref(), draft);
+            details::set_invocation(drawn, workflow, input.as_ref(), draft);
         }
         _ => {
-            let waiting = invocation(branch, transition.source, draft, context);
-            transition.targets = vec![waiting];
+            let waiting = add_invocation(branch, transition.ir.source, draft, context);
+            transition.ir.targets = vec![waiting];
         }
     }
 }
 
-/// Whether a drawn transition leads where a branch does. To `on_complete` of a workflow it may lead by way of a drawn
-/// state that waits for it.
+/// Returns whether a drawn transition has the targets of a branch.
+///
+/// It may lead to `on_complete` of a workflow through a drawn state that waits for it.
 fn leads_to(
     transition: &DraftTransition,
-    wanted: &[StateIndex],
+    wanted: &[StateHandle],
     branch: &Branch,
     draft: &Draft,
 ) -> bool {
-    if wanted.is_empty() || same_states(&transition.targets, wanted) {
+    if wanted.is_empty() || same_states(&transition.ir.targets, wanted) {
         return true;
     }
-    let (Some(waiting), BranchKind::Invoke { .. }) = (transition.target(), &branch.kind) else {
+    let (Some(waiting), BranchKind::Invoke { .. }) = (transition.ir.target(), &branch.kind) else {
         return false;
     };
     let done = draft.event("done");
     draft.transitions.iter().any(|it| {
-        it.source == waiting
-            && same_states(&it.targets, wanted)
+        it.ir.source == waiting
+            && same_states(&it.ir.targets, wanted)
             && matches!(&it.trigger, DraftTrigger::Events(events) if events.iter().any(|&e| Some(e) == done))
     })
 }
 
-fn same_states(one: &[StateIndex], other: &[StateIndex]) -> bool {
+fn same_states(one: &[StateHandle], other: &[StateHandle]) -> bool {
     one.len() == other.len() && one.iter().all(|state| other.contains(state))
 }
 
-/// Whether a drawn transition is triggered by what a branch stands under.
-fn answers(transition: &DraftTransition, trigger: &DraftTrigger, draft: &Draft) -> bool {
+/// Returns whether a drawn transition has the trigger of a branch.
+fn has_trigger(transition: &DraftTransition, trigger: &DraftTrigger, draft: &Draft) -> bool {
     let wanted: &[Handle<Event>] = match trigger {
         DraftTrigger::Events(events) => events,
         DraftTrigger::Pattern(pattern) => {
@@ -401,16 +409,17 @@ fn answers(transition: &DraftTransition, trigger: &DraftTrigger, draft: &Draft) 
                 draft.event(&slug(text)) == Some(*first) || draft.event(text) == Some(*first)
             })
         }
-        DraftTrigger::Missing => transition.target().is_some_and(|target| {
-            if trigger::completes(draft, transition.source) {
+        DraftTrigger::Missing => transition.ir.target().is_some_and(|target| {
+            if trigger::can_complete(draft, transition.ir.source) {
                 return false;
             }
-            let implied = trigger::implied_event(draft, transition.source, target);
+            let implied = trigger::implied_event(draft, transition.ir.source, target);
             draft.event(&implied) == Some(*first)
         }),
         DraftTrigger::Toward(choice) => {
-            let implied = trigger::implied_event(draft, transition.source, *choice);
-            !trigger::completes(draft, transition.source) && draft.event(&implied) == Some(*first)
+            let implied = trigger::implied_event(draft, transition.ir.source, *choice);
+            !trigger::can_complete(draft, transition.ir.source)
+                && draft.event(&implied) == Some(*first)
         }
         DraftTrigger::Eventless
         | DraftTrigger::Completion

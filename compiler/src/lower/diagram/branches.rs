@@ -1,67 +1,67 @@
-//! The branches of a fork: which states lie between it and its join, and whether they are well-formed.
+//! The branches of a fork: the states between it and its join.
 //!
-//! States are seen from the scope of the fork: a composite in it counts with everything inside. A state lies in a branch
-//! if a path leads there from the fork and one leads on to the join, neither through the fork again; what a branch leads to
-//! beside that lies outside.
+//! States are seen from the scope of the fork: a composite in it counts with everything inside. A state lies in a branch if
+//! one path leads there from the fork and another from there to the join, neither through the fork again. Other states that
+//! a branch leads to lie outside.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::diag::{Code, Diagnostic};
 use crate::front::mermaid::ast::Stereotype;
-use crate::lower::draft::{Draft, DraftTrigger, StateIndex};
+use crate::lower::draft::{Draft, DraftTrigger, StateHandle};
 use crate::lower::spec::Context;
 use crate::source::Span;
 
 /// One branch of a fork.
 #[derive(Debug)]
 pub(super) struct Branch {
-    /// The way out of the fork.
-    pub(super) way: Span,
-    /// Where it leads.
-    pub(super) target: StateIndex,
+    /// The transition out of the fork.
+    pub(super) start: Span,
+    /// The target of that transition.
+    pub(super) target: StateHandle,
     /// Its states, as children of the fork's scope.
-    pub(super) states: Vec<StateIndex>,
+    pub(super) states: Vec<StateHandle>,
 }
 
-/// One transition, seen from the scope.
+/// A transition, seen from the scope.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     /// The index of the transition.
     transition: usize,
-    /// The child of the scope where it leads; `None` for out of the scope.
-    to: Option<StateIndex>,
+    /// The child of the scope that it leads to; `None` if it leads out of the scope.
+    to: Option<StateHandle>,
 }
 
 /// The diagram as seen from the scope of a fork.
 pub(super) struct Branches {
-    scope: StateIndex,
-    fork: StateIndex,
-    /// By child of the scope: the transitions that leave it.
-    steps: BTreeMap<StateIndex, Vec<Step>>,
+    scope: StateHandle,
+    fork: StateHandle,
+    /// The transitions that leave each child of the scope.
+    steps: BTreeMap<StateHandle, Vec<Step>>,
 }
 
-/// What one way out of a fork leads to.
+/// The states that a transition out of a fork leads to.
 struct Reachability {
-    way: Span,
-    target: StateIndex,
-    root: StateIndex,
-    /// By state: the step that led there first, and from where.
-    from: BTreeMap<StateIndex, Option<(StateIndex, usize)>>,
-    /// The joins in the order in which they are come to, each with the state and the step that lead there.
-    joins: Vec<(StateIndex, StateIndex, usize)>,
+    start: Span,
+    target: StateHandle,
+    root: StateHandle,
+    /// Each state with the step that first led there, and the source of that step.
+    from: BTreeMap<StateHandle, Option<(StateHandle, usize)>>,
+    /// The joins in the order in which paths reach them, each with the state and the step that lead there.
+    joins: Vec<(StateHandle, StateHandle, usize)>,
 }
 
 impl Branches {
-    /// The children of the fork's scope, and what leads from one to the other.
-    pub(super) fn new(scope: StateIndex, fork: StateIndex, draft: &Draft) -> Self {
-        let mut steps: BTreeMap<StateIndex, Vec<Step>> = BTreeMap::new();
+    /// Collects the transitions between the children of the fork's scope.
+    pub(super) fn new(scope: StateHandle, fork: StateHandle, draft: &Draft) -> Self {
+        let mut steps: BTreeMap<StateHandle, Vec<Step>> = BTreeMap::new();
         for (index, transition) in draft.transitions.iter().enumerate() {
-            let Some(source) = lift(scope, transition.source, draft) else {
+            let Some(source) = child_in_scope(scope, transition.ir.source, draft) else {
                 continue;
             };
-            for &target in &transition.targets {
-                let to = lift(scope, target, draft);
+            for &target in &transition.ir.targets {
+                let to = child_in_scope(scope, target, draft);
                 if to != Some(source) {
                     let step = Step {
                         transition: index,
@@ -74,31 +74,31 @@ impl Branches {
         Self { scope, fork, steps }
     }
 
-    fn steps(&self, state: StateIndex) -> &[Step] {
+    fn steps(&self, state: StateHandle) -> &[Step] {
         self.steps.get(&state).map_or(&[], Vec::as_slice)
     }
 
-    /// A fork on the way of the branches that isn't settled yet, nor being settled.
+    /// Returns a fork in the branches that is neither resolved nor being resolved.
     pub(super) fn open_fork(
         &self,
-        targets: &[(StateIndex, Span)],
-        open: &[StateIndex],
+        targets: &[(StateHandle, Span)],
+        open: &[StateHandle],
         draft: &Draft,
-    ) -> Option<StateIndex> {
-        targets.iter().find_map(|&(target, way)| {
-            let reach = self.reach(target, way, draft)?;
-            let is_open = |state: &StateIndex| {
+    ) -> Option<StateHandle> {
+        targets.iter().find_map(|&(target, start)| {
+            let reach = self.reach(target, start, draft)?;
+            let is_open = |state: &StateHandle| {
                 draft.get(*state).pseudo == Some(Stereotype::Fork) && !open.contains(state)
             };
             reach.from.keys().copied().find(is_open)
         })
     }
 
-    /// The states that a way out of the fork leads to, not beyond a join, and not through the fork again.
-    fn reach(&self, target: StateIndex, way: Span, draft: &Draft) -> Option<Reachability> {
-        let root = lift(self.scope, target, draft)?;
+    /// Returns the states that a transition out of the fork leads to, up to joins and the fork itself.
+    fn reach(&self, target: StateHandle, start: Span, draft: &Draft) -> Option<Reachability> {
+        let root = child_in_scope(self.scope, target, draft)?;
         let mut reach = Reachability {
-            way,
+            start,
             target,
             root,
             from: BTreeMap::from([(root, None)]),
@@ -121,45 +121,45 @@ impl Branches {
         Some(reach)
     }
 
-    /// The join and the branches; `None` where they aren't well-formed, which is told.
-    pub(super) fn find(
+    /// Returns the join and the branches, or reports branches that aren't well-formed.
+    pub(super) fn resolve(
         &self,
-        targets: &[(StateIndex, Span)],
+        targets: &[(StateHandle, Span)],
         draft: &Draft,
         context: &mut Context<'_>,
-    ) -> Option<(StateIndex, Vec<Branch>)> {
-        let id = draft.get(self.fork).id.as_str();
+    ) -> Option<(StateHandle, Vec<Branch>)> {
+        let id = draft.get(self.fork).ir.id.as_str();
         let mut all = Vec::with_capacity(targets.len());
-        for &(target, way) in targets {
-            let reach = self.reach(target, way, draft);
+        for &(target, start) in targets {
+            let reach = self.reach(target, start, draft);
             let is_join = draft.get(target).pseudo == Some(Stereotype::Join);
             let Some(reach) = reach.filter(|_| !is_join) else {
-                let name = &draft.get(target).id;
-                let diagnostic = branch_out_of_scope(id, name, way);
+                let name = &draft.get(target).ir.id;
+                let diagnostic = branch_out_of_scope(id, name, start);
                 context.diags.push(diagnostic);
                 return None;
             };
             all.push(reach);
         }
         let Some(&(join, from, step)) = all.iter().find_map(|reach| reach.joins.first()) else {
-            let span = draft.get(self.fork).span;
+            let span = draft.get(self.fork).ir.span;
             context.diags.push(fork_without_join(id, span));
             return None;
         };
         let joined = self
             .path(&all, from, step, draft)
-            .map_or(draft.get(join).span, |path| path.last());
-        let inside = self.leading_to(join, &all, draft);
+            .map_or(draft.get(join).ir.span, |path| path.last());
+        let inside = self.states_before(join, &all, draft);
         let before = context.diags.has_errors();
-        let mut owners: BTreeMap<StateIndex, usize> = BTreeMap::new();
+        let mut owners: BTreeMap<StateHandle, usize> = BTreeMap::new();
         for (number, reach) in all.iter().enumerate() {
             if !inside.contains(&reach.root) {
                 let names = (
                     id,
-                    draft.get(join).id.as_str(),
-                    draft.get(reach.target).id.as_str(),
+                    draft.get(join).ir.id.as_str(),
+                    draft.get(reach.target).ir.id.as_str(),
                 );
-                let diagnostic = lost_branch(names, reach.way, joined);
+                let diagnostic = lost_branch(names, reach.start, joined);
                 context.diags.push(diagnostic);
                 return None;
             }
@@ -167,7 +167,7 @@ impl Branches {
             for state in states.filter(|state| inside.contains(state)) {
                 let earlier = *owners.entry(state).or_insert(number);
                 if let Some(other) = all.get(earlier).filter(|_| earlier != number) {
-                    let names = (id, draft.get(state).id.as_str());
+                    let names = (id, draft.get(state).ir.id.as_str());
                     let paths = [other, reach].map(|reach| reach.path(state, None, draft));
                     let [first, second] = paths;
                     let diagnostic = state_of_two_branches(names, &first, &second);
@@ -175,13 +175,13 @@ impl Branches {
                     return None;
                 }
             }
-            self.check_ways_out(reach, join, &inside, draft, context);
+            self.check_exits(reach, join, &inside, draft, context);
         }
         if !before && context.diags.has_errors() {
             return None;
         }
         let branch = |reach: Reachability| Branch {
-            way: reach.way,
+            start: reach.start,
             target: reach.target,
             states: reach
                 .from
@@ -195,7 +195,7 @@ impl Branches {
     fn path(
         &self,
         all: &[Reachability],
-        from: StateIndex,
+        from: StateHandle,
         step: usize,
         draft: &Draft,
     ) -> Option<Path> {
@@ -203,15 +203,15 @@ impl Branches {
         Some(reach.path(from, Some(step), draft))
     }
 
-    /// The states from which a path leads to a join without coming to the fork again.
-    fn leading_to(
+    /// Returns the states from which a path leads to a join, not through the fork again.
+    fn states_before(
         &self,
-        join: StateIndex,
+        join: StateHandle,
         all: &[Reachability],
         draft: &Draft,
-    ) -> BTreeSet<StateIndex> {
-        let mut back: BTreeMap<StateIndex, Vec<StateIndex>> = BTreeMap::new();
-        let reached: BTreeSet<StateIndex> = all
+    ) -> BTreeSet<StateHandle> {
+        let mut back: BTreeMap<StateHandle, Vec<StateHandle>> = BTreeMap::new();
+        let reached: BTreeSet<StateHandle> = all
             .iter()
             .flat_map(|reach| reach.from.keys().copied())
             .collect();
@@ -236,19 +236,19 @@ impl Branches {
     }
 
     /// Reports paths that end in another join, and those that leave the branch without an event.
-    fn check_ways_out(
+    fn check_exits(
         &self,
         reach: &Reachability,
-        join: StateIndex,
-        inside: &BTreeSet<StateIndex>,
+        join: StateHandle,
+        inside: &BTreeSet<StateHandle>,
         draft: &Draft,
         context: &mut Context<'_>,
     ) {
-        let id = draft.get(self.fork).id.as_str();
-        let join_id = draft.get(join).id.as_str();
+        let id = draft.get(self.fork).ir.id.as_str();
+        let join_id = draft.get(join).ir.id.as_str();
         for &state in reach.from.keys().filter(|state| inside.contains(state)) {
             for step in self.steps(state) {
-                let stays = |to: StateIndex| to == join || inside.contains(&to);
+                let stays = |to: StateHandle| to == join || inside.contains(&to);
                 if step.to.is_some_and(stays) {
                     continue;
                 }
@@ -257,7 +257,7 @@ impl Branches {
                     .to
                     .filter(|&to| draft.get(to).pseudo == Some(Stereotype::Join));
                 if let Some(other) = other {
-                    let names = (id, join_id, draft.get(other).id.as_str());
+                    let names = (id, join_id, draft.get(other).ir.id.as_str());
                     let diagnostic = two_joins(names, &path);
                     context.diags.push(diagnostic);
                 } else if !waits(step.transition, draft) {
@@ -270,8 +270,8 @@ impl Branches {
 }
 
 impl Reachability {
-    /// The way to a state, and one step on.
-    fn path(&self, state: StateIndex, last: Option<usize>, draft: &Draft) -> Path {
+    /// Returns the path to a state, and one step further.
+    fn path(&self, state: StateHandle, last: Option<usize>, draft: &Draft) -> Path {
         let mut steps: Vec<usize> = last.into_iter().collect();
         let mut at = state;
         while let Some(&Some((before, step))) = self.from.get(&at) {
@@ -280,21 +280,25 @@ impl Reachability {
         }
         let spans = steps.into_iter().rev();
         Path {
-            way: self.way,
+            start: self.start,
             steps: spans
-                .filter_map(|step| Some(draft.transitions.get(step)?.span))
+                .filter_map(|step| Some(draft.transitions.get(step)?.ir.span))
                 .collect(),
         }
     }
 }
 
-/// The child of a scope that holds a state, or is it.
-fn lift(scope: StateIndex, state: StateIndex, draft: &Draft) -> Option<StateIndex> {
-    let mut around = draft.ancestry(state);
-    around.find(|&around| around != scope && draft.get(around).parent == scope)
+/// Returns the child of a scope that holds a state, or is it.
+pub(super) fn child_in_scope(
+    scope: StateHandle,
+    state: StateHandle,
+    draft: &Draft,
+) -> Option<StateHandle> {
+    let mut ancestry = draft.ancestry(state);
+    ancestry.find(|&ancestor| ancestor != scope && draft.parent(ancestor) == scope)
 }
 
-/// Whether a transition waits for an event.
+/// Returns whether a transition waits for an event.
 fn waits(transition: usize, draft: &Draft) -> bool {
     draft.transitions.get(transition).is_some_and(|transition| {
         matches!(
@@ -304,19 +308,19 @@ fn waits(transition: usize, draft: &Draft) -> bool {
     })
 }
 
-/// A way through a branch of a fork.
+/// A path through a branch of a fork.
 #[derive(Clone, Debug)]
-pub(super) struct Path {
-    /// The way out of the fork.
-    pub(super) way: Span,
+struct Path {
+    /// The transition out of the fork.
+    start: Span,
     /// The transitions that follow, in their order.
-    pub(super) steps: Vec<Span>,
+    steps: Vec<Span>,
 }
 
 impl Path {
-    /// The place of its last step.
-    pub(super) fn last(&self) -> Span {
-        self.steps.last().copied().unwrap_or(self.way)
+    /// Returns the span of its last step.
+    fn last(&self) -> Span {
+        self.steps.last().copied().unwrap_or(self.start)
     }
 }
 
@@ -327,7 +331,7 @@ pub(super) fn pseudo_state_without_way_out(word: &str, id: &str, span: Span) -> 
         .help(format!("lead on from `{id}`"))
 }
 
-pub(super) fn fork_without_join(id: &str, span: Span) -> Diagnostic {
+fn fork_without_join(id: &str, span: Span) -> Diagnostic {
     let message = format!("the branches of the fork `{id}` never come together");
     Diagnostic::new(Code::BrokenFork, span, message)
         .label("no path from here leads to a join")
@@ -335,28 +339,20 @@ pub(super) fn fork_without_join(id: &str, span: Span) -> Diagnostic {
         .help("declare `state all_done <<join>>` and lead each branch to it")
 }
 
-pub(super) fn lost_branch(
-    (fork, join, branch): (&str, &str, &str),
-    way: Span,
-    joined: Span,
-) -> Diagnostic {
+fn lost_branch((fork, join, branch): (&str, &str, &str), span: Span, joined: Span) -> Diagnostic {
     let message = format!("the branch at `{branch}` never reaches the join `{join}`");
-    Diagnostic::new(Code::BrokenFork, way, message)
+    Diagnostic::new(Code::BrokenFork, span, message)
         .label(format!("a branch of `{fork}`"))
         .related(joined, format!("another branch reaches `{join}` here"))
         .help(format!("lead from the end of this branch to `{join}`"))
 }
 
-pub(super) fn two_joins((fork, join, other): (&str, &str, &str), path: &Path) -> Diagnostic {
+fn two_joins((fork, join, other): (&str, &str, &str), path: &Path) -> Diagnostic {
     let message = format!("the branches of `{fork}` end in two joins, `{join}` and `{other}`");
     along_path(message, path, &format!("reaches `{other}`")).help("lead every branch to one join")
 }
 
-pub(super) fn state_of_two_branches(
-    (fork, state): (&str, &str),
-    first: &Path,
-    second: &Path,
-) -> Diagnostic {
+fn state_of_two_branches((fork, state): (&str, &str), first: &Path, second: &Path) -> Diagnostic {
     let message = format!("two branches of `{fork}` share the state `{state}`");
     along_path(message, second, "this branch comes there")
         .related(first.last(), "and so does this one")
@@ -365,7 +361,7 @@ pub(super) fn state_of_two_branches(
     ))
 }
 
-pub(super) fn path_that_leaves_early((fork, join): (&str, &str), path: &Path) -> Diagnostic {
+fn path_that_leaves_early((fork, join): (&str, &str), path: &Path) -> Diagnostic {
     let message = format!("this path leaves a branch of `{fork}` before `{join}`");
     along_path(message, path, "leaves without an event")
         .note("the other branches would be cut off")
@@ -374,29 +370,33 @@ pub(super) fn path_that_leaves_early((fork, join): (&str, &str), path: &Path) ->
         ))
 }
 
-pub(super) fn branch_out_of_scope(fork: &str, target: &str, way: Span) -> Diagnostic {
+fn branch_out_of_scope(fork: &str, target: &str, span: Span) -> Diagnostic {
     let message =
         format!("the branch at `{target}` lies outside of the scope of the fork `{fork}`");
-    Diagnostic::new(Code::BrokenFork, way, message)
+    Diagnostic::new(Code::BrokenFork, span, message)
         .label("leads out of it")
         .help("write the fork, its branches and the join in one body")
 }
 
-pub(super) fn join_without_fork(id: &str, span: Span, ways: &[Span]) -> Diagnostic {
+pub(super) fn join_without_fork(id: &str, span: Span, transitions: &[Span]) -> Diagnostic {
     let message = format!("nothing was forked that the join `{id}` could wait for");
     let mut diagnostic =
         Diagnostic::new(Code::BrokenFork, span, message).label("a join without a fork");
-    for way in ways.iter().take(3) {
-        diagnostic = diagnostic.related(*way, "leads to the join");
+    for transition in transitions.iter().take(3) {
+        diagnostic = diagnostic.related(*transition, "leads to the join");
     }
     diagnostic.help(format!(
         "start the branches at a `<<fork>>`; where one way or the other is taken, lead to the state behind `{id}` instead"
     ))
 }
 
-pub(super) fn way_from_outside((fork, join): (&str, &str), way: Span, forked: Span) -> Diagnostic {
+pub(super) fn join_from_outside(
+    (fork, join): (&str, &str),
+    span: Span,
+    forked: Span,
+) -> Diagnostic {
     let message = format!("this leads to the join `{join}` from outside of its branches");
-    Diagnostic::new(Code::BrokenFork, way, message)
+    Diagnostic::new(Code::BrokenFork, span, message)
         .label(format!("no branch of `{fork}` comes here"))
         .related(forked, "the branches begin here")
         .help(format!(
@@ -406,7 +406,7 @@ pub(super) fn way_from_outside((fork, join): (&str, &str), way: Span, forked: Sp
 
 fn along_path(message: String, path: &Path, label: &str) -> Diagnostic {
     let mut diagnostic = Diagnostic::new(Code::BrokenFork, path.last(), message).label(label);
-    let all = std::iter::once(path.way).chain(path.steps.iter().copied());
+    let all = std::iter::once(path.start).chain(path.steps.iter().copied());
     for (at, step) in all.take(path.steps.len()).take(4).enumerate() {
         let what = if at == 0 {
             "the branch begins here"

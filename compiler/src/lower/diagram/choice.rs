@@ -1,9 +1,11 @@
-//! Choices: a choice with guards alone is a fork in the road, and no state; one with a branch that waits for an event is
-//! a *decision*, and a state that waits.
+//! Choices, and decisions: waiting states from which an event leads on.
 //!
-//! A choice with guards alone is written into each transition that leads to it, with the guards of both, in the order of
-//! the text, `[else]` last. A transition without a label into a decision is replaced by the decision's branches; any other
-//! enters it. `[*] -->` and history have no guards, so the choice that they lead to stays, as a state that is left at once.
+//! A choice whose branches have only guards is no state: it is inlined into each transition that leads to it, with the
+//! guards of both, in the order of the text, `[else]` last. `[*] -->` and history have no guards, so a choice that they lead
+//! to stays, as a state that is left at once.
+//!
+//! A choice with a branch that waits for an event is a *decision*. A transition without a label into it is replaced by its
+//! branches; any other enters it as a state. A scope with several `[*] -->` to different states begins in a decision, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,19 +13,21 @@ use super::messages::single_way;
 use crate::diag::{Code, Diagnostic, machine_too_large, quoted_list};
 use crate::front::label::ast::Label;
 use crate::front::mermaid::ast::Stereotype;
-use crate::lower::draft::{Draft, DraftInitial, DraftTransition, DraftTrigger, ROOT, StateIndex};
+use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};
 use crate::lower::spec::Context;
 use crate::lower::transition::apply_label;
-use crate::lower::trigger::completes;
+use crate::lower::trigger::can_complete;
 use crate::source::Span;
 
-/// Most transitions once choices are written into what leads to them, with the guards on their way. Unit: transitions and
-/// guards. Why: the runtime's limit; a chain of choices doubles them at each.
+/// Most transitions after choices are inlined. Unit: transitions and guards. Why: the runtime's limit.
+///
+/// A chain of choices doubles them at each.
 const MOST: usize = statemark_runtime::MAX_TRANSITIONS;
 
-/// Makes transitions, and states, of all choices.
-pub(super) fn settle(draft: &mut Draft, context: &mut Context<'_>) {
-    let choices: BTreeSet<StateIndex> = (1..draft.states.len())
+/// Turns all choices into transitions and states.
+pub(super) fn resolve_choices(draft: &mut Draft, context: &mut Context<'_>) {
+    let choices: BTreeSet<StateHandle> = draft
+        .named_states()
         .filter(|&state| draft.get(state).pseudo == Some(Stereotype::Choice))
         .collect();
     if choices.is_empty() {
@@ -48,27 +52,27 @@ pub(super) fn settle(draft: &mut Draft, context: &mut Context<'_>) {
 }
 
 struct Choosing {
-    choices: BTreeSet<StateIndex>,
-    /// Those with a branch that waits for an event.
-    decisions: BTreeSet<StateIndex>,
-    /// Those that stay as states.
-    kept: BTreeSet<StateIndex>,
-    /// The ways out of each choice; leading on to no other choice with guards alone once that is settled.
-    branches: BTreeMap<StateIndex, Vec<DraftTransition>>,
-    /// How many transitions were made.
+    choices: BTreeSet<StateHandle>,
+    /// The choices with a branch that waits for an event.
+    decisions: BTreeSet<StateHandle>,
+    /// The choices that stay as states.
+    kept: BTreeSet<StateHandle>,
+    /// The branches of each choice; once it is resolved, none leads to another choice without events.
+    branches: BTreeMap<StateHandle, Vec<DraftTransition>>,
+    /// The number of transitions made.
     made: usize,
 }
 
 impl Choosing {
-    fn new(choices: BTreeSet<StateIndex>, draft: &Draft) -> Self {
-        let mut branches: BTreeMap<StateIndex, Vec<DraftTransition>> = BTreeMap::new();
+    fn new(choices: BTreeSet<StateHandle>, draft: &Draft) -> Self {
+        let mut branches: BTreeMap<StateHandle, Vec<DraftTransition>> = BTreeMap::new();
         for transition in &draft.transitions {
-            if choices.contains(&transition.source) {
-                let list = branches.entry(transition.source).or_default();
+            if choices.contains(&transition.ir.source) {
+                let list = branches.entry(transition.ir.source).or_default();
                 list.push(transition.clone());
             }
         }
-        let decides = |choice: &StateIndex| {
+        let decides = |choice: &StateHandle| {
             let mut all = branches.get(choice).into_iter().flatten();
             all.any(waits)
         };
@@ -87,7 +91,7 @@ impl Choosing {
             let state = draft.get(choice);
             let branches = self.branches.get(&choice).map_or(&[][..], Vec::as_slice);
             let Some(last) = branches.last() else {
-                let diagnostic = choice_without_way_out(&state.id, state.span);
+                let diagnostic = choice_without_way_out(&state.ir.id, state.ir.span);
                 context.diags.push(diagnostic);
                 continue;
             };
@@ -101,24 +105,24 @@ impl Choosing {
                 .collect();
             if guards.len() < branches.len() {
                 if branches.len() == 1 {
-                    let way = single_way("choice", &state.id, "out of", last.span);
-                    context.diags.push(way);
+                    let diagnostic = single_way("choice", &state.ir.id, "out of", last.ir.span);
+                    context.diags.push(diagnostic);
                 }
             } else if !covers(&guards) {
-                let diagnostic = uncovered_choice(&state.id, &guards, last.span);
+                let diagnostic = uncovered_choice(&state.ir.id, &guards, last.ir.span);
                 context.diags.push(diagnostic);
             }
         }
     }
 
-    /// The choices, each behind those with guards alone that it leads to; `None` where they lead to each other.
-    fn order(&self, draft: &Draft, context: &mut Context<'_>) -> Option<Vec<StateIndex>> {
+    /// Returns the choices, each after those that it leads to without an event. Reports circles.
+    fn order(&self, draft: &Draft, context: &mut Context<'_>) -> Option<Vec<StateHandle>> {
         let mut order = Vec::with_capacity(self.choices.len());
-        let mut done: BTreeSet<StateIndex> = BTreeSet::new();
+        let mut done: BTreeSet<StateHandle> = BTreeSet::new();
         for &start in &self.choices {
             // The open choices, with how many of their branches were followed, and by which way.
-            let mut open: Vec<(StateIndex, usize)> = Vec::new();
-            let mut is_open: BTreeSet<StateIndex> = BTreeSet::new();
+            let mut open: Vec<(StateHandle, usize)> = Vec::new();
+            let mut is_open: BTreeSet<StateHandle> = BTreeSet::new();
             if !done.contains(&start) {
                 open.push((start, 0));
                 is_open.insert(start);
@@ -133,7 +137,7 @@ impl Choosing {
                     open.pop();
                     continue;
                 };
-                let Some(inner) = branch.target().filter(|target| self.is_plain(*target)) else {
+                let Some(inner) = branch.ir.target().filter(|target| self.is_plain(*target)) else {
                     continue;
                 };
                 if is_open.contains(&inner) {
@@ -153,40 +157,42 @@ impl Choosing {
 
     fn report_circle(
         &self,
-        circle: &[(StateIndex, usize)],
+        circle: &[(StateHandle, usize)],
         draft: &Draft,
         context: &mut Context<'_>,
     ) {
         let ids: Vec<&str> = circle
             .iter()
-            .map(|&(choice, _)| draft.get(choice).id.as_str())
+            .map(|&(choice, _)| draft.get(choice).ir.id.as_str())
             .collect();
-        let way = |&(choice, next): &(StateIndex, usize)| -> Option<Span> {
+        let span = |&(choice, next): &(StateHandle, usize)| -> Option<Span> {
             let branch = self.branches.get(&choice)?.get(next.checked_sub(1)?)?;
-            Some(branch.span)
+            Some(branch.ir.span)
         };
-        let places: Vec<Span> = circle.iter().filter_map(way).collect();
+        let places: Vec<Span> = circle.iter().filter_map(span).collect();
         if let Some(diagnostic) = circle_of_choices(&ids, &places) {
             context.diags.push(diagnostic);
         }
     }
 
-    /// Whether a state is a choice with guards alone.
-    fn is_plain(&self, state: StateIndex) -> bool {
+    /// Returns whether a state is a choice whose branches have only guards.
+    fn is_plain(&self, state: StateHandle) -> bool {
         self.choices.contains(&state) && !self.decisions.contains(&state)
     }
 
-    /// Keeps the choices where something begins, and those that nothing leads to, so that this is told.
+    /// Keeps the choices that something begins at, and those that nothing leads to.
+    ///
+    /// The checks of the machine report the latter.
     fn keep_entered(&mut self, draft: &Draft) {
         let initials = draft.states.iter().flat_map(|state| &state.initials);
-        let begins: BTreeSet<StateIndex> = initials
+        let begins: BTreeSet<StateHandle> = initials
             .flat_map(|initial| initial.targets.iter().copied())
             .collect();
         let ends = draft
             .transitions
             .iter()
-            .flat_map(|transition| &transition.targets);
-        let led_to: BTreeSet<StateIndex> = ends.copied().collect();
+            .flat_map(|transition| &transition.ir.targets);
+        let led_to: BTreeSet<StateHandle> = ends.copied().collect();
         for &choice in &self.choices {
             if begins.contains(&choice) || !led_to.contains(&choice) {
                 self.kept.insert(choice);
@@ -201,15 +207,18 @@ impl Choosing {
         draft: &mut Draft,
         out: &mut Vec<DraftTransition>,
     ) {
-        let target = transition.target().filter(|to| self.choices.contains(to));
+        let target = transition
+            .ir
+            .target()
+            .filter(|to| self.choices.contains(to));
         let Some(choice) = target else {
             out.push(transition);
             return;
         };
         let is_plain = self.is_plain(choice);
         let says_nothing = transition.trigger == DraftTrigger::Missing
-            && !self.choices.contains(&transition.source)
-            && !completes(draft, transition.source);
+            && !self.choices.contains(&transition.ir.source)
+            && !can_complete(draft, transition.ir.source);
         if !is_plain && !says_nothing {
             self.kept.insert(choice);
             out.push(transition);
@@ -222,26 +231,25 @@ impl Choosing {
             }
             self.made += 1 + transition.label_guards.len() + branch.label_guards.len();
             let joined = if is_plain {
-                join(&transition, branch)
+                through_choice(&transition, branch)
             } else {
-                wait(&transition, branch, draft)
+                from_waiting_state(&transition, branch, draft)
             };
             out.push(joined);
         }
     }
 
-    /// Puts the transitions together again: each that led to a choice leads through it, and the choices that stay have
-    /// their own.
+    /// Rebuilds the transitions: through the choices, or from those that stay.
     fn rebuild(mut self, draft: &mut Draft, context: &mut Context<'_>) {
         let mut all = Vec::with_capacity(draft.transitions.len());
         for transition in std::mem::take(&mut draft.transitions) {
-            if !self.choices.contains(&transition.source) {
+            if !self.choices.contains(&transition.ir.source) {
                 self.expand(transition, draft, &mut all);
             }
         }
         if self.made > MOST {
             let text = format!("more than {MOST} transitions once choices are written out");
-            let span = draft.get(ROOT).span;
+            let span = draft.get(ROOT).ir.span;
             context.diags.push(machine_too_large(&text, span));
         }
         for &choice in &self.choices {
@@ -255,7 +263,7 @@ impl Choosing {
                 if is_plain {
                     branch.trigger = DraftTrigger::Eventless;
                 }
-                arm(&mut branch, draft);
+                add_timer(&mut branch, draft);
                 all.push(branch);
             }
         }
@@ -263,7 +271,7 @@ impl Choosing {
     }
 }
 
-/// Whether a branch waits for an event.
+/// Returns whether a branch waits for an event.
 fn waits(branch: &DraftTransition) -> bool {
     matches!(
         branch.trigger,
@@ -271,47 +279,56 @@ fn waits(branch: &DraftTransition) -> bool {
     )
 }
 
-/// A transition that goes on by a branch of a choice with guards alone.
-fn join(into: &DraftTransition, branch: DraftTransition) -> DraftTransition {
+/// Returns a transition continued by a branch of a choice.
+fn through_choice(into: &DraftTransition, branch: DraftTransition) -> DraftTransition {
     let mut joined = into.clone();
     if joined.trigger == DraftTrigger::Missing {
         joined.trigger = into
+            .ir
             .target()
             .map_or(DraftTrigger::Missing, DraftTrigger::Toward);
     }
-    // What the label says of the guard and the actions is no longer all.
-    if !branch.label_guards.is_empty() || !branch.actions.is_empty() {
-        joined.label = None;
+    // The label no longer has all of the guard and the actions.
+    if !branch.label_guards.is_empty() || !branch.ir.actions.is_empty() {
+        joined.ir.label = None;
     }
     joined.label_guards.extend(branch.label_guards);
-    joined.actions.extend(branch.actions);
-    joined.targets = branch.targets;
-    joined.span = branch.span;
+    joined.ir.actions.extend(branch.ir.actions);
+    joined.ir.targets = branch.ir.targets;
+    joined.ir.span = branch.ir.span;
     joined
 }
 
-/// A branch of a decision, taken by the state that leads there without a label.
-fn wait(into: &DraftTransition, branch: DraftTransition, draft: &mut Draft) -> DraftTransition {
+/// Returns a branch of a decision, moved to the state that leads there without a label.
+fn from_waiting_state(
+    into: &DraftTransition,
+    branch: DraftTransition,
+    draft: &mut Draft,
+) -> DraftTransition {
     let mut joined = branch;
-    joined.source = into.source;
-    joined.actions.splice(0..0, into.actions.iter().copied());
-    arm(&mut joined, draft);
+    joined.ir.source = into.ir.source;
+    joined
+        .ir
+        .actions
+        .splice(0..0, into.ir.actions.iter().copied());
+    add_timer(&mut joined, draft);
     joined
 }
 
-/// Gives a branch that waits for a time its timer.
-fn arm(branch: &mut DraftTransition, draft: &mut Draft) {
+/// Gives a branch with a delay its timer.
+fn add_timer(branch: &mut DraftTransition, draft: &mut Draft) {
     if let DraftTrigger::Delayed(milliseconds) = branch.trigger {
-        let event = draft.add_timer(branch.source, milliseconds, branch.span);
+        let event = draft.add_timer(branch.ir.source, milliseconds, branch.ir.span);
         branch.trigger = DraftTrigger::Events(vec![event]);
     }
 }
 
-/// Most guards of one choice that are compared with each other. Unit: guards. Why: the work grows with the square; of more,
-/// nothing is claimed.
+/// Most guards of one choice that are compared. Unit: guards. Why: the work is quadratic.
+///
+/// More guards count as covering everything, so that nothing is reported.
 const MOST_COMPARED: usize = 256;
 
-/// Whether one of some guards holds whatever is the case, as far as their texts tell.
+/// Returns whether some guard always holds, as far as the texts show.
 fn covers(guards: &[&str]) -> bool {
     guards.len() > MOST_COMPARED
         || guards.iter().enumerate().any(|(at, one)| {
@@ -319,7 +336,7 @@ fn covers(guards: &[&str]) -> bool {
         })
 }
 
-/// Whether one guard is the other's negation: `ready` and `!ready`, `x < 1` and `x >= 1`.
+/// Returns whether one guard negates the other: `ready` and `!ready`, `x < 1` and `x >= 1`.
 fn are_opposite(one: &str, two: &str) -> bool {
     let negates = |one: &str, two: &str| {
         let inner = one.strip_prefix('!').or_else(|| one.strip_prefix("not "));
@@ -358,54 +375,58 @@ fn are_opposite(one: &str, two: &str) -> bool {
 /// One `[*] -->`.
 #[derive(Clone, Debug)]
 pub(super) struct Beginning<'d> {
-    pub(super) scope: StateIndex,
-    pub(super) target: StateIndex,
+    pub(super) scope: StateHandle,
+    pub(super) target: StateHandle,
     pub(super) label: Option<&'d Label>,
     pub(super) span: Span,
 }
 
-/// Begins every scope that has several beginnings in a decision.
-pub(super) fn begin(beginnings: &[Beginning<'_>], draft: &mut Draft, context: &mut Context<'_>) {
-    let mut by_scope: BTreeMap<StateIndex, Vec<&Beginning<'_>>> = BTreeMap::new();
+/// Makes every scope that has several beginnings begin in a decision.
+pub(super) fn add_decisions(
+    beginnings: &[Beginning<'_>],
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
+    let mut by_scope: BTreeMap<StateHandle, Vec<&Beginning<'_>>> = BTreeMap::new();
     for beginning in beginnings {
-        // One that leads out of its scope is told elsewhere.
+        // A beginning outside of its scope is reported elsewhere.
         if draft.is_within(beginning.target, beginning.scope) {
             by_scope.entry(beginning.scope).or_default().push(beginning);
         }
     }
     for (scope, all) in by_scope {
-        let targets: BTreeSet<StateIndex> = all.iter().map(|one| one.target).collect();
+        let targets: BTreeSet<StateHandle> = all.iter().map(|one| one.target).collect();
         if let Some(first) = all.first().filter(|_| targets.len() > 1) {
-            decide(scope, first, &all, draft, context);
+            add_decision(scope, first, &all, draft, context);
         }
     }
 }
 
-fn decide(
-    scope: StateIndex,
+fn add_decision(
+    scope: StateHandle,
     first: &Beginning<'_>,
     all: &[&Beginning<'_>],
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
-    let wanted = match scope {
-        ROOT => "start".to_owned(),
-        scope => format!("{}_start", draft.get(scope).id),
+    let wanted = match scope == ROOT {
+        true => "start".to_owned(),
+        false => format!("{}_start", draft.get(scope).ir.id),
     };
     let start = draft.implied_state(&wanted, first.span, scope, scope);
-    let name = |beginning: &Beginning<'_>| draft.get(beginning.target).id.as_str();
-    // Where something is broken, the second beginning may belong elsewhere.
+    let name = |beginning: &Beginning<'_>| draft.get(beginning.target).ir.id.as_str();
+    // In a broken diagram, the second beginning may belong elsewhere.
     let other = all.iter().find(|other| other.target != first.target);
     if let Some(other) = other.filter(|_| !context.diags.has_errors()) {
         let diagnostic = several_initial_states(
             (name(first), name(other)),
-            &draft.get(start).id,
+            &draft.get(start).ir.id,
             first.span,
             other.span,
         );
         context.diags.push(diagnostic);
     }
-    let mut said: BTreeSet<(StateIndex, Option<&str>)> = BTreeSet::new();
+    let mut said: BTreeSet<(StateHandle, Option<&str>)> = BTreeSet::new();
     for beginning in all {
         let words = beginning.label.map(|label| label.text.value.as_str());
         if !said.insert((beginning.target, words)) {
@@ -418,12 +439,9 @@ fn decide(
         }
         draft.transitions.push(transition);
     }
-    draft.get_mut(scope).initials = vec![DraftInitial {
-        span: first.span,
-        targets: vec![start],
-        actions: Vec::new(),
-        inferred: true,
-    }];
+    let scope = draft.get_mut(scope);
+    scope.initials.clear();
+    scope.add_initial(first.span, start, true);
 }
 
 fn choice_without_way_out(id: &str, span: Span) -> Diagnostic {
@@ -435,7 +453,6 @@ fn choice_without_way_out(id: &str, span: Span) -> Diagnostic {
         ))
 }
 
-/// Choices that lead to each other without an event. `places`: the transitions, in their order.
 fn circle_of_choices(ids: &[&str], places: &[Span]) -> Option<Diagnostic> {
     let (first, others) = places.split_first()?;
     let message = format!("the choices {} lead to each other", quoted_list(ids));
@@ -448,7 +465,6 @@ fn circle_of_choices(ids: &[&str], places: &[Span]) -> Option<Diagnostic> {
     Some(diagnostic)
 }
 
-/// A choice without `[else]` whose guards may all fail. `span`: its last way out.
 fn uncovered_choice(id: &str, guards: &[&str], span: Span) -> Diagnostic {
     let case = match guards {
         [only] => format!("`{only}` doesn't hold"),

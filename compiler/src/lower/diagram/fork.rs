@@ -7,80 +7,82 @@
 //! j --> d
 //! ```
 //!
-//! That is so if the branches share no state, every path of a branch ends in the same join, and none leaves it early but by
-//! an event, which then leaves all of them. A fork whose ways lead into different regions of a parallel state that is drawn
-//! is a transition with several targets, and a join that such regions lead to is the completion of that state.
+//! The branches must share no state, and every path of a branch must end in the same join; a path may leave early only on an
+//! event, which then leaves all branches. A fork into different regions of a drawn parallel state becomes a transition with
+//! several targets, and a join of such regions the completion of that state.
 
 use std::collections::BTreeSet;
 
 use super::branches::{
-    Branch, Branches, join_without_fork, pseudo_state_without_way_out, way_from_outside,
+    Branch, Branches, child_in_scope, join_from_outside, join_without_fork,
+    pseudo_state_without_way_out,
 };
 use super::messages::{guarded_fork, single_way};
 use crate::diag::machine_too_large;
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::Stereotype;
-use crate::lower::draft::{self, Draft, DraftTransition, DraftTrigger, StateIndex};
+use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};
 use crate::lower::spec::Context;
 use crate::source::Span;
 
-/// Most forks and joins of one diagram. Unit: pseudo-states. Why: each is followed through the whole diagram.
+/// Most forks and joins of one diagram. Unit: pseudo-states. Why: each takes a walk over the diagram.
 const MOST: usize = 256;
 
-/// Makes parallel states of all forks and joins.
-pub(super) fn settle(draft: &mut Draft, context: &mut Context<'_>) {
-    let of = |wanted: Stereotype, draft: &Draft| -> Vec<StateIndex> {
-        (1..draft.states.len())
+/// Turns all forks and joins into parallel states.
+pub(super) fn resolve_forks(draft: &mut Draft, context: &mut Context<'_>) {
+    let all = |wanted: Stereotype| -> Vec<StateHandle> {
+        draft
+            .named_states()
             .filter(|&state| draft.get(state).pseudo == Some(wanted))
             .collect()
     };
-    let (forks, joins) = (of(Stereotype::Fork, draft), of(Stereotype::Join, draft));
+    let (forks, joins) = (all(Stereotype::Fork), all(Stereotype::Join));
     let too_many = draft.transitions.len() > statemark_runtime::MAX_TRANSITIONS;
     if forks.is_empty() && joins.is_empty() || too_many {
-        // Too many transitions for a table are told of when the machine is checked.
+        // The checks of the machine report too many transitions.
         return;
     }
     if forks.len() + joins.len() > MOST {
-        let span = draft.get(draft::ROOT).span;
+        let span = draft.get(ROOT).ir.span;
         let text = format!("more than {MOST} forks and joins");
         context.diags.push(machine_too_large(&text, span));
         return;
     }
-    // Those inside others first: they are states of the branches around them.
-    let mut open: Vec<StateIndex> = Vec::new();
+    // Inner forks first: they are states of the branches of the outer ones.
+    let mut open: Vec<StateHandle> = Vec::new();
     for &fork in &forks {
-        settle_fork(fork, &mut open, draft, context);
+        resolve_fork(fork, &mut open, draft, context);
     }
     if context.diags.has_errors() {
-        // Of joins whose forks aren't well-formed, nothing more is said.
+        // Joins of broken forks aren't reported again.
         return;
     }
     for &join in &joins {
         if draft.get(join).pseudo == Some(Stereotype::Join) {
-            settle_lone_join(join, draft, context);
+            resolve_lone_join(join, draft, context);
         }
     }
 }
 
-/// The transitions out of a state, by their index.
-fn ways_out(state: StateIndex, draft: &Draft) -> Vec<usize> {
+/// Returns the indices of the transitions out of a state.
+fn transitions_from(state: StateHandle, draft: &Draft) -> Vec<usize> {
     let all = draft.transitions.iter().enumerate();
-    all.filter(|(_, transition)| transition.source == state)
+    all.filter(|(_, transition)| transition.ir.source == state)
         .map(|(index, _)| index)
         .collect()
 }
 
-/// The transitions to a state, by their index.
-fn ways_in(state: StateIndex, draft: &Draft) -> Vec<usize> {
+/// Returns the indices of the transitions to a state.
+fn transitions_to(state: StateHandle, draft: &Draft) -> Vec<usize> {
     let all = draft.transitions.iter().enumerate();
-    all.filter(|(_, transition)| transition.targets.contains(&state))
+    all.filter(|(_, transition)| transition.ir.targets.contains(&state))
         .map(|(index, _)| index)
         .collect()
 }
 
-fn settle_fork(
-    fork: StateIndex,
-    open: &mut Vec<StateIndex>,
+fn resolve_fork(
+    fork: StateHandle,
+    open: &mut Vec<StateHandle>,
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
@@ -88,55 +90,60 @@ fn settle_fork(
         return;
     }
     open.push(fork);
-    let ways = ways_out(fork, draft);
-    let mut targets: Vec<(StateIndex, Span)> = Vec::new();
-    for &way in &ways {
-        let Some(transition) = draft.transitions.get(way) else {
+    let outgoing = transitions_from(fork, draft);
+    let mut targets: Vec<(StateHandle, Span)> = Vec::new();
+    for &index in &outgoing {
+        let Some(transition) = draft.transitions.get(index) else {
             continue;
         };
         refuse_label(transition, draft, context);
-        targets.extend(transition.target().map(|target| (target, transition.span)));
+        targets.extend(
+            transition
+                .ir
+                .target()
+                .map(|target| (target, transition.ir.span)),
+        );
     }
-    let id = draft.get(fork).id.clone();
+    let id = draft.get(fork).ir.id.clone();
     match targets.as_slice() {
         [] => {
-            let span = draft.get(fork).span;
+            let span = draft.get(fork).ir.span;
             let diagnostic = pseudo_state_without_way_out("fork", &id, span);
             context.diags.push(diagnostic);
         }
         [(target, span)] => {
             let diagnostic = single_way("fork", &id, "out of", *span);
             context.diags.push(diagnostic);
-            lead_past(fork, &[*target], draft);
+            bypass(fork, &[*target], draft);
         }
-        _ if regions_of(&targets, draft).is_some() => {
-            let all: Vec<StateIndex> = targets.iter().map(|&(target, _)| target).collect();
-            lead_past(fork, &all, draft);
+        _ if parallel_of_targets(&targets, draft).is_some() => {
+            let all: Vec<StateHandle> = targets.iter().map(|&(target, _)| target).collect();
+            bypass(fork, &all, draft);
         }
         _ => {
-            // What the branches come to first must be settled first.
-            let scope = draft.get(fork).parent;
+            // Forks inside the branches must be resolved first.
+            let scope = draft.parent(fork);
             while let Some(inner) =
                 Branches::new(scope, fork, draft).open_fork(&targets, open, draft)
             {
-                settle_fork(inner, open, draft, context);
+                resolve_fork(inner, open, draft, context);
             }
-            block(fork, &targets, draft, context);
+            make_parallel(fork, &targets, draft, context);
         }
     }
-    // One that isn't well-formed has been told of, and is not followed again.
+    // A broken fork has been reported, and isn't looked at again.
     draft.get_mut(fork).pseudo = None;
     open.pop();
 }
 
-/// The parallel state in whose different regions some states lie.
-fn regions_of(states: &[(StateIndex, Span)], draft: &Draft) -> Option<StateIndex> {
+/// Returns the parallel state that has some states in different regions.
+fn parallel_of_targets(states: &[(StateHandle, Span)], draft: &Draft) -> Option<StateHandle> {
     let &(first, _) = states.first()?;
-    let mut around = draft.ancestry(first).skip(1);
-    let parallel = around.find(|&around| {
+    let mut ancestors = draft.ancestry(first).skip(1);
+    let parallel = ancestors.find(|&ancestor| {
         states
             .iter()
-            .all(|&(state, _)| draft.is_within(state, around))
+            .all(|&(state, _)| draft.is_within(state, ancestor))
     })?;
     if draft.get(parallel).kind != Some(Kind::Parallel) {
         return None;
@@ -144,20 +151,13 @@ fn regions_of(states: &[(StateIndex, Span)], draft: &Draft) -> Option<StateIndex
     let mut regions = BTreeSet::new();
     let differ = states
         .iter()
-        .all(|&(state, _)| regions.insert(child_of(parallel, state, draft)));
+        .all(|&(state, _)| regions.insert(child_in_scope(parallel, state, draft)));
     differ.then_some(parallel)
 }
 
-/// The child of a state that holds another one.
-fn child_of(around: StateIndex, state: StateIndex, draft: &Draft) -> Option<StateIndex> {
-    draft
-        .ancestry(state)
-        .find(|&inner| inner != around && draft.get(inner).parent == around)
-}
-
-/// Leads everything that leads to a pseudo-state to what stands behind it, and takes it out.
-fn lead_past(pseudo: StateIndex, targets: &[StateIndex], draft: &mut Draft) {
-    let lead = |list: &mut Vec<StateIndex>| {
+/// Redirects everything that leads to a pseudo-state to its targets, and takes it out.
+fn bypass(pseudo: StateHandle, targets: &[StateHandle], draft: &mut Draft) {
+    let redirect = |list: &mut Vec<StateHandle>| {
         let leads = *list == [pseudo];
         if leads {
             list.clear();
@@ -166,40 +166,40 @@ fn lead_past(pseudo: StateIndex, targets: &[StateIndex], draft: &mut Draft) {
         leads
     };
     for transition in &mut draft.transitions {
-        if lead(&mut transition.targets) && transition.trigger == DraftTrigger::Missing {
+        if redirect(&mut transition.ir.targets) && transition.trigger == DraftTrigger::Missing {
             transition.trigger = DraftTrigger::Toward(pseudo);
         }
     }
     for state in &mut draft.states {
         for initial in &mut state.initials {
-            lead(&mut initial.targets);
+            redirect(&mut initial.targets);
         }
     }
     draft
         .transitions
-        .retain(|transition| transition.source != pseudo);
+        .retain(|transition| transition.ir.source != pseudo);
     draft.drop_state(pseudo);
 }
 
-/// Refuses a guard or an action on a way out of a fork.
+/// Reports a guard or an action on a transition out of a fork.
 fn refuse_label(transition: &DraftTransition, draft: &Draft, context: &mut Context<'_>) {
-    let acts = !transition.actions.is_empty();
+    let acts = !transition.ir.actions.is_empty();
     if acts || !transition.label_guards.is_empty() || transition.otherwise {
-        let id = &draft.get(transition.source).id;
-        let diagnostic = guarded_fork(id, transition.span);
+        let id = &draft.get(transition.ir.source).ir.id;
+        let diagnostic = guarded_fork(id, transition.ir.span);
         context.diags.push(diagnostic);
     }
 }
 
-/// Makes a parallel state of a fork and its branches, if they are well-formed.
-fn block(
-    fork: StateIndex,
-    targets: &[(StateIndex, Span)],
+/// Turns a fork and its branches into a parallel state, if they are well-formed.
+fn make_parallel(
+    fork: StateHandle,
+    targets: &[(StateHandle, Span)],
     draft: &mut Draft,
     context: &mut Context<'_>,
 ) {
-    let scope = draft.get(fork).parent;
-    let Some((join, branches)) = Branches::new(scope, fork, draft).find(targets, draft, context)
+    let scope = draft.parent(fork);
+    let Some((join, branches)) = Branches::new(scope, fork, draft).resolve(targets, draft, context)
     else {
         return;
     };
@@ -212,19 +212,24 @@ fn block(
     end_regions(fork, join, draft);
     draft
         .transitions
-        .retain(|transition| transition.source != fork);
+        .retain(|transition| transition.ir.source != fork);
     complete(fork, join, draft);
 }
 
-/// Refuses what leads to a join from elsewhere than its branches, and takes it out.
-fn refuse_strays(fork: StateIndex, join: StateIndex, draft: &mut Draft, context: &mut Context<'_>) {
+/// Reports transitions to a join from outside of its branches, and takes them out.
+fn refuse_strays(
+    fork: StateHandle,
+    join: StateHandle,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
     let is_stray = |transition: &DraftTransition, draft: &Draft| {
-        transition.targets.contains(&join) && !draft.is_within(transition.source, fork)
+        transition.ir.targets.contains(&join) && !draft.is_within(transition.ir.source, fork)
     };
     let drawn = draft.transitions.iter();
-    let mut ways: Vec<Span> = drawn
+    let mut strays: Vec<Span> = drawn
         .filter(|transition| is_stray(transition, draft))
-        .map(|transition| transition.span)
+        .map(|transition| transition.ir.span)
         .collect();
     let mut transitions = std::mem::take(&mut draft.transitions);
     transitions.retain(|transition| !is_stray(transition, draft));
@@ -232,93 +237,93 @@ fn refuse_strays(fork: StateIndex, join: StateIndex, draft: &mut Draft, context:
     for initial in draft.states.iter_mut().flat_map(|it| &mut it.initials) {
         if initial.targets.contains(&join) {
             initial.targets = vec![fork];
-            ways.push(initial.span);
+            strays.push(initial.span);
         }
     }
-    let ids = (draft.get(fork).id.as_str(), draft.get(join).id.as_str());
-    for way in ways {
-        let diagnostic = way_from_outside(ids, way, draft.get(fork).span);
+    let ids = (
+        draft.get(fork).ir.id.as_str(),
+        draft.get(join).ir.id.as_str(),
+    );
+    for stray in strays {
+        let diagnostic = join_from_outside(ids, stray, draft.get(fork).ir.span);
         context.diags.push(diagnostic);
     }
 }
 
 /// Moves a branch into a region of its own.
-fn add_region(fork: StateIndex, number: usize, branch: &Branch, draft: &mut Draft) {
-    let region = draft.add_region(fork, number, branch.way);
-    draft.get_mut(region).initials.push(draft::DraftInitial {
-        span: branch.way,
-        targets: vec![branch.target],
-        actions: Vec::new(),
-        inferred: false,
-    });
+fn add_region(fork: StateHandle, number: usize, branch: &Branch, draft: &mut Draft) {
+    let region = draft.add_region(fork, number, branch.start);
+    let drafted = draft.get_mut(region);
+    drafted.add_initial(branch.start, branch.target, false);
     for &state in &branch.states {
-        draft.get_mut(state).parent = region;
+        draft.set_parent(state, region);
     }
 }
 
-/// Leads what leads to a join from inside a parallel state to the ends of its regions.
-fn end_regions(parallel: StateIndex, join: StateIndex, draft: &mut Draft) {
-    for index in ways_in(join, draft) {
+/// Redirects transitions to a join from inside a parallel state to the ends of its regions.
+fn end_regions(parallel: StateHandle, join: StateHandle, draft: &mut Draft) {
+    for index in transitions_to(join, draft) {
         let Some(transition) = draft.transitions.get(index) else {
             continue;
         };
-        let (source, span) = (transition.source, transition.span);
-        let Some(region) = child_of(parallel, source, draft) else {
+        let (source, span) = (transition.ir.source, transition.ir.span);
+        let Some(region) = child_in_scope(parallel, source, draft) else {
             continue;
         };
-        let end = draft.end_of(region, source, span);
+        let end = draft.intern_end(region, source, span);
         if let Some(transition) = draft.transitions.get_mut(index) {
-            transition.targets = vec![end];
+            transition.ir.targets = vec![end];
         }
     }
 }
 
-/// Gives the ways out of a join to the parallel state that it completes; without one, its scope ends.
-fn complete(parallel: StateIndex, join: StateIndex, draft: &mut Draft) {
-    let ways = ways_out(join, draft);
-    for &way in &ways {
-        if let Some(transition) = draft.transitions.get_mut(way) {
-            transition.source = parallel;
+/// Moves the transitions out of a join to the parallel state that it completes.
+///
+/// A join without any ends its scope.
+fn complete(parallel: StateHandle, join: StateHandle, draft: &mut Draft) {
+    let outgoing = transitions_from(join, draft);
+    for &index in &outgoing {
+        if let Some(transition) = draft.transitions.get_mut(index) {
+            transition.ir.source = parallel;
             transition.trigger = DraftTrigger::Completion;
         }
     }
-    if ways.is_empty() {
-        let (scope, span) = (draft.get(parallel).parent, draft.get(join).span);
-        let end = draft.end_of(scope, parallel, span);
-        let mut transition = DraftTransition::new(span, parallel, Some(end));
-        transition.trigger = DraftTrigger::Completion;
-        transition.implied = true;
+    if outgoing.is_empty() {
+        let (scope, span) = (draft.parent(parallel), draft.get(join).ir.span);
+        let end = draft.intern_end(scope, parallel, span);
+        let trigger = DraftTrigger::Completion;
+        let transition = DraftTransition::implied(span, parallel, end, trigger);
         draft.transitions.push(transition);
     }
     draft.drop_state(join);
 }
 
-/// A join that no fork has started: the completion of a parallel state, or a mistake.
-fn settle_lone_join(join: StateIndex, draft: &mut Draft, context: &mut Context<'_>) {
-    let sources: Vec<(StateIndex, Span)> = ways_in(join, draft)
+/// Resolves a join without a fork: the completion of a parallel state, or a mistake.
+fn resolve_lone_join(join: StateHandle, draft: &mut Draft, context: &mut Context<'_>) {
+    let sources: Vec<(StateHandle, Span)> = transitions_to(join, draft)
         .into_iter()
         .filter_map(|index| draft.transitions.get(index))
-        .map(|transition| (transition.source, transition.span))
+        .map(|transition| (transition.ir.source, transition.ir.span))
         .collect();
-    if let Some(parallel) = regions_with(&sources, draft) {
+    if let Some(parallel) = parallel_of_sources(&sources, draft) {
         end_regions(parallel, join, draft);
         complete(parallel, join, draft);
         return;
     }
-    let (id, span) = (draft.get(join).id.clone(), draft.get(join).span);
-    let ways = ways_out(join, draft);
-    match (sources.as_slice(), ways.as_slice()) {
+    let (id, span) = (draft.get(join).ir.id.clone(), draft.get(join).ir.span);
+    let outgoing = transitions_from(join, draft);
+    match (sources.as_slice(), outgoing.as_slice()) {
         (_, []) => {
             let diagnostic = pseudo_state_without_way_out("join", &id, span);
             context.diags.push(diagnostic);
         }
-        ([(_, way)], outs) => {
-            let diagnostic = single_way("join", &id, "to", *way);
+        ([(_, only)], outgoing) => {
+            let diagnostic = single_way("join", &id, "to", *only);
             context.diags.push(diagnostic);
-            let only = outs.first().filter(|_| outs.len() == 1);
-            let target = only.and_then(|&out| draft.transitions.get(out)?.target());
+            let only = outgoing.first().filter(|_| outgoing.len() == 1);
+            let target = only.and_then(|&out| draft.transitions.get(out)?.ir.target());
             match target {
-                Some(target) => lead_past(join, &[target], draft),
+                Some(target) => bypass(join, &[target], draft),
                 None => draft.get_mut(join).pseudo = Some(Stereotype::Choice),
             }
         }
@@ -330,13 +335,13 @@ fn settle_lone_join(join: StateIndex, draft: &mut Draft, context: &mut Context<'
     }
 }
 
-/// The parallel state in whose regions, at least two of them, some states lie.
-fn regions_with(states: &[(StateIndex, Span)], draft: &Draft) -> Option<StateIndex> {
+/// Returns the parallel state that has some states in its regions.
+fn parallel_of_sources(states: &[(StateHandle, Span)], draft: &Draft) -> Option<StateHandle> {
     let &(first, _) = states.first()?;
-    let parallel = draft.ancestry(first).skip(1).find(|&around| {
+    let parallel = draft.ancestry(first).skip(1).find(|&ancestor| {
         states
             .iter()
-            .all(|&(state, _)| draft.is_within(state, around))
+            .all(|&(state, _)| draft.is_within(state, ancestor))
     })?;
     let is_parallel = draft.get(parallel).kind == Some(Kind::Parallel);
     let inside = states.iter().all(|&(state, _)| state != parallel);

@@ -1,45 +1,45 @@
 //! History: `X[H]` and `X[H*]`, or `[H]` and `[H*]` inside the body of `X`.
 //!
-//! However often it is written, a composite has one history of each kind. It is a state of the composite that is never
-//! active; its initial transition is where it leads while nothing is remembered: `[H] --> a`, else where the composite
-//! begins.
+//! A composite has one history of each kind, however often it is written. The history is a state of the composite that is
+//! never active. Its initial transition leads to the default, which holds while nothing is remembered: `[H] --> a`, else the
+//! beginning of the composite.
 
 use std::collections::BTreeMap;
 
 use crate::diag::Diags;
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::definition::ast::Kind;
-use crate::lower::draft::{Draft, StateIndex};
+use crate::lower::draft::{Draft, StateHandle};
 use crate::source::Span;
 
 /// The histories that a diagram mentions.
 #[derive(Debug, Default)]
 pub(super) struct Histories {
-    by_composite: BTreeMap<(StateIndex, bool), StateIndex>,
-    /// By kind, the body where `[H]` stands first, and its place.
-    bare: BTreeMap<bool, (StateIndex, Span)>,
+    by_composite: BTreeMap<(StateHandle, bool), StateHandle>,
+    /// The body with the first `[H]` or `[H*]`, and the span of that sign.
+    bare: BTreeMap<bool, (StateHandle, Span)>,
 }
 
-/// The id of the composite, empty for the body around, and whether its history is deep. `None` for any other id.
-pub(super) fn split(id: &str) -> Option<(&str, bool)> {
-    let shallow = id.strip_suffix("[H]").map(|of| (of, false));
-    shallow.or_else(|| id.strip_suffix("[H*]").map(|of| (of, true)))
+/// Splits the id of a history: the composite, empty for the enclosing one, and if it is deep.
+pub(super) fn split_id(id: &str) -> Option<(&str, bool)> {
+    let shallow = id.strip_suffix("[H]").map(|composite| (composite, false));
+    shallow.or_else(|| id.strip_suffix("[H*]").map(|composite| (composite, true)))
 }
 
 impl Histories {
-    /// The history of a composite; made at this place if it is new.
-    pub(super) fn of(
+    /// Returns the history of a composite, which is made if it is new.
+    pub(super) fn intern(
         &mut self,
-        composite: StateIndex,
+        composite: StateHandle,
         deep: bool,
         span: Span,
         draft: &mut Draft,
-    ) -> StateIndex {
+    ) -> StateHandle {
         if let Some(&known) = self.by_composite.get(&(composite, deep)) {
             return known;
         }
         let mark = if deep { "[H*]" } else { "[H]" };
-        let id = format!("{}{mark}", draft.get(composite).id);
+        let id = format!("{}{mark}", draft.get(composite).ir.id);
         let state = match draft.state(&id) {
             Some(_) => draft.implied_state(&id, span, composite, composite),
             None => draft.intern_state(&id, span, composite),
@@ -50,10 +50,10 @@ impl Histories {
         state
     }
 
-    /// Notes a `[H]` in a body; Mermaid draws only one of each kind in the whole diagram.
+    /// Notes a `[H]` in a body. Mermaid draws only one of each kind in the whole diagram.
     pub(super) fn note_bare(
         &mut self,
-        scope: StateIndex,
+        scope: StateHandle,
         deep: bool,
         span: Span,
         draft: &Draft,
@@ -61,23 +61,28 @@ impl Histories {
     ) {
         let &mut (first, place) = self.bare.entry(deep).or_insert((scope, span));
         if first != scope {
-            let ids = [first, scope].map(|scope| draft.get(scope).id.as_str());
+            let ids = [first, scope].map(|scope| draft.get(scope).ir.id.as_str());
             diags.push(twin_history(ids, deep, place, span));
         }
     }
 
-    /// Leads to the composite itself where its history has nothing to remember, because every state that its body
-    /// mentions belongs to another one.
-    pub(super) fn drop_idle(&self, draft: &mut Draft) {
+    /// Drops the histories of composites without states, and leads to the composites instead.
+    ///
+    /// Every state that such a body mentions belongs to another composite.
+    pub(super) fn drop_empty(&self, draft: &mut Draft) {
         let children = draft.children_by_state();
         for (&(composite, _), &history) in &self.by_composite {
-            let mut inner = children.get(composite).into_iter().flatten().copied();
-            let remembers = |child: StateIndex| draft.get(child).kind != Some(Kind::History);
-            if inner.any(remembers) {
+            let mut inner = children
+                .get(composite.index())
+                .into_iter()
+                .flatten()
+                .copied();
+            let is_state = |child: StateHandle| draft.get(child).kind != Some(Kind::History);
+            if inner.any(is_state) {
                 continue;
             }
             for transition in &mut draft.transitions {
-                for target in &mut transition.targets {
+                for target in &mut transition.ir.targets {
                     if *target == history {
                         *target = composite;
                     }
@@ -88,7 +93,6 @@ impl Histories {
     }
 }
 
-/// `[H]` stands in two bodies. `span`: the second one.
 fn twin_history(
     [first, second]: [&str; 2],
     deep: bool,

@@ -27,7 +27,7 @@ pub(super) fn composite_pseudo_state(id: &Spanned<String>, span: Span) -> Diagno
         .help("give one of them another name")
 }
 
-/// A pseudo-state that has only one way. `word`: what it is; `side`: `out of` or `to`.
+/// Reports a pseudo-state with one way. `word`: its kind; `side`: `out of` or `to`.
 pub(super) fn single_way(word: &str, id: &str, side: &str, span: Span) -> Diagnostic {
     let message = format!("only one way leads {side} the {word} `{id}`");
     Diagnostic::new(Code::SingleWay, span, message)

@@ -1,7 +1,7 @@
-//! The regions of a composite: what stands before, between and behind its `--`.
+//! The regions of a composite: the statements before, between and after its `--`.
 //!
-//! A composite with several regions is parallel, and each of them a compound state without a name of its own. A part in
-//! which no state stands is none; Mermaid draws an empty box for it.
+//! A composite with several regions is parallel, and each region is a compound state without a name. A part without a state
+//! is no region; Mermaid draws an empty box for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use crate::diag::Diags;
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::{Body, Declaration, Statement, StatementKind};
-use crate::front::words::composed;
-use crate::lower::draft::{Draft, DraftState, StateIndex};
+use crate::front::words::to_nfc;
+use crate::lower::draft::{Draft, DraftState, StateHandle};
 use crate::source::Span;
 
-/// What all bodies of a composite have together.
+/// The bodies of a composite, taken together.
 #[derive(Clone, Copy, Debug, Default)]
 struct Composite {
     has_states: bool,
@@ -24,13 +24,13 @@ struct Composite {
 #[derive(Debug, Default)]
 pub(super) struct Composites {
     by_id: BTreeMap<String, Composite>,
-    regions: BTreeMap<StateIndex, Vec<StateIndex>>,
+    regions: BTreeMap<StateHandle, Vec<StateHandle>>,
 }
 
-/// Statements of a body that stand in one scope.
+/// Statements of a body in one scope.
 pub(super) struct Part<'b> {
     pub(super) statements: &'b [Statement],
-    pub(super) scope: StateIndex,
+    pub(super) scope: StateHandle,
 }
 
 impl Composites {
@@ -44,7 +44,7 @@ impl Composites {
             }) = &statement.kind
             {
                 let regions = parts(inner).filter(|part| has_states(part)).count();
-                let id = composed(&id.value).into_owned();
+                let id = to_nfc(&id.value).into_owned();
                 let composite = self.by_id.entry(id).or_default();
                 composite.has_states |= has_states(&inner.statements);
                 composite.regions = composite.regions.max(regions);
@@ -53,22 +53,22 @@ impl Composites {
         }
     }
 
-    /// Whether a state of that id has a body, and whether one of its bodies has a state.
+    /// Returns whether a body of a composite has a state; `None` if the id has no body.
     pub(super) fn has_states(&self, id: &str) -> Option<bool> {
-        let composite = self.by_id.get(composed(id).as_ref());
+        let composite = self.by_id.get(to_nfc(id).as_ref());
         composite.map(|composite| composite.has_states)
     }
 
-    /// The parts of a composite's body, each with the scope in which it stands.
+    /// Returns the parts of a composite's body, each with its scope.
     pub(super) fn parts<'b>(
         &mut self,
         body: &'b Body,
-        state: StateIndex,
+        state: StateHandle,
         draft: &mut Draft,
         diags: &mut Diags,
     ) -> Vec<Part<'b>> {
-        report_empty(body, &draft.get(state).id, diags);
-        let id = draft.get(state).id.clone();
+        report_empty(body, &draft.get(state).ir.id, diags);
+        let id = draft.get(state).ir.id.clone();
         let count = self.by_id.get(&id).map_or(0, |found| found.regions);
         if count < 2 {
             let statements = parts(body);
@@ -86,7 +86,7 @@ impl Composites {
         for statements in parts(body) {
             let here = has_states(statements);
             while regions.len() <= position {
-                let span = place(statements).unwrap_or(draft.get(state).span);
+                let span = span_of_states(statements).unwrap_or(draft.get(state).ir.span);
                 regions.push(draft.add_region(state, regions.len() + 1, span));
             }
             let scope = regions.get(position).copied().unwrap_or(state);
@@ -97,13 +97,13 @@ impl Composites {
     }
 }
 
-/// The statements between the dividers of a body.
+/// Returns the statements between the dividers of a body.
 fn parts(body: &Body) -> impl Iterator<Item = &[Statement]> {
     let is_divider = |statement: &Statement| matches!(statement.kind, StatementKind::Divider);
     body.statements.split(is_divider)
 }
 
-/// Points at each divider beside a part without a state.
+/// Reports each divider next to a part without a state.
 fn report_empty(body: &Body, id: &str, diags: &mut Diags) {
     let dividers: Vec<Span> = body
         .statements
@@ -125,20 +125,20 @@ fn report_empty(body: &Body, id: &str, diags: &mut Diags) {
     }
 }
 
-/// From the first statement that says something of states to the last.
-fn place(statements: &[Statement]) -> Option<Span> {
-    let mut telling = statements.iter().filter(|statement| tells(statement));
-    let first = telling.next()?;
-    let last = telling.next_back().unwrap_or(first);
+/// Returns the span from the first statement about states to the last.
+fn span_of_states(statements: &[Statement]) -> Option<Span> {
+    let mut about_states = statements.iter().filter(|it| is_about_states(it));
+    let first = about_states.next()?;
+    let last = about_states.next_back().unwrap_or(first);
     Some(first.span.to(last.span))
 }
 
-/// Whether statements say anything of states.
+/// Returns whether a statement is about states.
 pub(super) fn has_states(statements: &[Statement]) -> bool {
-    statements.iter().any(tells)
+    statements.iter().any(is_about_states)
 }
 
-fn tells(statement: &Statement) -> bool {
+fn is_about_states(statement: &Statement) -> bool {
     !matches!(
         statement.kind,
         StatementKind::Divider
@@ -152,38 +152,37 @@ fn tells(statement: &Statement) -> bool {
 /// Reports transitions from one region to another of the same parallel state.
 pub(super) fn report_crossings(draft: &Draft, diags: &mut Diags) {
     let is_parallel = |state: &DraftState| state.kind == Some(Kind::Parallel);
-    // Where something is broken, a state may stand in another region than its author means.
+    // In a broken diagram, a state may be in another region than its author means.
     if diags.has_errors() || !draft.states.iter().any(is_parallel) {
         return;
     }
     for transition in &draft.transitions {
-        let sources: BTreeSet<StateIndex> = draft.ancestry(transition.source).collect();
-        for &target in &transition.targets {
+        let sources: BTreeSet<StateHandle> = draft.ancestry(transition.ir.source).collect();
+        for &target in &transition.ir.targets {
             let crossed = draft
                 .ancestry(target)
-                .find(|around| sources.contains(around))
-                .filter(|&around| draft.get(around).kind == Some(Kind::Parallel))
-                .filter(|&around| around != transition.source && around != target);
-            if let Some(around) = crossed {
-                let ids = [transition.source, target].map(|end| draft.get(end).id.as_str());
-                let id = &draft.get(around).id;
-                diags.push(crossing_regions(ids, id, transition.span));
+                .find(|ancestor| sources.contains(ancestor))
+                .filter(|&common| draft.get(common).kind == Some(Kind::Parallel))
+                .filter(|&common| common != transition.ir.source && common != target);
+            if let Some(parallel) = crossed {
+                let ids = [transition.ir.source, target].map(|end| draft.get(end).ir.id.as_str());
+                let id = &draft.get(parallel).ir.id;
+                diags.push(crossing_regions(ids, id, transition.ir.span));
             }
         }
     }
 }
 
-fn crossing_regions([source, target]: [&str; 2], around: &str, span: Span) -> Diagnostic {
-    let message = format!("this leads from one region of `{around}` into another");
+fn crossing_regions([source, target]: [&str; 2], parallel: &str, span: Span) -> Diagnostic {
+    let message = format!("this leads from one region of `{parallel}` into another");
     Diagnostic::new(Code::CrossingRegions, span, message)
         .label(format!("`{source}` and `{target}` are active side by side"))
         .note(format!(
-            "taking it leaves all regions of `{around}` and enters them anew, the others at their beginning"
+            "taking it leaves all regions of `{parallel}` and enters them anew, the others at their beginning"
         ))
         .help("let both regions wait for one event, or lead out of the whole state")
 }
 
-/// No state stands between a divider and the next one, or the brace. `first`: before the first divider.
 fn empty_region(id: &str, divider: Span, first: bool) -> Diagnostic {
     let side = if first { "before" } else { "behind" };
     let message = format!("no state stands {side} this `--` in `{id}`");

@@ -1,9 +1,9 @@
-//! Which body owns a state that a diagram mentions in several.
+//! Owners of states that a diagram mentions in several bodies.
 //!
-//! `state X {` places X where that body stands. Otherwise mentions in an inner body beat those in an enclosing one; between
+//! `state X {` declares X in the body around it. Otherwise mentions in an inner body beat those in an enclosing one; between
 //! unrelated bodies a declaration, a description, a source or the target of `[*] -->` beats a mere target; two such claims
 //! are an error; mere targets in several bodies belong to their nearest common ancestor. Mermaid lets the last body that
-//! mentions a state own it; where that differs, a warning says so.
+//! mentions a state own it; a warning reports where that differs.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use crate::diag::Diags;
 use crate::diag::{Code, Diagnostic};
 use crate::front::definition::ast::Kind;
 use crate::front::mermaid::ast::Stereotype;
-use crate::lower::draft::{Draft, ROOT, StateIndex};
+use crate::lower::draft::{Draft, ROOT, StateHandle};
 use crate::source::Span;
 
 /// One mention of a state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
-    /// The composite in whose body it stands; the root for the diagram itself.
-    pub(super) scope: StateIndex,
-    /// Whether it is more than the target of a transition.
+    /// The composite with the mention in its body; the root for the diagram itself.
+    pub(super) scope: StateHandle,
+    /// True if it is more than the target of a transition.
     pub(super) strong: bool,
-    /// Whether it is a `state X {` with a body, which settles it.
+    /// True for `state X {` with a body, which decides.
     pub(super) placed: bool,
     /// The mention.
     pub(super) span: Span,
@@ -30,17 +30,17 @@ pub(super) struct Claim {
 /// The mentions of every state, in the order of the text.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
-    by_state: BTreeMap<StateIndex, Vec<Claim>>,
+    by_state: BTreeMap<StateHandle, Vec<Claim>>,
 }
 
 impl Claims {
     /// Notes a mention.
-    pub(super) fn add(&mut self, state: StateIndex, claim: Claim) {
+    pub(super) fn add(&mut self, state: StateHandle, claim: Claim) {
         self.by_state.entry(state).or_default().push(claim);
     }
 
-    /// Notes that the mention just added is a body, which settles where the state stands.
-    pub(super) fn place(&mut self, state: StateIndex, scope: StateIndex, span: Span) {
+    /// Marks the last mention of a state as a body, which decides.
+    pub(super) fn mark_body(&mut self, state: StateHandle, scope: StateHandle, span: Span) {
         if let Some(claim) = self.by_state.get_mut(&state).and_then(|all| all.last_mut()) {
             *claim = Claim {
                 scope,
@@ -52,8 +52,8 @@ impl Claims {
     }
 
     /// Gives every mentioned state its parent.
-    pub(super) fn settle(&self, draft: &mut Draft, diags: &mut Diags) {
-        // Composites first: where a body lies decides which of the others are inner.
+    pub(super) fn set_parents(&self, draft: &mut Draft, diags: &mut Diags) {
+        // Composites first: their parents decide which of the other bodies are inner.
         let (placed, others): (Vec<_>, Vec<_>) = self
             .by_state
             .iter()
@@ -70,23 +70,23 @@ impl Claims {
                 }
                 None => settled.push((state, claims)),
             }
-            draft.get_mut(state).parent = first.scope;
+            draft.set_parent(state, first.scope);
         }
         break_cycles(draft);
         for (state, claims) in settled {
             report_drawn_elsewhere(draft, state, claims, diags);
         }
         for (&state, claims) in others {
-            let (owner, contested) = owner(draft, state, claims, diags);
-            draft.get_mut(state).parent = owner;
+            let (owner, contested) = resolve_owner(draft, state, claims, diags);
+            draft.set_parent(state, owner);
             if contested {
-                // Where it is drawn is no news about a state that two bodies claim.
+                // Mermaid's drawing is no news about a state that two bodies claim.
                 continue;
             }
             report_drawn_elsewhere(draft, state, claims, diags);
         }
         for (&state, claims) in &self.by_state {
-            let owner = draft.get(state).parent;
+            let owner = draft.parent(state);
             let mut own = claims.iter().filter(|claim| claim.scope == owner);
             if let Some(first) = own.next() {
                 draft.get_mut(state).first_statement = first.span;
@@ -96,32 +96,34 @@ impl Claims {
     }
 }
 
-/// Says so where Mermaid draws a state in another body than its owner: in the last one that mentions it, and be it by a
-/// transition that leads there. A composite between its own braces is another matter, told when it was read.
-fn report_drawn_elsewhere(draft: &Draft, state: StateIndex, claims: &[Claim], diags: &mut Diags) {
+/// Reports a state that Mermaid draws in another body than its owner.
+///
+/// That is the last body that mentions the state, even as a target. A composite inside its own braces is reported by the front
+/// end.
+fn report_drawn_elsewhere(draft: &Draft, state: StateHandle, claims: &[Claim], diags: &mut Diags) {
     let mut drawn = claims.iter().rev().filter(|claim| claim.scope != ROOT);
     if let Some(claim) = drawn.next()
-        && claim.scope != draft.get(state).parent
+        && claim.scope != draft.parent(state)
         && !draft.is_within(claim.scope, state)
     {
-        let owner = draft.get(state).parent;
+        let owner = draft.parent(state);
         diags.push(drawn_elsewhere(draft, state, owner, claim));
     }
 }
 
-/// The body that owns a state without a body of its own, and whether another one claims it as strongly.
-fn owner(
+/// Returns the body that owns a state without a body, and if another body claims it as strongly.
+fn resolve_owner(
     draft: &Draft,
-    state: StateIndex,
+    state: StateHandle,
     claims: &[Claim],
     diags: &mut Diags,
-) -> (StateIndex, bool) {
+) -> (StateHandle, bool) {
     let claims = strongest_by_scope(claims);
     if matches!(
         draft.get(state).pseudo,
         Some(Stereotype::Fork | Stereotype::Join)
     ) {
-        return (around_all(draft, &claims), true);
+        return (common_scope(draft, &claims), true);
     }
     let innermost: Vec<&Claim> = claims
         .iter()
@@ -148,24 +150,25 @@ fn owner(
         return (first.scope, false);
     };
     if strong.is_empty() {
-        let around = draft.ancestry(first.scope).find(|&scope| {
+        let common = draft.ancestry(first.scope).find(|&scope| {
             decisive
                 .iter()
                 .all(|claim| draft.is_within(claim.scope, scope))
         });
-        let around = around.unwrap_or(ROOT);
+        let common = common.unwrap_or(ROOT);
         // Between the regions of a parallel state there is no room for a state.
-        if draft.get(around).kind != Some(Kind::Parallel) {
-            return (around, false);
+        if draft.get(common).kind != Some(Kind::Parallel) {
+            return (common, false);
         }
     }
     diags.push(two_owners(draft, state, first, other));
     (first.scope, true)
 }
 
-/// The scope of a fork or a join that several bodies mention: around all of them, and not between regions, which it
-/// parts or brings together.
-fn around_all(draft: &Draft, claims: &[Claim]) -> StateIndex {
+/// Returns the scope of a fork or a join: it holds all mentions, and isn't a parallel state.
+///
+/// Between the regions of a parallel state there is no room for a state.
+fn common_scope(draft: &Draft, claims: &[Claim]) -> StateHandle {
     let Some(first) = claims.first() else {
         return ROOT;
     };
@@ -173,9 +176,9 @@ fn around_all(draft: &Draft, claims: &[Claim]) -> StateIndex {
         let mut others = claims.iter().filter(|other| other.scope != claim.scope);
         !others.any(|other| draft.is_within(other.scope, claim.scope))
     });
-    let innermost: Vec<StateIndex> = innermost.map(|claim| claim.scope).collect();
+    let innermost: Vec<StateHandle> = innermost.map(|claim| claim.scope).collect();
     let from = innermost.first().copied().unwrap_or(first.scope);
-    let holds_all = |scope: &StateIndex| {
+    let holds_all = |scope: &StateHandle| {
         draft.get(*scope).kind != Some(Kind::Parallel)
             && innermost
                 .iter()
@@ -184,10 +187,10 @@ fn around_all(draft: &Draft, claims: &[Claim]) -> StateIndex {
     draft.ancestry(from).find(holds_all).unwrap_or(ROOT)
 }
 
-/// One claim for each scope, in the order of the text: the first strong one, else the first.
+/// Returns one claim for each scope, in the order of the text: the first strong one, else the first.
 fn strongest_by_scope(claims: &[Claim]) -> Vec<Claim> {
     let mut found: Vec<Claim> = Vec::new();
-    let mut at: BTreeMap<StateIndex, usize> = BTreeMap::new();
+    let mut at: BTreeMap<StateHandle, usize> = BTreeMap::new();
     for &claim in claims {
         match at.get(&claim.scope).and_then(|&index| found.get_mut(index)) {
             Some(earlier) if claim.strong && !earlier.strong => *earlier = claim,
@@ -201,15 +204,15 @@ fn strongest_by_scope(claims: &[Claim]) -> Vec<Claim> {
     found
 }
 
-/// Bodies that contain each other (`state A {` inside `state B {` inside another `state A {`) are cut at the root.
+/// Moves a composite that contains itself (`state A {` in `state B {` in `state A {`) to the root.
 fn break_cycles(draft: &mut Draft) {
-    for state in 1..draft.states.len() {
+    for state in draft.named_states() {
         let limit = draft.states.len() + 1;
         let mut at = state;
         for _ in 0..limit {
-            at = draft.get(at).parent;
+            at = draft.parent(at);
             if at == state {
-                draft.get_mut(state).parent = ROOT;
+                draft.set_parent(state, ROOT);
                 break;
             }
             if at == ROOT {
@@ -219,9 +222,9 @@ fn break_cycles(draft: &mut Draft) {
     }
 }
 
-fn two_owners(draft: &Draft, state: StateIndex, first: &Claim, other: &Claim) -> Diagnostic {
-    let id = &draft.get(state).id;
-    let (one, two) = (draft.place_name(first.scope), draft.place_name(other.scope));
+fn two_owners(draft: &Draft, state: StateHandle, first: &Claim, other: &Claim) -> Diagnostic {
+    let id = &draft.get(state).ir.id;
+    let (one, two) = (draft.scope_name(first.scope), draft.scope_name(other.scope));
     Diagnostic::new(
         Code::TwoOwners,
         other.span,
@@ -236,16 +239,16 @@ fn two_owners(draft: &Draft, state: StateIndex, first: &Claim, other: &Claim) ->
 
 fn drawn_elsewhere(
     draft: &Draft,
-    state: StateIndex,
-    owner: StateIndex,
+    state: StateHandle,
+    owner: StateHandle,
     drawn: &Claim,
 ) -> Diagnostic {
-    let id = &draft.get(state).id;
-    let owner = match owner {
-        ROOT => "outside of it".to_owned(),
-        owner => format!("to {}", draft.place_name(owner)),
+    let id = &draft.get(state).ir.id;
+    let owner = match owner == ROOT {
+        true => "outside of it".to_owned(),
+        false => format!("to {}", draft.scope_name(owner)),
     };
-    let drawn_in = draft.place_name(drawn.scope);
+    let drawn_in = draft.scope_name(drawn.scope);
     let message = format!("`{id}` is drawn inside {drawn_in}, but belongs {owner}");
     Diagnostic::new(Code::DrawnElsewhere, drawn.span, message)
         .label("mentioned last here")

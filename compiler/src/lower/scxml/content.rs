@@ -7,7 +7,7 @@ use crate::arena::{Arena, Handle};
 use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::front::scxml::ast::{Branch, Content, ContentKind};
 use crate::front::scxml::messages;
-use crate::front::words::{composed, slug};
+use crate::front::words::{slug, to_nfc};
 use crate::ir::{
     Action, ActionKind, Assign, Constant, Event, Expression, ExpressionKind, Field, Guard, Meta,
     State, Timer, UnaryOperator,
@@ -356,7 +356,7 @@ pub(super) fn name_of(
     if action.kind == ActionKind::Host {
         return name;
     }
-    composed(&name.replace(['.', '-', ' '], "_")).into_owned()
+    to_nfc(&name.replace(['.', '-', ' '], "_")).into_owned()
 }
 
 /// No `<send>` has the id that is cancelled. SCXML allows it, and it does nothing.

@@ -1,15 +1,16 @@
-//! Has assignments to integers checked where nothing else keeps them within their bounds.
+//! Bounds of integers, bounded_value where an assignment could leave them.
 //!
-//! A field that is declared as an integer stays one, between the `minimum` and the `maximum` of its schema: an assignment
-//! of anything else has no value, on every engine. So generated Rust can size it. What needs no check gets none.
+//! A field declared as an integer stays one, between `minimum` and `maximum` of its schema: an assignment of anything else
+//! has no value, on every engine. So generated Rust can size the field. An assignment that can't leave the bounds gets no
+//! check.
 
 use crate::ir::{
     ActionKind, Assign, BinaryOperator, Constant, Expression, ExpressionKind, Machine,
 };
 use crate::pass::shape::{Layout, Range, Shape};
 
-/// Puts checks around what is assigned.
-pub(super) fn settle(machine: &mut Machine) {
+/// Wraps assigned values in the checks that they need.
+pub(super) fn check_bounds(machine: &mut Machine) {
     let Some(layout) = Layout::declared(machine) else {
         return;
     };
@@ -20,13 +21,13 @@ pub(super) fn settle(machine: &mut Machine) {
         };
         let assigns = assigns
             .iter()
-            .map(|assign| bounded(machine, &layout, assign));
+            .map(|assign| bounded_assignment(machine, &layout, assign));
         let assigns = assigns.collect();
         machine.actions.at_mut(action).kind = ActionKind::Assign(assigns);
     }
 }
 
-fn bounded(machine: &Machine, layout: &Layout, assign: &Assign) -> Assign {
+fn bounded_assignment(machine: &Machine, layout: &Layout, assign: &Assign) -> Assign {
     let field = layout.shape(&machine.fields.at(assign.field).path);
     let value = layout.value(machine, &assign.value);
     let (field, found) = match (field, value) {
@@ -41,15 +42,15 @@ fn bounded(machine: &Machine, layout: &Layout, assign: &Assign) -> Assign {
     let Range { least, most } = field;
     let mut assign = assign.clone();
     if found.is_none_or(|found| found.least < least) {
-        assign.value = checked(assign.value, BinaryOperator::AtLeast, least);
+        assign.value = bounded_value(assign.value, BinaryOperator::AtLeast, least);
     }
     if found.is_none_or(|found| found.most > most) {
-        assign.value = checked(assign.value, BinaryOperator::AtMost, most);
+        assign.value = bounded_value(assign.value, BinaryOperator::AtMost, most);
     }
     assign
 }
 
-fn checked(value: Expression, operator: BinaryOperator, bound: i128) -> Expression {
+fn bounded_value(value: Expression, operator: BinaryOperator, bound: i128) -> Expression {
     let span = value.span;
     let bound = Expression {
         span,

@@ -1,4 +1,4 @@
-//! Whether the parts of an expression fit together: CEL's rules for its operators.
+//! Type checks of expressions, by CEL's rules for its operators.
 
 use std::collections::BTreeSet;
 
@@ -16,15 +16,15 @@ use crate::lower::expression::{
 };
 use crate::source::{Sources, Span, Spanned};
 
-/// Walks over expressions, and reports what doesn't fit.
+/// A walk over expressions that reports parts which don't fit together.
 pub(super) struct Check<'m> {
     pub(super) machine: &'m Machine,
     pub(super) sources: &'m Sources,
-    /// The events whose data is `event`; `None` where it may be any.
+    /// The events whose data is `event`; `None` where it may be any event.
     pub(super) events: Option<Vec<Handle<Event>>>,
-    pub(super) findings: Diags,
-    /// A declared guard is written out wherever it is used, and told once.
-    told: BTreeSet<(Span, Code)>,
+    pub(super) diags: Diags,
+    /// The places reported: a declared guard is written out wherever it is used, and reported once.
+    reported: BTreeSet<(Span, Code)>,
 }
 
 impl<'m> Check<'m> {
@@ -33,18 +33,19 @@ impl<'m> Check<'m> {
             machine,
             sources,
             events: None,
-            findings: Diags::new(),
-            told: BTreeSet::new(),
+            diags: Diags::new(),
+            reported: BTreeSet::new(),
         }
     }
 
-    pub(super) fn tell(&mut self, finding: Diagnostic) {
-        if self.told.insert((finding.primary.span, finding.code)) {
-            self.findings.push(finding);
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        let place = (diagnostic.primary.span, diagnostic.code);
+        if self.reported.insert(place) {
+            self.diags.push(diagnostic);
         }
     }
 
-    /// Checks an expression and its parts; gives what it is.
+    /// Checks an expression and its parts, and returns its type.
     pub(super) fn expression(&mut self, expression: &Expression) -> Type {
         let span = expression.span;
         match &expression.kind {
@@ -52,7 +53,7 @@ impl<'m> Check<'m> {
             ExpressionKind::Field(field) | ExpressionKind::Has(field) => {
                 let field = self.machine.fields.at(*field);
                 if let Some(path) = field.path.strip_prefix("event.") {
-                    self.known_data(path, span);
+                    self.event_field(path, span);
                 }
                 match expression.kind {
                     ExpressionKind::Has(_) => Type::Bool,
@@ -71,18 +72,18 @@ impl<'m> Check<'m> {
             }
             ExpressionKind::Among(inner, constants) => {
                 let found = self.expression(inner);
-                // A list may hold more than can be met, as long as one of its values can.
+                // A list may hold values that are never met, as long as one can be.
                 let can_meet = |constant| comparable(&found, &of_constant(constant));
                 if let Some(first) = constants
                     .first()
                     .filter(|_| !constants.iter().any(can_meet))
                 {
                     let (wanted, item) = (words(&found), words(&of_constant(first)));
-                    let finding = mistyped_item(span, inner.span, &wanted, &item);
-                    self.tell(finding);
+                    let diagnostic = mistyped_item(span, inner.span, &wanted, &item);
+                    self.report(diagnostic);
                 } else {
                     for constant in constants {
-                        self.listed(inner, constant, span);
+                        self.list_item(inner, constant, span);
                     }
                 }
                 Type::Bool
@@ -94,8 +95,8 @@ impl<'m> Check<'m> {
         for part in parts {
             let found = self.expression(part);
             if !may_be(&found, &Type::Bool) {
-                let finding = mistyped_operand(part.span, sign, "a truth value", &words(&found));
-                self.tell(finding);
+                let diagnostic = mistyped_operand(part.span, sign, "a truth value", &words(&found));
+                self.report(diagnostic);
             }
         }
         Type::Bool
@@ -103,7 +104,7 @@ impl<'m> Check<'m> {
 
     fn unary(&mut self, operator: UnaryOperator, inner: &Expression) -> Type {
         let found = self.expression(inner);
-        let (fits, wanted, gives) = match operator {
+        let (fits, wanted, result) = match operator {
             UnaryOperator::Size => (
                 matches!(
                     plain(&found),
@@ -120,11 +121,11 @@ impl<'m> Check<'m> {
         };
         if !fits {
             let sign = operator.name();
-            let finding = mistyped_operand(inner.span, sign, wanted, &words(&found));
-            self.tell(finding);
+            let diagnostic = mistyped_operand(inner.span, sign, wanted, &words(&found));
+            self.report(diagnostic);
             return Type::Unknown;
         }
-        gives
+        result
     }
 
     fn binary(
@@ -136,7 +137,7 @@ impl<'m> Check<'m> {
     ) -> Type {
         use BinaryOperator as Op;
         let [left, right] = [plain(&kinds[0]).clone(), plain(&kinds[1]).clone()];
-        let (fits, gives) = match operator {
+        let (fits, result) = match operator {
             Op::Equal | Op::NotEqual => (comparable(&kinds[0], &kinds[1]), Type::Bool),
             Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => {
                 (ordered(&left, &right), Type::Bool)
@@ -157,35 +158,35 @@ impl<'m> Check<'m> {
                 (operands[0].span, words(&kinds[0])),
                 (operands[1].span, words(&kinds[1])),
             ];
-            let finding = mistyped_operands(span, operator, &one, &two);
-            self.tell(finding);
+            let diagnostic = mistyped_operands(span, operator, &one, &two);
+            self.report(diagnostic);
         } else {
-            self.compared(operator, operands);
+            self.compared_values(operator, operands);
         }
         let is_zero = matches!(
             &operands[1].kind,
             ExpressionKind::Constant(Constant::Int(0))
         ) || matches!(&operands[1].kind, ExpressionKind::Constant(Constant::Float(zero)) if *zero == 0.0);
         if is_zero && matches!(operator, Op::Divide | Op::Remainder) {
-            self.tell(division_by_zero(operator.name(), operands[1].span));
+            self.report(division_by_zero(operator.name(), operands[1].span));
         }
-        gives
+        result
     }
 
-    /// Checks what an action assigns.
+    /// Checks an assignment of an action.
     pub(super) fn assign(&mut self, assign: &Assign) {
         let found = self.expression(&assign.value);
         let field = self.machine.fields.at(assign.field);
         if !assignable(&field.kind, &found) {
-            let finding = assignment_of_another_type(
+            let diagnostic = assignment_of_another_type(
                 &field.path,
                 &words(&field.kind),
                 &words(&found),
                 assign.value.span,
             );
-            self.tell(finding);
+            self.report(diagnostic);
         } else {
-            self.assigned(assign);
+            self.assigned_value(assign);
         }
     }
 
@@ -193,17 +194,17 @@ impl<'m> Check<'m> {
     pub(super) fn comparison(&mut self, comparison: &Comparison) {
         let field = self.machine.fields.at(comparison.field);
         let kind = plain(&field.kind);
-        // A list may hold more than the field does, as long as one of its values can be met.
+        // A list may hold values that the field never has, as long as one can be met.
         let is_list = comparison.operator == Operator::In;
         let can_meet =
             |constant: &Spanned<Constant>| comparable(&field.kind, &of_constant(&constant.value));
-        self.among_values(comparison);
+        self.comparison_values(comparison);
         if is_list && comparison.constants.iter().any(can_meet) {
             return;
         }
         for constant in &comparison.constants {
             let found = of_constant(&constant.value);
-            // A constant that the operator itself has no use for was reported where it was read.
+            // The front end has reported constants that the operator has no use for.
             let fits = match comparison.operator {
                 Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte => {
                     may_be(kind, &Type::Number) || !is_number(&found)
@@ -212,26 +213,26 @@ impl<'m> Check<'m> {
                 _ => comparable(&field.kind, &found),
             };
             if !fits {
-                let finding = mistyped_comparison(
+                let diagnostic = mistyped_comparison(
                     &field.path,
                     &words(&field.kind),
                     comparison.operator.name(),
                     &words(&found),
                     constant.span,
                 );
-                self.tell(finding);
+                self.report(diagnostic);
             }
         }
     }
 }
 
-/// Whether values of two types have an order: two numbers, or two texts.
+/// Returns whether values of two types have an order: two numbers, or two texts.
 fn ordered(one: &Type, two: &Type) -> bool {
     let has_order = |kind: &Type| *kind == Type::Unknown || *kind == Type::Text || is_number(kind);
     has_order(one) && has_order(two) && comparable(one, two)
 }
 
-/// Whether the first may be a list or an object in which the second is.
+/// Returns whether the first may be a list or an object that holds the second.
 fn may_hold(list: &Type, item: &Type) -> bool {
     match list {
         Type::Unknown => true,
@@ -241,18 +242,20 @@ fn may_hold(list: &Type, item: &Type) -> bool {
     }
 }
 
-/// Whether values of two types can be computed with, and what comes out. Numbers are of one kind, as in CEL.
+/// Returns whether an operator computes with values of two types, and the type of the result.
+///
+/// Both numbers are of one kind, as in CEL.
 fn arithmetic(operator: BinaryOperator, one: &Type, two: &Type) -> (bool, Type) {
     let is_sum = operator == BinaryOperator::Add;
     let can =
         |kind: &Type| *kind == Type::Unknown || is_number(kind) || (is_sum && *kind == Type::Text);
     let fits = can(one) && can(two) && may_be(one, two);
-    let gives = match (one, two) {
+    let result = match (one, two) {
         (Type::Unknown, Type::Unknown) if is_sum => Type::Unknown,
         (Type::Unknown, Type::Unknown) => Type::Number,
         (Type::Unknown | Type::Number, known) | (known, _) => known.clone(),
     };
-    (fits, if fits { gives } else { Type::Unknown })
+    (fits, if fits { result } else { Type::Unknown })
 }
 
 fn division_by_zero(sign: &str, span: Span) -> Diagnostic {

@@ -1,6 +1,6 @@
-//! What the use of a field tells of it, where nothing is declared: `x < 3` makes a number of `x`, `!x` a truth value.
+//! Types of undeclared fields, inferred from their use.
 //!
-//! Uses that disagree tell nothing.
+//! `x < 3` makes `x` a number, `!x` makes it a truth value. Uses that disagree infer nothing.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use crate::ir::{
 use crate::lower::draft::Comparison;
 use crate::lower::fields::join;
 
-/// Most rounds over all expressions. Unit: rounds. Why: `a == b`, `b == c` takes a round each; people don't chain more.
+/// Most rounds over all expressions. Unit: rounds. Why: `a == b`, `b == c` take one each.
 const MAX_ROUNDS: usize = 4;
 
-/// Gives fields that aren't declared the types that their use tells.
+/// Gives undeclared fields the types that their uses imply.
 pub(super) fn infer(machine: &mut Machine, declared: &[bool], comparisons: &[Comparison]) {
     if declared.iter().all(|declared| *declared) {
         return;
@@ -24,18 +24,17 @@ pub(super) fn infer(machine: &mut Machine, declared: &[bool], comparisons: &[Com
     for _ in 0..MAX_ROUNDS {
         let mut uses = Uses {
             machine,
-            told: vec![None; declared.len()],
+            found: vec![None; declared.len()],
         };
         uses.gather(comparisons);
-        let told = uses.told;
+        let found = uses.found;
         let mut changed = false;
-        for (index, told) in told.into_iter().enumerate() {
+        for (index, kind) in found.into_iter().enumerate() {
             let field = Handle::at(index);
             let is_open = declared.get(index) == Some(&false);
-            if let Some(told) =
-                told.filter(|told| is_open && machine.fields.at(field).kind != *told)
-            {
-                machine.fields.at_mut(field).kind = told;
+            let kind = kind.filter(|kind| is_open && machine.fields.at(field).kind != *kind);
+            if let Some(kind) = kind {
+                machine.fields.at_mut(field).kind = kind;
                 changed = true;
             }
         }
@@ -47,8 +46,8 @@ pub(super) fn infer(machine: &mut Machine, declared: &[bool], comparisons: &[Com
 
 struct Uses<'m> {
     machine: &'m Machine,
-    /// What was told of each field; [`Type::Unknown`] where uses disagree.
-    told: Vec<Option<Type>>,
+    /// The type of each field, so far; [`Type::Unknown`] where uses disagree.
+    found: Vec<Option<Type>>,
 }
 
 impl Uses<'_> {
@@ -63,7 +62,7 @@ impl Uses<'_> {
                 ActionKind::Assign(assigns) => {
                     for assign in assigns {
                         let found = self.kind(&assign.value);
-                        self.tell(assign.field, found);
+                        self.note(assign.field, found);
                         let wanted = self.machine.fields.at(assign.field).kind.clone();
                         self.expression(&assign.value, &wanted);
                     }
@@ -75,25 +74,25 @@ impl Uses<'_> {
         for comparison in comparisons {
             let constants = comparison.constants.iter();
             let kinds = constants.map(|constant| loose(&of_constant(&constant.value)));
-            let told = match comparison.operator {
+            let kind = match comparison.operator {
                 Operator::Contains => Type::Text,
                 Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte => Type::Number,
                 _ => kinds.reduce(join).unwrap_or_default(),
             };
-            self.tell(comparison.field, told);
+            self.note(comparison.field, kind);
         }
     }
 
-    fn tell(&mut self, field: Handle<Field>, kind: Type) {
+    fn note(&mut self, field: Handle<Field>, kind: Type) {
         if *plain(&kind) == Type::Unknown {
             return;
         }
-        if let Some(slot) = self.told.get_mut(field.index()) {
+        if let Some(slot) = self.found.get_mut(field.index()) {
             *slot = Some(match slot.take() {
                 None => kind,
-                // Once uses disagree, no further one settles it.
+                // Once uses disagree, no further one decides.
                 Some(Type::Unknown) => Type::Unknown,
-                Some(told) => narrow(told, kind),
+                Some(known) => narrow(known, kind),
             });
         }
     }
@@ -109,10 +108,10 @@ impl Uses<'_> {
         }
     }
 
-    /// Notes what an expression tells that is wanted to be of a type.
+    /// Notes what an expression implies that is expected to be of a type.
     fn expression(&mut self, expression: &Expression, wanted: &Type) {
         match &expression.kind {
-            ExpressionKind::Field(field) => self.tell(*field, wanted.clone()),
+            ExpressionKind::Field(field) => self.note(*field, wanted.clone()),
             ExpressionKind::Not(inner) => self.expression(inner, &Type::Bool),
             ExpressionKind::And(parts) | ExpressionKind::Or(parts) => {
                 for part in parts {
@@ -126,7 +125,7 @@ impl Uses<'_> {
             ExpressionKind::Binary(operator, operands) => {
                 let [left, right] = operands.as_ref();
                 let (one, two) = (self.kind(left), self.kind(right));
-                let (for_left, for_right) = wants(*operator, &one, &two, wanted);
+                let (for_left, for_right) = operand_types(*operator, &one, &two, wanted);
                 self.expression(left, &for_left);
                 self.expression(right, &for_right);
             }
@@ -134,8 +133,8 @@ impl Uses<'_> {
                 let kinds = constants
                     .iter()
                     .map(|constant| loose(&of_constant(constant)));
-                let told = kinds.reduce(join).unwrap_or_default();
-                self.expression(inner, &told);
+                let kind = kinds.reduce(join).unwrap_or_default();
+                self.expression(inner, &kind);
             }
             ExpressionKind::Constant(_)
             | ExpressionKind::Has(_)
@@ -144,7 +143,7 @@ impl Uses<'_> {
         }
     }
 
-    /// What an expression is, as far as it is known so far.
+    /// Returns the type of an expression, as far as it is known so far.
     fn kind(&self, expression: &Expression) -> Type {
         use BinaryOperator as Op;
         match &expression.kind {
@@ -166,8 +165,8 @@ impl Uses<'_> {
     }
 }
 
-/// What an operator tells of its operands, given what they are and what is wanted of it.
-fn wants(operator: BinaryOperator, one: &Type, two: &Type, wanted: &Type) -> (Type, Type) {
+/// Returns the types that an operator expects, given those of its operands and of the result.
+fn operand_types(operator: BinaryOperator, one: &Type, two: &Type, wanted: &Type) -> (Type, Type) {
     use BinaryOperator as Op;
     match operator {
         Op::StartsWith | Op::EndsWith | Op::Contains => (Type::Text, Type::Text),
@@ -193,7 +192,7 @@ fn wants(operator: BinaryOperator, one: &Type, two: &Type, wanted: &Type) -> (Ty
     }
 }
 
-/// What compares with a value: with a number any number.
+/// Returns the type that compares with a value: any number with a number.
 fn loose(kind: &Type) -> Type {
     match plain(kind) {
         kind if is_number(kind) => Type::Number,
@@ -201,7 +200,7 @@ fn loose(kind: &Type) -> Type {
     }
 }
 
-/// What holds where both are told: an integer is a number, and is told more exactly.
+/// Returns the type that two uses agree on: an integer and a number on an integer.
 fn narrow(one: Type, two: Type) -> Type {
     match (one, two) {
         (Type::Number, exact) | (exact, Type::Number) if is_number(&exact) => exact,

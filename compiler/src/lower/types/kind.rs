@@ -1,8 +1,8 @@
-//! Which types fit together, and their names in messages.
+//! Types: which of them fit together, and their names in messages.
 
 use crate::ir::{Constant, Type};
 
-/// A type without its `null`.
+/// Returns a type without its `null`.
 pub(super) fn plain(kind: &Type) -> &Type {
     match kind {
         Type::Nullable(inner) => inner,
@@ -14,7 +14,7 @@ pub(super) fn is_number(kind: &Type) -> bool {
     matches!(kind, Type::Int | Type::Float | Type::Number)
 }
 
-/// Whether a value of the first type may be one of the second.
+/// Returns whether a value of the first type may be one of the second.
 pub(super) fn may_be(found: &Type, wanted: &Type) -> bool {
     match (plain(found), plain(wanted)) {
         (Type::Unknown, _) | (_, Type::Unknown) => true,
@@ -25,7 +25,7 @@ pub(super) fn may_be(found: &Type, wanted: &Type) -> bool {
     }
 }
 
-/// Whether two values may be equal. Everything may be compared with `null`.
+/// Returns whether values of two types may be equal. Everything may be compared with `null`.
 pub(super) fn comparable(one: &Type, two: &Type) -> bool {
     let is_null = |kind: &Type| matches!(kind, Type::Nullable(inner) if **inner == Type::Unknown);
     let (plain_one, plain_two) = (plain(one), plain(two));
@@ -35,12 +35,12 @@ pub(super) fn comparable(one: &Type, two: &Type) -> bool {
         || (is_number(plain_one) && is_number(plain_two))
 }
 
-/// Whether a field of one type may be assigned a value of another.
+/// Returns whether a field of one type may be assigned a value of another.
 pub(in crate::lower) fn assignable(field: &Type, value: &Type) -> bool {
     match (field, value) {
         (Type::Unknown, _) | (_, Type::Unknown) => true,
         (Type::Nullable(_), Type::Nullable(inner)) if **inner == Type::Unknown => true,
-        // Only `null` itself is refused; what may be null may as well be a value.
+        // Only `null` itself is refused: a nullable value may as well not be null.
         (_, Type::Nullable(inner)) if **inner == Type::Unknown => false,
         (field, value) => may_be(value, field),
     }
@@ -56,7 +56,7 @@ pub(super) fn of_constant(constant: &Constant) -> Type {
     }
 }
 
-/// A type in words.
+/// Returns a type in words.
 pub(in crate::lower) fn words(kind: &Type) -> String {
     let word = match kind {
         Type::Unknown => "a value",

@@ -1,7 +1,8 @@
-//! Values that a field may have where its schema lists them: `enum`, `const`.
+//! Checks of values against the lists in a schema: `enum`, `const`.
 //!
-//! Of a field into which an event's data is merged, the values of that data count, too. Where anything that may reach a
-//! field isn't listed, nothing is said. Listed texts and numbers alone are compared; `null` may always be asked for.
+//! For a field into which an event's data is merged, the values of that data count, too. Where the values that may reach a
+//! field aren't all listed, nothing is reported. Only texts, truth values and integers are compared; `null` may always be
+//! asked for.
 
 use serde_json::Value;
 
@@ -17,8 +18,8 @@ use crate::lower::draft::Comparison;
 use crate::source::Span;
 
 impl Check<'_> {
-    /// Two values that are compared: a field with a constant, or a constant with the items of a field.
-    pub(super) fn compared(&mut self, operator: BinaryOperator, operands: [&Expression; 2]) {
+    /// Checks two compared values: a field and a constant, or a constant and the items of a field.
+    pub(super) fn compared_values(&mut self, operator: BinaryOperator, operands: [&Expression; 2]) {
         use BinaryOperator as Op;
         let [left, right] = operands;
         match (&left.kind, operator, &right.kind) {
@@ -26,28 +27,28 @@ impl Check<'_> {
                 ExpressionKind::Field(field),
                 Op::Equal | Op::NotEqual,
                 ExpressionKind::Constant(constant),
-            ) => self.one(*field, false, constant, right.span),
+            ) => self.constant(*field, false, constant, right.span),
             (
                 ExpressionKind::Constant(constant),
                 Op::Equal | Op::NotEqual,
                 ExpressionKind::Field(field),
-            ) => self.one(*field, false, constant, left.span),
+            ) => self.constant(*field, false, constant, left.span),
             (ExpressionKind::Constant(constant), Op::In, ExpressionKind::Field(field)) => {
-                self.one(*field, true, constant, left.span);
+                self.constant(*field, true, constant, left.span);
             }
             _ => {}
         }
     }
 
-    /// A value in the list behind `in`.
-    pub(super) fn listed(&mut self, value: &Expression, constant: &Constant, list: Span) {
+    /// Checks a value in the list after `in`.
+    pub(super) fn list_item(&mut self, value: &Expression, constant: &Constant, list: Span) {
         if let ExpressionKind::Field(field) = value.kind {
-            self.one(field, false, constant, list);
+            self.constant(field, false, constant, list);
         }
     }
 
-    /// A comparison `{field, op, value}`.
-    pub(super) fn among_values(&mut self, comparison: &Comparison) {
+    /// Checks the constants of a comparison `{field, op, value}`.
+    pub(super) fn comparison_values(&mut self, comparison: &Comparison) {
         if !matches!(
             comparison.operator,
             Operator::Eq | Operator::Neq | Operator::In
@@ -56,48 +57,50 @@ impl Check<'_> {
         }
         let kind = &self.machine.fields.at(comparison.field).kind;
         for constant in &comparison.constants {
-            // What can't be compared at all is told as that.
+            // Constants of another type are reported as such.
             if comparable(kind, &of_constant(&constant.value)) {
-                self.one(comparison.field, false, &constant.value, constant.span);
+                self.constant(comparison.field, false, &constant.value, constant.span);
             }
         }
     }
 
-    /// A value that an action assigns.
-    pub(super) fn assigned(&mut self, assign: &Assign) {
+    /// Checks a constant that an action assigns.
+    pub(super) fn assigned_value(&mut self, assign: &Assign) {
         let ExpressionKind::Constant(constant) = &assign.value.kind else {
             return;
         };
         let field = self.machine.fields.at(assign.field);
         let values = schema(self.machine)
             .and_then(|schema| property(schema, &field.path))
-            .and_then(listed);
-        if let Some((value, values)) = values.and_then(|values| foreign(constant, &values)) {
+            .and_then(listed_values);
+        if let Some((value, values)) =
+            values.and_then(|values| foreign_value_and_list(constant, &values))
+        {
             let span = assign.value.span;
-            let place = self.place(&value, span);
-            let finding = foreign_assignment(&field.path, &value, &values, span, place);
-            self.tell(finding);
+            let place = self.quoted_span(&value, span);
+            let diagnostic = foreign_assignment(&field.path, &value, &values, span, place);
+            self.report(diagnostic);
         }
     }
 
-    fn one(&mut self, field: Handle<Field>, of_items: bool, constant: &Constant, span: Span) {
+    fn constant(&mut self, field: Handle<Field>, of_items: bool, constant: &Constant, span: Span) {
         let path = &self.machine.fields.at(field).path;
         let Some((value, values)) = self
-            .values(path, of_items)
-            .and_then(|values| foreign(constant, &values))
+            .field_values(path, of_items)
+            .and_then(|values| foreign_value_and_list(constant, &values))
         else {
             return;
         };
-        let place = self.place(&value, span);
-        let finding = foreign_comparison(path, of_items, &value, &values, span, place);
-        self.tell(finding);
+        let place = self.quoted_span(&value, span);
+        let diagnostic = foreign_comparison(path, of_items, &value, &values, span, place);
+        self.report(diagnostic);
     }
 
-    /// All that the field, or an item of it, may be.
-    fn values(&self, path: &str, of_items: bool) -> Option<Vec<Value>> {
+    /// Returns all values that the field, or an item of it, may have.
+    fn field_values(&self, path: &str, of_items: bool) -> Option<Vec<Value>> {
         let read = |schema| {
             let found = property(schema, path.strip_prefix("event.").unwrap_or(path))?;
-            listed(if of_items { found.get("items")? } else { found })
+            listed_values(if of_items { found.get("items")? } else { found })
         };
         if path.starts_with("event.") {
             let all = self.machine.events.iter();
@@ -126,9 +129,9 @@ impl Check<'_> {
         Some(values)
     }
 
-    /// The place of a text between its quotes, if it stands there once.
-    fn place(&self, text: &str, around: Span) -> Option<Span> {
-        let source = self.sources.text(around);
+    /// Returns the span of a text between its quotes, if the source has it once.
+    fn quoted_span(&self, text: &str, whole: Span) -> Option<Span> {
+        let source = self.sources.text(whole);
         let is_quote = |c: char| matches!(c, '"' | '\'' | '\\');
         let mut found = source.match_indices(text).filter(|(at, _)| {
             let before = source
@@ -143,12 +146,12 @@ impl Check<'_> {
         if found.next().is_some() || text.is_empty() {
             return None;
         }
-        let start = around.start.checked_add(u32::try_from(at).ok()?)?;
+        let start = whole.start.checked_add(u32::try_from(at).ok()?)?;
         let end = start.checked_add(u32::try_from(text.len()).ok()?)?;
         Some(Span {
             start,
             end,
-            ..around
+            ..whole
         })
     }
 }
@@ -162,28 +165,28 @@ fn property<'s>(schema: &'s Value, path: &str) -> Option<&'s Value> {
         .try_fold(schema, |schema, name| schema.get("properties")?.get(name))
 }
 
-/// The values that a schema lists.
-fn listed(schema: &Value) -> Option<Vec<Value>> {
+/// Returns the values that a schema lists.
+fn listed_values(schema: &Value) -> Option<Vec<Value>> {
     if let Some(constant) = schema.get("const") {
         return Some(vec![constant.clone()]);
     }
     schema.get("enum")?.as_array().cloned()
 }
 
-/// The constant and all values as texts, unless it is one of them.
-fn foreign(constant: &Constant, values: &[Value]) -> Option<(String, Vec<String>)> {
+/// Returns the constant and all values as texts, unless it is one of them.
+fn foreign_value_and_list(constant: &Constant, values: &[Value]) -> Option<(String, Vec<String>)> {
     let is_same = |value: &Value| match (constant, value) {
         (Constant::Text(text), Value::String(value)) => text == value,
         (Constant::Bool(one), Value::Bool(two)) => one == two,
         (Constant::Int(int), Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
             (Some(value), _) => *int == i128::from(value),
             (None, Some(value)) => *int == i128::from(value),
-            // A float may be an integer; the engines know.
+            // A float may be an integer; only the engines know.
             (None, None) => true,
         },
         _ => false,
     };
-    let shown = match constant {
+    let text = match constant {
         Constant::Text(text) => text.clone(),
         Constant::Bool(value) => value.to_string(),
         Constant::Int(value) => value.to_string(),
@@ -197,17 +200,18 @@ fn foreign(constant: &Constant, values: &[Value]) -> Option<(String, Vec<String>
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned)
     };
-    Some((shown, values.iter().map(plain).collect()))
+    Some((text, values.iter().map(plain).collect()))
 }
 
 /// Most values that a message lists. Unit: values. Why: more than these are looked up in the schema.
 const MOST_LISTED: usize = 8;
 
-/// Shortest value that may be a misspelled one. Unit: bytes. Why: any two shorter ones differ by a letter or two.
+/// Shortest value that gets a suggestion. Unit: bytes. Why: any two shorter ones are similar.
 const LEAST_SIMILAR: usize = 3;
 
-/// A value that is compared with a field that never has it, nor an item of it; each value as in JSON, texts without quotes.
-/// `place` is that of the value alone, between its quotes.
+/// Reports a value that the field, or an item of it, never has.
+///
+/// Texts are without quotes, other values as in JSON. `place` is the span of the value alone, between its quotes.
 fn foreign_comparison(
     path: &str,
     of_items: bool,
@@ -247,19 +251,19 @@ fn foreign_value(
     } else {
         diagnostic.note(format!("the schema allows {} values", all.len()))
     };
-    let near = nearest(value, all.iter().copied());
-    let Some(near) = near.filter(|_| value.len() >= LEAST_SIMILAR) else {
+    let similar = nearest(value, all.iter().copied());
+    let Some(similar) = similar.filter(|_| value.len() >= LEAST_SIMILAR) else {
         return diagnostic.help("write one of its values, or add this one to the schema");
     };
-    let diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+    let diagnostic = diagnostic.help(format!("did you mean `{similar}`?"));
     // What needs an escape would have to be written in another way here.
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
-    match place.filter(|_| near.chars().all(is_plain)) {
+    match place.filter(|_| similar.chars().all(is_plain)) {
         Some(place) => diagnostic.fix(
             Applicability::Unsafe,
-            format!("write `{near}`"),
+            format!("write `{similar}`"),
             place,
-            near,
+            similar,
         ),
         None => diagnostic,
     }
