@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use statemark_runs::{
-    Actor, Append, Expect, Hash, NewRecord, Role, Store as _, Summary, SystemClock,
+    Actor, Append, Expect, Hash, NewRecord, Role, RunSummary, Store as _, SystemClock,
 };
 use statemark_stores::SqliteStore;
 
@@ -55,21 +55,21 @@ fn append(seq: u64, number: u64) -> Append {
         },
         key: Some((
             format!("key-{seq}").parse().unwrap(),
-            Hash::of(body.as_bytes()),
+            Hash::digest(body.as_bytes()),
         )),
         fence: None,
         records: vec![NewRecord {
             time: 1_800_000_000_000 + seq,
             kind: "event".to_owned(),
             v: 1,
-            actor: Actor::new(Role::Agent).named("ann"),
+            actor: Actor::new(Role::Agent).with_name("ann"),
             body,
         }],
-        summary: Summary {
+        summary: RunSummary {
             workflow: "order".to_owned(),
             status: "running".to_owned(),
             leaves: vec!["two".to_owned()],
-            ..Summary::default()
+            ..RunSummary::default()
         },
         timers: None,
     }

@@ -12,7 +12,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use statemark_runs::check::{Declared, Ran};
+use statemark_runs::check::{CheckResult, Declaration};
 use statemark_runs::{Key, Order, Pause, RecordCheck, RunCheck, RunCheckIn, RunError, Start};
 
 use crate::harness::Bench;
@@ -28,7 +28,7 @@ pub(crate) fn act(
     if word == "last" {
         let mut text = String::new();
         for (name, check) in &loaded.state.checks {
-            let _ = writeln!(text, "{name} {} (record {})", check.told, check.seq);
+            let _ = writeln!(text, "{name} {} (record {})", check.outcome, check.seq);
         }
         return Ok(text);
     }
@@ -36,7 +36,7 @@ pub(crate) fn act(
     let (code, how) = rest.split_once(' ').unwrap_or((rest, ""));
     let exit_code = code.parse().ok();
     let declared = match how.strip_prefix("as ") {
-        Some(command) => Declared {
+        Some(command) => Declaration {
             command: serde_json::from_str(command).expect("words"),
             cwd: None,
             env: std::collections::BTreeMap::new(),
@@ -52,14 +52,14 @@ pub(crate) fn act(
     };
     let late = exit_code.is_none() && code != "cancelled";
     let problem = late.then(|| "it took longer than 1m and was stopped".to_owned());
-    let ran = Ran {
+    let ran = CheckResult {
         passed: exit_code == Some(0),
         exit_code,
         problem,
         milliseconds: 1_200,
         cancelled: code == "cancelled",
         stdout: "ok\n".to_owned(),
-        ..Ran::default()
+        ..CheckResult::default()
     };
     Ok(shown(
         &bench.runs.execute(order, &RecordCheck { what, ran })?,

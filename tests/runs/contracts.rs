@@ -37,7 +37,7 @@ fn contracts_are_as_expected() {
 fn check(text: &str) -> String {
     let (before, rest) = text.split_once("```json contract\n").expect("a contract");
     let (contract, mut rest) = rest.split_once("```").expect("its end");
-    let contract = Contract::read(&serde_json::from_str(contract).expect("JSON")).unwrap();
+    let contract = Contract::parse(&serde_json::from_str(contract).expect("JSON")).unwrap();
     let mut checked = text
         .get(..text.len() - rest.len())
         .map(str::to_owned)
@@ -77,14 +77,14 @@ fn contracts_that_say_nothing_sensible_are_refused() {
         (json!([1]), "invalid type"),
     ];
     for (contract, word) in broken {
-        let error = Contract::read(&contract).unwrap_err();
+        let error = Contract::parse(&contract).unwrap_err();
         assert!(error.contains(word), "{contract}: {error}");
     }
 }
 
 #[test]
 fn documents_that_are_no_text_are_no_harm() {
-    let contract = Contract::read(&json!({"required_sections": ["A"]})).unwrap();
+    let contract = Contract::parse(&json!({"required_sections": ["A"]})).unwrap();
     let verdict = contract.check(b"# A\n\nwell \xff\n");
     assert_eq!(
         findings(&verdict),
@@ -95,7 +95,7 @@ fn documents_that_are_no_text_are_no_harm() {
 #[test]
 fn of_many_findings_the_first_are_told() {
     let contract = json!({"sections": [{"heading": "A", "ids": true}]});
-    let contract = Contract::read(&contract).unwrap();
+    let contract = Contract::parse(&contract).unwrap();
     let document = "# A\n\n".to_owned() + &"- no id\n".repeat(5_000);
     let verdict = contract.check(document.as_bytes());
     assert_eq!((verdict.findings.len(), verdict.more), (20, 4_980));
@@ -146,7 +146,7 @@ proptest! {
             "closed": true,
             "max_characters": 60
         });
-        let contract = Contract::read(&contract).unwrap();
+        let contract = Contract::parse(&contract).unwrap();
         let verdict = contract.check(document.as_bytes());
         prop_assert_eq!(verdict.holds, verdict.findings.is_empty());
         let lines: Vec<&str> = document.split('\n').collect();
@@ -156,7 +156,7 @@ proptest! {
             prop_assert!(usize::try_from(finding.column).unwrap() <= line.chars().count() + 1);
             prop_assert!(!finding.what.is_empty());
         }
-        let json = Contract::read(&json!({"schema": {"type": "object", "required": ["a"]}})).unwrap();
+        let json = Contract::parse(&json!({"schema": {"type": "object", "required": ["a"]}})).unwrap();
         let _ = json.check(document.as_bytes());
         let _: Value = serde_json::to_value(&verdict).unwrap();
     }

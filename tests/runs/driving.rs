@@ -8,7 +8,7 @@ use statemark_runs::body::{Cause, RequestKind, Resolution};
 use statemark_runs::runs::Rewind;
 use statemark_runs::{
     Actor, Answer, Ask, Body, Key, Order, Pause, Record, Reply, Role, RunError, Send, Start,
-    StoreError, fold,
+    StoreError, state,
 };
 
 use crate::harness::Bench;
@@ -61,13 +61,13 @@ fn records(bench: &Bench) -> Vec<Record> {
         all.push(record.clone());
         Ok(())
     };
-    fold::each(bench.runs.store(), &run, 0, None, keep).unwrap();
+    state::for_each_record(bench.runs.store(), &run, 0, None, keep).unwrap();
     all
 }
 
 fn person(bench: &Bench, name: &str) -> Order {
     Order {
-        actor: Actor::new(Role::Person).named(name),
+        actor: Actor::new(Role::Person).with_name(name),
         ..bench.order("r")
     }
 }
@@ -256,7 +256,15 @@ fn a_timer_whose_claimer_died_is_fired_by_another() {
     bench.clock.advance(10_000);
     let now = || bench.runs.now();
     // Somebody claims it, and is heard of no more.
-    assert_eq!(bench.runs.store().due(now(), 10, 5_000).unwrap().len(), 1);
+    assert_eq!(
+        bench
+            .runs
+            .store()
+            .claim_due(now(), 10, 5_000)
+            .unwrap()
+            .len(),
+        1
+    );
     assert!(bench.runs.fire_due(now(), 10).unwrap().is_empty());
     bench.clock.advance(5_000);
     assert_eq!(bench.runs.fire_due(now(), 10).unwrap().len(), 1);

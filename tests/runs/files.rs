@@ -455,9 +455,9 @@ fn what_cannot_be_put_back_says_so() {
         .runs
         .execute(&order, &Send { event, data: None })
         .unwrap();
-    let told = sent.records[0].told();
+    let summary = sent.records[0].summary();
     assert_eq!(
-        told,
+        summary,
         "event `go` refused: the files are being put back to checkpoint `one`: finish that or give it up first"
     );
     let reason = "the folder is needed".to_owned();

@@ -7,7 +7,7 @@ mod exercise;
 use std::fs;
 
 use statemark_runs::NewRecord;
-use statemark_runs::maintenance::{export, untold};
+use statemark_runs::maintenance::{export, ignore_progress};
 
 use self::exercise::Seed;
 use crate::chaos::Dice;
@@ -72,7 +72,7 @@ fn lines() -> String {
         }
     }
     let mut lines = Vec::new();
-    export(bench.runs.store(), None, &mut lines, &mut untold).unwrap();
+    export(bench.runs.store(), None, &mut lines, &mut ignore_progress).unwrap();
     String::from_utf8(lines).unwrap()
 }
 

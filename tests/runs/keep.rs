@@ -46,7 +46,7 @@ fn filled((store, clock): Made) -> Arc<dyn Store> {
     ] {
         let order = |key: Option<usize>| {
             let mut order = bench.order(run);
-            order.actor = Actor::new(Role::Agent).named("Ann");
+            order.actor = Actor::new(Role::Agent).with_name("Ann");
             order.key = key.map(|key| format!("key {key}").parse().unwrap());
             order
         };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use statemark_runs::runs::{Fork, Rewind, Timeline};
-use statemark_runs::{Actor, Order, Role, RunState, Send, Start, fold};
+use statemark_runs::{Actor, Order, Role, RunState, Send, Start, state};
 
 use crate::harness::Bench;
 
@@ -164,9 +164,9 @@ proptest! {
                         forked.states.truncate(index(at));
                         forked.own = at;
                         // Whatever was taken back behind that record counts there.
-                        let live = fold::live(bench.runs.store(), &order.run, Some(at), &[]).unwrap();
+                        let live = state::live_records(bench.runs.store(), &order.run, Some(at), &[]).unwrap();
                         for (place, state) in forked.states.iter_mut().enumerate() {
-                            state.1 = live.counts(number(place) + 1);
+                            state.1 = live.contains(number(place) + 1);
                         }
                         forked.grow(&fork.loaded.state, at + 1);
                         all.insert(count.to_string(), forked);
@@ -192,14 +192,14 @@ proptest! {
             for (name, known) in &all {
                 let run = name.parse().unwrap();
                 let loaded = bench.runs.load(&run).unwrap();
-                let anew = fold::read_anew(bench.runs.store(), &run, None).unwrap();
+                let anew = state::replay(bench.runs.store(), &run, None).unwrap();
                 prop_assert_eq!(&loaded.state, &anew);
                 prop_assert_eq!(loaded.head.seq, number(known.states.len()));
                 let expected = &known.states.last().unwrap().0;
                 prop_assert_eq!(taken(expected), taken(&anew));
-                let live = fold::live(bench.runs.store(), &run, None, &[]).unwrap();
+                let live = state::live_records(bench.runs.store(), &run, None, &[]).unwrap();
                 for (place, (_, counts)) in known.states.iter().enumerate() {
-                    prop_assert_eq!(live.counts(number(place) + 1), *counts);
+                    prop_assert_eq!(live.contains(number(place) + 1), *counts);
                 }
             }
         }

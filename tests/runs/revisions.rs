@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use statemark_runs::body::Stage;
 use statemark_runs::runs::{DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact};
-use statemark_runs::{Call, Order, RunState, Runs, Send, Sent, Start, fold};
+use statemark_runs::{Call, Order, RunState, Runs, Send, Sent, Start, state};
 
 use crate::harness::Bench;
 
@@ -285,7 +285,7 @@ proptest! {
             model.act(act);
             let loaded = bench.runs.load(&order.run).unwrap();
             prop_assert_eq!(&found(&bench.runs, &loaded.state), &model, "after {:?}", act);
-            let anew = fold::read_anew(bench.runs.store(), &order.run, None).unwrap();
+            let anew = state::replay(bench.runs.store(), &order.run, None).unwrap();
             prop_assert_eq!(anew, loaded.state);
         }
     }

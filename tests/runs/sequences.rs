@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use statemark_runs::{Hash, ManualClock, Store, fold};
+use statemark_runs::{Hash, ManualClock, Store, state};
 use statemark_stores::SqliteStore;
 
 use crate::harness::{BEGIN, Bench};
@@ -234,7 +234,7 @@ fn checked(bench: &Bench) -> Vec<String> {
         let Ok(loaded) = bench.runs.load(&id) else {
             continue;
         };
-        let anew = fold::read_anew(bench.runs.store(), &id, None).unwrap();
+        let anew = state::replay(bench.runs.store(), &id, None).unwrap();
         assert_eq!(anew, loaded.state, "the fold of {run}");
         let replay = bench.runs.replay(&id, None).unwrap();
         assert_eq!(replay.difference, None, "the replay of {run}");
@@ -244,7 +244,7 @@ fn checked(bench: &Bench) -> Vec<String> {
         all.push(format!("{:?}", loaded.legal().unwrap()));
         all.push(format!(
             "{:?}",
-            Hash::of(format!("{:?}", loaded.head).as_bytes())
+            Hash::digest(format!("{:?}", loaded.head).as_bytes())
         ));
     }
     all

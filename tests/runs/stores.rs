@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use statemark_runs::{
     Actor, Append, Appended, Expect, Hash, Key, ManualClock, NewRecord, PendingTimer, Record, Role,
-    RunId, Store, StoreError, Summary,
+    RunId, RunSummary, Store, StoreError,
 };
 use statemark_stores::MemoryStore;
 
@@ -79,7 +79,7 @@ fn note(time: u64, text: &str) -> NewRecord {
         time,
         kind: "note".to_owned(),
         v: 1,
-        actor: Actor::new(Role::Agent).named("Ann"),
+        actor: Actor::new(Role::Agent).with_name("Ann"),
         body: serde_json::json!({ "text": text }).to_string(),
     }
 }
@@ -92,10 +92,10 @@ pub(crate) fn notes(id: &str, expect: Expect, texts: &[&str]) -> Append {
         key: None,
         fence: None,
         records: texts.iter().map(|text| note(BEGIN, text)).collect(),
-        summary: Summary {
+        summary: RunSummary {
             workflow: "order".to_owned(),
             status: "running".to_owned(),
-            ..Summary::default()
+            ..RunSummary::default()
         },
         timers: None,
     }
@@ -104,7 +104,7 @@ pub(crate) fn notes(id: &str, expect: Expect, texts: &[&str]) -> Append {
 /// The same under a key, with a request that is told by a text.
 fn under(append: Append, name: &str, request: &str) -> Append {
     Append {
-        key: Some((key(name), Hash::of(request.as_bytes()))),
+        key: Some((key(name), Hash::digest(request.as_bytes()))),
         ..append
     }
 }

@@ -39,7 +39,7 @@ use serde_json::Value;
 use statemark_runs::policy::Verdict;
 use statemark_runs::{
     Actor, Answer, Ask, Body, Call, Cancel, Continue, Force, Order, Pause, Query, Reply, Reserve,
-    Reserved, Role, RunError, Send, Start, Used, Withdraw, Written, fold,
+    Reserved, Role, RunError, Send, Start, Used, Withdraw, Written, state,
 };
 
 use crate::artifacts;
@@ -144,10 +144,10 @@ fn actor(line: &str) -> (Actor, &str) {
     match split(line) {
         ("agent", rest) => {
             let (name, rest) = split(rest);
-            (Actor::new(Role::Agent).named(name), rest)
+            (Actor::new(Role::Agent).with_name(name), rest)
         }
         ("nobody", rest) => (Actor::new(Role::Person), rest),
-        (name, rest) => (Actor::new(Role::Person).named(name), rest),
+        (name, rest) => (Actor::new(Role::Person).with_name(name), rest),
     }
 }
 
@@ -307,7 +307,7 @@ pub(crate) fn shown<T>(written: &Written<T>) -> String {
                         let leaves = event.step.leaves.join(", ");
                         let _ = write!(text, "took {} -> {leaves}", event.event);
                     }
-                    Some(_) => text += &record.told(),
+                    Some(_) => text += &record.summary(),
                 }
                 for effect in &event.step.effects {
                     let _ = write!(text, "\neffect {} {}", effect.key, effect.name);
@@ -319,7 +319,7 @@ pub(crate) fn shown<T>(written: &Written<T>) -> String {
                     let _ = write!(text, "; legal: {}", refused.legal.join(", "));
                 }
             }
-            _ => text += &record.told(),
+            _ => text += &record.summary(),
         }
         text.push('\n');
     }
@@ -416,7 +416,7 @@ fn state(bench: &Bench, run: &str) -> Result<String, RunError> {
         let _ = writeln!(text, "{} in {left} ms", timer.name);
     }
     // Whoever folds from the first record on comes to the same.
-    let anew = fold::read_anew(bench.runs.store(), &loaded.run, None)?;
+    let anew = state::replay(bench.runs.store(), &loaded.run, None)?;
     assert_eq!(anew, loaded.state);
     Ok(text)
 }
@@ -446,9 +446,9 @@ fn why(bench: &Bench, run: &str, event: &str) -> Result<String, RunError> {
 fn records(bench: &Bench, run: &str) -> Result<String, RunError> {
     let mut text = String::new();
     let run = run.parse().unwrap();
-    fold::each(bench.runs.store(), &run, 0, None, |record| {
+    state::for_each_record(bench.runs.store(), &run, 0, None, |record| {
         let _ = write!(text, "{} {} by {}: ", record.seq, record.kind, record.actor);
-        text += &record.told();
+        text += &record.summary();
         text.push('\n');
         Ok(())
     })?;

@@ -262,7 +262,7 @@ fn forged(line: &str) -> Body {
 pub(crate) fn told<T>(written: &Written<T>) -> String {
     let mut text = String::new();
     for record in &written.records {
-        let _ = writeln!(text, "{} {}", record.seq, record.told());
+        let _ = writeln!(text, "{} {}", record.seq, record.summary());
     }
     let state = &written.loaded.state;
     let _ = writeln!(text, "in {}", state.leaves.join(", "));

@@ -243,7 +243,7 @@ impl<'l> Question<'l> {
     fn follow(&self, bench: &Bench, run: &str, call: &Call) -> Result<String, RunError> {
         let order = bench.order(run);
         let person = || Order {
-            actor: Actor::new(Role::Person).named("zoe"),
+            actor: Actor::new(Role::Person).with_name("zoe"),
             ..bench.order(run)
         };
         match call {
@@ -331,7 +331,7 @@ impl<'l> Question<'l> {
             ..Answer::new(request, Reply::SendBack)
         };
         let order = Order {
-            actor: Actor::new(Role::Person).named("zoe"),
+            actor: Actor::new(Role::Person).with_name("zoe"),
             ..bench.order(run)
         };
         Ok(shown(&bench.runs.execute(&order, &answer)?))
@@ -352,7 +352,7 @@ impl<'l> Question<'l> {
             RequestKind::Json => Reply::Value(self.data.clone().expect("data, behind `with`")),
         };
         let order = Order {
-            actor: Actor::new(Role::Person).named(name),
+            actor: Actor::new(Role::Person).with_name(name),
             ..bench.order(run)
         };
         let written = bench.runs.execute(&order, &Answer::new(request, reply))?;

@@ -84,26 +84,26 @@ fn is_due(since_begun: Duration, since_said: Option<Duration>, is_terminal: bool
     since_said.map_or(since_begun >= QUIET, |since| since >= pause)
 }
 
-fn line(doing: &str, unit: Unit, Progress { done, all }: Progress) -> String {
+fn line(doing: &str, unit: Unit, Progress { done, total }: Progress) -> String {
     let (scale, unit) = match unit {
         Unit::Records => (1, "records"),
         Unit::Runs => (1, "runs"),
         Unit::Pages => (1, "pages"),
         Unit::Bytes => (1 << 20, "MiB"),
     };
-    if all == 0 {
+    if total == 0 {
         return format!("{doing}: {} {unit}", done / scale);
     }
-    let done = done.min(all);
-    let filled = done.saturating_mul(WIDTH) / all;
-    let percent = done.saturating_mul(100) / all;
+    let done = done.min(total);
+    let filled = done.saturating_mul(WIDTH) / total;
+    let percent = done.saturating_mul(100) / total;
     let marks = |count: u64, mark: &str| mark.repeat(usize::try_from(count).unwrap_or(0));
     format!(
         "{doing} [{}{}] {percent:>3} %  {} of {} {unit}",
         marks(filled, "#"),
         marks(WIDTH.saturating_sub(filled), "-"),
         done / scale,
-        all / scale
+        total / scale
     )
 }
 
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_line_says_how_far_it_is() {
-        let at = |done, all| Progress { done, all };
+        let at = |done, total| Progress { done, total };
         assert_eq!(
             line("verifying", Unit::Records, at(500, 2_000)),
             "verifying [######------------------]  25 %  500 of 2000 records"

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use statemark_runs::check::Declared;
+use statemark_runs::check::Declaration;
 
 use crate::failure::{Failure, FailureKind};
 use crate::files;
@@ -36,7 +36,7 @@ pub(crate) struct Config {
     pub(crate) store: Option<String>,
     /// The checks that it has besides those of its workflows. They run beside the configuration.
     #[serde(default)]
-    pub(crate) checks: BTreeMap<String, Declared>,
+    pub(crate) checks: BTreeMap<String, Declaration>,
 }
 
 /// Whether a folder has one.

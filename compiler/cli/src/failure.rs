@@ -236,6 +236,10 @@ impl Failure {
     /// What to do about it, if there is something to say.
     pub(crate) fn help(&self) -> Option<String> {
         match &*self.kind {
+            FailureKind::Store(StoreError::Asleep)
+            | FailureKind::Run(RunError::Store(StoreError::Asleep)) => {
+                Some("`statemark store wake` makes it the store that acts".to_owned())
+            }
             FailureKind::Missing { .. } => {
                 Some("paths are relative to the folder that you are in".to_owned())
             }

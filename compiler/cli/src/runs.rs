@@ -327,8 +327,8 @@ pub(crate) fn begin(
         let id = given.clone();
         // The same key has to mean the same run.
         let made = || match key {
-            Some(key) => RunId::of_workflow_for(workflow, key),
-            None => RunId::of_workflow(workflow),
+            Some(key) => RunId::for_workflow_and_key(workflow, key),
+            None => RunId::for_workflow(workflow),
         };
         let id = id.unwrap_or_else(made);
         let order = order(id, key)?;

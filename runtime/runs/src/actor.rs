@@ -1,25 +1,25 @@
-//! Who did something.
+//! Actors: callers by role and name.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// In which role somebody acts. Order: what one may do, the next may do, too.
+/// The role of a caller. Ordered by rights: each role has those of the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Reads.
+    /// A reader.
     Observer,
-    /// Drives runs, and decides nothing about itself.
+    /// A driver of runs, who can't decide about its own work.
     Agent,
-    /// Decides.
+    /// A person, who decides.
     Person,
     /// The store itself: timers, expiry.
     System,
 }
 
 impl Role {
-    /// Its name in journals.
+    /// Returns its name in journals.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl Role {
         }
     }
 
-    /// The role with this name, if there is one.
+    /// Returns the role with a name, if there is one.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Observer, Self::Agent, Self::Person, Self::System];
@@ -38,21 +38,21 @@ impl Role {
     }
 }
 
-/// Who did something, as far as is known.
+/// A caller, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Actor {
-    /// In which role.
+    /// Its role.
     pub role: Role,
-    /// A name: of a person, a token, an agent.
+    /// The name of a person, a token or an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The connection or the client's session that it came through.
+    /// The connection or the client's session that the call came through.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
 impl Actor {
-    /// Somebody in a role, without a name.
+    /// Makes an actor without a name.
     #[must_use]
     pub const fn new(role: Role) -> Self {
         Self {
@@ -62,9 +62,9 @@ impl Actor {
         }
     }
 
-    /// The same with a name.
+    /// Sets the name.
     #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }

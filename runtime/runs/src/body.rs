@@ -71,7 +71,7 @@ macro_rules! bodies {
 
             /// As JSON.
             #[must_use]
-            pub fn write(&self) -> String {
+            pub fn to_json(&self) -> String {
                 let text = match self {
                     $(Self::$variant(body) => serde_json::to_string(body),)*
                     Self::Unknown { body, .. } => serde_json::to_string(body),
@@ -85,7 +85,7 @@ macro_rules! bodies {
             /// # Errors
             ///
             /// The text isn't what its kind and version say.
-            pub fn read(kind: &str, v: u16, text: &str) -> Result<Self, serde_json::Error> {
+            pub fn from_json(kind: &str, v: u16, text: &str) -> Result<Self, serde_json::Error> {
                 match kind {
                     $($kind if v == $version => Ok(Self::$variant(serde_json::from_str(text)?)),
                     $kind if v < $version => {

@@ -1,17 +1,15 @@
-//! Checks: programs that a project declares, such as its tests, and what came of one that was run.
+//! Checks: programs that a project declares, such as its tests, and the results of running them.
 //!
-//! A check is a list of a program and its arguments, never a line for a shell. It is declared in a workflow (`checks` of
-//! its definition) or in a project's configuration, and [`run`] runs it in a process group of its own, without input, as
-//! long as it may take. What it prints is kept up to a limit, beginning and end.
+//! A check is a program and its arguments, never a line for a shell. It is declared in a workflow (`checks` of its
+//! definition) or in a project's configuration. [`run`] runs it in its own process group, without input, until its timeout.
+//! Of its output the head and the tail are kept.
 //!
-//! Deliberately not here: what a journal says of it, and what may be left only after it has passed (`runs/check.rs`,
-//! `runs/required.rs`).
+//! Deliberately not here: records of checks, and transitions that require a check (`runs/check.rs`, `runs/required.rs`).
 
-mod kept;
+mod output;
 mod run;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -22,82 +20,91 @@ pub use run::run;
 use crate::hash::Hash;
 use crate::workflow::Workflow;
 
-/// How long a check may take that doesn't say. Why: most test suites are done by then, and one that hangs is noticed.
+/// The timeout of a check that declares none. Why: most test suites are done by then, and one that hangs is noticed.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The longest that a check may take. Why: whoever waits longer has forgotten it.
+/// The longest timeout. Why: nobody waits longer.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
 
-/// A check as it is declared.
+/// A declared check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Declared {
+pub struct Declaration {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The folder that it runs in, seen from the project's root; else the root.
+    /// The folder that it runs in, relative to the project's root; the root if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Variables that it gets besides those that there are.
+    /// Additional environment variables.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// How long it may take.
+    /// Its timeout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Timeout>,
 }
 
-/// How long a check may take.
+/// The timeout of a check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Timeout {
-    /// Unit: seconds.
+    /// A number of seconds.
     Seconds(f64),
-    /// A length of time in words: `90s`, `10m`.
+    /// A duration with its unit: `90s`, `10m`.
     Text(String),
 }
 
-/// A check that can't be used as it is declared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckError {
-    what: String,
+/// The reasons why a declared check can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// The declaration doesn't have the right shape.
+    #[error("{cause}")]
+    Malformed {
+        /// The defect.
+        cause: String,
+    },
+    /// The timeout is no duration, or a longer one than [`MAX_TIMEOUT`].
+    #[error(
+        "its `timeout` is `{timeout}`: give seconds, or a length such as `90s` or `10m`, up to a day"
+    )]
+    BadTimeout {
+        /// The declared timeout.
+        timeout: String,
+    },
+    /// The command is empty.
+    #[error("its `command` names no program")]
+    NoProgram,
 }
 
-impl fmt::Display for CheckError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.what)
-    }
-}
-
-impl std::error::Error for CheckError {}
-
-impl Declared {
-    /// The check that a definition declares.
+impl Declaration {
+    /// Reads the check that a definition declares.
     ///
     /// # Errors
     ///
-    /// The declaration can't be understood.
-    pub fn read(value: &Value) -> Result<Self, CheckError> {
+    /// The declaration is malformed.
+    pub fn parse(value: &Value) -> Result<Self, CheckError> {
         let declared = Self::deserialize(value);
-        let declared = declared.map_err(|error| CheckError {
-            what: error.to_string(),
+        let declared = declared.map_err(|error| CheckError::Malformed {
+            cause: error.to_string(),
         })?;
         declared.program()?;
-        declared.time()?;
+        declared.time_limit()?;
         Ok(declared)
     }
 
-    /// What tells this declaration from others.
+    /// Returns the checksum that identifies the declaration.
     #[must_use]
     pub fn hash(&self) -> Hash {
         // INVARIANT: a declaration is plain data.
-        Hash::of(&serde_json::to_vec(self).unwrap_or_default())
+        Hash::digest(&serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// How long it may take.
+    /// Returns its timeout, or the default.
     ///
     /// # Errors
     ///
-    /// Its `timeout` is no length of time, or not one up to [`MAX_TIMEOUT`].
-    pub fn time(&self) -> Result<Duration, CheckError> {
+    /// Its `timeout` is no duration, or a longer one than [`MAX_TIMEOUT`].
+    pub fn time_limit(&self) -> Result<Duration, CheckError> {
         let (text, time) = match &self.timeout {
             None => return Ok(DEFAULT_TIMEOUT),
             Some(Timeout::Seconds(seconds)) => (
@@ -107,14 +114,11 @@ impl Declared {
             Some(Timeout::Text(text)) => (text.clone(), humantime::parse_duration(text).ok()),
         };
         let fits = |time: &Duration| !time.is_zero() && *time <= MAX_TIMEOUT;
-        time.filter(fits).ok_or_else(|| CheckError {
-            what: format!(
-                "its `timeout` is `{text}`: give seconds, or a length such as `90s` or `10m`, up to a day"
-            ),
-        })
+        time.filter(fits)
+            .ok_or(CheckError::BadTimeout { timeout: text })
     }
 
-    /// The program, and its arguments.
+    /// Returns the program and its arguments.
     ///
     /// # Errors
     ///
@@ -122,22 +126,20 @@ impl Declared {
     pub fn program(&self) -> Result<(&str, &[String]), CheckError> {
         match self.command.split_first() {
             Some((program, arguments)) if !program.is_empty() => Ok((program, arguments)),
-            _ => Err(CheckError {
-                what: "its `command` names no program".to_owned(),
-            }),
+            _ => Err(CheckError::NoProgram),
         }
     }
 }
 
 impl Workflow {
-    /// The check of a name that the definition declares, if it does.
+    /// Returns a check that the definition declares, by its name.
     #[must_use]
-    pub fn check(&self, name: &str) -> Option<Result<Declared, CheckError>> {
+    pub fn check(&self, name: &str) -> Option<Result<Declaration, CheckError>> {
         let declared = self.meta().get("checks")?.get(name)?;
-        Some(Declared::read(declared))
+        Some(Declaration::parse(declared))
     }
 
-    /// The names of the checks that the definition declares, sorted.
+    /// Returns the names of the checks that the definition declares, sorted.
     #[must_use]
     pub fn checks(&self) -> Vec<String> {
         let declared = self.meta().get("checks").and_then(Value::as_object);
@@ -150,32 +152,32 @@ impl Workflow {
     }
 }
 
-/// What came of a check that was run.
+/// The result of running a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ran {
-    /// Whether it has ended by itself, with code 0.
+pub struct CheckResult {
+    /// The program exited with code 0.
     pub passed: bool,
-    /// What it has ended with; none if it didn't end by itself.
+    /// Its exit code; none if it didn't exit on its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Whether whoever had it run gave it up before it ended.
+    /// The caller cancelled it before it exited.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cancelled: bool,
-    /// Why it has no code: it couldn't be begun, took too long, or was killed.
+    /// The reason for which it has no exit code: it couldn't be started, timed out, or was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// The folder that it ran in, as its machine calls it: so that nobody takes what passed elsewhere for this project's.
+    /// The absolute path of the folder that it ran in, so that a pass elsewhere isn't mistaken for this project's.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub folder: String,
-    /// How long it took. Unit: milliseconds.
+    /// Its running time. Unit: milliseconds.
     pub milliseconds: u64,
-    /// What it has printed, beginning and end.
+    /// Head and tail of its standard output.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stdout: String,
-    /// What it has complained of, beginning and end.
+    /// Head and tail of its standard error.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
-    /// How much of both was left out. Unit: bytes.
+    /// The length of the omitted output of both. Unit: bytes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
 }
@@ -185,10 +187,10 @@ const fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-impl Ran {
-    /// What came of it, in words that stand behind its name: `passed`, `failed with exit code 1`.
+impl CheckResult {
+    /// Describes the result as a predicate of the check: `passed`, `failed with exit code 1`.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn outcome(&self) -> String {
         match (&self.problem, self.exit_code) {
             _ if self.cancelled => "was cancelled".to_owned(),
             (Some(problem), _) => format!("didn't pass: {problem}"),

@@ -1,10 +1,10 @@
-//! What time it is.
+//! Clocks.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A clock.
+/// A source of the current time.
 pub trait Clock: Send + Sync {
-    /// The time. Unit: milliseconds since 1970.
+    /// Returns the time. Unit: milliseconds since 1970.
     fn now(&self) -> u64;
 }
 
@@ -27,18 +27,18 @@ impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
     }
 }
 
-/// A clock that stands still until it is told to go on: for tests, and for the past.
+/// A clock that only [`ManualClock::advance`] moves: for tests, and for times in the past.
 #[derive(Debug, Default)]
 pub struct ManualClock(std::sync::atomic::AtomicU64);
 
 impl ManualClock {
-    /// A clock that shows this.
+    /// Makes a clock that shows a time.
     #[must_use]
     pub const fn new(now: u64) -> Self {
         Self(std::sync::atomic::AtomicU64::new(now))
     }
 
-    /// Lets so many milliseconds pass.
+    /// Moves the clock forward.
     pub fn advance(&self, milliseconds: u64) {
         self.0
             .fetch_add(milliseconds, std::sync::atomic::Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Two tables side by side.
+//! Comparison of two tables.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,16 +11,18 @@ use statemark_runtime::{
 
 use crate::workflow::Workflow;
 
-/// What the head of a table is called.
+/// The kind under which the head of a table is compared.
 const HEAD: &str = "machine";
 
-/// How a table differs from another, row by row and by names: a number that moved is no difference.
+/// The differences of two tables, row by row and by names. A row that only has another number is no difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// Whether they are the same, byte by byte.
+    /// Equality, byte by byte.
     pub same: bool,
-    /// By kind of row, as a dump calls it (`states`, `events`, `transitions`, …; `machine` for the head): what is
-    /// different. Kinds without a difference are left out.
+    /// The differences by kind of row.
+    ///
+    /// Kinds are those of a dump (`states`, `events`, `transitions`, …), and `machine` for the head. Kinds without a
+    /// difference are left out.
     pub rows: BTreeMap<String, RowChanges>,
 }
 
@@ -35,31 +37,31 @@ pub struct RowChanges {
     pub added: Vec<String>,
 }
 
-/// What became of the rows of a kind, by what they are called.
+/// The differences of a kind of row, by the rows' names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Fates {
-    /// Only the old table has them.
+pub struct NameChanges {
+    /// The names that only the old table has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
-    /// Only the new table has them.
+    /// The names that only the new table has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub new: Vec<String>,
-    /// Both have them, and not the same.
+    /// The names that both tables have, with different rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
 }
 
 impl RowChanges {
-    /// What became of these rows, which are of that kind.
+    /// Returns the differences by name, for rows of a kind.
     #[must_use]
-    pub fn fates(&self, kind: &str) -> Fates {
-        let named =
-            |rows: &[String]| -> Vec<String> { rows.iter().map(|it| name(kind, it)).collect() };
-        let (removed, added) = (named(&self.removed), named(&self.added));
+    pub fn name_changes(&self, kind: &str) -> NameChanges {
+        let names =
+            |rows: &[String]| -> Vec<String> { rows.iter().map(|it| row_name(kind, it)).collect() };
+        let (removed, added) = (names(&self.removed), names(&self.added));
         let (changed, gone): (Vec<String>, Vec<String>) =
             removed.into_iter().partition(|it| added.contains(it));
         let new = added.into_iter().filter(|it| !changed.contains(it));
-        Fates {
+        NameChanges {
             gone,
             new: new.collect(),
             changed,
@@ -67,8 +69,8 @@ impl RowChanges {
     }
 }
 
-/// What a row is called: a transition by its way, everything else by its first word.
-fn name(kind: &str, row: &str) -> String {
+/// Returns the name of a row: a transition's whole row, or the first word.
+fn row_name(kind: &str, row: &str) -> String {
     let row = row.split(" metadata ").next().unwrap_or(row);
     if kind == "transitions" {
         return row.to_owned();
@@ -85,20 +87,19 @@ pub fn compare(old: &Workflow, new: &Workflow) -> Comparison {
     }
 }
 
-/// How a table differs from another in what it demands: what is only told to people and agents doesn't count, nor how the
-/// workflow is called.
-pub(crate) fn compare_demands(old: &Workflow, new: &Workflow) -> BTreeMap<String, RowChanges> {
-    let untold = |workflow: &Workflow| {
-        let mut rows = rows(&untold(workflow.table().sections()));
-        // Its name, and its size, which what is told is part of.
+/// Compares what two workflows require. Prose for people and agents doesn't count, nor does the workflow's name.
+pub(crate) fn compare_requirements(old: &Workflow, new: &Workflow) -> BTreeMap<String, RowChanges> {
+    let requirements = |workflow: &Workflow| {
+        let mut rows = rows(&without_prose(workflow.table().sections()));
+        // The head has the name, and the size, which the prose is part of.
         rows.remove(HEAD);
         rows
     };
-    let mut rows = changes(&untold(old), &untold(new));
+    let mut rows = changes(&requirements(old), &requirements(new));
     let metadata = |workflow: &Workflow| {
-        let mut said = workflow.meta().clone();
-        hush(&mut said);
-        said
+        let mut metadata = workflow.meta().clone();
+        remove_prose(&mut metadata);
+        metadata
     };
     if metadata(old) != metadata(new) {
         rows.insert(HEAD.to_owned(), RowChanges::default());
@@ -106,28 +107,28 @@ pub(crate) fn compare_demands(old: &Workflow, new: &Workflow) -> BTreeMap<String
     rows
 }
 
-/// What of a row is told and demands nothing.
-const TOLD: [&str; 4] = ["title", "description", "instructions", "label"];
+/// The keys of metadata that are prose.
+const PROSE: [&str; 4] = ["title", "description", "instructions", "label"];
 
-fn hush(said: &mut Value) {
-    if let Some(said) = said.as_object_mut() {
-        said.retain(|key, _| !TOLD.contains(&key.as_str()));
+fn remove_prose(metadata: &mut Value) {
+    if let Some(metadata) = metadata.as_object_mut() {
+        metadata.retain(|key, _| !PROSE.contains(&key.as_str()));
     }
 }
 
-/// The rows without what is only told.
-fn untold(sections: &Sections) -> Sections {
+/// Returns the rows without prose.
+fn without_prose(sections: &Sections) -> Sections {
     let mut bare = sections.clone();
     let mut texts = bare.texts.clone();
-    let hushed = |metadata: &mut Option<TextId>| {
+    let strip = |metadata: &mut Option<TextId>| {
         let text = metadata.and_then(|id| sections.texts.get(id.index()));
-        let Some(mut said) = text.and_then(|text| serde_json::from_str(text).ok()) else {
+        let Some(mut value) = text.and_then(|text| serde_json::from_str(text).ok()) else {
             return;
         };
-        hush(&mut said);
-        let is_empty = said.as_object().is_some_and(Map::is_empty);
+        remove_prose(&mut value);
+        let is_empty = value.as_object().is_some_and(Map::is_empty);
         *metadata = TextId::from_index(texts.len()).filter(|_| !is_empty);
-        texts.push(said.to_string().into());
+        texts.push(value.to_string().into());
     };
     let (states, events) = (bare.states.iter_mut(), bare.events.iter_mut());
     let states = states.map(|row| &mut row.metadata);
@@ -135,8 +136,8 @@ fn untold(sections: &Sections) -> Sections {
     let transitions = bare.transitions.iter_mut().map(|row| &mut row.metadata);
     let actions = bare.actions.iter_mut().map(|row| &mut row.metadata);
     let all = states.chain(events).chain(transitions).chain(actions);
-    all.for_each(hushed);
-    // The root is called as the workflow is.
+    all.for_each(strip);
+    // The root has the workflow's name.
     if let (Some(root), Some(name)) = (bare.states.first_mut(), TextId::from_index(texts.len())) {
         root.name = name;
     }
@@ -167,7 +168,7 @@ fn changes(
     compared
 }
 
-/// The rows that another table doesn't have, or not as often.
+/// Returns the rows that another table doesn't have, or not as often.
 fn without(rows: &[String], others: &[String]) -> Vec<String> {
     let mut left: BTreeMap<&String, usize> = BTreeMap::new();
     for other in others {
@@ -183,7 +184,7 @@ fn without(rows: &[String], others: &[String]) -> Vec<String> {
     only
 }
 
-/// The rows of a dump by its paragraphs, without numbers and without the blanks that align them.
+/// Returns the rows of a dump by its paragraphs, without numbers and without the blanks that align them.
 fn rows(sections: &Sections) -> BTreeMap<String, Vec<String>> {
     let text = dump(sections);
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -203,12 +204,11 @@ fn rows(sections: &Sections) -> BTreeMap<String, Vec<String>> {
     all
 }
 
-/// Whether two transitions have the same guard: the same questions, by names. `named` says which state of the new table one
-/// of the old is.
+/// Reports whether two transitions have equal guards, by names. `map_state` maps states of the old table to the new one.
 pub(crate) fn same_guard(
     (old, one): (&Table, TransitionId),
     (new, other): (&Table, TransitionId),
-    named: impl Fn(StateId) -> Option<StateId>,
+    map_state: impl Fn(StateId) -> Option<StateId>,
 ) -> bool {
     let (one, other) = (old.guard(one), new.guard(other));
     let field = |one, other| old.field_name(one) == new.field_name(other);
@@ -231,7 +231,9 @@ pub(crate) fn same_guard(
             }
             (Instruction::Load(one), Instruction::Load(other))
             | (Instruction::Has(one), Instruction::Has(other)) => field(*one, *other),
-            (Instruction::InState(one), Instruction::InState(other)) => named(*one) == Some(*other),
+            (Instruction::InState(one), Instruction::InState(other)) => {
+                map_state(*one) == Some(*other)
+            }
             (Instruction::Push(one), Instruction::Push(other))
             | (Instruction::Among(one), Instruction::Among(other)) => constants(one, other),
             (one, other) => one == other,

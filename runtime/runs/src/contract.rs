@@ -1,26 +1,26 @@
-//! What an artifact has to be like, and where one isn't.
+//! Contracts: what an artifact must be like, and where one isn't.
 //!
-//! A contract comes from the definition: `artifacts: {NAME: …}`. Of JSON it is a schema; of Markdown it says which sections
-//! there are, in which order, and what each contains. A [`Verdict`] names the place of each finding and how to mend it.
+//! A contract comes from the definition: `artifacts: {NAME: …}`. For JSON it is a schema; for Markdown it names the
+//! sections, their order, and the content of each. A [`Verdict`] locates each finding and says how to mend it.
 //!
-//! | key | says |
+//! | key | meaning |
 //! |---|---|
-//! | `format` | `json`, `markdown` or `text`; else what the other keys are about |
+//! | `format` | `json`, `markdown` or `text`; by default the format that the other keys are about |
 //! | `schema` | the JSON Schema of the document |
-//! | `front_matter` | the JSON Schema of the lines `key: value` between `---` that a Markdown document begins with; values are texts |
-//! | `required_sections` | headings that have to be there; short for `sections` |
-//! | `sections` | rules of sections, in the order of the document: `contract/rule.rs` |
-//! | `closed` | whether other sections beside those are wrong |
-//! | `max_characters` | how long the document may be |
-//! | `like` | the name of a contract whose keys count where these are left out: `contract/builtin.rs` |
+//! | `front_matter` | the JSON Schema of the front matter of a Markdown document: lines `key: value`, whose values are strings |
+//! | `required_sections` | headings of required sections; short for `sections` |
+//! | `sections` | rules for sections, in the order of the document: `contract/rule.rs` |
+//! | `closed` | other sections are errors |
+//! | `max_characters` | the document's maximum length |
+//! | `like` | the name of a contract that provides the keys left out here: `contract/builtin.rs` |
 //!
-//! Deliberately not here: what is done with a document (`runs/artifact.rs`), and whether what it says is true.
+//! Deliberately not here: the life of an artifact (`runs/artifact.rs`), and the truth of its content.
 
 mod builtin;
+mod findings;
 mod front;
 mod json;
 mod markdown;
-mod place;
 mod rule;
 mod section;
 
@@ -31,10 +31,10 @@ pub use builtin::{builtin, builtins};
 
 use crate::body::Verdict;
 use crate::workflow::Workflow;
-use place::{Excerpt, Findings};
+use findings::{Excerpt, Findings};
 use rule::Rule;
 
-/// What an artifact has to be like.
+/// The requirements on an artifact.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Contract {
@@ -56,53 +56,55 @@ enum Format {
 }
 
 impl Contract {
-    /// The contract of an artifact in a workflow; none if the definition doesn't have the artifact.
+    /// Returns the contract of an artifact in a workflow; none if the definition doesn't declare the artifact.
     ///
     /// # Errors
     ///
-    /// It can't be understood: why.
-    pub fn of(workflow: &Workflow, artifact: &str) -> Result<Option<Self>, String> {
+    /// The defect of a malformed contract.
+    pub fn for_artifact(workflow: &Workflow, artifact: &str) -> Result<Option<Self>, String> {
         let artifacts = workflow.meta().get("artifacts");
-        let Some(found) = artifacts.and_then(|it| it.get(artifact)) else {
+        let Some(declared) = artifacts.and_then(|it| it.get(artifact)) else {
             return Ok(None);
         };
-        Self::read(found).map(Some)
+        Self::parse(declared).map(Some)
     }
 
-    /// A contract by its name; none if nothing is called so.
+    /// Returns a built-in contract by its name, if there is one.
     ///
     /// # Errors
     ///
-    /// As for [`Contract::read`].
-    pub fn named(name: &str) -> Result<Option<Self>, String> {
-        builtin(name).map(|found| Self::read(&found)).transpose()
+    /// Those of [`Contract::parse`].
+    pub fn builtin(name: &str) -> Result<Option<Self>, String> {
+        builtin(name)
+            .map(|contract| Self::parse(&contract))
+            .transpose()
     }
 
-    /// A contract as a definition has it.
+    /// Parses a contract as a definition has it.
     ///
     /// # Errors
     ///
-    /// It can't be understood: why.
-    pub fn read(value: &Value) -> Result<Self, String> {
-        let value = builtin::over(value)?;
+    /// The defect of a malformed contract.
+    pub fn parse(value: &Value) -> Result<Self, String> {
+        let value = builtin::with_inherited_keys(value)?;
         let mut contract = Self::deserialize(&value).map_err(|error| error.to_string())?;
         let own = contract.sections.iter().map(|rule| &rule.schema);
         let schemas = [&contract.schema, &contract.front_matter];
         for schema in schemas.into_iter().chain(own).flatten() {
-            crate::schema::is_schema(schema)
+            crate::schema::check_schema(schema)
                 .map_err(|error| format!("a schema in it is broken: {error}"))?;
         }
         for heading in std::mem::take(&mut contract.required_sections) {
-            if !contract.sections.iter().any(|rule| rule.is_of(&heading)) {
-                contract.sections.push(Rule::of(heading));
+            if !contract.sections.iter().any(|rule| rule.is_for(&heading)) {
+                contract.sections.push(Rule::required(heading));
             }
         }
         Ok(contract)
     }
 
-    /// What a document of this kind is called.
+    /// Returns the media type of its documents.
     #[must_use]
-    pub fn media(&self) -> &'static str {
+    pub fn media_type(&self) -> &'static str {
         match self.format() {
             Format::Json => "application/json",
             Format::Markdown => "text/markdown",
@@ -118,14 +120,14 @@ impl Contract {
         })
     }
 
-    /// Whether a document is as the contract says, and where it isn't.
+    /// Checks a document.
     #[must_use]
     pub fn check(&self, document: &[u8]) -> Verdict {
         let text = match std::str::from_utf8(document) {
             Ok(text) => text,
-            Err(error) => return place::not_text(document, error.valid_up_to()),
+            Err(error) => return findings::not_utf8(document, error.valid_up_to()),
         };
-        let mut findings = Findings::of(text);
+        let mut findings = Findings::new(text);
         if let Some(most) = self.max_characters {
             let characters = text.chars().count();
             if let Some((end, _)) = text.char_indices().nth(most) {
@@ -136,7 +138,7 @@ impl Contract {
         match self.format() {
             Format::Json => json::check(&Excerpt::whole(text), self.schema.as_ref(), &mut findings),
             Format::Markdown => {
-                let document = markdown::read(text);
+                let document = markdown::parse(text);
                 if let Some(schema) = &self.front_matter {
                     front::check(&document, schema, &mut findings);
                 }

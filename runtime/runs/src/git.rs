@@ -1,17 +1,17 @@
-//! Working copies, saved and put back by git's plumbing.
+//! Working copies, saved and restored with git's plumbing.
 //!
-//! Neither branch, index nor stash is touched: a working copy is read into an index of its own, which is thrown away, and
-//! becomes a commit without a parent under `refs/statemark/`. What is saved: files that are tracked, and files that are
-//! neither tracked nor ignored; symbolic links as links, executable bits, every byte as it is (no filter, no line end is
-//! converted). What isn't: ignored files, empty folders, and folders that are repositories of their own.
+//! No branch, index or stash is touched: a working copy is read into a temporary index, and becomes a commit without a
+//! parent under `refs/statemark/`. Saved are tracked files and files that are neither tracked nor ignored, symbolic links as
+//! links, executable bits, and every byte as it is, without filters or conversion of line ends. Not saved are ignored files,
+//! empty folders, and folders that are repositories of their own.
 //!
-//! Deliberately not here: what a journal says of it (`runs/checkpoint.rs`, `runs/restore.rs`).
+//! Deliberately not here: the records of checkpoints (`runs/checkpoint.rs`, `runs/restore.rs`).
 
 mod changes;
 mod save;
-pub(crate) mod turn;
 
 use std::fmt;
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,28 +21,21 @@ pub(crate) use save::Saved;
 
 use crate::hash::Hash;
 
-/// What git couldn't do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An operation that git couldn't do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{doing}: {cause}")]
 pub struct GitError {
     doing: &'static str,
     cause: String,
 }
-
-impl fmt::Display for GitError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}", self.doing, self.cause)
-    }
-}
-
-impl std::error::Error for GitError {}
 
 fn failed(doing: &'static str, cause: impl fmt::Display) -> GitError {
     let cause = cause.to_string();
     GitError { doing, cause }
 }
 
-/// Variables that would lead git to another repository or index.
-const ELSEWHERE: [&str; 10] = [
+/// Environment variables that would lead git to another repository or index.
+const REDIRECTING_VARIABLES: [&str; 10] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ATTR_SOURCE",
     "GIT_COMMON_DIR",
@@ -55,7 +48,7 @@ const ELSEWHERE: [&str; 10] = [
     "GIT_WORK_TREE",
 ];
 
-/// Settings under which every byte, link and bit is saved as it is, no hook runs, and nothing is lost with the power.
+/// Settings under which every byte, link and bit is saved as it is, no hook runs, and a power failure loses nothing.
 const SETTINGS: [&str; 15] = [
     "core.attributesFile=/dev/null",
     "core.autocrlf=false",
@@ -79,12 +72,37 @@ const SETTINGS: [&str; 15] = [
 pub(crate) struct Repository {
     folder: PathBuf,
     git: PathBuf,
-    /// The tree without entries: attributes are read from it, so that there are none.
-    empty: String,
+    /// The empty tree, from which git reads attributes, so that there are none.
+    empty_tree: String,
+}
+
+/// A lock on a working copy; dropping it releases the lock.
+pub(crate) struct WorkingCopyLock {
+    _file: File,
+}
+
+/// Waits for the lock under which one process at a time restores files of a working copy.
+///
+/// The lock is on a file in the system's temporary folder, named after the working copy's path: in the repository the file
+/// would be saved along. The kernel releases the lock of a process that dies.
+///
+/// # Errors
+///
+/// The file can't be opened or locked.
+pub(crate) fn lock_working_copy(folder: &Path) -> Result<WorkingCopyLock, GitError> {
+    let doing = "the working copy can't be locked";
+    let absolute = fs::canonicalize(folder).map_err(|error| failed(doing, error))?;
+    let name = Hash::digest(absolute.as_os_str().as_encoded_bytes()).to_string();
+    let path = std::env::temp_dir().join(format!("statemark-{name}.lock"));
+    let mut options = File::options();
+    let options = options.create(true).truncate(false).write(true);
+    let file = options.open(path).map_err(|error| failed(doing, error))?;
+    file.lock().map_err(|error| failed(doing, error))?;
+    Ok(WorkingCopyLock { _file: file })
 }
 
 impl Repository {
-    /// The repository that a folder is in.
+    /// Opens the repository that a folder is in.
     pub(crate) fn open(folder: &Path) -> Result<Self, GitError> {
         let doing = "looking for the repository";
         if !folder.is_dir() {
@@ -93,33 +111,34 @@ impl Repository {
                 format!("there is no folder {}", folder.display()),
             ));
         }
-        let mut found = Self {
+        let mut repository = Self {
             folder: folder.to_path_buf(),
             git: PathBuf::new(),
-            empty: String::new(),
+            empty_tree: String::new(),
         };
-        let top = found.run(doing, &["rev-parse", "--show-toplevel"], None, b"")?;
-        let git = found.run(doing, &["rev-parse", "--absolute-git-dir"], None, b"")?;
-        let empty = found.run(doing, &["hash-object", "-t", "tree", "--stdin"], None, b"")?;
-        found.folder = path(line(&top));
-        found.git = path(line(&git));
-        found.empty = text(&empty);
-        Ok(found)
+        let top = repository.run(doing, &["rev-parse", "--show-toplevel"], None, b"")?;
+        let git = repository.run(doing, &["rev-parse", "--absolute-git-dir"], None, b"")?;
+        let words = ["hash-object", "-t", "tree", "--stdin"];
+        let empty_tree = repository.run(doing, &words, None, b"")?;
+        repository.folder = path_from_git(trim_newline(&top));
+        repository.git = path_from_git(trim_newline(&git));
+        repository.empty_tree = line(&empty_tree);
+        Ok(repository)
     }
 
-    /// The working copy's folder.
+    /// Returns the working copy's folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The commit that is checked out, if there is one.
+    /// Returns the commit that is checked out, if there is one.
     pub(crate) fn head(&self) -> Option<String> {
         let words = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
         let head = self.run("reading what is checked out", &words, None, b"");
-        head.ok().map(|head| text(&head))
+        head.ok().map(|head| line(&head))
     }
 
-    /// A commit of a tree, kept under a name that only this run uses.
+    /// Commits a tree, under a reference that only this run uses.
     pub(crate) fn commit(
         &self,
         tree: &str,
@@ -138,19 +157,19 @@ impl Repository {
             .env("GIT_COMMITTER_NAME", "statemark")
             .env("GIT_COMMITTER_EMAIL", "statemark")
             .env("GIT_COMMITTER_DATE", &date);
-        let commit = text(&ran(doing, command, message.as_bytes())?);
+        let commit = line(&output(doing, command, message.as_bytes())?);
         let words = ["update-ref", "--no-deref", reference, &commit];
         self.run(doing, &words, None, b"")?;
         Ok(commit)
     }
 
-    /// The tree of a commit.
-    pub(crate) fn tree_of(&self, commit: &str) -> Result<String, GitError> {
+    /// Returns the tree of a commit.
+    pub(crate) fn commit_tree(&self, commit: &str) -> Result<String, GitError> {
         let named = format!("{commit}^{{tree}}");
         let words = ["rev-parse", "--verify", "--quiet", &named];
         let doing = "looking for the checkpoint's commit";
         match self.run(doing, &words, None, b"") {
-            Ok(tree) => Ok(text(&tree)),
+            Ok(tree) => Ok(line(&tree)),
             Err(_) => Err(failed(
                 doing,
                 format!("the repository has no commit {commit}"),
@@ -167,17 +186,17 @@ impl Repository {
     ) -> Result<Vec<u8>, GitError> {
         let mut command = self.command(index);
         command.args(words);
-        ran(doing, command, input)
+        output(doing, command, input)
     }
 
     fn command(&self, index: Option<&Path>) -> Command {
         let mut command = Command::new("git");
         command.current_dir(&self.folder);
-        for variable in ELSEWHERE {
+        for variable in REDIRECTING_VARIABLES {
             command.env_remove(variable);
         }
-        if !self.empty.is_empty() {
-            command.arg(format!("--attr-source={}", self.empty));
+        if !self.empty_tree.is_empty() {
+            command.arg(format!("--attr-source={}", self.empty_tree));
         }
         for setting in SETTINGS {
             command.args(["-c", setting]);
@@ -195,8 +214,8 @@ impl Repository {
     }
 }
 
-/// What a command answers; what it complains of, if it fails.
-fn ran(doing: &'static str, mut command: Command, input: &[u8]) -> Result<Vec<u8>, GitError> {
+/// Runs a command and returns its output. The error of a failed command is its standard error.
+fn output(doing: &'static str, mut command: Command, input: &[u8]) -> Result<Vec<u8>, GitError> {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -206,7 +225,7 @@ fn ran(doing: &'static str, mut command: Command, input: &[u8]) -> Result<Vec<u8
         .map_err(|error| failed(doing, format!("`git` can't be run: {error}")))?;
     let stdin = child.stdin.take();
     let output = std::thread::scope(|scope| {
-        // Git may answer before it has read everything: whoever only writes waits for whoever only writes.
+        // Git may answer before it has read everything; two processes that only write would deadlock.
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
         child.wait_with_output()
     });
@@ -214,15 +233,15 @@ fn ran(doing: &'static str, mut command: Command, input: &[u8]) -> Result<Vec<u8
     if output.status.success() {
         return Ok(output.stdout);
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.trim();
-    if said.is_empty() {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = stderr.trim();
+    if stderr.is_empty() {
         return Err(failed(doing, format!("git ended with {}", output.status)));
     }
-    Err(failed(doing, said))
+    Err(failed(doing, stderr))
 }
 
-/// The name of a run's checkpoint among a repository's references. Ids of runs may have characters that git forbids.
+/// Returns the git reference of a run's checkpoint. Escapes characters that git forbids.
 pub(crate) fn reference(run: &str, seq: u64) -> String {
     let mut name = String::new();
     for byte in run.bytes() {
@@ -233,40 +252,41 @@ pub(crate) fn reference(run: &str, seq: u64) -> String {
         }
     }
     if name.len() > 200 {
-        // File systems have limits.
-        name = Hash::of(run.as_bytes()).to_string();
+        // File systems limit the length of a name.
+        name = Hash::digest(run.as_bytes()).to_string();
     }
     format!("refs/statemark/{name}/{seq}")
 }
 
-/// An answer of one line; a folder's name may have line ends.
-fn line(bytes: &[u8]) -> &[u8] {
+/// Removes the newline at the end of an answer. Only that one: a folder's name may contain newlines.
+fn trim_newline(bytes: &[u8]) -> &[u8] {
     bytes.strip_suffix(b"\n").unwrap_or(bytes)
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(line(bytes)).into_owned()
+/// Returns an answer of one line as a string.
+fn line(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(trim_newline(bytes)).into_owned()
 }
 
 #[cfg(unix)]
-fn path(bytes: &[u8]) -> PathBuf {
+fn path_from_git(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
 }
 
 #[cfg(not(unix))]
-fn path(bytes: &[u8]) -> PathBuf {
+fn path_from_git(bytes: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// A path inside a repository as git writes it.
+/// Returns a path inside a repository as git writes it.
 #[cfg(unix)]
-fn bytes(path: &Path) -> Vec<u8> {
+fn path_to_git(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
     path.as_os_str().as_bytes().to_vec()
 }
 
 #[cfg(not(unix))]
-fn bytes(path: &Path) -> Vec<u8> {
+fn path_to_git(path: &Path) -> Vec<u8> {
     path.to_string_lossy().replace('\\', "/").into_bytes()
 }

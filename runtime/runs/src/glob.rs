@@ -1,88 +1,102 @@
-//! Patterns of paths: `*` is anything but `/`, `**` anything at all, `?` one character but `/`. All else is itself, and case counts.
+//! Globs over paths and names.
+//!
+//! In a path `*` matches anything but `/`, `**` anything at all, `**/` whole folders or none, and `?` one character but `/`.
+//! In a name `*` matches anything and `?` one character. Every other character is itself, and case matters.
+//!
+//! Why not a library: in definitions that are in use `[`, `{` and `\` are themselves, and `a**b` matches across folders.
 
-/// Whether a path is one that the pattern means. Takes time in proportion to both, multiplied.
-pub(crate) fn matches(pattern: &str, path: &str) -> bool {
-    let pattern: Vec<Part> = parts(pattern);
-    let path: Vec<char> = path.strip_prefix("./").unwrap_or(path).chars().collect();
-    // `reached` holds for each number of characters whether the parts so far can have used up as many.
-    let mut reached = vec![false; path.len() + 1];
+/// Reports whether a path matches a glob. Takes time in proportion to the product of their lengths.
+pub(crate) fn matches_path(glob: &str, path: &str) -> bool {
+    matches(&path_parts(glob), path.strip_prefix("./").unwrap_or(path))
+}
+
+/// Reports whether a name matches a glob. Takes time in proportion to the product of their lengths.
+pub(crate) fn matches_name(glob: &str, name: &str) -> bool {
+    let part = |letter: char| match letter {
+        '*' => Part::Anything,
+        '?' => Part::Character,
+        letter => Part::Letter(letter),
+    };
+    let parts: Vec<Part> = glob.chars().map(part).collect();
+    matches(&parts, name)
+}
+
+/// A part of a glob.
+enum Part {
+    /// A character that is itself.
+    Letter(char),
+    /// One character.
+    Character,
+    /// One character but `/`.
+    InFolder,
+    /// Any number of characters but `/`.
+    Name,
+    /// Any number of characters.
+    Anything,
+    /// Whole folders: nothing, or anything that ends with `/`.
+    Folders,
+}
+
+fn path_parts(glob: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut rest = glob.strip_prefix("./").unwrap_or(glob);
+    while let Some(first) = rest.chars().next() {
+        let begins_name = matches!(parts.last(), None | Some(Part::Letter('/') | Part::Folders));
+        let (part, length) = match first {
+            '*' if begins_name && rest.starts_with("**/") => (Part::Folders, 3),
+            '*' if rest.starts_with("**") => (Part::Anything, 2),
+            '*' => (Part::Name, 1),
+            '?' => (Part::InFolder, 1),
+            letter => (Part::Letter(letter), letter.len_utf8()),
+        };
+        parts.push(part);
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    parts
+}
+
+fn matches(parts: &[Part], text: &str) -> bool {
+    let text: Vec<char> = text.chars().collect();
+    // Says of each number of characters whether the parts so far can match as many.
+    let mut reached = vec![false; text.len() + 1];
     if let Some(first) = reached.first_mut() {
         *first = true;
     }
-    for part in &pattern {
-        let mut next = vec![false; path.len() + 1];
-        let mut open = false;
-        for at in 0..=path.len() {
+    for part in parts {
+        let mut next = vec![false; text.len() + 1];
+        let mut is_open = false;
+        for (at, slot) in next.iter_mut().enumerate() {
             let here = reached.get(at).copied().unwrap_or_default();
-            let before = at.checked_sub(1).and_then(|it| path.get(it)).copied();
-            let used = at.checked_sub(1).and_then(|it| reached.get(it)).copied();
-            let used = used.unwrap_or_default();
-            let found = match part {
-                Part::Letter(letter) => used && before == Some(*letter),
-                Part::Any => used && before.is_some_and(|it| it != '/'),
+            let before = at.checked_sub(1).and_then(|it| text.get(it)).copied();
+            let previous = at.checked_sub(1).and_then(|it| reached.get(it)).copied();
+            let previous = previous.unwrap_or_default();
+            *slot = match part {
+                Part::Letter(letter) => previous && before == Some(*letter),
+                Part::Character => previous,
+                Part::InFolder => previous && before != Some('/'),
                 Part::Name => {
-                    open = here || (open && before.is_some_and(|it| it != '/'));
-                    open
+                    is_open = here || (is_open && before != Some('/'));
+                    is_open
                 }
-                Part::Path => {
-                    open |= here;
-                    open
+                Part::Anything => {
+                    is_open |= here;
+                    is_open
                 }
-                // Whole folders: nothing, or anything that ends with a slash.
                 Part::Folders => {
-                    let found = here || (open && before == Some('/'));
-                    open |= here;
-                    found
+                    let is_folder = here || (is_open && before == Some('/'));
+                    is_open |= here;
+                    is_folder
                 }
             };
-            if let Some(slot) = next.get_mut(at) {
-                *slot = found;
-            }
         }
         reached = next;
     }
     reached.last().copied().unwrap_or_default()
 }
 
-enum Part {
-    Letter(char),
-    /// `?`
-    Any,
-    /// `*`
-    Name,
-    /// `**`
-    Path,
-    /// `**/`
-    Folders,
-}
-
-fn parts(pattern: &str) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut rest = pattern.strip_prefix("./").unwrap_or(pattern);
-    while let Some(first) = rest.chars().next() {
-        let starts = matches!(parts.last(), None | Some(Part::Letter('/') | Part::Folders));
-        let (part, behind) = if let Some(behind) = rest.strip_prefix("**/").filter(|_| starts) {
-            (Part::Folders, behind)
-        } else if let Some(behind) = rest.strip_prefix("**") {
-            (Part::Path, behind)
-        } else {
-            let behind = rest.get(first.len_utf8()..).unwrap_or_default();
-            let part = match first {
-                '*' => Part::Name,
-                '?' => Part::Any,
-                letter => Part::Letter(letter),
-            };
-            (part, behind)
-        };
-        parts.push(part);
-        rest = behind;
-    }
-    parts
-}
-
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::{matches_name, matches_path};
 
     #[test]
     fn patterns_mean_paths() {
@@ -99,7 +113,7 @@ mod tests {
             ("", ""),
         ];
         for (pattern, path) in yes {
-            assert!(matches(pattern, path), "{pattern} {path}");
+            assert!(matches_path(pattern, path), "{pattern} {path}");
         }
         let no = [
             ("*.sql", "db/schema.sql"),
@@ -111,9 +125,11 @@ mod tests {
             ("", "a"),
         ];
         for (pattern, path) in no {
-            assert!(!matches(pattern, path), "{pattern} {path}");
+            assert!(!matches_path(pattern, path), "{pattern} {path}");
         }
+        assert!(matches_name("a*d", "a/b/c/d") && matches_name("?", "/"));
+        assert!(!matches_name("a*d", "a/b") && !matches_name("a[b]", "ab"));
         let long = "*".repeat(2_000);
-        assert!(!matches(&format!("{long}a"), &"b".repeat(2_000)));
+        assert!(!matches_path(&format!("{long}a"), &"b".repeat(2_000)));
     }
 }

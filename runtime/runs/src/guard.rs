@@ -237,9 +237,5 @@ fn read(table: &Table, code: &[Instruction], stepper: &Stepper<'_>) -> Vec<Fact>
 }
 
 fn shortened(text: &str) -> String {
-    if text.chars().count() <= MAX_CHARACTERS {
-        return text.to_owned();
-    }
-    let cut: String = text.chars().take(MAX_CHARACTERS).collect();
-    format!("{cut}…")
+    statemark_text::shorten::shorten(text, MAX_CHARACTERS)
 }

@@ -1,40 +1,41 @@
-//! SHA-256 sums: of tables, blobs and records.
+//! SHA-256 checksums of tables, blobs and records.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use statemark_text::hex;
 
-/// A SHA-256 sum. As text: 64 lowercase hexadecimal digits.
+/// A SHA-256 checksum. As text: 64 lowercase hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// What stands before the first record of a journal.
+    /// The predecessor of a journal's first record.
     pub const ZERO: Self = Self([0; 32]);
 
-    /// The sum of some bytes.
+    /// Returns the checksum of some bytes.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn digest(bytes: &[u8]) -> Self {
         Self(hmac_sha256::Hash::hash(bytes))
     }
 
-    /// The sum with these bytes.
+    /// Makes a checksum of its bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     #[must_use]
-    pub const fn bytes(&self) -> &[u8; 32] {
+    pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
 impl fmt::Display for Hash {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+        out.write_str(&hex::encode(&self.0))
     }
 }
 
@@ -44,33 +45,21 @@ impl fmt::Debug for Hash {
     }
 }
 
-/// A text that is no SHA-256 sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The error for a string that is no SHA-256 checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a SHA-256 sum has 64 lowercase hexadecimal digits")]
 pub struct ParseHashError;
-
-impl fmt::Display for ParseHashError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a SHA-256 sum has 64 lowercase hexadecimal digits")
-    }
-}
-
-impl std::error::Error for ParseHashError {}
 
 impl FromStr for Hash {
     type Err = ParseHashError;
 
     fn from_str(text: &str) -> Result<Self, ParseHashError> {
-        let mut bytes = [0; 32];
-        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        // One hash is one text: capital letters and signs, which numbers may have, aren't taken.
-        if text.len() != 64 || !text.bytes().all(is_digit) {
+        // A hash has one spelling.
+        if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return Err(ParseHashError);
         }
-        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-            let digits = std::str::from_utf8(digits).map_err(|_| ParseHashError)?;
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| ParseHashError)?;
-        }
-        Ok(Self(bytes))
+        let bytes = hex::decode(text).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or(ParseHashError)
     }
 }
 

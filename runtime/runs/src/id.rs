@@ -1,66 +1,46 @@
-//! Names that clients give: of runs, and of requests that may be repeated.
+//! Names that clients choose: ids of runs, and idempotency keys.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// Most characters of a run's id or of a key. Unit: characters. Why: a UUID with a prefix fits several times.
+/// Most characters of a run's id or a key. Unit: characters. Why: a UUID with a prefix fits several times.
 pub const MAX_NAME: usize = 128;
 
-/// A text that can't be an id or a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The error for a string that can't be an id or a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} {kind}")]
 pub struct NameError {
     what: &'static str,
     kind: NameErrorKind,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum NameErrorKind {
+    #[error("is empty")]
     Empty,
-    Long {
-        characters: usize,
-    },
+    #[error("has {characters} characters; most are {MAX_NAME}")]
+    Long { characters: usize },
+    #[error("has a control character")]
     Control,
-    /// A run is to be called so.
-    Odd {
-        character: char,
-    },
-    /// A run is to be called so.
-    Begins {
-        character: char,
-    },
+    /// A character that the id of a new run can't have.
+    #[error("has {} in it: {CHOSEN}", quoted(*character))]
+    Odd { character: char },
+    /// A character that the id of a new run can't begin with.
+    #[error("begins with `{character}`: {CHOSEN}")]
+    Begins { character: char },
 }
 
-/// What the id of a run may be made of, where somebody chooses it.
+/// The rule for the id of a new run.
 const CHOSEN: &str = "one is made of letters, digits, `-`, `_` and `.`, and begins with a letter or a digit, such as `build-7`";
 
-impl fmt::Display for NameError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = self.what;
-        match self.kind {
-            NameErrorKind::Empty => write!(out, "{what} is empty"),
-            NameErrorKind::Long { characters } => {
-                write!(
-                    out,
-                    "{what} has {characters} characters; most are {MAX_NAME}"
-                )
-            }
-            NameErrorKind::Control => write!(out, "{what} has a control character"),
-            NameErrorKind::Odd { character: ' ' } => {
-                write!(out, "{what} has a blank in it: {CHOSEN}")
-            }
-            NameErrorKind::Odd { character } => {
-                write!(out, "{what} has a `{character}` in it: {CHOSEN}")
-            }
-            NameErrorKind::Begins { character } => {
-                write!(out, "{what} begins with `{character}`: {CHOSEN}")
-            }
-        }
+fn quoted(character: char) -> String {
+    match character {
+        ' ' => "a blank".to_owned(),
+        other => format!("a `{other}`"),
     }
 }
-
-impl std::error::Error for NameError {}
 
 fn check(what: &'static str, text: &str) -> Result<(), NameError> {
     let kind = if text.is_empty() {
@@ -84,7 +64,7 @@ macro_rules! name {
         pub struct $type(String);
 
         impl $type {
-            /// Its text.
+            /// Returns it as a string.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -116,24 +96,24 @@ macro_rules! name {
 }
 
 name! {
-    /// The id of a run: any text of 1 to 128 characters without control characters. Knowing one gives no authority.
+    /// The id of a run: 1 to 128 characters, no control characters. Knowing one gives no authority.
     ///
-    /// A run that begins by itself has an id as [`RunId::check_chosen`] wants it. Those of children are made of their
-    /// parent's, with `/`, `::` and `#`; and a store may have runs from before there was such a rule.
+    /// The id of a run without a parent meets [`RunId::check_chosen`]. Ids of children are made of their parent's, with
+    /// `/`, `::` and `#`; and a store may have runs that are older than the rule.
     RunId, "the id of a run"
 }
 
 name! {
-    /// What tells a repeated request from a new one: the same key with the same request is answered as the first time.
+    /// An idempotency key: a repeated request with its key gets the first answer.
     Key, "an idempotency key"
 }
 
-/// Whether the id of a run may have that character, where somebody chooses it.
+/// Reports whether the id of a new run may have a character.
 fn is_plain(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '-' | '_' | '.')
 }
 
-/// What begins the id of a run of a workflow: at most half of what an id has room for, as one may choose it.
+/// Returns the first part of an id for a run of a workflow: at most half of an id's length.
 fn stem(workflow: &str) -> String {
     let plain = |it: char| if is_plain(it) { it } else { '-' };
     let stem: String = workflow.chars().take(MAX_NAME / 2).map(plain).collect();
@@ -142,8 +122,9 @@ fn stem(workflow: &str) -> String {
 }
 
 impl RunId {
-    /// Whether somebody may call a new run so. Ids are typed, quoted for shells and put in paths and addresses; `RUN:SEQ` is
-    /// a request, and `RUN/STATE` a child.
+    /// Checks that a new run may have this id.
+    ///
+    /// Ids are typed, quoted for shells and put in paths and URLs; `RUN:SEQ` is a request, and `RUN/STATE` a child.
     ///
     /// ```
     /// use statemark_runs::RunId;
@@ -156,7 +137,7 @@ impl RunId {
     ///
     /// # Errors
     ///
-    /// It has another character than letters, digits, `-`, `_` and `.`, or begins with one of the last three.
+    /// It has a character other than letters, digits, `-`, `_` and `.`, or begins with one of the last three.
     pub fn check_chosen(&self) -> Result<(), NameError> {
         let mut characters = self.0.chars();
         let odd = characters.find(|it| !is_plain(*it));
@@ -172,23 +153,23 @@ impl RunId {
         })
     }
 
-    /// A new id that says what it is a run of: `ship-4f1c9a07`. Two may be alike, seldom.
+    /// Makes a new id that names the workflow, such as `ship-4f1c9a07`. Collisions are rare, not impossible.
     #[must_use]
-    pub fn of_workflow(workflow: &str) -> Self {
+    pub fn for_workflow(workflow: &str) -> Self {
         let digits = uuid::Uuid::now_v7().simple().to_string();
         let end: String = digits.chars().skip(24).collect();
         Self(format!("{}-{end}", stem(workflow)))
     }
 
-    /// The id of the run that is made of a workflow under a key: always the same one.
+    /// Returns the id for the run of a workflow that a key starts: always the same one.
     #[must_use]
-    pub fn of_workflow_for(workflow: &str, key: &str) -> Self {
-        let sum = crate::hash::Hash::of(format!("{workflow}\n{key}").as_bytes()).to_string();
+    pub fn for_workflow_and_key(workflow: &str, key: &str) -> Self {
+        let sum = crate::hash::Hash::digest(format!("{workflow}\n{key}").as_bytes()).to_string();
         let end: String = sum.chars().take(12).collect();
         Self(format!("{}-{end}", stem(workflow)))
     }
 
-    /// An id that no other run has: a UUID of version 7, so that ids sort by the time when they were made.
+    /// Makes a unique id: a UUID of version 7, so that ids sort by their time of creation.
     #[must_use]
     pub fn random() -> Self {
         Self(uuid::Uuid::now_v7().to_string())

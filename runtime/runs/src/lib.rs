@@ -1,33 +1,34 @@
 //! Durable runs of state machine tables.
 //!
 //! A *run* is one execution of a compiled workflow. Its [journal](Record) is the only truth: an append-only sequence of
-//! records, each with the hash of the one before. Everything else — what is active, what the data is, what is waited for,
-//! what is legal next — is a pure [fold](RunState) over it, so that no process owns a run, and killing one loses nothing
-//! that was acknowledged.
+//! records, each with the hash of the one before. Everything else (the active states, the data, what the run waits for, the
+//! enabled events) is the [run state](RunState), a pure function of the journal. So no process owns a run, and killing one
+//! loses nothing that was acknowledged.
 //!
 //! ```text
-//! operation ─→ Runs::execute ─ load ─→ fold of the journal ─ decide ─→ records ─ append, if nobody wrote since ─→ Store
+//! operation ─→ Runs::execute ─ load ─→ state of the run ─ decide ─→ records ─ append, if nobody wrote since ─→ Store
 //!                          ↑                                                        │
 //!                          └──────────────── somebody wrote: again ─────────────────┘
 //! ```
 //!
 //! What to rely on:
 //!
-//! - What [`Store::append`] has acknowledged is in the journal once, whole, and stays as it was written.
-//! - The same key with the same request is answered as the first time, however much has happened since.
-//! - A run goes on under the table that it started with: its bytes are kept by their hash.
+//! - Records that [`Store::append`] has acknowledged are in the journal once, whole, and stay as they were written.
+//! - A repeated request with its key gets the first answer, however much has happened since.
+//! - A run continues under the table that it started with: the table's bytes are stored by their hash.
 //!
-//! Deliberately not here: compiling (workflows come as tables), carrying effects out (a step names them, with a key that
-//! lets whoever does it notice a repetition), and locks (an order that lost a race is decided again).
+//! Deliberately not here: compiling (workflows come as tables), carrying out effects (a step names them, with a key that
+//! reveals a repetition), and locks (an order that lost a race is decided again).
 
 pub mod body;
 pub mod check;
 pub mod expression;
-pub mod fold;
 pub mod maintenance;
 pub mod overflow;
 pub mod policy;
 pub mod runs;
+pub mod state;
+pub mod store;
 
 mod actor;
 mod clock;
@@ -43,8 +44,8 @@ mod redact;
 mod schema;
 mod shell;
 mod step;
-pub mod store;
-mod tell;
+mod summary;
+
 mod tokens;
 mod view;
 mod why;
@@ -53,9 +54,8 @@ mod workflow;
 pub use actor::{Actor, Role};
 pub use body::Body;
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use compare::{Comparison, Fates, RowChanges, compare};
+pub use compare::{Comparison, NameChanges, RowChanges, compare};
 pub use contract::{Contract, builtin, builtins};
-pub use fold::{Live, RunState, Status, WaitingFor};
 pub use git::{FileChange, FileChanges, FileFate, GitError};
 pub use guard::{Fact, Question, Unmet};
 pub use hash::{Hash, ParseHashError};
@@ -69,10 +69,11 @@ pub use runs::{
     RunError, Runs, Send, Sent, Start, Used, Withdraw, Written, raised_when,
 };
 pub use shell::shell_word;
-pub use step::{CannotStep, Moment, Move, RunHost, Stepper};
+pub use state::{LiveRecords, RunState, Status, WaitingFor};
+pub use step::{CannotStep, Moment, RunHost, StepInput, Stepper};
 pub use store::{
-    Append, Appended, Cursor, Due, Expect, Fence, Head, Hint, Lease, MAX_BODY, MAX_PAGE, MAX_TIME,
-    Page, PendingTimer, Query, Seen, Store, StoreError, Summary, Watermark,
+    Append, Appended, Cursor, DueTimer, Expect, Fence, Head, Hint, KeyUse, Lease, MAX_BODY,
+    MAX_PAGE, MAX_TIME, Page, PendingTimer, Query, RunSummary, Store, StoreError, Watermark,
 };
 pub use tokens::{TOKEN_PREFIX, Token, TokenError, Tokens};
 pub use view::{ActiveState, RunView, StepView};

@@ -1,24 +1,22 @@
-//! Keeping stores: to see that one is whole, to copy it, to move it, and to throw away what is over.
+//! Maintenance of stores: verification, export and import, migration between stores, and pruning.
 //!
-//! All of it goes through [`Store`], so that it is the same for every one of them; only a backup is SQLite's, because
-//! servers have backups of their own. Each operation [tells](Tell) how far it has come, and gives a report, which says by
-//! [`std::fmt::Display`] what was done.
+//! Everything goes through [`Store`], so that it works alike on every back end. Backups are SQLite's alone, because servers
+//! have backups of their own. Each operation reports its [`Progress`] and returns a report, which implements
+//! [`std::fmt::Display`].
 //!
-//! What to rely on: nothing here changes a record. What comes in is checked by its hashes before anything is written, and
-//! a run is written whole or not at all.
+//! What to rely on: nothing here changes a record. Incoming runs are checked by their hashes before anything is written,
+//! and a run is written whole or not at all.
 
 mod bundle;
 mod export;
 mod import;
 mod migrate;
-mod progress;
 mod prune;
 mod verify;
 
 pub use export::{Exported, FORMAT, export};
-pub use import::{ImportError, Imported, import, import_without};
+pub use import::{ImportError, Imported, import, import_with};
 pub use migrate::{Moved, migrate};
-pub use progress::{Progress, Tell, untold};
 pub use prune::{Prune, Pruned, prune};
 pub use verify::{Difference, Verified, verify};
 
@@ -28,8 +26,35 @@ use std::fmt;
 use crate::id::RunId;
 use crate::store::{Head, MAX_PAGE, Query, Store, StoreError};
 
-/// All runs, each behind the one that it was forked from, else in the order of their ids.
-fn all(store: &dyn Store) -> Result<Vec<Head>, StoreError> {
+/// The progress of an operation. Unit: the operation's, which its documentation names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The finished part.
+    pub done: u64,
+    /// The whole, as far as it is known.
+    pub total: u64,
+}
+
+/// A callback for progress: called after each page or run, thousands of times a second if they are small.
+pub type OnProgress<'t> = &'t mut dyn FnMut(Progress);
+
+/// Ignores progress; an [`OnProgress`] for callers who don't show any.
+pub const fn ignore_progress(_: Progress) {}
+
+impl Progress {
+    const fn new(total: u64) -> Self {
+        Self { done: 0, total }
+    }
+
+    /// Adds to what is done, and reports it.
+    fn add(&mut self, more: u64, on_progress: OnProgress<'_>) {
+        self.done = self.done.saturating_add(more);
+        on_progress(*self);
+    }
+}
+
+/// Returns all runs: each after the one that it was forked from, else in the order of their ids.
+fn all_runs(store: &dyn Store) -> Result<Vec<Head>, StoreError> {
     let mut heads = std::collections::BTreeMap::new();
     let mut query = Query {
         limit: MAX_PAGE,
@@ -45,40 +70,40 @@ fn all(store: &dyn Store) -> Result<Vec<Head>, StoreError> {
     }
     let mut sorted = Vec::with_capacity(heads.len());
     while let Some((_, head)) = heads.pop_first() {
-        let mut line = vec![head];
-        // What it was forked from comes first, and what that was forked from.
-        while let Some(parent) = line.last().and_then(|head| head.forked.as_ref())
+        let mut lineage = vec![head];
+        // A run's ancestors come before it.
+        while let Some(parent) = lineage.last().and_then(|head| head.forked.as_ref())
             && let Some(parent) = heads.remove(&parent.0)
         {
-            line.push(parent);
+            lineage.push(parent);
         }
-        sorted.extend(line.into_iter().rev());
+        sorted.extend(lineage.into_iter().rev());
     }
     Ok(sorted)
 }
 
-/// A run, behind those that it was forked from.
-fn line(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
-    let mut line = vec![store.head(run)?];
-    while let Some((parent, _)) = line.last().and_then(|head| head.forked.clone()) {
-        line.push(store.head(&parent)?);
+/// Returns a run and the runs that it was forked from, the oldest first.
+fn lineage(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
+    let mut lineage = vec![store.head(run)?];
+    while let Some((parent, _)) = lineage.last().and_then(|head| head.forked.clone()) {
+        lineage.push(store.head(&parent)?);
     }
-    line.reverse();
-    Ok(line)
+    lineage.reverse();
+    Ok(lineage)
 }
 
-/// A run with those that it was forked from, and the runs under it with theirs: each behind what it was forked from.
+/// Returns the lineage of a run and of the runs under it, each run after the one that it was forked from.
 fn family(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
     let mut family: Vec<Head> = Vec::new();
-    let (mut known, mut asked) = (BTreeSet::new(), BTreeSet::new());
+    let (mut known, mut visited) = (BTreeSet::new(), BTreeSet::new());
     let mut open = vec![run.clone()];
     while let Some(run) = open.pop() {
-        if !asked.insert(run.clone()) {
+        if !visited.insert(run.clone()) {
             continue;
         }
-        let line = line(store, &run)?.into_iter();
-        family.extend(line.filter(|head| known.insert(head.run.clone())));
-        let state = crate::fold::read(store, &run, None)?;
+        let lineage = lineage(store, &run)?.into_iter();
+        family.extend(lineage.filter(|head| known.insert(head.run.clone())));
+        let state = crate::state::load(store, &run, None)?;
         let children = state.children.keys().chain(state.orphans.keys());
         for child in children.rev().filter_map(|id| id.parse::<RunId>().ok()) {
             match store.head(&child) {
@@ -91,14 +116,9 @@ fn family(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
     Ok(family)
 }
 
-/// Things and their number, in words.
-fn counted(count: impl fmt::Display, word: &str) -> String {
+/// Returns a number with its noun, in the plural unless it is one.
+fn counted(count: impl fmt::Display, noun: &str) -> String {
     let count = count.to_string();
-    let ending = if count == "1" { "" } else { "s" };
-    format!("{count} {word}{ending}")
-}
-
-/// Runs and their number, in words.
-fn runs(count: usize) -> String {
-    counted(count, "run")
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }

@@ -1,14 +1,14 @@
-//! What a caller may do with tools: one function over the fold of a run, asked by the server, by hooks and by executors.
+//! Tool policy: which tools the active states of a run grant. Asked by servers, hooks and executors.
 //!
-//! - A state grants the union of its `allowed_tools` and of what its `capabilities` mean; both absent: it doesn't restrict;
-//!   `[]`: nothing.
-//! - Along ancestors grants intersect; over active leaves they unite. `disallowed_tools` of any active state wins.
-//! - The tools that drive a run are never restricted, else a state could lock it for ever. Two of them, submitting artifacts
-//!   and reporting progress, can be withheld by a state that has `capabilities` and leaves their words out.
-//! - What can't be read is a denial that says so.
+//! - A state grants the union of its `allowed_tools` and the tools of its `capabilities`. A state with neither doesn't
+//!   restrict; `[]` grants nothing.
+//! - Grants of ancestors intersect; grants of active leaves unite. `disallowed_tools` of any active state wins.
+//! - Tools that drive a run are never restricted, or a state could lock it for ever. Two of them, submitting artifacts and
+//!   reporting progress, are withheld by a state whose `capabilities` leave their words out.
+//! - A policy that can't be read denies, and says so.
 //!
-//! Deliberately not here: the limits of a visit ([`Runs::reserve`](crate::Runs::reserve) counts those), and what a role may
-//! do, which is no matter of a state.
+//! Deliberately not here: the limits of a visit ([`Runs::reserve`](crate::Runs::reserve) counts those), and the rights of
+//! roles, which don't depend on the state.
 
 mod pattern;
 mod words;
@@ -18,87 +18,93 @@ use serde_json::Value;
 use statemark_runtime::StateId;
 
 pub use pattern::Pattern;
-use words::withheld_by;
-pub use words::{UNGATED, is_counted, tools_of};
+use words::required_capability;
+pub use words::{UNGATED, capability_tools, is_counted};
 
 use crate::actor::{Actor, Role};
 use crate::runs::{Loaded, list};
 
-/// Whether a tool may be used.
+/// The policy's answer to a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum Verdict {
-    /// It may.
+    /// The call is allowed.
     Allow,
-    /// It may not.
+    /// The call is denied.
     Deny(Denial),
 }
 
-/// Why a tool may not be used.
+/// The reason for which a call is denied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Denial {
-    /// For programs: `not_granted`, `disallowed`, `unreadable_policy`.
+    /// The reason for programs: `not_granted`, `disallowed`, `unreadable_policy`.
     pub code: &'static str,
-    /// For people.
+    /// The reason for people.
     pub reason: String,
     /// The active states.
     pub states: Vec<String>,
-    /// What they grant, as the definition writes it.
+    /// Their grants, as the definition writes them.
     pub granted: Vec<String>,
-    /// The events that lead on.
+    /// The enabled events.
     pub legal: Vec<String>,
 }
 
-/// What the active states grant.
+/// The grants of the active states.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Granted {
-    /// Patterns as the definition writes them; none if nothing is restricted.
+pub struct Grants {
+    /// Allowed patterns as the definition writes them; `None` if nothing is restricted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed: Option<Vec<String>>,
-    /// Patterns that win over those.
+    /// Disallowed patterns, which win.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disallowed: Vec<String>,
 }
 
-/// What one state says.
+/// The policy of one state.
 struct Grant {
     allowed: Option<Vec<Pattern>>,
-    /// What its `capabilities` mean, if it has any.
+    /// The tools of its `capabilities`, if it has any.
     capabilities: Option<Vec<Pattern>>,
     disallowed: Vec<Pattern>,
 }
 
 impl Grant {
-    /// Whether its `capabilities` leave a tool that nothing else restricts.
-    fn leaves(&self, tool: &str, arguments: &Value) -> bool {
-        let meant = self.capabilities.as_ref();
-        meant.is_none_or(|all| all.iter().any(|it| it.admits(tool, arguments)))
+    /// Reports whether its `capabilities` withhold a tool that drives a run.
+    fn withholds(&self, tool: &str, arguments: &Value) -> bool {
+        let capabilities = self.capabilities.as_ref();
+        capabilities.is_some_and(|patterns| !patterns.iter().any(|it| it.allows(tool, arguments)))
+    }
+
+    /// Reports whether its `allowed_tools` and `capabilities` grant a call.
+    fn allows(&self, tool: &str, arguments: &Value) -> bool {
+        let allowed = self.allowed.as_ref();
+        allowed.is_none_or(|patterns| patterns.iter().any(|it| it.allows(tool, arguments)))
     }
 }
 
 impl Loaded {
-    /// Whether the active states let a tool be called with these arguments.
+    /// Decides whether the active states let a tool be called with these arguments.
     #[must_use]
     pub fn may_use(&self, tool: &str, arguments: &Value) -> Verdict {
         if UNGATED.contains(&tool) {
             return Verdict::Allow;
         }
         let deny = |code, reason| Verdict::Deny(self.denial(code, reason));
-        let paths = match self.paths() {
+        let paths = match self.grant_paths() {
             Ok(paths) => paths,
-            Err(why) => return deny("unreadable_policy", why),
+            Err(defect) => return deny("unreadable_policy", defect),
         };
-        if let Some(word) = withheld_by(tool) {
-            let withholds = |(_, grant): &&(String, Grant)| !grant.leaves(tool, arguments);
-            let withheld = paths.iter().map(|path| path.iter().find(withholds));
-            return match withheld.collect::<Option<Vec<_>>>() {
+        if let Some(capability) = required_capability(tool) {
+            let withholds = |(_, grant): &&(String, Grant)| grant.withholds(tool, arguments);
+            let withholding = paths.iter().map(|path| path.iter().find(withholds));
+            return match withholding.collect::<Option<Vec<_>>>() {
                 Some(states) if !states.is_empty() => {
                     let names: Vec<String> = states.iter().map(|(name, _)| name.clone()).collect();
                     let names = list(&names);
                     deny(
                         "not_granted",
                         format!(
-                            "the `capabilities` of {names} leave out `{word}`, which `{tool}` needs"
+                            "the `capabilities` of {names} leave out `{capability}`, which `{tool}` needs"
                         ),
                     )
                 }
@@ -115,17 +121,14 @@ impl Loaded {
                 return deny("disallowed", reason);
             }
         }
-        let admits = |(_, grant): &(String, Grant)| {
-            let allowed = grant.allowed.as_ref();
-            allowed.is_none_or(|all| all.iter().any(|it| it.admits(tool, arguments)))
-        };
-        if paths.iter().any(|path| path.iter().all(admits)) {
+        let allows = |(_, grant): &(String, Grant)| grant.allows(tool, arguments);
+        if paths.iter().any(|path| path.iter().all(allows)) {
             return Verdict::Allow;
         }
-        let mut narrow: Vec<String> = Vec::new();
+        let mut restrictions: Vec<String> = Vec::new();
         for (state, grant) in paths
             .iter()
-            .filter_map(|path| path.iter().find(|it| !admits(it)))
+            .filter_map(|path| path.iter().find(|it| !allows(it)))
         {
             let patterns = grant.allowed.iter().flatten();
             let patterns: Vec<String> = patterns.map(ToString::to_string).collect();
@@ -133,66 +136,71 @@ impl Loaded {
                 [] => format!("`{state}` grants no tools"),
                 _ => format!("`{state}` grants {}", list(&patterns)),
             };
-            if !narrow.contains(&text) {
-                narrow.push(text);
+            if !restrictions.contains(&text) {
+                restrictions.push(text);
             }
         }
         let events = self.legal_events();
-        let on = if events.is_empty() {
+        let remedy = if events.is_empty() {
             String::new()
         } else {
             format!("; go on with {}", list(&events))
         };
         deny(
             "not_granted",
-            format!("`{tool}` isn't granted: {}{on}", narrow.join(", ")),
+            format!(
+                "`{tool}` isn't granted: {}{remedy}",
+                restrictions.join(", ")
+            ),
         )
     }
 
-    /// Whether there are arguments with which the active states let a tool be called.
+    /// Reports whether the active states let a tool be called with any arguments at all.
     #[must_use]
     pub fn may_offer(&self, tool: &str) -> bool {
         if UNGATED.contains(&tool) {
             return true;
         }
-        if withheld_by(tool).is_some() {
+        if required_capability(tool).is_some() {
             return self.may_use(tool, &Value::Null) == Verdict::Allow;
         }
-        let Ok(paths) = self.paths() else {
+        let Ok(paths) = self.grant_paths() else {
             return false;
         };
         let mut disallowed = paths.iter().flatten().flat_map(|(_, it)| &it.disallowed);
-        let admits = |(_, grant): &(String, Grant)| {
+        let may_allow = |(_, grant): &(String, Grant)| {
             let allowed = grant.allowed.as_ref();
-            allowed.is_none_or(|all| all.iter().any(|it| it.names(tool)))
+            allowed.is_none_or(|patterns| patterns.iter().any(|it| it.names(tool)))
         };
-        !disallowed.any(|it| it.is_of_all(tool)) && paths.iter().any(|path| path.iter().all(admits))
+        !disallowed.any(|it| it.covers_all_calls(tool))
+            && paths.iter().any(|path| path.iter().all(may_allow))
     }
 
-    /// What the active states grant, in their own words.
+    /// Returns the grants of the active states, as the definition writes them.
     #[must_use]
-    pub fn granted(&self) -> Granted {
+    pub fn grants(&self) -> Grants {
         let mut allowed: Option<Vec<String>> = None;
         let mut disallowed: Vec<String> = Vec::new();
-        for path in self.paths().unwrap_or_default() {
-            // The innermost state that restricts is what people read; those around it can only take away.
-            let inner = path
+        for path in self.grant_paths().unwrap_or_default() {
+            // Readers get the innermost state that restricts; its ancestors can only take away.
+            let innermost = path
                 .iter()
                 .rev()
                 .find_map(|(_, grant)| grant.allowed.as_ref());
-            let taken_away = |pattern: &&Pattern| {
+            let is_taken_away = |pattern: &&Pattern| {
                 let others = path.iter().filter_map(|(_, grant)| grant.allowed.as_ref());
-                let mut others = others.filter(|all| !all.iter().any(|it| it.covers(pattern)));
+                let mut others = others.filter(|all| !all.iter().any(|it| it.may_cover(pattern)));
                 others.next().is_some()
             };
-            for pattern in inner.into_iter().flatten().filter(|it| !taken_away(it)) {
+            let patterns = innermost.into_iter().flatten();
+            for pattern in patterns.filter(|it| !is_taken_away(it)) {
                 let all = allowed.get_or_insert_default();
                 let text = pattern.to_string();
                 if !all.contains(&text) {
                     all.push(text);
                 }
             }
-            if inner.is_some_and(Vec::is_empty) {
+            if innermost.is_some_and(Vec::is_empty) {
                 allowed.get_or_insert_default();
             }
             for pattern in path.iter().flat_map(|(_, grant)| &grant.disallowed) {
@@ -202,19 +210,21 @@ impl Loaded {
                 }
             }
         }
-        Granted {
+        Grants {
             allowed,
             disallowed,
         }
     }
 
-    /// Whether the run lets go of its caller's tools when an agent gives it up: the definition says so, or a person gave
-    /// it up, or it came to its end.
+    /// Reports whether the end of the run releases its caller from the policy.
+    ///
+    /// A run that an agent has cancelled does only if the definition says `deactivate: release`.
     #[must_use]
-    pub fn lets_go(&self) -> bool {
+    pub fn releases_tools(&self) -> bool {
         let by_agent = |it: &Actor| it.role < Role::Person;
-        let given_up = self.state.cancelled_by.as_ref().is_some_and(by_agent);
-        !given_up || self.workflow.meta().get("deactivate") == Some(&Value::from("release"))
+        let cancelled_by_agent = self.state.cancelled_by.as_ref().is_some_and(by_agent);
+        !cancelled_by_agent
+            || self.workflow.meta().get("deactivate") == Some(&Value::from("release"))
     }
 
     fn denial(&self, code: &'static str, reason: String) -> Denial {
@@ -222,13 +232,17 @@ impl Loaded {
             code,
             reason,
             states: self.state.leaves.clone(),
-            granted: self.granted().allowed.unwrap_or_default(),
+            granted: self.grants().allowed.unwrap_or_default(),
             legal: self.legal_events(),
         }
     }
 
-    /// For each active leaf: the states from the root to it, with what each says. Why it can't be read, else.
-    fn paths(&self) -> Result<Vec<Vec<(String, Grant)>>, String> {
+    /// Returns the path from the root to each active leaf, with the policy of each state on it.
+    ///
+    /// # Errors
+    ///
+    /// The defect of a policy that can't be read.
+    fn grant_paths(&self) -> Result<Vec<Vec<(String, Grant)>>, String> {
         let table = self.workflow.table();
         let mut paths = Vec::new();
         for leaf in &self.state.leaves {
@@ -255,14 +269,14 @@ impl Loaded {
             let Some(value) = meta.get(key).filter(|it| !it.is_null()) else {
                 return Ok(None);
             };
-            let Some(all) = value.as_array() else {
+            let Some(entries) = value.as_array() else {
                 return Err(format!("`{key}` is no list"));
             };
-            let texts = all.iter().map(|it| {
-                let text = it.as_str().ok_or_else(|| format!("`{key}` has {it}"));
+            let patterns = entries.iter().map(|entry| {
+                let text = entry.as_str().ok_or_else(|| format!("`{key}` has {entry}"));
                 text.and_then(Pattern::parse)
             });
-            texts.collect::<Result<Vec<_>, _>>().map(Some)
+            patterns.collect::<Result<Vec<_>, _>>().map(Some)
         };
         let mut allowed = patterns("allowed_tools")?;
         let mut capabilities = None;
@@ -270,16 +284,16 @@ impl Loaded {
             let Some(words) = words.as_array() else {
                 return Err("`capabilities` is no list".to_owned());
             };
-            let all: &mut Vec<Pattern> = capabilities.get_or_insert_default();
+            let patterns: &mut Vec<Pattern> = capabilities.get_or_insert_default();
             for word in words {
                 let word = word.as_str().unwrap_or_default();
-                let Some(meant) = self.capability(word)? else {
+                let Some(tools) = self.capability(word)? else {
                     return Err(format!("`{word}` is no capability"));
                 };
-                all.extend(meant);
+                patterns.extend(tools);
             }
             let allowed = allowed.get_or_insert_default();
-            allowed.extend(all.iter().cloned());
+            allowed.extend(patterns.iter().cloned());
         }
         Ok(Grant {
             allowed,
@@ -288,17 +302,17 @@ impl Loaded {
         })
     }
 
-    /// What a capability means: the definition's own sets first, then the built-in words.
+    /// Returns the tools of a capability: the definition's own first, then the built-in ones.
     fn capability(&self, word: &str) -> Result<Option<Vec<Pattern>>, String> {
-        let own = self.workflow.meta().get("capabilities");
-        let own = own.and_then(|it| it.get(word)).and_then(Value::as_array);
-        if let Some(own) = own {
-            let texts = own
+        let declared = self.workflow.meta().get("capabilities");
+        let declared = declared.and_then(|it| it.get(word)?.as_array());
+        if let Some(declared) = declared {
+            let patterns = declared
                 .iter()
                 .map(|it| Pattern::parse(it.as_str().unwrap_or_default()));
-            return texts.collect::<Result<Vec<_>, _>>().map(Some);
+            return patterns.collect::<Result<Vec<_>, _>>().map(Some);
         }
-        let Some(tools) = tools_of(word) else {
+        let Some(tools) = capability_tools(word) else {
             return Ok(None);
         };
         let patterns = tools.iter().map(|tool| Pattern::parse(tool));

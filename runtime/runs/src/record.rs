@@ -1,7 +1,7 @@
-//! One entry of a journal, and the chain that holds entries together.
+//! Records: the entries of a journal, and the chain of hashes that links them.
 //!
-//! A record is stored as it was written and never rewritten; [`Body`](crate::Body) is how it is read today. Each has the
-//! hash of the one before it, so that a changed byte is found by whoever reads on.
+//! A record is stored as it was written and never rewritten; [`Body`](crate::Body) is its meaning today. Each record has the
+//! hash of the one before it, so that a reader finds a changed byte.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,39 +10,39 @@ use crate::body::Body;
 use crate::hash::Hash;
 use crate::id::Key;
 
-/// One entry of a journal.
+/// An entry of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its place: 1, 2, 3 … without gaps.
+    /// Its number: 1, 2, 3 … without gaps.
     pub seq: u64,
-    /// When it was written, by the writer's clock. Unit: milliseconds since 1970.
+    /// The time of writing, by the writer's clock. Unit: milliseconds since 1970.
     pub time: u64,
-    /// What kind of entry it is: `run.started`, `event`, …
+    /// Its kind: `run.started`, `event`, …
     pub kind: String,
     /// The version of the kind that the body is written in.
     pub v: u16,
-    /// Who wrote it.
+    /// The actor who wrote it.
     pub actor: Actor,
     /// The key of the request that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<Key>,
-    /// What it says: JSON, as it was stored.
+    /// Its body: JSON, as it was stored.
     pub body: String,
     /// The hash of the record before it, or zeros.
     pub prev: Hash,
 }
 
 impl Record {
-    /// The hash of the record: of its fields in order, each with its length before it.
+    /// Returns the hash of the record: of its fields in order, each after its length.
     #[must_use]
     pub fn hash(&self) -> Hash {
         let mut bytes = Vec::with_capacity(self.body.len() + 160);
-        bytes.extend_from_slice(self.prev.bytes());
+        bytes.extend_from_slice(self.prev.as_bytes());
         bytes.extend_from_slice(&self.seq.to_le_bytes());
         bytes.extend_from_slice(&self.time.to_le_bytes());
         bytes.extend_from_slice(&self.v.to_le_bytes());
         let mut put = |text: Option<&str>| {
-            // A length that no text has says that there is none.
+            // No string has this length; it marks a missing one.
             let length = text.map_or(u64::MAX, |text| text.len() as u64);
             bytes.extend_from_slice(&length.to_le_bytes());
             bytes.extend_from_slice(text.unwrap_or_default().as_bytes());
@@ -53,52 +53,52 @@ impl Record {
         put(self.actor.session.as_deref());
         put(self.key.as_ref().map(Key::as_str));
         put(Some(&self.body));
-        Hash::of(&bytes)
+        Hash::digest(&bytes)
     }
 
-    /// Whether the next record was written along with it, all or none: the run never was as it is between the two.
+    /// Reports whether its batch continues: the run never was in the state between it and the next record.
     #[must_use]
-    pub fn goes_on(&self) -> bool {
-        self.body.starts_with(GOES_ON)
+    pub fn continues(&self) -> bool {
+        self.body.starts_with(CONTINUES)
     }
 
-    /// What it says, without the mark that it goes on.
+    /// Returns its body without the mark of a batch that continues.
     #[must_use]
-    pub fn said(&self) -> String {
-        match self.body.strip_prefix(GOES_ON) {
+    pub fn plain_body(&self) -> String {
+        match self.body.strip_prefix(CONTINUES) {
             Some("}") => "{}".to_owned(),
             Some(rest) => format!("{{{}", rest.strip_prefix(',').unwrap_or(rest)),
             None => self.body.clone(),
         }
     }
 
-    /// What it says, as it is read today.
+    /// Decodes its body.
     ///
     /// # Errors
     ///
     /// The body isn't what its kind and version say.
     pub fn read(&self) -> Result<Body, serde_json::Error> {
-        Body::read(&self.kind, self.v, &self.body)
+        Body::from_json(&self.kind, self.v, &self.body)
     }
 }
 
-/// An entry that isn't in a journal yet.
+/// A record that isn't in a journal yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRecord {
-    /// When. Unit: milliseconds since 1970.
+    /// The time of writing. Unit: milliseconds since 1970.
     pub time: u64,
-    /// What kind.
+    /// Its kind.
     pub kind: String,
-    /// In which version of the kind.
+    /// The version of the kind.
     pub v: u16,
-    /// Who.
+    /// The actor who writes it.
     pub actor: Actor,
-    /// What: JSON.
+    /// Its body: JSON.
     pub body: String,
 }
 
 impl NewRecord {
-    /// An entry that says this.
+    /// Makes a record of a body.
     #[must_use]
     pub fn new(time: u64, actor: &Actor, body: &Body) -> Self {
         Self {
@@ -106,13 +106,13 @@ impl NewRecord {
             kind: body.kind().to_owned(),
             v: body.version(),
             actor: actor.clone(),
-            body: body.write(),
+            body: body.to_json(),
         }
     }
 
-    /// The entry at its place in a journal.
+    /// Returns the record with its number, key and predecessor.
     #[must_use]
-    pub fn at(&self, seq: u64, key: Option<&Key>, prev: Hash) -> Record {
+    pub fn to_record(&self, seq: u64, key: Option<&Key>, prev: Hash) -> Record {
         Record {
             seq,
             time: self.time,
@@ -126,24 +126,25 @@ impl NewRecord {
     }
 }
 
-/// Begins the body of a record that goes on. Why in the body: so it is under the record's hash, in every store and bundle.
-/// No kind has a field of that name.
-const GOES_ON: &str = "{\"goes_on\":true";
+/// The start of a body whose batch continues. No kind has a field of that name.
+///
+/// Why in the body: there the record's hash covers it, in every store and bundle.
+const CONTINUES: &str = "{\"goes_on\":true";
 
-/// Marks entries as written together: each but the last goes on.
-pub(crate) fn join(records: &mut [NewRecord]) {
+/// Marks records as one batch: each but the last continues it.
+pub(crate) fn mark_batch(records: &mut [NewRecord]) {
     let Some((_, others)) = records.split_last_mut() else {
         return;
     };
     for record in others {
         if let Some(rest) = record.body.strip_prefix('{') {
             let comma = if rest == "}" { "" } else { "," };
-            record.body = format!("{GOES_ON}{comma}{rest}");
+            record.body = format!("{CONTINUES}{comma}{rest}");
         }
     }
 }
 
-/// Puts entries behind each other at the end of a journal: their records, and the hash of the last.
+/// Links new records to the end of a journal. Returns them and the hash of the last.
 #[must_use]
 pub fn chain(
     records: &[NewRecord],
@@ -154,7 +155,7 @@ pub fn chain(
     let mut prev = last;
     let mut chained = Vec::with_capacity(records.len());
     for (record, seq) in records.iter().zip(after.saturating_add(1)..) {
-        let record = record.at(seq, key, prev);
+        let record = record.to_record(seq, key, prev);
         prev = record.hash();
         chained.push(record);
     }

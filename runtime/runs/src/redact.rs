@@ -1,12 +1,12 @@
-//! Secrets don't reach the journal: what looks like one is replaced by `[redacted:NAME]` before anything is hashed.
+//! Redaction: `[redacted:NAME]` replaces secrets before anything is hashed or written.
 //!
-//! Two kinds are known: the values of environment variables that are marked as secret, and texts with the shape of a token
+//! A secret is the value of an environment variable that is marked as secret, or a string with the shape of a token
 //! ([`secret`]). A variable is marked by its name, which ends with `_TOKEN`, `_SECRET`, `_KEY` or `_PASSWORD`, or by a list.
 //!
-//! What to rely on: what was redacted stays as it is when it is redacted again, and a text without a secret is untouched.
+//! What to rely on: redacting twice changes nothing more, and a string without a secret is untouched.
 //!
-//! Deliberately not here: values that are too short or too plain to be told from words ([`Redactor::new`]), and secrets
-//! that were encoded, cut or turned around. This is a net, not a wall: who has a secret should never hand it to a run.
+//! Deliberately not here: values that can't be told from ordinary words ([`Redactor::new`]), and secrets that were encoded,
+//! cut or reversed. This is a net, not a wall: don't give a secret to a run.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,24 +16,25 @@ use serde_json::{Map, Value};
 use statemark_text::secret;
 
 /// Fewest bytes of a value. Unit: bytes. Why: `1` or `true` would black out half of a journal.
-const LEAST: usize = 8;
+const MIN_VALUE: usize = 8;
 
-/// Fewest bytes of a value that is a word in lowercase letters. Why: journals are made of such words (`not_started`,
+/// Fewest bytes of a value that is a lowercase word. Unit: bytes. Why: journals are made of such words (`not_started`,
 /// `input_tokens`), and a variable like `SORT_KEY=modified` must not break them.
-const LEAST_OF_WORD: usize = 16;
+const MIN_WORD: usize = 16;
 
-/// What a name ends with whose variable is secret.
-const ENDINGS: [&str; 4] = ["TOKEN", "SECRET", "KEY", "PASSWORD"];
+/// The last words of secret variables' names.
+const SECRET_SUFFIXES: [&str; 4] = ["TOKEN", "SECRET", "KEY", "PASSWORD"];
 
-const BEGIN: &[u8] = b"[redacted:";
+/// The start of the mark that replaces a secret; its name and `]` follow.
+const MARK: &[u8] = b"[redacted:";
 
-/// Knows secrets, and takes them out of texts.
+/// A set of known secrets, which it removes from strings, bytes and JSON.
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// The longest first.
     secrets: Vec<Secret>,
-    /// The bytes that they begin with: a bit each.
-    begins: [u64; 4],
+    /// The first bytes of the secrets, as a set of bits.
+    first_bytes: [u64; 4],
 }
 
 #[derive(Clone)]
@@ -42,15 +43,15 @@ struct Secret {
     value: Vec<u8>,
 }
 
-/// A part of a text. Unit: bytes.
+/// A part of a string, with its length. Unit: bytes.
 enum Part<'r> {
-    /// As it is.
+    /// Text without a secret.
     Plain(usize),
-    /// A secret of that name.
+    /// A secret, with its name.
     Secret(&'r str, usize),
 }
 
-/// Names only: what is secret isn't printed.
+/// Prints names only, never values.
 impl fmt::Debug for Redactor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_list().entries(self.names()).finish()
@@ -58,17 +59,18 @@ impl fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// Knows these values by these names, and the shapes of tokens. Values of less than 8 bytes aren't taken, nor words in
-    /// lowercase letters of less than 16.
+    /// Makes a redactor of names and values. It knows the shapes of tokens, too.
+    ///
+    /// Values of less than 8 bytes are ignored, and lowercase words of less than 16.
     pub fn new(secrets: impl IntoIterator<Item = (String, String)>) -> Self {
         let mut all: Vec<Secret> = Vec::new();
         for (name, value) in secrets {
             let value = value.trim();
-            if !is_secret(value) {
+            if !is_distinctive(value) {
                 continue;
             }
-            let name = name.replace(|it: char| !is_of_name(it), "_");
-            // As it stands in JSON within a text.
+            let name = name.replace(|it: char| !is_name_character(it), "_");
+            // The value as JSON within a string has it.
             let escaped = Value::from(value).to_string();
             let escaped = escaped.trim_matches('"').to_owned();
             for value in BTreeSet::from([value.to_owned(), escaped]) {
@@ -77,68 +79,71 @@ impl Redactor {
             }
         }
         all.sort_by(|one, other| {
-            let place = |it: &Secret| (std::cmp::Reverse(it.value.len()), it.value.clone());
-            place(one)
-                .cmp(&place(other))
+            let order = |it: &Secret| (std::cmp::Reverse(it.value.len()), it.value.clone());
+            order(one)
+                .cmp(&order(other))
                 .then_with(|| one.name.cmp(&other.name))
         });
         all.dedup_by(|one, other| one.value == other.value);
-        Self::of(all)
+        Self::from_secrets(all)
     }
 
-    /// Knows the environment variables of this process that are marked by their names, and those that are named here.
+    /// Makes a redactor of this process's secret environment variables, and of those in `more`.
     #[must_use]
-    pub fn of_environment(more: &[String]) -> Self {
+    pub fn from_environment(more: &[String]) -> Self {
         let all = std::env::vars_os();
-        let texts = all.filter_map(|(name, value)| {
+        let readable = all.filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
-        Self::new(texts.filter(|(name, _)| is_marked(name) || more.contains(name)))
+        Self::new(readable.filter(|(name, _)| is_secret_name(name) || more.contains(name)))
     }
 
-    /// The names of the secrets that it knows by their values.
+    /// Returns the names of the secrets that it knows by value.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.secrets.iter().map(|it| it.name.as_str())
     }
 
-    /// The same without the values that are part of one of these words: they are known to everybody.
-    pub(crate) fn beside<'w>(&self, words: impl Iterator<Item = &'w str>) -> Self {
+    /// Returns a redactor that doesn't know values within these words, which everybody knows.
+    pub(crate) fn without_words<'w>(&self, words: impl Iterator<Item = &'w str>) -> Self {
         let mut secrets = self.secrets.clone();
         for word in words {
             secrets.retain(|it| !contains(word.as_bytes(), &it.value));
         }
-        Self::of(secrets)
+        Self::from_secrets(secrets)
     }
 
-    fn of(secrets: Vec<Secret>) -> Self {
-        let mut begins = [0; 4];
+    fn from_secrets(secrets: Vec<Secret>) -> Self {
+        let mut first_bytes = [0; 4];
         for byte in secrets.iter().filter_map(|it| it.value.first()) {
-            if let Some(bits) = begins.get_mut(usize::from(byte / 64)) {
+            if let Some(bits) = first_bytes.get_mut(usize::from(byte / 64)) {
                 *bits |= 1 << (byte % 64);
             }
         }
-        Self { secrets, begins }
+        Self {
+            secrets,
+            first_bytes,
+        }
     }
 
-    /// Whether a secret begins with a byte.
-    fn begins(&self, byte: u8) -> bool {
-        let bits = self.begins.get(usize::from(byte / 64));
+    /// Reports whether a known value begins with a byte.
+    fn may_begin(&self, byte: u8) -> bool {
+        let bits = self.first_bytes.get(usize::from(byte / 64));
         bits.is_some_and(|bits| bits & (1 << (byte % 64)) != 0)
     }
 
-    /// A text without its secrets.
+    /// Redacts a string.
     #[must_use]
-    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match self.bytes(text.as_bytes()) {
+    pub fn redact_str<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.redact_bytes(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
-            // INVARIANT: a secret is whole characters, and so is what takes its place.
+            // INVARIANT: a secret is whole characters, and so is its mark.
             Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
         }
     }
 
-    /// Bytes, of a text or not, without their secrets.
+    /// Redacts bytes, which needn't be UTF-8.
     #[must_use]
-    pub fn bytes<'t>(&self, bytes: &'t [u8]) -> Cow<'t, [u8]> {
+    pub fn redact_bytes<'t>(&self, bytes: &'t [u8]) -> Cow<'t, [u8]> {
         let mut clean: Option<Vec<u8>> = None;
         let mut at: usize = 0;
         for part in self.parts(bytes) {
@@ -152,7 +157,7 @@ impl Redactor {
                 Part::Secret(name, length) => {
                     let before = || bytes.get(..at).unwrap_or_default().to_vec();
                     let clean = clean.get_or_insert_with(before);
-                    clean.extend(BEGIN);
+                    clean.extend(MARK);
                     clean.extend(name.as_bytes());
                     clean.push(b']');
                     at += length;
@@ -162,22 +167,22 @@ impl Redactor {
         clean.map_or(Cow::Borrowed(bytes), Cow::Owned)
     }
 
-    /// What a text consists of.
+    /// Splits bytes into secrets and the parts between them.
     fn parts<'r>(&'r self, text: &'r [u8]) -> impl Iterator<Item = Part<'r>> {
         let mut at = 0;
-        // A token may begin at the beginning, and behind a mark.
+        // A token may stand at the start, and right after a mark.
         let mut marked = true;
         std::iter::from_fn(move || {
             let begin = at;
             while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
                 let before = at.checked_sub(1).and_then(|it| text.get(it));
-                let is_free = marked || before.is_none_or(|it| !is_wordy(*it));
+                let is_free = marked || before.is_none_or(|it| !is_word_byte(*it));
                 let mark = self.mark(rest);
                 if mark.is_none()
                     && let Some((name, length)) = self.secret(rest, is_free)
                 {
                     if at > begin {
-                        // The secret is met again as the next part.
+                        // The next call finds the secret again.
                         return Some(Part::Plain(at - begin));
                     }
                     at += length;
@@ -191,21 +196,21 @@ impl Redactor {
         })
     }
 
-    /// A value without the secrets of its texts and names.
+    /// Redacts the strings of a JSON value, and the keys of its objects.
     #[must_use]
-    pub fn value(&self, value: &Value) -> Value {
+    pub fn redact_value(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => Value::String(self.text(text).into_owned()),
-            Value::Array(items) => items.iter().map(|it| self.value(it)).collect(),
+            Value::String(text) => Value::String(self.redact_str(text).into_owned()),
+            Value::Array(items) => items.iter().map(|it| self.redact_value(it)).collect(),
             Value::Object(fields) => {
                 let mut clean = Map::new();
                 for (name, value) in fields {
-                    let mut name = self.text(name).into_owned();
-                    // Two names may come to the same.
+                    let mut name = self.redact_str(name).into_owned();
+                    // Two keys may be alike once they are redacted.
                     while clean.contains_key(&name) {
                         name.push('\'');
                     }
-                    clean.insert(name, self.value(value));
+                    clean.insert(name, self.redact_value(value));
                 }
                 Value::Object(clean)
             }
@@ -213,48 +218,49 @@ impl Redactor {
         }
     }
 
-    /// The name of the first secret in a text, if there is one.
+    /// Finds the first secret in some bytes, and returns its name.
     #[must_use]
-    pub fn finds(&self, text: &[u8]) -> Option<String> {
+    pub fn find(&self, text: &[u8]) -> Option<String> {
         self.parts(text).find_map(|part| match part {
             Part::Secret(name, _) => Some(name.to_owned()),
             Part::Plain(_) => None,
         })
     }
 
-    /// The name of the first secret in a value.
-    pub(crate) fn finds_in(&self, value: &Value) -> Option<String> {
+    /// Finds the first secret in a JSON value, and returns its name.
+    pub(crate) fn find_in_value(&self, value: &Value) -> Option<String> {
         match value {
-            Value::String(text) => self.finds(text.as_bytes()),
-            Value::Array(items) => items.iter().find_map(|it| self.finds_in(it)),
-            Value::Object(fields) => fields
-                .iter()
-                .find_map(|(name, it)| self.finds(name.as_bytes()).or_else(|| self.finds_in(it))),
+            Value::String(text) => self.find(text.as_bytes()),
+            Value::Array(items) => items.iter().find_map(|it| self.find_in_value(it)),
+            Value::Object(fields) => fields.iter().find_map(|(name, value)| {
+                let in_name = self.find(name.as_bytes());
+                in_name.or_else(|| self.find_in_value(value))
+            }),
             _ => None,
         }
     }
 
-    /// Whether JSON may have a secret in one of its texts. Escapes hide where a word begins, so that this says yes too often.
-    pub(crate) fn suspects(&self, json: &[u8]) -> bool {
+    /// Reports whether encoded JSON may hold a secret. Escapes hide where a word begins, so there are false positives.
+    pub(crate) fn may_hold_secret(&self, json: &[u8]) -> bool {
         (0..json.len()).any(|at| {
             let rest = json.get(at..).unwrap_or_default();
             self.secret(rest, true).is_some()
         })
     }
 
-    /// The length of the mark that a text begins with.
+    /// Returns the length of the mark that a string begins with.
     fn mark(&self, text: &[u8]) -> Option<usize> {
-        let rest = text.strip_prefix(BEGIN)?;
+        let rest = text.strip_prefix(MARK)?;
         let length = rest.iter().position(|it| *it == b']')?;
         let name = std::str::from_utf8(rest.get(..length)?).ok()?;
         let is_known = secret::NAMES.contains(&name) || self.names().any(|it| it == name);
-        is_known.then_some(BEGIN.len() + length + 1)
+        is_known.then_some(MARK.len() + length + 1)
     }
 
-    /// The secret that a text begins with: its name and its length.
+    /// Returns the name and length of the secret that a string begins with.
     fn secret(&self, text: &[u8], is_free: bool) -> Option<(&str, usize)> {
         let byte = *text.first()?;
-        let secrets = if self.begins(byte) {
+        let secrets = if self.may_begin(byte) {
             self.secrets.as_slice()
         } else {
             &[]
@@ -271,31 +277,31 @@ impl Redactor {
     }
 }
 
-/// Whether a variable of that name is secret.
-fn is_marked(name: &str) -> bool {
+/// Reports whether the name of a variable marks it as secret.
+fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    ENDINGS.iter().any(|ending| {
-        name.strip_suffix(ending)
+    SECRET_SUFFIXES.iter().any(|suffix| {
+        name.strip_suffix(suffix)
             .is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
     })
 }
 
-/// Whether a value can be told from words.
-fn is_secret(value: &str) -> bool {
+/// Reports whether a value can be told from ordinary words.
+fn is_distinctive(value: &str) -> bool {
     let is_plain = |it: char| it.is_ascii_lowercase() || matches!(it, '_' | '-' | '.');
-    let least = if value.chars().all(is_plain) {
-        LEAST_OF_WORD
+    let min = if value.chars().all(is_plain) {
+        MIN_WORD
     } else {
-        LEAST
+        MIN_VALUE
     };
-    value.len() >= least && !contains(value.as_bytes(), BEGIN)
+    value.len() >= min && !contains(value.as_bytes(), MARK)
 }
 
-const fn is_of_name(it: char) -> bool {
+const fn is_name_character(it: char) -> bool {
     it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.')
 }
 
-const fn is_wordy(byte: u8) -> bool {
+const fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 

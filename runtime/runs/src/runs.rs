@@ -76,11 +76,11 @@ pub use tool::{DenyTool, Reserve, Reserved, Used};
 
 use crate::actor::Actor;
 use crate::clock::Clock;
-use crate::fold::RunState;
 use crate::git::GitError;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::redact::Redactor;
+use crate::state::RunState;
 use crate::step::CannotStep;
 use crate::store::{Head, Store, StoreError};
 use crate::workflow::{Workflow, WorkflowError, Workflows};
@@ -222,7 +222,7 @@ impl Runs {
             clock,
             tables: Mutex::default(),
             remembered: Remembered::default(),
-            redactor: Redactor::of_environment(&[]),
+            redactor: Redactor::from_environment(&[]),
             probe: None,
         }
     }

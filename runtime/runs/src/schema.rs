@@ -1,46 +1,46 @@
-//! JSON Schema: what data has to be like, and what is wrong with some.
+//! Validation by JSON Schema.
 //!
-//! Nothing is fetched, and patterns are matched in linear time: schemas come from agents, too.
+//! Nothing is fetched, and patterns are matched in linear time, because schemas come from agents, too.
 
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
+use statemark_text::shorten::shorten;
 
-/// Most findings that are told. Why: an author mends the first and sends it again.
+/// Most findings in an error. Why: an author mends the first and sends it again.
 const MAX_FINDINGS: usize = 5;
 
-/// Most characters of a finding. Unit: characters. Why: a finding quotes the data, which may be large.
+/// Longest finding. Unit: characters. Why: a finding quotes the data, which may be large.
 const MAX_CHARACTERS: usize = 200;
 
-/// The least number beyond all integers.
-const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+/// The least number above all integers.
+const INTEGER_LIMIT: f64 = 9_223_372_036_854_775_808.0;
 
-/// The schema, if it is one.
+/// Compiles a schema.
 fn compile(schema: &Value) -> Result<Validator, String> {
     let options = jsonschema::options();
     let options = options.with_pattern_options(PatternOptions::regex());
     options
         .build(schema)
-        .map_err(|error| shortened(&error.to_string()))
+        .map_err(|error| shorten_finding(&error.to_string()))
 }
 
-/// Whether it is a schema at all.
+/// Checks that a value is a schema.
 ///
 /// # Errors
 ///
-/// Why it isn't.
-pub(crate) fn is_schema(schema: &Value) -> Result<(), String> {
+/// The schema's defect.
+pub(crate) fn check_schema(schema: &Value) -> Result<(), String> {
     compile(schema).map(|_| ())
 }
 
-/// Whether a value is as a schema says.
+/// Validates a value.
 ///
 /// # Errors
 ///
-/// What is wrong, each finding with its path in the value.
-pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), String> {
-    let schema_given = schema;
-    let schema = compile(schema).map_err(|error| format!("its schema is broken: {error}"))?;
-    let mut errors = schema.iter_errors(value);
+/// The findings, each with its path in the value.
+pub(crate) fn validate(schema: &Value, value: &Value) -> Result<(), String> {
+    let validator = compile(schema).map_err(|error| format!("its schema is broken: {error}"))?;
+    let mut errors = validator.iter_errors(value);
     let mut findings: Vec<String> = Vec::new();
     for error in errors.by_ref().take(MAX_FINDINGS) {
         let path = error.instance_path().to_string();
@@ -49,10 +49,10 @@ pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), String> {
         } else {
             format!("at `{path}`: ")
         };
-        findings.push(shortened(&format!("{at}{error}")));
+        findings.push(shorten_finding(&format!("{at}{error}")));
     }
     if findings.is_empty() {
-        return inexact(value, schema_given, "").map_or(Ok(()), Err);
+        return find_inexact(value, schema, "").map_or(Ok(()), Err);
     }
     let more = errors.count();
     let mut text = findings.join("; ");
@@ -62,10 +62,10 @@ pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), String> {
     Err(text)
 }
 
-/// The first integer that was too large to be one, and was read as a float that is near it.
-fn inexact(value: &Value, schema: &Value, path: &str) -> Option<String> {
-    let under = |(key, value): (&str, &Value), schema: Option<&Value>| {
-        inexact(value, schema?, &format!("{path}/{key}"))
+/// Finds the first integer that was too large to be exact, and was read as a float.
+fn find_inexact(value: &Value, schema: &Value, path: &str) -> Option<String> {
+    let find_in = |(key, value): (&str, &Value), schema: Option<&Value>| {
+        find_inexact(value, schema?, &format!("{path}/{key}"))
     };
     match value {
         Value::Number(number) if number.is_f64() => {
@@ -74,29 +74,29 @@ fn inexact(value: &Value, schema: &Value, path: &str) -> Option<String> {
                 .as_array()
                 .map_or(std::slice::from_ref(word), Vec::as_slice);
             let has = |word: &str| words.iter().any(|it| it == word);
-            let is_beyond = number.as_f64().is_some_and(|it| it.abs() >= BEYOND);
-            (is_beyond && has("integer") && !has("number")).then(|| {
+            let is_too_large = number.as_f64().is_some_and(|it| it.abs() >= INTEGER_LIMIT);
+            (is_too_large && has("integer") && !has("number")).then(|| {
                 format!("at `{path}`: {number} is beyond the integers, which have 64 bits")
             })
         }
         Value::Object(fields) => fields.iter().find_map(|(name, value)| {
             let schema = schema.get("properties").and_then(|all| all.get(name));
-            under((name, value), schema)
+            find_in((name, value), schema)
         }),
         Value::Array(items) => items
             .iter()
             .enumerate()
-            .find_map(|(index, value)| under((&index.to_string(), value), schema.get("items"))),
+            .find_map(|(index, value)| find_in((&index.to_string(), value), schema.get("items"))),
         _ => None,
     }
 }
 
-/// Calls a function with each error of a value.
+/// Calls a function with each validation error of a value.
 ///
 /// # Errors
 ///
-/// The schema is broken: why.
-pub(crate) fn each_error(
+/// The schema's defect.
+pub(crate) fn for_each_error(
     schema: &Value,
     value: &Value,
     call: &mut dyn FnMut(ValidationError<'_>),
@@ -105,9 +105,7 @@ pub(crate) fn each_error(
     Ok(())
 }
 
-pub(crate) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_CHARACTERS) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+/// Shortens a finding, or data that one quotes.
+pub(crate) fn shorten_finding(text: &str) -> String {
+    shorten(text, MAX_CHARACTERS)
 }

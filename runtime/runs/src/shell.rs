@@ -1,11 +1,11 @@
-//! Words of commands that are proposed, as a shell takes them.
+//! Quoting of proposed commands for a shell.
 //!
-//! Names are other people's: of events, of artifacts, choices that an agent has put to a person. Whoever pastes a command
-//! must run that command and nothing that a name says.
+//! Names come from others: event and artifact names, and choices that an agent offers a person. Pasting a command must run
+//! that command, and nothing that a name contains.
 
 use std::borrow::Cow;
 
-/// A text as one word of a command line, for shells as POSIX has them: quoted if anything in it could mean something.
+/// Returns a string as one word of a POSIX shell's command line, quoted if anything in it is special.
 ///
 /// ```
 /// assert_eq!(statemark_runs::shell_word("r/job/1:2"), "r/job/1:2");

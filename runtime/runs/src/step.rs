@@ -1,8 +1,6 @@
-//! One macrostep of a run: the machine is put where the fold says it is, takes an event, and is asked what it did.
+//! Macrosteps of a run: a machine is restored from the run state, takes an event, and its step is described.
 //!
-//! Nothing is carried out here and nothing is kept: out comes a [`StepRecord`], and the journal is the only truth.
-
-use std::fmt;
+//! No effect is carried out here, and nothing is stored: the result is a [`StepRecord`], and only the journal counts.
 
 use serde_json::{Map, Value};
 use statemark_runtime::{
@@ -12,86 +10,78 @@ use statemark_runtime::{
 };
 
 use crate::body::{Arming, EffectKey, Microstep, StepRecord};
-use crate::fold::RunState;
 use crate::id::RunId;
+use crate::state::RunState;
 use crate::workflow::Workflow;
 
-/// What moves the machine.
+/// The input of a macrostep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Move<'m> {
-    /// It begins.
+pub enum StepInput<'m> {
+    /// The start of the machine.
     Start,
     /// An event.
     Event(EventId),
-    /// An event that concerns this state: what the run that it invoked has come to.
+    /// The outcome of an invoked run, for the state that invoked it.
     Outcome(EventId, StateId),
-    /// A timer was due.
+    /// A timer that is due.
     Timer(TimerId),
-    /// These states are entered, by no transition.
+    /// A jump into these states, without a transition.
     Jump(&'m [StateId]),
 }
 
-/// When and where a step is made.
+/// The run, record and time of a macrostep.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'r> {
     /// The run.
     pub run: &'r RunId,
-    /// The record that will say so: effects are named by it.
+    /// The number of the step's record, by which its effects are named.
     pub seq: u64,
     /// The time. Unit: milliseconds since 1970.
     pub now: u64,
 }
 
-/// Why no step could be made.
-#[derive(Debug)]
+/// The reasons why a macrostep can't be made.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotStep {
-    /// A leaf or a history that the table doesn't have.
+    /// The table doesn't have a leaf or history of the run state.
+    #[error("the table has no state `{name}`")]
     UnknownState {
         /// Its name.
         name: String,
     },
-    /// What the journal says isn't a configuration of the table's machine.
+    /// The run state isn't a configuration of the table's machine.
+    #[error("{0}")]
     Configuration(RestoreError),
-    /// The data can't be kept by a machine.
+    /// A machine can't hold the data.
+    #[error("the data can't be kept: {0}")]
     Data(JsonError),
     /// The machine refuses or fails.
+    #[error("{0}")]
     Step(StepError),
-    /// A machine that runs was started, or one that doesn't was sent an event.
+    /// A running machine was started, or an event was sent to one that wasn't.
+    #[error("the machine isn't where this step begins")]
     Misplaced,
 }
 
-impl fmt::Display for CannotStep {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownState { name } => write!(out, "the table has no state `{name}`"),
-            Self::Configuration(error) => error.fmt(out),
-            Self::Data(error) => write!(out, "the data can't be kept: {error}"),
-            Self::Step(error) => error.fmt(out),
-            Self::Misplaced => out.write_str("the machine isn't where this step begins"),
-        }
-    }
-}
-
-impl std::error::Error for CannotStep {}
-
-/// Where a machine is.
-enum Place<'w> {
-    /// It hasn't begun; or it failed to, and is gone.
+/// The machine in a stepper.
+enum Instance<'w> {
+    /// A machine that isn't started. `None` once starting it has failed.
     Fresh(Option<RunHost>),
-    /// Somewhere.
+    /// A running machine.
     Running(Machine<'w, RunHost>),
 }
 
-/// The machine of a run, where the fold says it is.
+/// The machine of a run, restored from the run state.
 pub struct Stepper<'w> {
     workflow: &'w Workflow,
-    place: Place<'w>,
+    instance: Instance<'w>,
+    /// The context before the next step.
     before: Datum,
 }
 
 impl<'w> Stepper<'w> {
-    /// A machine that hasn't begun, with this context.
+    /// Makes a machine that isn't started yet, with a context.
     ///
     /// # Errors
     ///
@@ -100,12 +90,12 @@ impl<'w> Stepper<'w> {
         let host = RunHost::new(workflow, context)?;
         Ok(Self {
             before: host.data.to_datum(),
-            place: Place::Fresh(Some(host)),
+            instance: Instance::Fresh(Some(host)),
             workflow,
         })
     }
 
-    /// A machine in the state of a run.
+    /// Restores a machine from the state of a run.
     ///
     /// # Errors
     ///
@@ -118,40 +108,41 @@ impl<'w> Stepper<'w> {
             .map_err(CannotStep::Configuration)?;
         Ok(Self {
             before,
-            place: Place::Running(machine),
+            instance: Instance::Running(machine),
             workflow,
         })
     }
 
-    /// What could be taken next, if an event came with that data. Guards are asked, nothing is done; the data can be read
-    /// until the next call.
+    /// Returns the transitions that could be taken next, for an event with this data.
+    ///
+    /// Guards are evaluated, nothing is done. The data can be read until the next call.
     ///
     /// # Errors
     ///
     /// [`CannotStep::Data`].
     pub fn candidates(&mut self, data: Option<&Value>) -> Result<Vec<Candidate>, CannotStep> {
-        let Place::Running(machine) = &mut self.place else {
+        let Instance::Running(machine) = &mut self.instance else {
             return Ok(Vec::new());
         };
         machine.host_mut().data.rollback();
         if let Some(data) = data {
-            machine.host_mut().data.receive(datum(data)?);
+            machine.host_mut().data.receive(read_datum(data)?);
         }
         Ok(machine.candidates())
     }
 
-    /// The machine, if it has begun.
+    /// Returns the machine, if it is started.
     #[must_use]
     pub const fn machine(&self) -> Option<&Machine<'w, RunHost>> {
-        match &self.place {
-            Place::Running(machine) => Some(machine),
-            Place::Fresh(_) => None,
+        match &self.instance {
+            Instance::Running(machine) => Some(machine),
+            Instance::Fresh(_) => None,
         }
     }
 
-    /// Whether a part of a guard is true, by the data of the last [`Stepper::candidates`]: a range of the table's code.
+    /// Evaluates a part of a guard, a range of the table's code, with the data of the last [`Stepper::candidates`].
     pub(crate) fn holds(&mut self, code: &std::ops::Range<u32>) -> bool {
-        let Place::Running(machine) = &mut self.place else {
+        let Instance::Running(machine) = &mut self.instance else {
             return false;
         };
         let configuration = machine.configuration().clone();
@@ -165,71 +156,71 @@ impl<'w> Stepper<'w> {
     ///
     /// # Errors
     ///
-    /// The machine refuses the event, or fails; or the data would grow beyond what a machine can be given. Nothing has
-    /// changed then, but the machine has gone on: it is of no more use.
+    /// The machine refuses the event, or fails; or the data would outgrow what a machine can hold. The stepper is of no
+    /// more use then.
     pub fn step(
         &mut self,
-        moves: Move<'_>,
+        input: StepInput<'_>,
         data: Option<&Value>,
         moment: Moment<'_>,
     ) -> Result<(Outcome, StepRecord), CannotStep> {
         let mut recorder = Recorder::new();
-        let data = data.map(datum).transpose()?;
-        let outcome = match (moves, &mut self.place) {
-            (Move::Start, Place::Fresh(host)) => {
+        let data = data.map(read_datum).transpose()?;
+        let outcome = match (input, &mut self.instance) {
+            (StepInput::Start, Instance::Fresh(host)) => {
                 let host = host.take().ok_or(CannotStep::Misplaced)?;
                 let machine = Machine::start_observed(self.workflow.table(), host, &mut recorder)
                     .map_err(CannotStep::Step)?;
                 let ended = machine.is_ended();
-                self.place = Place::Running(machine);
+                self.instance = Instance::Running(machine);
                 if ended {
                     Outcome::Ended
                 } else {
                     Outcome::Taken
                 }
             }
-            (Move::Event(event), Place::Running(machine)) => {
+            (StepInput::Event(event), Instance::Running(machine)) => {
                 machine.host_mut().data.receive(data.unwrap_or_default());
                 let sent = machine.send_observed(event, &mut recorder);
                 sent.map_err(CannotStep::Step)?
             }
-            (Move::Outcome(event, state), Place::Running(machine)) => {
+            (StepInput::Outcome(event, state), Instance::Running(machine)) => {
                 machine.host_mut().data.receive(data.unwrap_or_default());
-                let states = concerned(self.workflow.table(), event, state);
+                let states = outcome_sources(self.workflow.table(), event, state);
                 let sent = machine.send_to_observed(event, &states, &mut recorder);
                 sent.map_err(CannotStep::Step)?
             }
-            (Move::Timer(timer), Place::Running(machine)) => {
+            (StepInput::Timer(timer), Instance::Running(machine)) => {
                 let sent = machine.elapse_observed(timer, &mut recorder);
                 sent.map_err(CannotStep::Step)?
             }
-            (Move::Jump(targets), Place::Running(machine)) => {
+            (StepInput::Jump(targets), Instance::Running(machine)) => {
                 let jumped = machine.jump_observed(targets, &mut recorder);
                 jumped.map_err(CannotStep::Step)?
             }
-            (Move::Start, Place::Running(_)) | (_, Place::Fresh(_)) => {
+            (StepInput::Start, Instance::Running(_)) | (_, Instance::Fresh(_)) => {
                 return Err(CannotStep::Misplaced);
             }
         };
         if outcome == Outcome::Ignored
-            && let Place::Running(machine) = &mut self.place
+            && let Instance::Running(machine) = &mut self.instance
         {
             // The event's data was merged for its guards' sake only.
             machine.host_mut().data.rollback();
         }
         let record = recorder.finish(None, outcome);
-        let told = self.told(&record, moment);
-        if !told.changed.is_empty() {
-            // What can't be read back would leave a run that nothing moves any more.
+        let step = self.commit_step(&record, moment);
+        if !step.changed.is_empty() {
+            // A context that can't be read back would leave a run that no event can move.
             Datum::from_json(&self.before.to_string()).map_err(CannotStep::Data)?;
         }
-        Ok((outcome, told))
+        Ok((outcome, step))
     }
 
-    /// What a step did, by names.
-    fn told(&mut self, record: &Record, moment: Moment<'_>) -> StepRecord {
+    /// Commits the context, and describes the step by names.
+    fn commit_step(&mut self, record: &Record, moment: Moment<'_>) -> StepRecord {
         let table = self.workflow.table();
-        let Place::Running(machine) = &mut self.place else {
+        let Instance::Running(machine) = &mut self.instance else {
             return StepRecord::default();
         };
         let host = machine.host_mut();
@@ -288,27 +279,27 @@ impl<'w> Stepper<'w> {
             timers: timers.collect(),
             leaves: configuration.leaves().map(|id| state(&id)).collect(),
             history: history.collect(),
-            ended: ending(table, configuration),
+            ended: end_verdict(table, configuration),
         }
     }
 }
 
-/// The states that the outcome of an invoked run concerns, in the order in which they are asked: the one that invoked it,
-/// then those around it. Success ends at the region that it stands in, so that one run never completes two regions; a
-/// failure is a matter of whatever is around, too.
-fn concerned(table: &Table, event: EventId, state: StateId) -> Vec<StateId> {
+/// Returns the states whose transitions may take the outcome of an invoked run: its invoker, then that one's ancestors.
+///
+/// Success stays within the invoker's region, so that one run never completes two regions. Failure reaches all ancestors.
+fn outcome_sources(table: &Table, event: EventId, state: StateId) -> Vec<StateId> {
     let within_region = table.event_name(event) == "done";
     let is_parallel = |state: &StateId| {
         let row = table.state(*state);
         row.is_some_and(|row| row.kind == StateKind::Parallel)
     };
-    let around = table.chain(state).skip(1);
-    let around = around.take_while(|it| !(within_region && is_parallel(it)));
-    std::iter::once(state).chain(around).collect()
+    let ancestors = table.chain(state).skip(1);
+    let ancestors = ancestors.take_while(|it| !(within_region && is_parallel(it)));
+    std::iter::once(state).chain(ancestors).collect()
 }
 
-/// If the machine has ended: whether that is a success.
-fn ending(table: &Table, configuration: &Configuration) -> Option<bool> {
+/// Returns whether a machine that has ended has ended in success.
+fn end_verdict(table: &Table, configuration: &Configuration) -> Option<bool> {
     if !configuration.is_ended(table) {
         return None;
     }
@@ -333,12 +324,12 @@ fn configuration(table: &Table, state: &RunState) -> Result<Configuration, Canno
     Ok(configuration)
 }
 
-/// JSON as a machine keeps it: integers are exact.
-fn datum(value: &Value) -> Result<Datum, CannotStep> {
+/// Reads data for a machine. Why by way of text: the reader has the limits of what a machine may hold.
+fn read_datum(value: &Value) -> Result<Datum, CannotStep> {
     Datum::from_json(&value.to_string()).map_err(CannotStep::Data)
 }
 
-/// The fields at the top that differ. None goes away: a machine can't remove one.
+/// Returns the top-level fields that differ. A machine can't remove a field.
 fn changes(before: &Datum, after: &Datum) -> Map<String, Value> {
     let (Datum::Object(before), Datum::Object(after)) = (before, after) else {
         return Map::new();
@@ -354,7 +345,7 @@ fn changes(before: &Datum, after: &Datum) -> Map<String, Value> {
         .collect()
 }
 
-/// What a machine of a run asks and does: it reads data, and its effects and timers are noted.
+/// The host of a run's machine: it holds the data, and collects effects and timers.
 #[derive(Debug)]
 pub struct RunHost {
     data: Data,
@@ -373,7 +364,7 @@ impl RunHost {
         })
     }
 
-    /// The value of a field.
+    /// Returns the machine's data.
     #[must_use]
     pub fn data(&self) -> &Data {
         &self.data

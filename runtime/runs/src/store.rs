@@ -1,65 +1,81 @@
-//! Where journals are kept: one trait, and what goes in and comes out.
+//! The store trait: what a back end keeps of runs, and the types that go in and come out.
 //!
-//! [`Store::append`] is the only way to write to a run, and one call of it is one transaction that touches one run. All
-//! else is derived: a [`Head`] from the last fold, a fold cache from the journal.
+//! [`Store::append`] is the only way to write to a run. One call is one transaction, and it touches one run. Everything
+//! else is derived: the [`RunSummary`] in a [`Head`] comes from the run state, and the fold cache from the journal.
 //!
-//! The trait is synchronous: SQLite is, and what a store does takes less than a thread's change of mind. A store that
-//! speaks to a server keeps its own pool of connections; an asynchronous caller uses its threads for blocking work.
+//! The trait is synchronous: SQLite is, and an operation takes less time than a context switch. A store that talks to a
+//! server keeps its own pool of connections; asynchronous callers use their threads for blocking work.
+
+mod error;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub use error::StoreError;
 
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
 use crate::record::{NewRecord, Record};
 
-/// What a run's journal must be like for an append to be made.
+/// Most bytes of a record's body. Unit: bytes. Why: larger content is an artifact, which journals only name.
+pub const MAX_BODY: usize = 1 << 20;
+
+/// Latest time of a record. Unit: milliseconds since 1970. Why: databases have signed numbers.
+pub const MAX_TIME: u64 = i64::MAX.unsigned_abs();
+
+/// Most runs in a page of a list, and most records in one read. Why: a reader's memory stays flat.
+pub const MAX_PAGE: usize = 1_000;
+
+/// The age at which a blob's last use is written again. Unit: milliseconds. Why: putting a blob that the store has
+/// shouldn't write each time.
+pub const TOUCH_AFTER: u64 = 10 * 60 * 1_000;
+
+/// The end that a journal must have for an append to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// There is no such run.
+    /// The run doesn't exist.
     NoRun,
-    /// It ends with this record.
+    /// The run ends with this record.
     At(u64),
-    /// There is one.
+    /// The run exists.
     Any,
 }
 
-/// A token that a later holder of the lease makes worthless.
+/// A fencing token: a later holder of the lease invalidates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fence(pub u64);
 
-/// Records to be put at the end of a run, all or none.
+/// Records for the end of a run: all are appended, or none.
 #[derive(Clone, Debug)]
 pub struct Append {
     /// The run.
     pub run: RunId,
-    /// What its journal must be like.
+    /// The end that its journal must have.
     pub expect: Expect,
-    /// The key of the request, with the hash of the request: asked again, it is answered as the first time.
+    /// The idempotency key, with the hash of the request. A repetition gets the first answer.
     pub key: Option<(Key, Hash)>,
-    /// The lease under which it is written, if there is one. A newer one fences it off.
+    /// The token of the lease under which it is written, if there is one. A newer lease fences it off.
     pub fence: Option<Fence>,
     /// The records, at least one.
     pub records: Vec<NewRecord>,
-    /// What lists show of the run from now on.
-    pub summary: Summary,
-    /// The timers of the run that are still to come from now on; none if they are as they were.
+    /// The run's new summary for lists.
+    pub summary: RunSummary,
+    /// The run's new set of pending timers; `None` leaves it unchanged.
     pub timers: Option<Vec<PendingTimer>>,
 }
 
-/// What became of an append.
+/// The outcome of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
-    /// It was made.
+    /// It was made now.
     Done {
         /// Its first record.
         first: u64,
         /// Its last record.
         last: u64,
     },
-    /// The same request had made it before.
+    /// A request with the same key had made it before.
     Replayed {
         /// Its first record.
         first: u64,
@@ -68,9 +84,9 @@ pub enum Appended {
     },
 }
 
-/// What lists show of a run: derived by the fold, and kept so that a list needs none.
+/// A run as lists show it. Derived from the run state, and stored so that a list needs no state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct RunSummary {
     /// The workflow's id.
     pub workflow: String,
     /// `running`, `waiting`, `paused`, `completed`, `failed` or `cancelled`.
@@ -90,45 +106,45 @@ pub struct Summary {
     /// The active leaves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaves: Vec<String>,
-    /// The ids of requests that are open.
+    /// The ids of its open requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<String>,
 }
 
-/// The end of a run's journal, and what lists show of it.
+/// The end of a run's journal, with the run's summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// The run.
     pub run: RunId,
-    /// The last record's place.
+    /// The last record's number.
     pub seq: u64,
     /// The last record's hash.
     pub hash: Hash,
-    /// When the first record was written. Unit: milliseconds since 1970.
+    /// The time of the first record. Unit: milliseconds since 1970.
     pub created: u64,
-    /// When the last record was written.
+    /// The time of the last record.
     pub updated: u64,
     /// The run and the record that it was forked from: its journal begins with that run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked: Option<(RunId, u64)>,
-    /// What lists show.
-    pub summary: Summary,
+    /// The summary for lists.
+    pub summary: RunSummary,
 }
 
-/// A timer of a run that is still to come.
+/// A timer of a run that hasn't fired.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PendingTimer {
-    /// When it is due. Unit: milliseconds since 1970.
+    /// The time at which it is due. Unit: milliseconds since 1970.
     pub due: u64,
-    /// What it is for: a timer of the table (`timer:NAME`) or the expiry of a request (`request:ID`).
+    /// Its name: a timer of the table (`timer:NAME`) or the expiry of a request (`request:ID`).
     pub name: String,
-    /// Tells two timers of one name apart: the record that armed it.
+    /// The record that armed it; tells two timers of one name apart.
     pub seq: u64,
 }
 
-/// What was done under a key.
+/// The append that an idempotency key was used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct KeyUse {
     /// The hash of the request.
     pub request: Hash,
     /// Its first record.
@@ -137,7 +153,7 @@ pub struct Seen {
     pub last: u64,
 }
 
-/// Which runs a list shows, newest change first.
+/// The runs that a list shows, most recently changed first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// With one of these statuses; any if none is named.
@@ -150,63 +166,61 @@ pub struct Query {
     pub parent: Option<RunId>,
     /// Forked from this run.
     pub forked: Option<RunId>,
-    /// Whose id begins so.
+    /// With an id that begins so.
     pub prefix: Option<String>,
-    /// Behind this place of the list.
+    /// After this position of the list.
     pub after: Option<Cursor>,
-    /// Most of them; at most [`MAX_PAGE`].
+    /// The page size; at most [`MAX_PAGE`].
     pub limit: usize,
 }
 
-/// Most runs of a page, and most records of one reading. Why: a reader's memory stays flat.
-pub const MAX_PAGE: usize = 1_000;
-
-/// A place in a list of runs.
+/// A position in a list of runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor {
-    /// When the last run before it was changed.
+    /// The time of the last change of the run before it.
     pub updated: u64,
     /// That run.
     pub run: RunId,
 }
 
-/// A part of a list.
+/// A page of a list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     /// The runs.
     pub heads: Vec<Head>,
-    /// Where the next part begins; none if this was the last.
+    /// The position of the next page; `None` on the last one.
     pub next: Option<Cursor>,
 }
 
-/// Leave to drive a run for a while.
+/// The right to drive a run for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The run.
     pub run: RunId,
-    /// Who has it.
+    /// The holder.
     pub owner: String,
-    /// Grows with each holder.
+    /// Its token, which grows with each holder.
     pub fence: Fence,
-    /// Until when, by the store's clock. Unit: milliseconds since 1970.
+    /// Its end, by the store's clock. Unit: milliseconds since 1970.
     pub until: u64,
 }
 
-/// A timer that was due, and that nobody else gets for a while.
+/// A timer that was due, claimed by the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Due {
+pub struct DueTimer {
     /// The run.
     pub run: RunId,
     /// The timer.
     pub timer: PendingTimer,
 }
 
-/// The point up to which a watcher has seen changes. Opaque, but that a later one of the same store is never less; it is
-/// good for as long as the store is, whoever asks.
+/// The point up to which a watcher has seen changes.
+///
+/// Opaque, but never less than an earlier one of the same store. It is valid as long as the store is, for every caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Watermark(pub u64);
 
-/// A run has changed; whoever cares reads it again from the seq that is known.
+/// A notice that a run has changed. Watchers read it again from the record that they know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// The run.
@@ -215,283 +229,163 @@ pub struct Hint {
     pub seq: u64,
 }
 
-/// Why a store didn't do something.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// The journal isn't as expected.
-    Conflict {
-        /// Its last record; zero if there is no such run.
-        actual: u64,
-    },
-    /// Somebody else holds the run's lease now.
-    Fenced {
-        /// The newest token.
-        newest: Fence,
-    },
-    /// There is no such run or blob.
-    NotFound {
-        /// What.
-        what: String,
-    },
-    /// A record is too large.
-    TooLarge {
-        /// Its size. Unit: bytes.
-        bytes: usize,
-        /// Its kind.
-        kind: String,
-    },
-    /// The key was used for another request.
-    KeyReused {
-        /// The key.
-        key: Key,
-    },
-    /// Somebody else holds the store or the lease.
-    Busy {
-        /// Who.
-        by: String,
-    },
-    /// The answer was lost: the append was made or not. The same key asks again.
-    Unknown {
-        /// What happened.
-        cause: String,
-    },
-    /// It is a copy that nobody has woken.
-    Asleep,
-    /// What is stored isn't what was written.
-    Corrupt {
-        /// Where.
-        run: Option<RunId>,
-        /// At which record.
-        seq: Option<u64>,
-        /// What is wrong.
-        what: String,
-    },
-    /// A newer version of this program has written it.
-    SchemaTooNew {
-        /// The version found.
-        found: u32,
-        /// The newest version that this program reads.
-        known: u32,
-    },
-    /// The request itself can't be met.
-    Invalid {
-        /// Why.
-        what: String,
-    },
-    /// The store couldn't be reached, opened or written.
-    Failed {
-        /// What was tried.
-        doing: &'static str,
-        /// What happened.
-        cause: String,
-    },
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Conflict { actual: 0 } => out.write_str("there is no such run"),
-            Self::Conflict { actual } => {
-                write!(
-                    out,
-                    "the run ends with record {actual}, not where this was meant for"
-                )
-            }
-            Self::Fenced { newest } => {
-                write!(
-                    out,
-                    "another holder has the run's lease (fence {})",
-                    newest.0
-                )
-            }
-            Self::NotFound { what } => write!(out, "there is no {what}"),
-            Self::TooLarge { bytes, kind } => write!(
-                out,
-                "a record of {bytes} bytes (`{kind}`) is too large; most are {MAX_BODY}"
-            ),
-            Self::KeyReused { key } => write!(out, "the key `{key}` was used for another request"),
-            Self::Busy { by } => write!(out, "the store is busy: {by} holds it"),
-            Self::Unknown { cause } => write!(
-                out,
-                "it isn't known whether this was written ({cause}); ask again with the same key"
-            ),
-            Self::Asleep => out.write_str(
-                "the store is a copy that sleeps, so that no two stores act on one run; `statemark store wake` makes it the one that does",
-            ),
-            Self::Corrupt { run, seq, what } => {
-                out.write_str("the store is damaged")?;
-                if let Some(run) = run {
-                    write!(out, " in run `{run}`")?;
-                }
-                if let Some(seq) = seq {
-                    write!(out, " at record {seq}")?;
-                }
-                write!(out, ": {what}")
-            }
-            Self::SchemaTooNew { found, known } => write!(
-                out,
-                "a newer version has written this store (schema {found}; this version knows {known})"
-            ),
-            Self::Invalid { what } => out.write_str(what),
-            Self::Failed { doing, cause } => write!(out, "{doing}: {cause}"),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}
-
-/// Keeps journals. Every method is one transaction, and may be called by many threads and processes at once.
+/// A keeper of journals. Every method is one transaction; many threads and processes may call at once.
 pub trait Store: Send + Sync {
-    /// Puts records at the end of a run, all or none. The only way to write to one.
+    /// Appends records to a run, all or none. The only way to write to a run.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] if the journal isn't as expected, [`StoreError::Fenced`], [`StoreError::KeyReused`],
+    /// [`StoreError::Conflict`] if the journal doesn't end as expected, [`StoreError::Fenced`], [`StoreError::KeyReused`],
     /// [`StoreError::TooLarge`], or [`StoreError::Invalid`] for no record.
     fn append(&self, append: &Append) -> Result<Appended, StoreError>;
 
-    /// The end of a run.
+    /// Returns the end of a run.
     ///
     /// # Errors
     ///
     /// [`StoreError::NotFound`].
     fn head(&self, run: &RunId) -> Result<Head, StoreError>;
 
-    /// The records after one, at most so many and at most [`MAX_PAGE`]. Of a fork, its parent's come first.
+    /// Returns the records after one, at most `limit` and at most [`MAX_PAGE`]. A fork's begin with its parent's.
     ///
     /// # Errors
     ///
     /// [`StoreError::NotFound`].
     fn records(&self, run: &RunId, after: u64, limit: usize) -> Result<Vec<Record>, StoreError>;
 
-    /// What was done under a key of a run, if anything was.
+    /// Returns the append that a key of a run was used for, if there is one.
     ///
     /// # Errors
     ///
-    /// As the store's.
-    fn seen(&self, run: &RunId, key: &Key) -> Result<Option<Seen>, StoreError>;
+    /// The store can't be read.
+    fn key_use(&self, run: &RunId, key: &Key) -> Result<Option<KeyUse>, StoreError>;
 
-    /// Runs, newest change first.
+    /// Lists runs, most recently changed first.
     ///
     /// # Errors
     ///
-    /// As the store's.
+    /// The store can't be read.
     fn list(&self, query: &Query) -> Result<Page, StoreError>;
 
-    /// How many runs there are, by status; a status that no run has isn't told.
+    /// Counts the runs of each status. A status without runs is left out.
     ///
     /// # Errors
     ///
-    /// As the store's.
-    fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError>;
+    /// The store can't be read.
+    fn status_counts(&self) -> Result<BTreeMap<String, u64>, StoreError>;
 
-    /// Makes a run whose journal begins with another's, up to one of its records; the records given come behind. The
-    /// other is untouched.
+    /// Creates a run whose journal begins with another's up to record `at`, followed by the records of `append`.
+    ///
+    /// The other run is untouched. `append` is made with [`Expect::NoRun`], whatever it expects.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] for the run or the record; else as [`Store::append`], which it is with
-    /// [`Expect::NoRun`], whatever the append expects.
+    /// [`StoreError::NotFound`] for the run or the record; else those of [`Store::append`].
     fn fork(&self, from: &RunId, at: u64, append: &Append) -> Result<Appended, StoreError>;
 
-    /// Makes a run by several appends, all or none: the first makes it, from nothing or as a fork; each of the others is
-    /// put behind. For runs that come from another store.
+    /// Creates a run by several appends, all or none. The first creates it, from nothing or as a fork.
+    ///
+    /// For runs that come from another store.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] if there is such a run; [`StoreError::KeyReused`] if two appends have one key; else as
+    /// [`StoreError::Conflict`] if the run exists; [`StoreError::KeyReused`] if two appends have one key; else those of
     /// [`Store::append`] and [`Store::fork`].
-    fn make(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError>;
+    fn create(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError>;
 
-    /// Gets or prolongs the lease of a run.
+    /// Acquires or prolongs the lease of a run.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Busy`] if somebody else has it and it isn't over.
+    /// [`StoreError::Busy`] if somebody else holds it and it hasn't ended.
     fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, StoreError>;
 
-    /// Gives a lease back, if it is still held.
+    /// Releases a lease, if it is still held.
     ///
     /// # Errors
     ///
-    /// As the store's.
+    /// The store can't be written.
     fn release(&self, lease: &Lease) -> Result<(), StoreError>;
 
-    /// Timers that are due by a time, the earliest first, at most so many. Each is the caller's for so many milliseconds
-    /// of the store's clock; whoever has taken its event leaves it out of [`Append::timers`].
+    /// Claims timers that are due by a time, the earliest first, at most `limit`.
+    ///
+    /// Each is the caller's for `claim` milliseconds of the store's clock. Who takes a timer's event leaves the timer out
+    /// of [`Append::timers`].
     ///
     /// # Errors
     ///
-    /// As the store's.
-    fn due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<Due>, StoreError>;
+    /// The store can't be written.
+    fn claim_due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<DueTimer>, StoreError>;
 
-    /// Whether it is a copy that nobody has woken: it is read, and nothing is written to its runs.
+    /// Reports whether the store is a backup that is asleep: its runs can be read, and not written.
     ///
     /// # Errors
     ///
-    /// As the store's.
+    /// The store can't be read.
     fn is_asleep(&self) -> Result<bool, StoreError> {
         Ok(false)
     }
 
-    /// When the next timer of any run is due that nobody has claimed.
+    /// Returns the time at which the next unclaimed timer of any run is due.
     ///
     /// # Errors
     ///
-    /// As the store's.
+    /// The store can't be read.
     fn next_due(&self) -> Result<Option<u64>, StoreError>;
 
-    /// Which runs have changed since. Many are told in parts: who asks on from each mark until there are none has been told
-    /// all. Each change is told at least once.
+    /// Returns runs that have changed since a watermark, and the watermark to continue from.
+    ///
+    /// Many changes come in parts: a watcher that continues from each watermark until there is no change has seen them
+    /// all. Each change is reported at least once.
     ///
     /// # Errors
     ///
-    /// As the store's.
+    /// The store can't be read.
     fn changes(&self, since: &Watermark) -> Result<(Watermark, Vec<Hint>), StoreError>;
 
-    /// Keeps bytes under their hash.
+    /// Stores bytes under their hash.
     ///
     /// # Errors
     ///
-    /// As the store's.
+    /// The store can't be written.
     fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError>;
 
-    /// The bytes with this hash.
+    /// Returns the bytes with a hash.
     ///
     /// # Errors
     ///
     /// [`StoreError::NotFound`]; [`StoreError::Corrupt`] if they have another hash.
     fn blob(&self, hash: &Hash) -> Result<Vec<u8>, StoreError>;
 
-    /// Removes the blobs that aren't among these and that nobody has kept anew for so many milliseconds of the store's clock;
-    /// or only says which. Whoever keeps a blob has that long to append the record that names it.
+    /// Returns the blobs that aren't `referenced` and weren't put for `idle` milliseconds, and deletes them if told to.
+    ///
+    /// Time is that of the store's clock. Whoever puts a blob has that long to append the record that names it.
     ///
     /// # Errors
     ///
-    /// As the store's.
-    fn sweep(
+    /// The store can't be read or written.
+    fn sweep_blobs(
         &self,
-        named: &BTreeSet<Hash>,
+        referenced: &BTreeSet<Hash>,
         idle: u64,
-        really: bool,
+        delete: bool,
     ) -> Result<Vec<Hash>, StoreError>;
 
-    /// Keeps a fold of a run's first records, for whoever reads on from there. One is kept for each run.
+    /// Stores the fold cache of a run: its encoded state after record `seq`. Replaces the one before.
     ///
     /// # Errors
     ///
-    /// As the store's.
-    fn put_fold(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError>;
+    /// The store can't be written.
+    fn put_fold_cache(&self, run: &RunId, seq: u64, state: &[u8]) -> Result<(), StoreError>;
 
-    /// The fold that was kept, if there is one: up to which record, and its bytes.
+    /// Returns the fold cache of a run, if there is one: the last record in it, and its bytes.
     ///
     /// # Errors
     ///
-    /// As the store's.
-    fn fold(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError>;
+    /// The store can't be read.
+    fn fold_cache(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError>;
 
-    /// Removes a run with everything that only it has.
+    /// Removes a run with everything that belongs to it alone.
     ///
     /// # Errors
     ///
@@ -499,38 +393,14 @@ pub trait Store: Send + Sync {
     fn remove(&self, run: &RunId) -> Result<(), StoreError>;
 }
 
-/// After how long a blob that nobody has kept anew is old enough to be said so once more. Unit: milliseconds. Why: a store
-/// isn't written for each time that a blob is kept which it has.
-pub const TOUCH_AFTER: u64 = 10 * 60 * 1_000;
-
-/// Most bytes of a record's body. Unit: bytes. Why: what is larger is an artifact, which journals only name.
-pub const MAX_BODY: usize = 1 << 20;
-
-/// Latest time of a record. Unit: milliseconds since 1970. Why: databases have signed numbers.
-pub const MAX_TIME: u64 = i64::MAX.unsigned_abs();
-
 /// The end of a run, as a back end finds it before it appends.
-pub struct End {
+pub struct JournalEnd {
     /// The last record.
     pub seq: u64,
     /// Its hash.
     pub hash: Hash,
-    /// The newest token of the run's lease; zero if nobody has had one.
+    /// The newest token of the run's lease; zero if it was never leased.
     pub fence: u64,
-}
-
-/// That there is no such run.
-pub fn no_run(run: &RunId) -> StoreError {
-    StoreError::NotFound {
-        what: format!("run `{run}`"),
-    }
-}
-
-/// That a run has no such record.
-pub fn no_record(run: &RunId, seq: u64) -> StoreError {
-    StoreError::NotFound {
-        what: format!("record {seq} in run `{run}`"),
-    }
 }
 
 impl Append {
@@ -541,14 +411,14 @@ impl Append {
     /// # Errors
     ///
     /// [`StoreError::Conflict`] if the run doesn't end as expected; [`StoreError::Fenced`] if the lease has a newer token.
-    pub fn behind(
+    pub fn predecessor(
         &self,
-        end: Option<&End>,
+        end: Option<&JournalEnd>,
         start: (u64, Hash),
         is_fork: bool,
     ) -> Result<(u64, Hash), StoreError> {
         let expect = if is_fork { Expect::NoRun } else { self.expect };
-        let place = match (expect, end) {
+        let predecessor = match (expect, end) {
             (Expect::NoRun, None) => start,
             (Expect::Any, Some(end)) => (end.seq, end.hash),
             (Expect::At(seq), Some(end)) if end.seq == seq => (seq, end.hash),
@@ -562,33 +432,33 @@ impl Append {
             let newest = Fence(newest);
             return Err(StoreError::Fenced { newest });
         }
-        Ok(place)
+        Ok(predecessor)
     }
 
-    /// Answers an append whose key was seen before.
+    /// Answers an append whose key was used before.
     ///
     /// # Errors
     ///
     /// [`StoreError::KeyReused`] if the key belongs to another request.
-    pub fn replayed(&self, seen: &Seen) -> Result<Appended, StoreError> {
+    pub fn answer_repeated(&self, used: &KeyUse) -> Result<Appended, StoreError> {
         match &self.key {
-            Some((key, request)) if *request != seen.request => {
+            Some((key, request)) if *request != used.request => {
                 Err(StoreError::KeyReused { key: key.clone() })
             }
             _ => Ok(Appended::Replayed {
-                first: seen.first,
-                last: seen.last,
+                first: used.first,
+                last: used.last,
             }),
         }
     }
 
-    /// Checks that the append was made now, as one of several that make a run.
+    /// Checks that the append was made now, as one of several that create a run.
     ///
     /// # Errors
     ///
     /// [`StoreError::KeyReused`] if it was made before.
-    pub fn made(&self, done: Appended) -> Result<(), StoreError> {
-        match (done, &self.key) {
+    pub fn expect_done(&self, outcome: Appended) -> Result<(), StoreError> {
+        match (outcome, &self.key) {
             (Appended::Replayed { .. }, Some((key, _))) => {
                 Err(StoreError::KeyReused { key: key.clone() })
             }
@@ -596,11 +466,11 @@ impl Append {
         }
     }
 
-    /// Whether it can be made at all.
+    /// Checks that the append can be made at all.
     ///
     /// # Errors
     ///
-    /// [`StoreError::TooLarge`]; [`StoreError::Invalid`]: it has no record, or one that is too late.
+    /// [`StoreError::TooLarge`]; [`StoreError::Invalid`] if it has no record, or one that is too late.
     pub fn check(&self) -> Result<(), StoreError> {
         if self.records.is_empty() {
             let what = "an append without a record".to_owned();
@@ -624,12 +494,12 @@ impl Append {
 }
 
 impl Query {
-    /// Whether a run is one that the list shows, wherever in it.
+    /// Reports whether the list shows a run, on whatever page.
     #[must_use]
     pub fn matches(&self, head: &Head) -> bool {
         let summary = &head.summary;
-        let is = |wanted: &Option<String>, found: Option<&String>| {
-            wanted.as_ref().is_none_or(|wanted| Some(wanted) == found)
+        let is = |wanted: &Option<String>, actual: Option<&String>| {
+            wanted.as_ref().is_none_or(|wanted| Some(wanted) == actual)
         };
         (self.statuses.is_empty() || self.statuses.contains(&summary.status))
             && is(&self.workflow, Some(&summary.workflow))

@@ -1,12 +1,10 @@
-//! Tokens: by what callers show who they are.
+//! Tokens, by which callers show who they are.
 //!
-//! A token is a random text that only its holder has; of it only the hash is kept, so that who can read the list can't act
-//! as anybody. It gives a role and a name, and may be good for one run alone. A caller without one is an agent without a
-//! name, or whatever the face says that it serves.
+//! A token is a random string that only its holder has. Only its hash is stored, so that a reader of the list can't act as
+//! a holder. It gives a role and a name, and may be valid for one run alone. A caller without a token is an agent without a
+//! name, or whoever the front end says that it serves.
 //!
-//! Deliberately not here: where the list is kept (faces read and write it as JSON), and expiry (a token is revoked).
-
-use std::fmt;
+//! Deliberately not here: where the list is stored (front ends read and write it as JSON), and expiry (tokens are revoked).
 
 use serde::{Deserialize, Serialize};
 
@@ -14,18 +12,18 @@ use crate::actor::{Actor, Role};
 use crate::hash::Hash;
 use crate::id::RunId;
 
-/// How a token begins, so that people and scanners of secrets know what it is.
+/// The prefix of every token, by which people and secret scanners recognize one.
 pub const TOKEN_PREFIX: &str = "smk_";
 
 /// Most characters of a token's name. Unit: characters.
 const MAX_NAME: usize = 64;
 
-/// The tokens that are good.
+/// A list of the valid tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tokens {
     tokens: Vec<Token>,
-    /// Whether there ever were any: there is a list, and be it empty.
+    /// A list was ever written, even if it is empty by now.
     #[serde(skip, default = "is_list")]
     is_list: bool,
 }
@@ -34,7 +32,7 @@ const fn is_list() -> bool {
     true
 }
 
-/// What a token gives.
+/// An entry of the list: the identity that a token gives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Token {
@@ -42,93 +40,77 @@ pub struct Token {
     pub name: String,
     /// The holder's role.
     pub role: Role,
-    /// The only run that it is good for.
+    /// The only run that it is valid for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
-    /// When it was made. Unit: milliseconds since 1970.
+    /// The time of its creation. Unit: milliseconds since 1970.
     pub created: u64,
-    /// The SHA-256 sum of its text.
+    /// The SHA-256 checksum of the token.
     pub hash: Hash,
 }
 
 impl Token {
-    /// Who acts with it.
+    /// Returns the actor that its holder acts as.
     #[must_use]
     pub fn actor(&self) -> Actor {
-        Actor::new(self.role).named(self.name.clone())
+        Actor::new(self.role).with_name(self.name.clone())
     }
 
-    /// Whether it is good for a run.
+    /// Reports whether it is valid for a run.
     #[must_use]
     pub fn is_for(&self, run: &RunId) -> bool {
         self.run.as_ref().is_none_or(|own| own == run)
     }
 }
 
-/// Why no token was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The reasons why a token can't be created.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// There is one of that name.
+    /// The name has a token.
+    #[error("there is a token for `{name}` already: revoke it, or choose another name")]
     Taken {
         /// The name.
         name: String,
     },
-    /// The name can't be one.
+    /// The name is malformed.
+    #[error("the name of a token {why}")]
     BadName {
-        /// Why.
+        /// The defect, as a predicate.
         why: &'static str,
     },
-    /// Nobody holds that role by a token.
+    /// No token gives that role.
+    #[error("no token gives the role {}: it may be agent, person or observer", role.name())]
     BadRole {
         /// The role.
         role: Role,
     },
 }
 
-impl fmt::Display for TokenError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Taken { name } => write!(
-                out,
-                "there is a token for `{name}` already: revoke it, or choose another name"
-            ),
-            Self::BadName { why } => write!(out, "the name of a token {why}"),
-            Self::BadRole { role } => write!(
-                out,
-                "no token gives the role {}: it may be agent, person or observer",
-                role.name()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for TokenError {}
-
 impl Tokens {
-    /// The tokens, in the order of making.
+    /// Returns the tokens in the order of their creation.
     pub fn iter(&self) -> impl Iterator<Item = &Token> {
         self.tokens.iter()
     }
 
-    /// Whether there never was a token. Once there was one, callers need one, even when all are revoked.
+    /// Reports whether callers need no token: none was ever created. Revoking all of them doesn't lift the need.
     #[must_use]
-    pub const fn were_never(&self) -> bool {
+    pub const fn allows_anonymous(&self) -> bool {
         !self.is_list && self.tokens.is_empty()
     }
 
-    /// Whose token a text is, if it is good. What is compared are hashes, so that the time that it takes tells nothing.
+    /// Finds the entry of a token, if it is valid. Compares hashes, so that timing reveals nothing.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<&Token> {
-        let hash = Hash::of(text.trim().as_bytes());
+        let hash = Hash::digest(text.trim().as_bytes());
         self.tokens.iter().find(|token| token.hash == hash)
     }
 
-    /// Makes a token. The text is given back once, and can't be had again.
+    /// Creates a token and returns it. It can't be read again later.
     ///
     /// # Errors
     ///
-    /// The name is taken or is none; the role is the system's.
+    /// The name is taken or malformed; the role is the system's.
     pub fn create(
         &mut self,
         name: &str,
@@ -163,12 +145,12 @@ impl Tokens {
             role,
             run,
             created: now,
-            hash: Hash::of(text.as_bytes()),
+            hash: Hash::digest(text.as_bytes()),
         });
         Ok(text)
     }
 
-    /// Makes a holder's token worthless. Whether there was one.
+    /// Revokes a holder's token. Reports whether there was one.
     pub fn revoke(&mut self, name: &str) -> bool {
         let before = self.tokens.len();
         self.tokens.retain(|token| token.name != name);
@@ -190,7 +172,7 @@ mod tests {
             .unwrap();
         assert_ne!(ann, bot);
         let found = tokens.find(&format!("{ann}\n")).unwrap();
-        assert_eq!(found.actor(), Actor::new(Role::Person).named("ann"));
+        assert_eq!(found.actor(), Actor::new(Role::Person).with_name("ann"));
         assert!(found.is_for(&run));
         let found = tokens.find(&bot).unwrap();
         assert!(found.is_for(&run));

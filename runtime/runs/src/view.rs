@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::body::{Opened, StepStatus};
-use crate::fold::{Status, WaitingFor};
 use crate::id::RunId;
 use crate::runs::{Legal, Loaded, RunError};
+use crate::state::{Status, WaitingFor};
 use crate::store::PendingTimer;
 
 /// A run as it is now.

@@ -12,8 +12,8 @@ mod way;
 
 use serde::Serialize;
 
-use crate::fold::Status;
 use crate::runs::{Loaded, RunError, list};
+use crate::state::Status;
 
 /// Why a run stands where it does.
 #[derive(Clone, Debug, PartialEq, Serialize)]

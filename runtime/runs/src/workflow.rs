@@ -1,7 +1,6 @@
-//! What runs run: a verified table, and what its metadata says to a host.
+//! Workflows: verified tables, with the metadata that they carry for a host.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -13,7 +12,7 @@ use statemark_runtime::{
 use crate::hash::Hash;
 use crate::schema;
 
-/// A machine that runs can be started of.
+/// A machine of which runs can be started.
 #[derive(Debug)]
 pub struct Workflow {
     table: Table,
@@ -25,36 +24,27 @@ pub struct Workflow {
     events: Vec<Value>,
     transitions: Vec<Value>,
     actions: Vec<Value>,
-    /// By state: how often it may be entered. Those that may always be aren't here: a run asks of every event at once.
+    /// The entry limits of states that have one. Kept by name, because every event asks for all of them.
     max_visits: BTreeMap<String, u64>,
 }
 
-/// Bytes that are no workflow.
-#[derive(Debug)]
+/// The reasons why bytes are no workflow.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkflowError {
-    /// They are no table.
+    /// The bytes are no table.
+    #[error("{0}")]
     Decode(DecodeError),
     /// The table isn't sound.
+    #[error("{0}")]
     Verify(VerifyError),
-    /// Its metadata isn't JSON.
+    /// The table's metadata isn't JSON.
+    #[error("the table's metadata isn't JSON: {0}")]
     Metadata(serde_json::Error),
 }
 
-impl fmt::Display for WorkflowError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Decode(error) => error.fmt(out),
-            Self::Verify(error) => error.fmt(out),
-            Self::Metadata(error) => write!(out, "the table's metadata isn't JSON: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for WorkflowError {}
-
 impl Workflow {
-    /// Reads a table.
+    /// Decodes and verifies a table.
     ///
     /// # Errors
     ///
@@ -91,7 +81,7 @@ impl Workflow {
         let max_visits = max_visits.collect();
         Ok(Self {
             max_visits,
-            hash: Hash::of(&bytes),
+            hash: Hash::digest(&bytes),
             table,
             bytes,
             merge: merge(&machine),
@@ -103,60 +93,60 @@ impl Workflow {
         })
     }
 
-    /// Its id.
+    /// Returns its id.
     #[must_use]
     pub fn id(&self) -> &str {
         self.table.name()
     }
 
-    /// The table.
+    /// Returns the table.
     #[must_use]
     pub const fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The table's bytes.
+    /// Returns the table's bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Their hash.
+    /// Returns the hash of the table's bytes.
     #[must_use]
     pub const fn hash(&self) -> Hash {
         self.hash
     }
 
-    /// What the definition says of the machine; an object or null.
+    /// Returns the definition's metadata of the machine: an object or null.
     #[must_use]
     pub const fn meta(&self) -> &Value {
         &self.machine
     }
 
-    /// What it says of a state.
+    /// Returns the definition's metadata of a state.
     #[must_use]
     pub fn state_meta(&self, state: StateId) -> &Value {
         self.states.get(state.index()).unwrap_or(&Value::Null)
     }
 
-    /// How often states may be entered, of those that say so.
+    /// Returns the entry limits of states that have one.
     pub(crate) const fn max_visits(&self) -> &BTreeMap<String, u64> {
         &self.max_visits
     }
 
-    /// The workflow that a state invokes.
+    /// Returns the workflow that a state invokes.
     #[must_use]
-    pub fn invoked_in(&self, state: StateId) -> Option<&str> {
+    pub fn invoked_workflow(&self, state: StateId) -> Option<&str> {
         self.state_meta(state).get("invoke").and_then(Value::as_str)
     }
 
-    /// What it says of an event.
+    /// Returns the definition's metadata of an event.
     #[must_use]
     pub fn event_meta(&self, event: EventId) -> &Value {
         self.events.get(event.index()).unwrap_or(&Value::Null)
     }
 
-    /// What it says of a transition.
+    /// Returns the definition's metadata of a transition.
     #[must_use]
     pub fn transition_meta(&self, transition: TransitionId) -> &Value {
         self.transitions
@@ -164,28 +154,30 @@ impl Workflow {
             .unwrap_or(&Value::Null)
     }
 
-    /// Whether somebody has to approve a transition.
+    /// Reports whether a transition needs an approval.
     #[must_use]
     pub fn requires_approval(&self, transition: TransitionId) -> bool {
         let meta = self.transition_meta(transition);
         meta.get("requires_approval") == Some(&Value::Bool(true))
     }
 
-    /// The fields of events' data that become fields of the context.
+    /// Returns the rule by which fields of events' data become fields of the context.
     pub(crate) const fn merge(&self) -> &Merge {
         &self.merge
     }
 
     /// Returns the fields of an event's data that become fields of the context.
-    pub(crate) fn merged(&self, data: &Map<String, Value>) -> Map<String, Value> {
+    pub(crate) fn merged_fields(&self, data: &Map<String, Value>) -> Map<String, Value> {
         let mut merged = data.clone();
         merged.retain(|name, _| self.merge.includes(name));
         merged
     }
 
-    /// Why a context can't get these fields from outside: by the schema of contexts; where there is none, by the types that
-    /// its fields begin with. What was wrong before isn't theirs.
-    pub(crate) fn unfit(
+    /// Checks fields from outside before a context gets them. Returns the defect, if there is one.
+    ///
+    /// They are checked against `context_schema`; without one, against the types of the fields' initial values. A context
+    /// that was wrong before isn't the fields' fault.
+    pub(crate) fn context_defect(
         &self,
         context: &Map<String, Value>,
         fields: &Map<String, Value>,
@@ -194,31 +186,30 @@ impl Workflow {
             return None;
         }
         let Some(schema) = self.machine.get("context_schema") else {
-            return self.mistyped(fields);
+            return self.find_mistyped(fields);
         };
         let mut after = context.clone();
         after.extend(fields.clone());
-        let error = schema::check(schema, &Value::Object(after)).err()?;
+        let error = schema::validate(schema, &Value::Object(after)).err()?;
         let before = Value::Object(context.clone());
-        let was_fit = schema::check(schema, &before).is_ok();
-        was_fit.then(|| format!("the context wouldn't be as `context_schema` says: {error}"))
+        let was_valid = schema::validate(schema, &before).is_ok();
+        was_valid.then(|| format!("the context wouldn't be as `context_schema` says: {error}"))
     }
 
-    /// The first of some fields that is of another type than the context begins with. Nothing and compound values say
-    /// nothing of what may stand there later.
-    fn mistyped(&self, fields: &Map<String, Value>) -> Option<String> {
-        let begins = self.machine.get("context")?.as_object()?;
+    /// Finds the first field with another type than its initial value. Null and compound initial values allow every type.
+    fn find_mistyped(&self, fields: &Map<String, Value>) -> Option<String> {
+        let initial = self.machine.get("context")?.as_object()?;
         fields.iter().find_map(|(name, value)| {
-            let expected = kind(begins.get(name)?)?;
-            let is_of_it = value.is_null() || kind(value) == Some(expected);
-            (!is_of_it).then(|| {
-                let found = schema::shortened(&value.to_string());
-                format!("the context would have `{found}` in `{name}`, which begins as {expected}")
+            let expected = scalar_type(initial.get(name)?)?;
+            let fits = value.is_null() || scalar_type(value) == Some(expected);
+            (!fits).then(|| {
+                let actual = schema::shorten_finding(&value.to_string());
+                format!("the context would have `{actual}` in `{name}`, which begins as {expected}")
             })
         })
     }
 
-    /// What it says of an action.
+    /// Returns the definition's metadata of an action.
     #[must_use]
     pub fn action_meta(&self, action: &str) -> &Value {
         let action = self.table.action_named(action);
@@ -226,7 +217,7 @@ impl Workflow {
         meta.unwrap_or(&Value::Null)
     }
 
-    /// The names in the table: of itself, its states, events, actions, timers and fields.
+    /// Returns the names in the table: of itself, its states, events, actions, timers and fields.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let table = &self.table;
         let fields = table.sections().fields.len();
@@ -239,21 +230,21 @@ impl Workflow {
             .chain(fields.map(|id| table.field_name(id)))
     }
 
-    /// The states that a person sees, in document order: all but the root and those that the compiler made up.
+    /// Returns the states that a person sees, in document order: all but the root and generated ones.
     pub fn visible_states(&self) -> impl Iterator<Item = (StateId, &str)> {
         let states = self.table.states().skip(1).map(|(id, _)| id);
         let visible = states.filter(|id| !self.is_implied(*id));
         visible.map(|id| (id, self.table.state_name(id)))
     }
 
-    /// Whether the compiler made up a state: an end that `[*]` stands for, a decision.
+    /// Reports whether the compiler generated a state, such as the end for `[*]` or a choice.
     #[must_use]
     pub fn is_implied(&self, state: StateId) -> bool {
         self.state_meta(state).get("implied") == Some(&Value::Bool(true))
     }
 }
 
-/// Decides from a machine's metadata which fields of events' data are merged; the rule is the engine's.
+/// Returns the merge rule of a machine's metadata.
 fn merge(machine: &Value) -> Merge {
     let keys = |value: &Value| -> BTreeSet<String> {
         let fields = value.as_object().into_iter();
@@ -266,21 +257,21 @@ fn merge(machine: &Value) -> Merge {
     Merge::decide(machine.get("merge").and_then(Value::as_str), schema)
 }
 
-/// Where workflows come from: specs that the caller has compiled.
+/// A source of workflows: specs that the caller has compiled.
 pub trait Workflows: Send + Sync {
-    /// The workflow of that id.
+    /// Finds a workflow by its id.
     fn find(&self, id: &str) -> Option<Arc<Workflow>>;
 
-    /// The ids of all workflows, sorted.
+    /// Returns the ids of all workflows, sorted.
     fn ids(&self) -> Vec<String>;
 
-    /// Whether there is a document of that id that has no machine: reports on it are taken, and nobody checks them.
+    /// Reports whether a document of that id has no machine. Reports on its steps are accepted without a check.
     fn lacks_machine(&self, _id: &str) -> bool {
         false
     }
 }
 
-/// A few workflows at hand.
+/// A fixed set of workflows, by id.
 impl Workflows for BTreeMap<String, Arc<Workflow>> {
     fn find(&self, id: &str) -> Option<Arc<Workflow>> {
         self.get(id).cloned()
@@ -291,8 +282,8 @@ impl Workflows for BTreeMap<String, Arc<Workflow>> {
     }
 }
 
-/// What a single value is, in words.
-const fn kind(value: &Value) -> Option<&'static str> {
+/// Describes the type of a scalar.
+const fn scalar_type(value: &Value) -> Option<&'static str> {
     match value {
         Value::Bool(_) => Some("a boolean"),
         Value::Number(_) => Some("a number"),

@@ -90,7 +90,7 @@ impl Desk {
         let Some(last) = session::last(call)? else {
             return Ok(());
         };
-        if self.runs().load(&last.run)?.lets_go() {
+        if self.runs().load(&last.run)?.releases_tools() {
             return Ok(());
         }
         let run = &last.run;
@@ -122,7 +122,7 @@ impl Desk {
         let reserve = Reserve {
             tool: tool.name.to_owned(),
             call: Some(id),
-            input: Some(Hash::of(input.as_bytes())),
+            input: Some(Hash::digest(input.as_bytes())),
             files: Vec::new(),
         };
         let began = self.runs().now();
@@ -132,7 +132,7 @@ impl Desk {
         if let Reserved::No { reason } = written.outcome {
             let details = json!({
                 "states": loaded.state.leaves,
-                "granted": loaded.granted().allowed.unwrap_or_default(),
+                "granted": loaded.grants().allowed.unwrap_or_default(),
                 "legal": loaded.legal_events(),
             });
             return Err(Problem::new("no_place", reason).with(details));

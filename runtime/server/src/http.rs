@@ -170,7 +170,7 @@ fn mounted<H: ServerHandler>(
 /// What is counted. Counting runs may take its time.
 async fn told(desk: Arc<Desk>) -> Response {
     let count = move || {
-        let count = || desk.runs().store().counts().ok();
+        let count = || desk.runs().store().status_counts().ok();
         desk.metrics().text(count)
     };
     match tokio::task::spawn_blocking(count).await {

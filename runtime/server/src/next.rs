@@ -211,7 +211,7 @@ fn tools(loaded: &Loaded) -> Value {
     if status.is_over() || status == Status::Paused {
         return json!({"allowed": []});
     }
-    let granted = loaded.granted();
+    let granted = loaded.grants();
     let mut told = match granted.allowed {
         Some(allowed) => json!({"allowed": allowed}),
         None => json!({"all": true}),

@@ -115,7 +115,10 @@ impl From<StoreError> for Problem {
             StoreError::KeyReused { .. } => Self::new("key_reused", message),
             StoreError::Fenced { .. } => Self::new("fenced", message),
             StoreError::Busy { .. } => Self::new("busy", message),
-            StoreError::Asleep => Self::new("asleep", message),
+            StoreError::Asleep => Self::new(
+                "asleep",
+                format!("{message}; `statemark store wake` makes it the store that acts"),
+            ),
             StoreError::Corrupt { .. } => Self::new("corrupt", message),
             _ => Self::new("store_failed", message),
         }

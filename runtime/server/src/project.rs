@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use serde_json::json;
-use statemark_runs::check::Declared;
+use statemark_runs::check::Declaration;
 
 pub(crate) use feature::{DOCUMENTS, Feature};
 pub(crate) use tasks::{Completed, Tasks, complete};
@@ -34,7 +34,7 @@ pub struct Project {
     /// Its root: the repository's, else the folder that the server was started in.
     pub root: PathBuf,
     /// The checks that its configuration declares.
-    pub checks: BTreeMap<String, Declared>,
+    pub checks: BTreeMap<String, Declaration>,
     /// The folder that those are declared for.
     pub checks_root: PathBuf,
 }

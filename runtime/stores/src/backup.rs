@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use statemark_runs::maintenance::Tell;
+use statemark_runs::maintenance::OnProgress;
 use statemark_runs::store::StoreError;
 
 use crate::sqlite::SqliteStore;
@@ -43,8 +43,12 @@ impl fmt::Display for BackedUp {
 /// # Errors
 ///
 /// There is such a file; it can't be written; the store can't be read.
-pub fn backup(store: &SqliteStore, to: &Path, tell: Tell<'_>) -> Result<BackedUp, StoreError> {
-    let (runs, timers) = store.copy_to(to, tell)?;
+pub fn backup(
+    store: &SqliteStore,
+    to: &Path,
+    on_progress: OnProgress<'_>,
+) -> Result<BackedUp, StoreError> {
+    let (runs, timers) = store.copy_to(to, on_progress)?;
     Ok(BackedUp {
         path: to.to_owned(),
         runs,

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use statemark_runs::Clock;
 use statemark_runs::Hash;
 use statemark_runs::store::{
-    Append, Appended, Cursor, Due, End, Expect, Fence, Head, Hint, Lease, MAX_PAGE, Page,
-    PendingTimer, Query, Seen, Store, StoreError, Watermark, no_record, no_run,
+    Append, Appended, Cursor, DueTimer, Expect, Fence, Head, Hint, JournalEnd, KeyUse, Lease,
+    MAX_PAGE, Page, PendingTimer, Query, Store, StoreError, Watermark,
 };
 use statemark_runs::{Key, RunId};
 use statemark_runs::{Record, chain};
@@ -31,7 +31,7 @@ struct Run {
     head: Head,
     /// Its own records; those of a fork's parent stay there.
     records: Vec<Record>,
-    keys: BTreeMap<Key, Seen>,
+    keys: BTreeMap<Key, KeyUse>,
     fence: u64,
     lease: Option<Lease>,
     timers: BTreeMap<PendingTimer, Option<u64>>,
@@ -57,11 +57,15 @@ impl MemoryStore {
 
 impl Inner {
     fn run(&self, run: &RunId) -> Result<&Run, StoreError> {
-        self.runs.get(run).ok_or_else(|| no_run(run))
+        self.runs
+            .get(run)
+            .ok_or_else(|| StoreError::missing_run(run))
     }
 
     fn run_mut(&mut self, run: &RunId) -> Result<&mut Run, StoreError> {
-        self.runs.get_mut(run).ok_or_else(|| no_run(run))
+        self.runs
+            .get_mut(run)
+            .ok_or_else(|| StoreError::missing_run(run))
     }
 
     fn record(&self, run: &RunId, seq: u64) -> Option<&Record> {
@@ -85,12 +89,12 @@ impl Inner {
         if let Some(done) = self.replayed(append)? {
             return Ok(done);
         }
-        let end = self.runs.get(&append.run).map(|run| End {
+        let end = self.runs.get(&append.run).map(|run| JournalEnd {
             seq: run.head.seq,
             hash: run.head.hash,
             fence: run.fence,
         });
-        let (after, last) = append.behind(end.as_ref(), start, forked.is_some())?;
+        let (after, last) = append.predecessor(end.as_ref(), start, forked.is_some())?;
         let key = append.key.as_ref();
         let (records, hash) = chain(&append.records, key.map(|key| &key.0), after, last);
         let (first, seq) = (after + 1, after + records.len() as u64);
@@ -129,7 +133,7 @@ impl Inner {
         }
         if let Some((key, request)) = &append.key {
             let (request, last) = (*request, seq);
-            let seen = Seen {
+            let seen = KeyUse {
                 request,
                 first,
                 last,
@@ -146,7 +150,7 @@ impl Inner {
         };
         let run = self.runs.get(&append.run);
         let seen = run.and_then(|run| run.keys.get(key));
-        seen.map(|seen| append.replayed(seen)).transpose()
+        seen.map(|seen| append.answer_repeated(seen)).transpose()
     }
 }
 
@@ -170,7 +174,7 @@ impl Store for MemoryStore {
             .collect())
     }
 
-    fn seen(&self, run: &RunId, key: &Key) -> Result<Option<Seen>, StoreError> {
+    fn key_use(&self, run: &RunId, key: &Key) -> Result<Option<KeyUse>, StoreError> {
         let inner = self.lock();
         Ok(inner
             .runs
@@ -205,7 +209,7 @@ impl Store for MemoryStore {
         })
     }
 
-    fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+    fn status_counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
         let mut counts = BTreeMap::new();
         for run in self.lock().runs.values() {
             let status = run.head.summary.status.clone();
@@ -219,12 +223,12 @@ impl Store for MemoryStore {
         let mut inner = self.lock();
         inner.run(from)?;
         let last = inner.record(from, at).map(Record::hash);
-        let last = last.ok_or_else(|| no_record(from, at))?;
+        let last = last.ok_or_else(|| StoreError::missing_record(from, at))?;
         let forked = Some((from.clone(), at));
         inner.append(append, (at, last), forked)
     }
 
-    fn make(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
+    fn create(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
         for append in appends {
             append.check()?;
         }
@@ -240,7 +244,7 @@ impl Store for MemoryStore {
         if let Some((from, at)) = from {
             inner.run(from)?;
             let last = inner.record(from, at).map(Record::hash);
-            let last = last.ok_or_else(|| no_record(from, at))?;
+            let last = last.ok_or_else(|| StoreError::missing_record(from, at))?;
             (start, forked) = ((at, last), Some((from.clone(), at)));
         }
         let done = appends.iter().zip(0..).try_for_each(|(append, number)| {
@@ -254,7 +258,7 @@ impl Store for MemoryStore {
                 ..append.clone()
             };
             let done = inner.append(&append, start, forked.take())?;
-            append.made(done)
+            append.expect_done(done)
         });
         if done.is_err() {
             inner.runs.remove(run);
@@ -294,15 +298,15 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<Due>, StoreError> {
+    fn claim_due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<DueTimer>, StoreError> {
         let clock = self.clock.now();
         let mut inner = self.lock();
-        let mut due: Vec<Due> = Vec::new();
+        let mut due: Vec<DueTimer> = Vec::new();
         for (id, run) in &inner.runs {
             let timers = run.timers.iter().filter(|(timer, claimed)| {
                 timer.due <= now && claimed.is_none_or(|until| until <= clock)
             });
-            due.extend(timers.map(|(timer, _)| Due {
+            due.extend(timers.map(|(timer, _)| DueTimer {
                 run: id.clone(),
                 timer: timer.clone(),
             }));
@@ -341,7 +345,7 @@ impl Store for MemoryStore {
     }
 
     fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {
-        let hash = Hash::of(bytes);
+        let hash = Hash::digest(bytes);
         let now = self.clock.now();
         let mut inner = self.lock();
         let kept = inner.blobs.entry(hash);
@@ -360,7 +364,7 @@ impl Store for MemoryStore {
             })
     }
 
-    fn sweep(
+    fn sweep_blobs(
         &self,
         named: &BTreeSet<Hash>,
         idle: u64,
@@ -379,12 +383,12 @@ impl Store for MemoryStore {
         Ok(gone)
     }
 
-    fn put_fold(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
+    fn put_fold_cache(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
         self.lock().run_mut(run)?.fold = Some((seq, fold.to_vec()));
         Ok(())
     }
 
-    fn fold(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+    fn fold_cache(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
         Ok(self.lock().run(run)?.fold.clone())
     }
 

@@ -22,7 +22,7 @@
 mod append;
 mod blob;
 mod connect;
-mod fault;
+mod error;
 mod lease;
 mod list;
 mod record;
@@ -31,7 +31,7 @@ mod row;
 mod schema;
 mod session;
 mod timer;
-mod told;
+mod watermarks;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -44,17 +44,18 @@ use statemark_runs::Clock;
 use statemark_runs::Hash;
 use statemark_runs::Record;
 use statemark_runs::store::{
-    Append, Appended, Due, Head, Hint, Lease, Page, Query, Seen, Store, StoreError, Watermark,
+    Append, Appended, DueTimer, Head, Hint, KeyUse, Lease, Page, Query, Store, StoreError,
+    Watermark,
 };
 use statemark_runs::{Key, RunId};
-use told::Told;
+use watermarks::Reported;
 
 /// A store in PostgreSQL.
 pub struct PostgresStore {
     pool: Pool,
     /// What leases and claims go by; the server's time if there is none.
     clock: Option<Arc<dyn Clock>>,
-    told: Told,
+    reported: Reported,
     /// Always there until the store is dropped.
     runtime: Option<Runtime>,
 }
@@ -72,7 +73,7 @@ impl PostgresStore {
         let store = Self {
             pool: connect::pool(config)?,
             clock: None,
-            told: Told::default(),
+            reported: Reported::default(),
             runtime: Some(runtime),
         };
         store.wait("opening the store", &schema::prepare)?;
@@ -120,7 +121,7 @@ impl Store for PostgresStore {
         })
     }
 
-    fn seen(&self, run: &RunId, key: &Key) -> Result<Option<Seen>, StoreError> {
+    fn key_use(&self, run: &RunId, key: &Key) -> Result<Option<KeyUse>, StoreError> {
         self.wait("looking for a key", &async |session| {
             record::seen(session, run, key).await
         })
@@ -132,7 +133,7 @@ impl Store for PostgresStore {
         })
     }
 
-    fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+    fn status_counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
         self.wait("counting runs", &async |session| {
             list::counts(session).await
         })
@@ -142,7 +143,7 @@ impl Store for PostgresStore {
         self.append_to(append, Some((from, at)))
     }
 
-    fn make(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
+    fn create(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
         self.make_of(from, appends)
     }
 
@@ -159,7 +160,7 @@ impl Store for PostgresStore {
         })
     }
 
-    fn due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<Due>, StoreError> {
+    fn claim_due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<DueTimer>, StoreError> {
         let clock = self.now()?;
         self.wait("claiming timers", &async |session| {
             timer::claim(session, now, limit, claim, clock).await
@@ -175,7 +176,7 @@ impl Store for PostgresStore {
 
     fn changes(&self, since: &Watermark) -> Result<(Watermark, Vec<Hint>), StoreError> {
         self.wait("looking for changes", &async |session| {
-            list::changes(session, since, &self.told).await
+            list::changes(session, since, &self.reported).await
         })
     }
 
@@ -186,7 +187,7 @@ impl Store for PostgresStore {
         })
     }
 
-    fn sweep(
+    fn sweep_blobs(
         &self,
         named: &BTreeSet<Hash>,
         idle: u64,
@@ -204,13 +205,13 @@ impl Store for PostgresStore {
         })
     }
 
-    fn put_fold(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
+    fn put_fold_cache(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
         self.wait("keeping a fold", &async |session| {
-            blob::put_fold(session, run, seq, fold).await
+            blob::put_fold_cache(session, run, seq, fold).await
         })
     }
 
-    fn fold(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+    fn fold_cache(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
         self.wait("reading a fold", &async |session| {
             blob::fold(session, run).await
         })

@@ -3,7 +3,7 @@
 //! What to rely on:
 //!
 //! - What was acknowledged has reached the disk: the journal is a write-ahead log with `synchronous=FULL`.
-//! - Writers take turns. Each waits at a [door](door::Door), a lock on a file beside the store, for at most as long as
+//! - Writers take turns. Each waits at a [door](door::WriterLock), a lock on a file beside the store, for at most as long as
 //!   the store is [patient](SqliteStore::with_patience); then it is told who holds it. The kernel opens the door for
 //!   a process that was killed.
 //! - Readers wait for nobody, and see a run as it was at one moment.
@@ -13,9 +13,9 @@
 
 mod connection;
 mod copy;
-mod door;
-mod fault;
-mod place;
+mod error;
+mod files;
+mod lock;
 mod read;
 mod row;
 mod schema;
@@ -28,14 +28,14 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use self::door::Door;
-use self::fault::Doing as _;
+use self::error::Doing as _;
+use self::lock::WriterLock;
 use statemark_runs::Clock;
 use statemark_runs::Hash;
 use statemark_runs::Record;
 use statemark_runs::store::{
-    Append, Appended, Due, Head, Hint, Lease, Page, Query, Seen, Store, StoreError, TOUCH_AFTER,
-    Watermark,
+    Append, Appended, DueTimer, Head, Hint, KeyUse, Lease, Page, Query, Store, StoreError,
+    TOUCH_AFTER, Watermark,
 };
 use statemark_runs::{Key, RunId};
 
@@ -55,7 +55,7 @@ pub struct SqliteStore {
 }
 
 struct Writer {
-    door: Door,
+    lock: WriterLock,
     connection: Connection,
 }
 
@@ -77,10 +77,10 @@ impl SqliteStore {
     /// on a network file system, or can't be opened.
     pub fn open(path: &Path, clock: impl Clock + 'static) -> Result<Self, StoreError> {
         connection::check_library()?;
-        place::prepare(path)?;
-        let mut door = Door::new(path, PATIENCE)?;
+        files::prepare(path)?;
+        let mut lock = WriterLock::new(path, PATIENCE)?;
         let mut connection = connection::writer(path)?;
-        schema::bring_up(&mut connection, &mut door)?;
+        schema::bring_up(&mut connection, &mut lock)?;
         let watcher = Watcher {
             connection: connection::reader(path)?,
             seen: None,
@@ -88,7 +88,7 @@ impl SqliteStore {
         Ok(Self {
             path: path.to_owned(),
             clock: Box::new(clock),
-            writer: Mutex::new(Writer { door, connection }),
+            writer: Mutex::new(Writer { lock, connection }),
             readers: Mutex::default(),
             watcher: Mutex::new(watcher),
         })
@@ -97,7 +97,7 @@ impl SqliteStore {
     /// The same, whose writers wait for others so long and no longer.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
-        lock(&self.writer).door.patience = patience;
+        lock(&self.writer).lock.patience = patience;
         self
     }
 
@@ -107,21 +107,21 @@ impl SqliteStore {
         &self.path
     }
 
-    /// One transaction that writes, behind the door. What it returns as an error is undone.
+    /// One transaction that writes, behind the lock. What it returns as an error is undone.
     fn write<T>(
         &self,
         act: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut writer = lock(&self.writer);
-        let Writer { door, connection } = &mut *writer;
-        let pass = door.enter()?;
+        let Writer { lock, connection } = &mut *writer;
+        let pass = lock.enter()?;
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("beginning a write")?;
         let answer = act(&transaction)?;
         transaction
             .commit()
-            .map_err(|error| fault::of_commit(&error))?;
+            .map_err(|error| error::of_commit(&error))?;
         drop(pass);
         Ok(answer)
     }
@@ -166,7 +166,7 @@ impl Store for SqliteStore {
         self.read(|transaction| read::records(transaction, run, after, limit))
     }
 
-    fn seen(&self, run: &RunId, key: &Key) -> Result<Option<Seen>, StoreError> {
+    fn key_use(&self, run: &RunId, key: &Key) -> Result<Option<KeyUse>, StoreError> {
         self.read(|transaction| read::seen(transaction, run, key))
     }
 
@@ -174,7 +174,7 @@ impl Store for SqliteStore {
         self.read(|transaction| read::list(transaction, query))
     }
 
-    fn counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
+    fn status_counts(&self) -> Result<BTreeMap<String, u64>, StoreError> {
         self.read(|transaction| read::counts(transaction))
     }
 
@@ -183,7 +183,7 @@ impl Store for SqliteStore {
         self.write(|transaction| write::append(transaction, append, Some((from, at))))
     }
 
-    fn make(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
+    fn create(&self, from: Option<(&RunId, u64)>, appends: &[Append]) -> Result<(), StoreError> {
         for append in appends {
             append.check()?;
         }
@@ -200,7 +200,7 @@ impl Store for SqliteStore {
         self.write(|transaction| write::release(transaction, lease))
     }
 
-    fn due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<Due>, StoreError> {
+    fn claim_due(&self, now: u64, limit: usize, claim: u64) -> Result<Vec<DueTimer>, StoreError> {
         let clock = self.clock.now();
         // Whoever only looks doesn't keep writers waiting.
         if self
@@ -244,7 +244,7 @@ impl Store for SqliteStore {
     }
 
     fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {
-        let hash = Hash::of(bytes);
+        let hash = Hash::digest(bytes);
         let now = self.clock.now();
         let kept = self.read(|transaction| read::kept(transaction, &hash))?;
         if kept.is_none_or(|kept| now.saturating_sub(kept) >= TOUCH_AFTER) {
@@ -253,7 +253,7 @@ impl Store for SqliteStore {
         Ok(hash)
     }
 
-    fn sweep(
+    fn sweep_blobs(
         &self,
         named: &BTreeSet<Hash>,
         idle: u64,
@@ -277,7 +277,7 @@ impl Store for SqliteStore {
 
     fn blob(&self, hash: &Hash) -> Result<Vec<u8>, StoreError> {
         let bytes = self.read(|transaction| read::blob(transaction, hash))?;
-        if Hash::of(&bytes) != *hash {
+        if Hash::digest(&bytes) != *hash {
             return Err(StoreError::Corrupt {
                 run: None,
                 seq: None,
@@ -287,11 +287,11 @@ impl Store for SqliteStore {
         Ok(bytes)
     }
 
-    fn put_fold(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
+    fn put_fold_cache(&self, run: &RunId, seq: u64, fold: &[u8]) -> Result<(), StoreError> {
         self.write(|transaction| write::fold(transaction, run, seq, fold))
     }
 
-    fn fold(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+    fn fold_cache(&self, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
         self.read(|transaction| read::fold(transaction, run))
     }
 

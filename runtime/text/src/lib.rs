@@ -2,12 +2,16 @@
 //!
 //! | module | answers |
 //! |---|---|
-//! | [`suggest`] | which known name a misspelled one was meant to be |
+//! | [`hex`] | how bytes are spelled in hexadecimal digits |
 //! | [`secret`] | where a string holds a key or a token of a known shape |
+//! | [`shorten`] | how much of a long string a message quotes |
+//! | [`suggest`] | which known name a misspelled one was meant to be |
 //!
 //! Compiler, runs, server and command line share these, so that they give one answer to one question.
 //!
 //! Deliberately not here: anything that knows of machines or runs, and anything that only one crate asks.
 
+pub mod hex;
 pub mod secret;
+pub mod shorten;
 pub mod suggest;

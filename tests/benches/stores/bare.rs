@@ -41,7 +41,7 @@ impl Bare {
         let summary = &append.summary;
         self.run(
             "INSERT INTO keys VALUES (?1, ?2, ?3, ?4, ?4)",
-            params![run, key.as_str(), request.bytes(), seq],
+            params![run, key.as_str(), request.as_bytes(), seq],
         );
         self.run(
             "INSERT INTO records VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
@@ -56,7 +56,7 @@ impl Bare {
                 record.actor.session,
                 key.as_str(),
                 record.body,
-                request.bytes(),
+                request.as_bytes(),
             ],
         );
         self.run(
@@ -66,7 +66,7 @@ impl Bare {
         if seq == 1 {
             self.run(
                 "INSERT INTO runs VALUES (?1, 1, ?2, ?3, ?3, NULL, NULL, ?4, ?5, NULL, NULL, '{}', 0, NULL, 0, 1)",
-                params![run, request.bytes(), time, summary.workflow, summary.status],
+                params![run, request.as_bytes(), time, summary.workflow, summary.status],
             );
         } else {
             self.run(
@@ -74,7 +74,7 @@ impl Bare {
                 params![
                     run,
                     seq,
-                    request.bytes(),
+                    request.as_bytes(),
                     time,
                     summary.status,
                     "{\"workflow\":\"order\",\"status\":\"running\",\"leaves\":[\"two\"]}"

@@ -8,7 +8,7 @@ use statemark_compiler::source::Sources;
 use statemark_compiler::{Options, back, compile};
 use statemark_runs::{
     Actor, Append, Expect, Hash, ManualClock, NewRecord, Order, Record, Role, RunId, Runs, Send,
-    Start, Store, SystemClock, Workflow, fold,
+    Start, Store, SystemClock, Workflow, state,
 };
 use statemark_stores::{MemoryStore, SqliteStore};
 
@@ -124,7 +124,7 @@ fn read(
     let before = peak();
     let begun = Instant::now();
     let (mut prev, mut count) = (Hash::ZERO, 0);
-    fold::each(&*store, run, 0, None, |record| {
+    state::for_each_record(&*store, run, 0, None, |record| {
         assert_eq!(record.prev, prev);
         prev = record.hash();
         count += 1;
@@ -149,7 +149,7 @@ fn read(
     for _ in 0..100 {
         over(Arc::clone(&store)).execute(order, send).unwrap();
     }
-    let (at, fold) = store.fold(run).unwrap().unwrap();
+    let (at, fold) = store.fold_cache(run).unwrap().unwrap();
     println!("the fold: {} bytes, up to record {at}", fold.len());
     drop(store);
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use statemark_runs::runs::Probe;
 use statemark_runs::{
-    Actor, Answer, Order, Reply, Role, Runs, Send, Start, SystemClock, Used, fold,
+    Actor, Answer, Order, Reply, Role, Runs, Send, Start, SystemClock, Used, state,
 };
 
 use super::{Told, begin, new_folder, open, process};
@@ -125,7 +125,7 @@ fn scene(folder: &Path) -> Runs {
 
 fn told(runs: &Runs, run: &str) -> Vec<String> {
     let records = all(runs.store(), run);
-    records.iter().map(|it| it.told()).collect()
+    records.iter().map(|it| it.summary()).collect()
 }
 
 /// Everything of an approval, from its answer on.
@@ -140,7 +140,7 @@ const WHOLE: [&str; 4] = [
 fn is_whole(runs: &Runs, before: &[String], point: &str) {
     let run = "r".parse().unwrap();
     let loaded = runs.load(&run).unwrap();
-    let anew = fold::read_anew(runs.store(), &run, None).unwrap();
+    let anew = state::replay(runs.store(), &run, None).unwrap();
     assert_eq!(anew, loaded.state, "{point}");
     assert_eq!(loaded.head.summary, loaded.state.summary(), "{point}");
     assert_eq!(runs.replay(&run, None).unwrap().difference, None, "{point}");

@@ -42,7 +42,7 @@ pub(super) fn write(told: &Told) {
                 client.append(&run, On { expected, ..on });
             }
             // What isn't a journal is written in between.
-            2 => _ = store.put_fold(&run, 1, told.name.as_bytes()),
+            2 => _ = store.put_fold_cache(&run, 1, told.name.as_bytes()),
             _ => _ = client.append(&run, on),
         }
     }

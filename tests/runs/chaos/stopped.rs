@@ -93,7 +93,7 @@ fn who_stands_in_the_door_is_named() {
     let named = (0..500).find_map(|_| {
         std::thread::sleep(Duration::from_millis(5));
         signal(&child, "-STOP");
-        let answer = store.put_fold(&run(), 1, b"x");
+        let answer = store.put_fold_cache(&run(), 1, b"x");
         signal(&child, "-CONT");
         answer.err()
     });
@@ -107,7 +107,7 @@ fn who_stands_in_the_door_is_named() {
             client.append(&run(), On::default()),
             Answer::Done { .. }
         ));
-        store.put_fold(&run(), 1, b"y").unwrap();
+        store.put_fold_cache(&run(), 1, b"y").unwrap();
     }
     child.kill().unwrap();
     child.wait().unwrap();

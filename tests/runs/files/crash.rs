@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use statemark_runs::body::Scope;
 use statemark_runs::runs::{Fork, Probe, Restore, Rewind};
 use statemark_runs::{
-    Body, Call, FinishRestore, ManualClock, Reason, RunError, Runs, Send, Start, Store, fold,
+    Body, Call, FinishRestore, ManualClock, Reason, RunError, Runs, Send, Start, Store, state,
 };
 use statemark_stores::MemoryStore;
 
@@ -213,7 +213,7 @@ fn agree(scene: &Scene, deed: Deed, point: &str) {
     let plan = if back { "1" } else { "2" };
     assert_eq!(scene.work.read("plan"), plan, "{point}");
     for loaded in [Ok(loaded), fork].into_iter().flatten() {
-        let anew = fold::read_anew(runs.store(), &loaded.run, None).unwrap();
+        let anew = state::replay(runs.store(), &loaded.run, None).unwrap();
         assert_eq!(anew, loaded.state, "{point}");
         assert_eq!(loaded.state.restoring, None, "{point}");
         let replay = runs.replay(&loaded.run, None).unwrap();

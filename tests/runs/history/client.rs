@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use statemark_runs::{
-    Actor, Append, Appended, Expect, Fence, Hash, Key, NewRecord, Role, RunId, Store, StoreError,
-    Summary,
+    Actor, Append, Appended, Expect, Fence, Hash, Key, NewRecord, Role, RunId, RunSummary, Store,
+    StoreError,
 };
 
 use super::{Answer, Ask, Call};
@@ -118,7 +118,7 @@ fn append(run: &RunId, key: &Key, count: u64, on: On) -> Append {
         time: now() / 1_000_000,
         kind: "note".to_owned(),
         v: 1,
-        actor: Actor::new(Role::Agent).named(key.as_str()),
+        actor: Actor::new(Role::Agent).with_name(key.as_str()),
         body: format!("{{\"text\":\"{key} {index}, and some words about it\"}}"),
     };
     Append {
@@ -128,13 +128,13 @@ fn append(run: &RunId, key: &Key, count: u64, on: On) -> Append {
             Some(0) => Expect::NoRun,
             Some(seq) => Expect::At(seq),
         },
-        key: Some((key.clone(), Hash::of(key.as_str().as_bytes()))),
+        key: Some((key.clone(), Hash::digest(key.as_str().as_bytes()))),
         fence: on.fence.map(Fence),
         records: (0..count).map(note).collect(),
-        summary: Summary {
+        summary: RunSummary {
             workflow: "order".to_owned(),
             status: "running".to_owned(),
-            ..Summary::default()
+            ..RunSummary::default()
         },
         timers: None,
     }

@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use statemark_runs::body::{RequestKind, StepStatus};
-use statemark_runs::maintenance::{export, import, untold, verify};
+use statemark_runs::maintenance::{export, ignore_progress, import, verify};
 use statemark_runs::runs::{Fork, Migrate, PutArtifact, Rewind};
 use statemark_runs::{
     Actor, Advance, Answer, Append, Ask, Body, Cancel, Continue, Expect, Force, ManualClock,
-    NewRecord, Order, Pause, Reply, Reserve, Role, RunId, Runs, Send, Store, Summary, Used,
-    Workflow, fold,
+    NewRecord, Order, Pause, Reply, Reserve, Role, RunId, RunSummary, Runs, Send, Store, Used,
+    Workflow, state,
 };
 use statemark_stores::MemoryStore;
 
@@ -103,7 +103,7 @@ impl Seed {
                 key: None,
                 fence: None,
                 records: records.clone(),
-                summary: Summary::default(),
+                summary: RunSummary::default(),
                 timers: None,
             };
             store.append(&append).ok()?;
@@ -198,9 +198,9 @@ pub(crate) fn read(runs: &Runs, run: &RunId) {
     let store = runs.store();
     let records = store.records(run, 0, 1_000).unwrap_or_default();
     for record in &records {
-        assert!(!record.told().is_empty());
+        assert!(!record.summary().is_empty());
     }
-    let anew = fold::read_anew(store, run, None);
+    let anew = state::replay(store, run, None);
     if let Ok(loaded) = runs.load(run) {
         assert_eq!(
             loaded.state,
@@ -225,14 +225,19 @@ pub(crate) fn read(runs: &Runs, run: &RunId) {
         drop(runs.plan_rewind(run, &Rewind::to(at)));
         drop(runs.plan_fork(&Fork::new(run.clone(), at)));
     }
-    drop(verify(store, None, &mut untold));
-    drop(export(store, Some(run), &mut Vec::new(), &mut untold));
+    drop(verify(store, None, &mut ignore_progress));
+    drop(export(
+        store,
+        Some(run),
+        &mut Vec::new(),
+        &mut ignore_progress,
+    ));
 }
 
 /// Some of what faces do.
 fn act(runs: &Runs, run: &RunId, entropy: &mut Entropy<'_>) {
     let agent = Order::new(run.clone(), Actor::new(Role::Agent));
-    let person = Order::new(run.clone(), Actor::new(Role::Person).named("ann"));
+    let person = Order::new(run.clone(), Actor::new(Role::Person).with_name("ann"));
     for _ in 0..6 {
         match entropy.below(16) {
             0 => drop(runs.caught_up(run)),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
-use statemark_runs::maintenance::{untold, verify};
+use statemark_runs::maintenance::{ignore_progress, verify};
 use statemark_runs::{Expect, ManualClock, Store};
 use statemark_stores::SqliteStore;
 
@@ -21,7 +21,7 @@ const COLUMNS: [&str; 9] = [
 #[test]
 fn a_whole_store_is_found_whole() {
     let store = filled(in_memory());
-    let verified = verify(&*store, None, &mut untold).unwrap();
+    let verified = verify(&*store, None, &mut ignore_progress).unwrap();
     assert_eq!(
         verified.to_string(),
         "whole: 3 runs, 11 records, 1 blob",
@@ -45,10 +45,10 @@ fn a_large_body_that_is_lost_is_found_with_its_run_and_seq() {
             row.get(0)
         })
         .unwrap();
-    let hash = statemark_runs::Hash::of(format!("{{\"text\":\"{large}\"}}").as_bytes());
+    let hash = statemark_runs::Hash::digest(format!("{{\"text\":\"{large}\"}}").as_bytes());
     assert_eq!(row, format!("@blob {hash} 300011"));
     let found = || {
-        let verified = verify(&store, None, &mut untold).unwrap();
+        let verified = verify(&store, None, &mut ignore_progress).unwrap();
         let differences = verified.differences.iter().map(ToString::to_string);
         differences.collect::<Vec<_>>()
     };
@@ -69,7 +69,7 @@ fn a_flipped_byte_is_found_with_its_run_and_seq() {
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&path, Arc::clone(&clock)).unwrap());
     let store = filled((store, clock));
     assert!(
-        verify(&*store, None, &mut untold)
+        verify(&*store, None, &mut ignore_progress)
             .unwrap()
             .differences
             .is_empty()
@@ -95,7 +95,7 @@ fn a_flipped_byte_is_found_with_its_run_and_seq() {
                     );
                     let run_text = statemark_runs::RunId::as_str(&run);
                     file.execute(&sql, params![run_text, seq, damaged]).unwrap();
-                    let verified = verify(&*store, Some(&run), &mut untold).unwrap();
+                    let verified = verify(&*store, Some(&run), &mut ignore_progress).unwrap();
                     let first = verified.differences.first();
                     let first = first.map(|it| (it.run.as_str(), it.seq));
                     assert_eq!(
@@ -113,7 +113,7 @@ fn a_flipped_byte_is_found_with_its_run_and_seq() {
     }
     assert!(flipped > 1_000, "{flipped}");
     assert!(
-        verify(&*store, None, &mut untold)
+        verify(&*store, None, &mut ignore_progress)
             .unwrap()
             .differences
             .is_empty()
@@ -162,11 +162,11 @@ fn what_else_is_damaged_is_said() {
         (
             "UPDATE folds SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"retries\":1', '\"retries\":9') AS BLOB) \
              WHERE run = 'open'",
-            "run `open` at record 2: the fold that was kept isn't what the records say",
+            "run `open` at record 2: its fold cache isn't what the records say",
         ),
         (
             "UPDATE runs SET summary = replace(summary, 'build', 'plan') WHERE run = 'open'",
-            "run `open`: what lists show of it isn't what its records say",
+            "run `open`: its summary in lists isn't what its records say",
         ),
         (
             "DELETE FROM keys WHERE run = 'open' AND key = 'key 1'",
@@ -192,7 +192,7 @@ fn what_else_is_damaged_is_said() {
         let store = filled((store, clock));
         let file = Connection::open(&path).unwrap();
         assert!(file.execute(damage, []).unwrap() > 0, "{damage}");
-        let verified = verify(&*store, None, &mut untold).unwrap();
+        let verified = verify(&*store, None, &mut ignore_progress).unwrap();
         let all: Vec<String> = verified
             .differences
             .iter()

@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use statemark_runs::maintenance::{import, migrate, untold, verify};
+use statemark_runs::maintenance::{ignore_progress, import, migrate, verify};
 use statemark_runs::runs::Rewind;
-use statemark_runs::{Hash, Send, Start, Store, fold};
+use statemark_runs::{Hash, Send, Start, Store, state};
 
 use super::{SPEC, fork};
 use crate::golden::root;
@@ -18,7 +18,7 @@ const LONG: u64 = 300;
 
 /// Up to which record the kept fold of a run goes.
 fn kept(store: &dyn Store, run: &str) -> Option<u64> {
-    let fold = store.fold(&run.parse().unwrap()).unwrap();
+    let fold = store.fold_cache(&run.parse().unwrap()).unwrap();
     fold.map(|(seq, _)| seq)
 }
 
@@ -53,7 +53,7 @@ fn a_run_that_was_replaced_is_read_anew() {
     assert_eq!(loaded.state.title.as_deref(), Some("second"));
     assert_eq!(
         loaded.state,
-        fold::read_anew(&*store, &order.run, None).unwrap()
+        state::replay(&*store, &order.run, None).unwrap()
     );
 }
 
@@ -92,11 +92,11 @@ fn a_fold_is_kept_of_what_was_forked_rewound_or_moved() {
     assert_eq!(kept(&*store, "long"), Some(last));
 
     let (other, _) = in_memory();
-    migrate(&*store, &*other, &mut untold).unwrap();
+    migrate(&*store, &*other, &mut ignore_progress).unwrap();
     assert_eq!(kept(&*other, "long"), Some(last));
     assert_eq!(kept(&*other, "fork"), Some(291));
     for store in [&*store, &*other] {
-        let verified = verify(store, None, &mut untold).unwrap();
+        let verified = verify(store, None, &mut ignore_progress).unwrap();
         assert!(verified.differences.is_empty(), "{verified}");
     }
 }
@@ -124,26 +124,26 @@ fn a_fold_that_is_damaged_or_anothers_is_not_taken() {
         bench.runs.keep_fold(&loaded).unwrap();
     }
     let (one, other) = ("one".parse().unwrap(), "other".parse().unwrap());
-    let (seq, good) = store.fold(&one).unwrap().unwrap();
-    let state = fold::read_anew(&*store, &one, None).unwrap();
+    let (seq, good) = store.fold_cache(&one).unwrap().unwrap();
+    let state = state::replay(&*store, &one, None).unwrap();
     for at in 0..good.len() {
         for bit in [0, 2, 5] {
             let mut bad = good.clone();
             bad[at] ^= 1 << bit;
-            store.put_fold(&one, seq, &bad).unwrap();
+            store.put_fold_cache(&one, seq, &bad).unwrap();
             assert_eq!(
-                fold::read(&*store, &one, None).unwrap(),
+                state::load(&*store, &one, None).unwrap(),
                 state,
                 "bit {bit} of byte {at}"
             );
         }
     }
-    let (same, others) = store.fold(&other).unwrap().unwrap();
+    let (same, others) = store.fold_cache(&other).unwrap().unwrap();
     assert_eq!(same, seq);
-    store.put_fold(&one, seq, &others).unwrap();
-    assert_eq!(fold::read(&*store, &one, None).unwrap(), state);
-    store.put_fold(&one, seq - 1, &good).unwrap();
-    assert_eq!(fold::read(&*store, &one, None).unwrap(), state);
+    store.put_fold_cache(&one, seq, &others).unwrap();
+    assert_eq!(state::load(&*store, &one, None).unwrap(), state);
+    store.put_fold_cache(&one, seq - 1, &good).unwrap();
+    assert_eq!(state::load(&*store, &one, None).unwrap(), state);
 }
 
 /// They say less than today's: what a child's outcome and an approval were about is known by the event alone.
@@ -158,7 +158,7 @@ fn journals_from_before_are_made_again_as_they_were() {
         let replay = bench.runs.replay(run, None).unwrap();
         assert_eq!(replay.difference, None, "{run}");
     }
-    let verified = verify(&*store, None, &mut untold).unwrap();
+    let verified = verify(&*store, None, &mut ignore_progress).unwrap();
     assert!(verified.differences.is_empty(), "{verified}");
 }
 
@@ -169,12 +169,12 @@ fn another_fold_has_another_version() {
     let (store, _) = in_memory();
     let imported = import(&*store, &mut &lines[..]).unwrap();
     let states = imported.new.iter().map(|run| {
-        let state = fold::read_anew(&*store, run, None).unwrap();
+        let state = state::replay(&*store, run, None).unwrap();
         (run.to_string(), serde_json::to_value(state).unwrap())
     });
     let states: serde_json::Map<String, Value> = states.collect();
-    let journals = Hash::of(&lines);
-    let now = json!({"version": fold::VERSION, "journals": journals, "states": states});
+    let journals = Hash::digest(&lines);
+    let now = json!({"version": state::VERSION, "journals": journals, "states": states});
     let path = root().join("tests/runs/keep/folds.json");
     let text = fs::read_to_string(&path).unwrap_or_else(|_| "{}".to_owned());
     let before: Value = serde_json::from_str(&text).unwrap();
@@ -184,7 +184,7 @@ fn another_fold_has_another_version() {
     // Of other journals the states are others, too.
     assert!(
         now["version"] != before["version"] || now["journals"] != before["journals"],
-        "the fold has changed: raise `VERSION` in fold/kept.rs, so that folds that were kept aren't taken for today's"
+        "the fold has changed: raise `VERSION` in state/cache.rs, so that cached states aren't taken for today's"
     );
     assert!(
         std::env::var_os("UPDATE").is_some(),

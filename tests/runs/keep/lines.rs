@@ -1,7 +1,7 @@
 //! Runs as lines: what is read is what was written, or it is refused.
 
 use proptest::prelude::*;
-use statemark_runs::maintenance::{export, import, untold, verify};
+use statemark_runs::maintenance::{export, ignore_progress, import, verify};
 use statemark_runs::{Expect, Store, StoreError};
 
 use super::{filled, fork};
@@ -10,7 +10,7 @@ use crate::stores::{in_memory, notes, run};
 
 fn lines(store: &dyn Store) -> Vec<u8> {
     let mut lines = Vec::new();
-    export(store, None, &mut lines, &mut untold).unwrap();
+    export(store, None, &mut lines, &mut ignore_progress).unwrap();
     lines
 }
 
@@ -42,7 +42,7 @@ fn what_is_imported_is_the_same() {
         String::from_utf8(written.clone()).unwrap()
     );
     assert!(
-        verify(&*other, None, &mut untold)
+        verify(&*other, None, &mut ignore_progress)
             .unwrap()
             .differences
             .is_empty()
@@ -52,8 +52,8 @@ fn what_is_imported_is_the_same() {
         assert_eq!(store.head(&run).unwrap(), other.head(&run).unwrap());
         let key = "key 1".parse().unwrap();
         assert_eq!(
-            store.seen(&run, &key).unwrap(),
-            other.seen(&run, &key).unwrap()
+            store.key_use(&run, &key).unwrap(),
+            other.key_use(&run, &key).unwrap()
         );
     }
     assert_eq!(store.next_due().unwrap(), other.next_due().unwrap());
@@ -80,7 +80,7 @@ fn one_run_brings_those_it_was_forked_from() {
         &*store,
         Some(&"fork".parse().unwrap()),
         &mut written,
-        &mut untold,
+        &mut ignore_progress,
     )
     .unwrap();
     let (other, _) = in_memory();
@@ -105,7 +105,7 @@ fn a_cut_file_brings_no_half_of_a_run() {
         let done = import(&*other, &mut cut.as_bytes());
         let whole = done.as_ref().unwrap_or_else(|error| &error.done);
         assert_eq!(whole.new.len(), ends, "{count}");
-        let verified = verify(&*other, None, &mut untold).unwrap();
+        let verified = verify(&*other, None, &mut ignore_progress).unwrap();
         assert_eq!((verified.runs, verified.differences.len()), (ends, 0));
         let is_end = count == 1 || (count > 0 && all[count - 1].starts_with("{\"end\""));
         assert_eq!(done.is_ok(), is_end, "{count}");
@@ -146,7 +146,7 @@ proptest! {
         let (other, _) = in_memory();
         let done = import(&*other, &mut &written[..]);
         prop_assert!(done.is_err(), "byte {at}");
-        let verified = verify(&*other, None, &mut untold).unwrap();
+        let verified = verify(&*other, None, &mut ignore_progress).unwrap();
         prop_assert!(verified.differences.is_empty(), "{verified}");
         for head in [&"done", &"open", &"fork"] {
             let run = head.parse().unwrap();

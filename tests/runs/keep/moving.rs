@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use statemark_runs::maintenance::{migrate, untold, verify};
+use statemark_runs::maintenance::{ignore_progress, migrate, verify};
 use statemark_runs::{Append, Expect, ManualClock, Store, StoreError};
 use statemark_stores::SqliteStore;
 use statemark_stores::backup;
@@ -16,22 +16,22 @@ use crate::stores::sqlite::{folder, in_a_file};
 fn runs_move_from_store_to_store() {
     let store = filled(in_memory());
     let (other, _) = in_a_file();
-    let moved = migrate(&*store, &*other, &mut untold).unwrap();
+    let moved = migrate(&*store, &*other, &mut ignore_progress).unwrap();
     assert_eq!(moved.to_string(), "moved 3 runs, 8 records");
-    let moved = migrate(&*store, &*other, &mut untold).unwrap();
+    let moved = migrate(&*store, &*other, &mut ignore_progress).unwrap();
     assert_eq!(
         moved.to_string(),
         "moved 0 runs, 0 records; 3 were there already"
     );
     let (back, _) = in_memory();
-    migrate(&*other, &*back, &mut untold).unwrap();
+    migrate(&*other, &*back, &mut ignore_progress).unwrap();
     for run in ["done", "open", "fork"] {
         let run = run.parse().unwrap();
         assert_eq!(store.head(&run).unwrap(), back.head(&run).unwrap());
     }
     assert_eq!(store.next_due().unwrap(), back.next_due().unwrap());
     assert!(
-        verify(&*back, None, &mut untold)
+        verify(&*back, None, &mut ignore_progress)
             .unwrap()
             .differences
             .is_empty()
@@ -49,24 +49,24 @@ fn a_backup_sleeps_until_it_is_woken() {
     let lease = store.lease(&run, "one", 60_000).unwrap();
 
     let to = folder.join("copy.db");
-    let done = backup(&sqlite, &to, &mut untold).unwrap();
+    let done = backup(&sqlite, &to, &mut ignore_progress).unwrap();
     assert!(done.to_string().contains("copied 3 runs"), "{done}");
     assert!(done.to_string().contains("1 timer sleeps"), "{done}");
     assert!(
-        backup(&sqlite, &to, &mut untold).is_err(),
+        backup(&sqlite, &to, &mut ignore_progress).is_err(),
         "over a file that is there"
     );
 
     let copy = SqliteStore::open(&to, Arc::clone(&clock)).unwrap();
     assert!(
-        verify(&copy, None, &mut untold)
+        verify(&copy, None, &mut ignore_progress)
             .unwrap()
             .differences
             .is_empty()
     );
     clock.advance(1_000_000);
     assert_eq!(copy.next_due().unwrap(), None);
-    assert!(copy.due(u64::MAX, 9, 1).unwrap().is_empty());
+    assert!(copy.claim_due(u64::MAX, 9, 1).unwrap().is_empty());
     let append = Append {
         run: statemark_runs::RunId::clone(&run),
         expect: Expect::Any,
@@ -85,10 +85,10 @@ fn a_backup_sleeps_until_it_is_woken() {
     let error = copy.append(&append).unwrap_err();
     assert!(matches!(error, StoreError::Asleep), "{error}");
     store.append(&append).unwrap();
-    assert_eq!(store.due(u64::MAX, 9, 1).unwrap().len(), 1);
+    assert_eq!(store.claim_due(u64::MAX, 9, 1).unwrap().len(), 1);
 
     assert_eq!(copy.wake().unwrap(), 1);
     let error = copy.append(&append).unwrap_err();
     assert!(matches!(error, StoreError::Fenced { .. }), "{error}");
-    assert_eq!(copy.due(u64::MAX, 9, 1).unwrap().len(), 1);
+    assert_eq!(copy.claim_due(u64::MAX, 9, 1).unwrap().len(), 1);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use statemark_runs::body::Note;
-use statemark_runs::maintenance::{Prune, prune, untold, verify};
+use statemark_runs::maintenance::{Prune, ignore_progress, prune, verify};
 use statemark_runs::runs::{PutArtifact, WriteRaw};
 use statemark_runs::{Body, Cancel, Hash, Loaded, Query, Store};
 
@@ -23,13 +23,15 @@ fn ids(store: &dyn Store) -> Vec<String> {
     ids
 }
 
-fn pruned(store: &dyn Store, before: Option<u64>, keep: Option<usize>, really: bool) -> String {
+fn pruned(store: &dyn Store, before: Option<u64>, keep: Option<usize>, delete: bool) -> String {
     let wanted = Prune {
         before,
         keep,
-        really,
+        delete,
     };
-    prune(store, &wanted, &mut untold).unwrap().to_string()
+    prune(store, &wanted, &mut ignore_progress)
+        .unwrap()
+        .to_string()
 }
 
 /// Blobs go with the last run that names them; a blob that was just kept is left to whoever has kept it.
@@ -43,7 +45,7 @@ fn blobs_that_no_run_names_go() {
         let put = |run: &str, text: &str| {
             let put = PutArtifact::draft("notes", text);
             bench.runs.execute(&bench.order(run), &put).unwrap();
-            store.blob(&Hash::of(text.as_bytes())).unwrap();
+            store.blob(&Hash::digest(text.as_bytes())).unwrap();
         };
         let note = |run: &str, text: &str| {
             let note = Note {
@@ -59,7 +61,7 @@ fn blobs_that_no_run_names_go() {
         note("open", &large);
         put("fork", "shared");
         store.put_blob(b"of nobody").unwrap();
-        let lost = |text: &str| store.blob(&Hash::of(text.as_bytes())).is_err();
+        let lost = |text: &str| store.blob(&Hash::digest(text.as_bytes())).is_err();
         clock.advance(60 * 60 * 1_000 + 1);
         assert_eq!(
             pruned(&*store, Some(0), None, true),
@@ -75,7 +77,12 @@ fn blobs_that_no_run_names_go() {
         assert_eq!(done, said.replace("would remove", "removed"));
         assert!(lost("of the other"));
         assert!(!lost("shared"), "the fork names it");
-        assert_eq!(verify(&*store, None, &mut untold).unwrap().differences, []);
+        assert_eq!(
+            verify(&*store, None, &mut ignore_progress)
+                .unwrap()
+                .differences,
+            []
+        );
     }
 }
 
@@ -104,7 +111,7 @@ fn what_is_over_goes_and_what_forks_need_stays() {
     assert_eq!(pruned(&*store, Some(BEGIN + 1), Some(0), true), said);
     assert_eq!(ids(&*store), ["open"]);
     assert!(
-        verify(&*store, None, &mut untold)
+        verify(&*store, None, &mut ignore_progress)
             .unwrap()
             .differences
             .is_empty()

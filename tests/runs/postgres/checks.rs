@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use statemark_runs::{
-    Actor, Append, Appended, Expect, Hash, NewRecord, Role, Store, StoreError, Summary,
+    Actor, Append, Appended, Expect, Hash, NewRecord, Role, RunSummary, Store, StoreError,
     SystemClock, Watermark,
 };
 use statemark_stores::PostgresStore;
@@ -18,7 +18,7 @@ pub(super) fn note(run: &str, expect: Expect, key: Option<&str>) -> Append {
     Append {
         run: run.parse().unwrap(),
         expect,
-        key: key.map(|key| (key.parse().unwrap(), Hash::of(key.as_bytes()))),
+        key: key.map(|key| (key.parse().unwrap(), Hash::digest(key.as_bytes()))),
         fence: None,
         records: vec![NewRecord {
             time: 1,
@@ -27,7 +27,7 @@ pub(super) fn note(run: &str, expect: Expect, key: Option<&str>) -> Append {
             actor: Actor::new(Role::Agent),
             body: serde_json::json!({ "text": text }).to_string(),
         }],
-        summary: Summary::default(),
+        summary: RunSummary::default(),
         timers: None,
     }
 }
@@ -184,7 +184,7 @@ fn a_text_with_a_nul_is_refused() {
     assert!(matches!(error, StoreError::Invalid { .. }), "{error}");
     // In JSON it is written in another way.
     append.summary.project = None;
-    append.records[0].actor = Actor::new(Role::Agent).named("a\0b");
+    append.records[0].actor = Actor::new(Role::Agent).with_name("a\0b");
     store.append(&append).unwrap();
     let records = store.records(&append.run, 0, 10).unwrap();
     assert_eq!(records[0].actor, append.records[0].actor);

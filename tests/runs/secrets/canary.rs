@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
-use statemark_runs::maintenance::{export, import_without, untold};
+use statemark_runs::maintenance::{export, ignore_progress, import_with};
 use statemark_runs::runs::PutArtifact;
 use statemark_runs::{Actor, ManualClock, Order, Pause, Redactor, Role, Runs, Start};
 use statemark_stores::{MemoryStore, SqliteStore};
@@ -165,10 +165,10 @@ fn a_run_with_a_secret_isnt_taken_in() {
     runs.execute(&order, &put).unwrap();
     let message = |runs: &Runs| {
         let mut lines = Vec::new();
-        export(runs.store(), None, &mut lines, &mut untold).unwrap();
+        export(runs.store(), None, &mut lines, &mut ignore_progress).unwrap();
         let other = MemoryStore::new(Arc::clone(&clock));
-        let error = import_without(&other, &mut &lines[..], &redactor()).unwrap_err();
-        import_without(&other, &mut &lines[..], &Redactor::default()).unwrap();
+        let error = import_with(&other, &mut &lines[..], &redactor()).unwrap_err();
+        import_with(&other, &mut &lines[..], &Redactor::default()).unwrap();
         error.cause.to_string()
     };
     assert_eq!(

@@ -87,7 +87,7 @@ fn conflict_leaves_nothing(store: &dyn Store, _: &ManualClock) {
     conflict(&store.append(&append));
     assert_eq!(store.head(&run("a")).unwrap(), before);
     assert_eq!(texts(store, "a"), ["1"]);
-    assert_eq!(store.seen(&run("a"), &key("k")).unwrap(), None);
+    assert_eq!(store.key_use(&run("a"), &key("k")).unwrap(), None);
     assert_eq!(store.next_due().unwrap(), None);
     // And so the key is still free.
     let append = under(notes("a", Expect::At(1), &["z"]), "k", "another");
@@ -120,7 +120,7 @@ fn key_is_replayed(store: &dyn Store, _: &ManualClock) {
         );
     }
     assert_eq!(texts(store, "a").len(), 5);
-    let seen = store.seen(&run("a"), &key("k")).unwrap().unwrap();
+    let seen = store.key_use(&run("a"), &key("k")).unwrap().unwrap();
     assert_eq!((seen.first, seen.last), (2, 3));
     assert_eq!(Some(seen.request), append.key.map(|key| key.1));
 }
@@ -145,8 +145,8 @@ fn keys_belong_to_runs(store: &dyn Store, _: &ManualClock) {
             Appended::Done { first: 1, last: 1 }
         );
     }
-    assert_eq!(store.seen(&run("a"), &key("other")).unwrap(), None);
-    assert_eq!(store.seen(&run("nobody"), &key("k")).unwrap(), None);
+    assert_eq!(store.key_use(&run("a"), &key("other")).unwrap(), None);
+    assert_eq!(store.key_use(&run("nobody"), &key("k")).unwrap(), None);
 }
 
 fn limits(store: &dyn Store, _: &ManualClock) {
@@ -190,8 +190,8 @@ fn unknown(store: &dyn Store, _: &ManualClock) {
     begun(store, "a", 1);
     assert!(is_lost(&store.head(&run("b"))));
     assert!(is_lost(&store.records(&run("b"), 0, 10)));
-    assert!(is_lost(&store.fold(&run("b"))));
-    assert!(is_lost(&store.put_fold(&run("b"), 1, b"x")));
+    assert!(is_lost(&store.fold_cache(&run("b"))));
+    assert!(is_lost(&store.put_fold_cache(&run("b"), 1, b"x")));
     assert!(is_lost(&store.lease(&run("b"), "ann", 1_000)));
     assert!(is_lost(&store.remove(&run("b"))));
 }

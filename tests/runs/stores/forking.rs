@@ -118,11 +118,11 @@ fn once(store: &dyn Store, _: &ManualClock) {
 fn has_its_own(store: &dyn Store, _: &ManualClock) {
     let append = under(notes("a", Expect::NoRun, &["x"]), "k", "r");
     store.append(&append).unwrap();
-    store.put_fold(&run("a"), 1, b"fold").unwrap();
+    store.put_fold_cache(&run("a"), 1, b"fold").unwrap();
     let lease = store.lease(&run("a"), "ann", 1_000).unwrap();
     forked(store, "a", 1, "b", &["y"]);
-    assert_eq!(store.seen(&run("b"), &key("k")).unwrap(), None);
-    assert_eq!(store.fold(&run("b")).unwrap(), None);
+    assert_eq!(store.key_use(&run("b"), &key("k")).unwrap(), None);
+    assert_eq!(store.fold_cache(&run("b")).unwrap(), None);
     assert_eq!(
         store.lease(&run("b"), "ben", 1_000).unwrap().fence,
         lease.fence

@@ -23,11 +23,11 @@ fn blobs(store: &dyn Store, _: &ManualClock) {
     let blobs: [&[u8]; 4] = [b"", b"\0", b"some bytes \xff\xfe", &large];
     for bytes in blobs {
         let hash = store.put_blob(bytes).unwrap();
-        assert_eq!(hash, Hash::of(bytes));
+        assert_eq!(hash, Hash::digest(bytes));
         assert_eq!(store.put_blob(bytes).unwrap(), hash, "twice");
     }
     for bytes in blobs {
-        assert_eq!(store.blob(&Hash::of(bytes)).unwrap(), bytes);
+        assert_eq!(store.blob(&Hash::digest(bytes)).unwrap(), bytes);
     }
 }
 
@@ -64,7 +64,7 @@ fn sweeping(store: &dyn Store, clock: &ManualClock) {
     let put = |text: &str| store.put_blob(text.as_bytes()).unwrap();
     let (named, old, anew) = (put("named"), put("old"), put("anew"));
     let sweep = |really| {
-        let mut gone = store.sweep(&[named].into(), hour, really).unwrap();
+        let mut gone = store.sweep_blobs(&[named].into(), hour, really).unwrap();
         gone.sort();
         gone
     };
@@ -83,19 +83,25 @@ fn sweeping(store: &dyn Store, clock: &ManualClock) {
 }
 
 fn unknown_blob(store: &dyn Store, _: &ManualClock) {
-    assert!(is_lost(&store.blob(&Hash::of(b"nobody"))));
+    assert!(is_lost(&store.blob(&Hash::digest(b"nobody"))));
 }
 
 fn folds(store: &dyn Store, _: &ManualClock) {
     begun(store, "a", 3);
     begun(store, "b", 3);
-    assert_eq!(store.fold(&run("a")).unwrap(), None);
-    store.put_fold(&run("a"), 2, b"two").unwrap();
-    store.put_fold(&run("a"), 3, b"three").unwrap();
-    assert_eq!(store.fold(&run("a")).unwrap(), Some((3, b"three".to_vec())));
-    assert_eq!(store.fold(&run("b")).unwrap(), None);
+    assert_eq!(store.fold_cache(&run("a")).unwrap(), None);
+    store.put_fold_cache(&run("a"), 2, b"two").unwrap();
+    store.put_fold_cache(&run("a"), 3, b"three").unwrap();
+    assert_eq!(
+        store.fold_cache(&run("a")).unwrap(),
+        Some((3, b"three".to_vec()))
+    );
+    assert_eq!(store.fold_cache(&run("b")).unwrap(), None);
     store.append(&notes("a", Expect::Any, &["x"])).unwrap();
-    assert_eq!(store.fold(&run("a")).unwrap(), Some((3, b"three".to_vec())));
+    assert_eq!(
+        store.fold_cache(&run("a")).unwrap(),
+        Some((3, b"three".to_vec()))
+    );
 }
 
 fn removed(store: &dyn Store, _: &ManualClock) {
@@ -103,25 +109,25 @@ fn removed(store: &dyn Store, _: &ManualClock) {
     let mut append = under(notes("a", Expect::NoRun, &["x"]), "k", "r");
     append.timers = Some(vec![timer(BEGIN, "t", 1)]);
     store.append(&append).unwrap();
-    store.put_fold(&run("a"), 1, b"fold").unwrap();
+    store.put_fold_cache(&run("a"), 1, b"fold").unwrap();
     store.remove(&run("a")).unwrap();
     assert!(is_lost(&store.head(&run("a"))));
     assert!(is_lost(&store.records(&run("a"), 0, 1)));
-    assert!(is_lost(&store.fold(&run("a"))));
+    assert!(is_lost(&store.fold_cache(&run("a"))));
     assert!(is_lost(&store.remove(&run("a"))));
-    assert_eq!(store.seen(&run("a"), &key("k")).unwrap(), None);
+    assert_eq!(store.key_use(&run("a"), &key("k")).unwrap(), None);
     assert_eq!(store.next_due().unwrap(), None);
-    assert_eq!(store.due(BEGIN, 9, 1).unwrap(), []);
+    assert_eq!(store.claim_due(BEGIN, 9, 1).unwrap(), []);
     assert_eq!(texts(store, "b"), ["1"]);
 }
 
 fn name_is_free(store: &dyn Store, _: &ManualClock) {
     let append = under(notes("a", Expect::NoRun, &["x"]), "k", "r");
     store.append(&append).unwrap();
-    store.put_fold(&run("a"), 1, b"fold").unwrap();
+    store.put_fold_cache(&run("a"), 1, b"fold").unwrap();
     store.remove(&run("a")).unwrap();
     begun(store, "a", 2);
     assert_eq!(texts(store, "a"), ["1", "2"]);
-    assert_eq!(store.fold(&run("a")).unwrap(), None);
-    assert_eq!(store.seen(&run("a"), &key("k")).unwrap(), None);
+    assert_eq!(store.fold_cache(&run("a")).unwrap(), None);
+    assert_eq!(store.key_use(&run("a"), &key("k")).unwrap(), None);
 }

@@ -168,7 +168,7 @@ fn limits(store: &dyn Store, _: &ManualClock) {
 
 fn counts(store: &dyn Store, _: &ManualClock) {
     let is = |wanted: &[(&str, u64)]| {
-        let counts = store.counts().unwrap();
+        let counts = store.status_counts().unwrap();
         let counts: Vec<(&str, u64)> = counts.iter().map(|(name, it)| (&**name, *it)).collect();
         assert_eq!(counts, wanted);
     };

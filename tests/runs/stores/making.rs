@@ -1,6 +1,6 @@
 //! What making a run of several appends promises.
 
-use statemark_runs::{Expect, MAX_BODY, ManualClock, Seen, Store, StoreError};
+use statemark_runs::{Expect, KeyUse, MAX_BODY, ManualClock, Store, StoreError};
 
 use super::{
     Promise, all, begun, conflict, is_lost, is_too_large, key, note, notes, run, texts, timer,
@@ -19,23 +19,23 @@ fn made(store: &dyn Store, _: &ManualClock) {
     let second = notes("a", Expect::Any, &["3"]);
     let mut third = under(notes("a", Expect::NoRun, &["4"]), "l", "s");
     third.timers = Some(vec![timer(BEGIN, "t", 4)]);
-    store.make(None, &[first.clone(), second, third]).unwrap();
+    store.create(None, &[first.clone(), second, third]).unwrap();
     assert_eq!(texts(store, "a"), ["1", "2", "3", "4"]);
     all(store, "a");
     let request = first.key.unwrap().1;
-    let seen = store.seen(&run("a"), &key("k")).unwrap();
+    let seen = store.key_use(&run("a"), &key("k")).unwrap();
     assert_eq!(
         seen,
-        Some(Seen {
+        Some(KeyUse {
             request,
             first: 1,
             last: 2
         })
     );
     assert_eq!(store.next_due().unwrap(), Some(BEGIN));
-    let again = store.make(None, &[notes("a", Expect::Any, &["x"])]);
+    let again = store.create(None, &[notes("a", Expect::Any, &["x"])]);
     assert_eq!(conflict(&again), 4);
-    let again = store.make(None, &[first_again()]);
+    let again = store.create(None, &[first_again()]);
     assert_eq!(conflict(&again), 4);
 }
 
@@ -51,13 +51,13 @@ fn made_as_fork(store: &dyn Store, _: &ManualClock) {
         notes("b", Expect::Any, &["x"]),
         notes("b", Expect::Any, &["y"]),
     ];
-    store.make(Some((&from, 2)), &appends).unwrap();
+    store.create(Some((&from, 2)), &appends).unwrap();
     assert_eq!(texts(store, "b"), ["1", "2", "x", "y"]);
     all(store, "b");
     assert_eq!(store.head(&run("b")).unwrap().forked, Some((run("a"), 2)));
-    let lost = store.make(Some((&from, 4)), &[notes("c", Expect::Any, &["x"])]);
+    let lost = store.create(Some((&from, 4)), &[notes("c", Expect::Any, &["x"])]);
     assert!(is_lost(&lost));
-    let lost = store.make(
+    let lost = store.create(
         Some((&run("nobody"), 1)),
         &[notes("c", Expect::Any, &["x"])],
     );
@@ -68,10 +68,10 @@ fn whole(store: &dyn Store, _: &ManualClock) {
     let good = || notes("a", Expect::Any, &["1"]);
     let mut large = good();
     large.records = vec![note(BEGIN, &"x".repeat(MAX_BODY))];
-    assert!(is_too_large(&store.make(None, &[good(), large])));
+    assert!(is_too_large(&store.create(None, &[good(), large])));
     let one = || under(good(), "k", "r");
     for other in [one(), under(good(), "k", "another")] {
-        let reused = store.make(None, &[one(), good(), other]);
+        let reused = store.create(None, &[one(), good(), other]);
         assert!(
             matches!(reused, Err(StoreError::KeyReused { .. })),
             "{reused:?}"
@@ -79,13 +79,13 @@ fn whole(store: &dyn Store, _: &ManualClock) {
     }
     let mut fenced = good();
     fenced.fence = Some(statemark_runs::Fence(7));
-    let refused = store.make(None, &[good(), fenced]);
+    let refused = store.create(None, &[good(), fenced]);
     assert!(
         matches!(refused, Err(StoreError::Fenced { .. })),
         "{refused:?}"
     );
     assert!(is_lost(&store.head(&run("a"))));
-    assert_eq!(store.seen(&run("a"), &key("k")).unwrap(), None);
-    store.make(None, &[good()]).unwrap();
+    assert_eq!(store.key_use(&run("a"), &key("k")).unwrap(), None);
+    store.create(None, &[good()]).unwrap();
     assert_eq!(texts(store, "a"), ["1"]);
 }

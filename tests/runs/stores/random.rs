@@ -8,7 +8,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use statemark_runs::{
-    Append, Cursor, Expect, Fence, Hash, Lease, ManualClock, Query, Store, StoreError, Summary,
+    Append, Cursor, Expect, Fence, Hash, Lease, ManualClock, Query, RunSummary, Store, StoreError,
     Watermark,
 };
 
@@ -33,7 +33,7 @@ enum Command {
         after: u64,
         limit: usize,
     },
-    Seen {
+    KeyUse {
         run: usize,
         key: usize,
     },
@@ -119,7 +119,7 @@ fn commands() -> impl Strategy<Value = Command> {
             .prop_map(|(from, at, writing)| Command::Fork { from, at, writing }),
         3 => (run(), 0..8_u64, 0..6_usize)
             .prop_map(|(run, after, limit)| Command::Records { run, after, limit }),
-        1 => (run(), 0..KEYS.len()).prop_map(|(run, key)| Command::Seen { run, key }),
+        1 => (run(), 0..KEYS.len()).prop_map(|(run, key)| Command::KeyUse { run, key }),
         3 => (0..6_usize, 0..3_usize, 0..4_usize, any::<bool>())
             .prop_map(|(filter, status, limit, on)| Command::List { filter, status, limit, on }),
         3 => (run(), 0..2_usize, 0..60_u64)
@@ -169,8 +169,8 @@ impl Player {
                 after,
                 limit,
             } => told(store.records(&run(RUNS[*id]), *after, *limit)),
-            Command::Seen { run: id, key: name } => {
-                told(store.seen(&run(RUNS[*id]), &key(KEYS[*name])))
+            Command::KeyUse { run: id, key: name } => {
+                told(store.key_use(&run(RUNS[*id]), &key(KEYS[*name])))
             }
             Command::List {
                 filter,
@@ -196,14 +196,16 @@ impl Player {
                 Some(lease) => told(store.release(lease)),
                 None => String::new(),
             },
-            Command::Due { now, limit, claim } => told(store.due(BEGIN + now, *limit, *claim)),
+            Command::Due { now, limit, claim } => {
+                told(store.claim_due(BEGIN + now, *limit, *claim))
+            }
             Command::Changes { old } => self.changes(*old),
             Command::PutFold { run: id, seq } => {
-                told(store.put_fold(&run(RUNS[*id]), *seq, &seq.to_le_bytes()))
+                told(store.put_fold_cache(&run(RUNS[*id]), *seq, &seq.to_le_bytes()))
             }
-            Command::Fold { run: id } => told(store.fold(&run(RUNS[*id]))),
+            Command::Fold { run: id } => told(store.fold_cache(&run(RUNS[*id]))),
             Command::Blob { which, put: true } => told(store.put_blob(&[*which])),
-            Command::Blob { which, put: false } => told(store.blob(&Hash::of(&[*which]))),
+            Command::Blob { which, put: false } => told(store.blob(&Hash::digest(&[*which]))),
             Command::Remove { run: id } => told(store.remove(&run(RUNS[*id]))),
             Command::Wait { milliseconds } => {
                 self.clock.advance(*milliseconds);
@@ -251,15 +253,15 @@ impl Player {
                 limit: 100,
                 ..Query::default()
             })),
-            told(store.counts()),
+            told(store.status_counts()),
             told(store.next_due()),
             self.changes(true),
         ];
         for id in RUNS.map(run) {
             all.push(told(store.head(&id)));
             all.push(told(store.records(&id, 0, 1_000)));
-            all.push(told(store.fold(&id)));
-            all.extend(KEYS.map(|name| told(store.seen(&id, &key(name)))));
+            all.push(told(store.fold_cache(&id)));
+            all.extend(KEYS.map(|name| told(store.key_use(&id, &key(name)))));
         }
         all.join("\n")
     }
@@ -276,15 +278,15 @@ fn append(writing: &Writing) -> Append {
         },
         key: writing
             .key
-            .map(|(name, request)| (key(KEYS[name]), Hash::of(&[request]))),
+            .map(|(name, request)| (key(KEYS[name]), Hash::digest(&[request]))),
         fence: writing.fence.map(Fence),
         records: (0..writing.count).map(number).collect(),
-        summary: Summary {
+        summary: RunSummary {
             workflow: "order".to_owned(),
             status: STATUSES[writing.status].to_owned(),
             project: (writing.time > 3).then(|| format!("p{}", writing.status)),
             parent: (writing.at == 1).then(|| run("a")),
-            ..Summary::default()
+            ..RunSummary::default()
         },
         timers: writing.timers.as_ref().map(|timers| {
             let timers = timers.iter();

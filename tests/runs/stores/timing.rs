@@ -25,7 +25,7 @@ fn set(store: &dyn Store, id: &str, timers: &[PendingTimer]) {
 
 /// What is due now, claimed for a second: `run timer seq`.
 fn due(store: &dyn Store, now: u64, limit: usize) -> Vec<String> {
-    let due = store.due(now, limit, 1_000).unwrap();
+    let due = store.claim_due(now, limit, 1_000).unwrap();
     let shown = due
         .iter()
         .map(|due| format!("{} {} {}", due.run, due.timer.name, due.timer.seq));
@@ -121,7 +121,7 @@ fn one_gets_it(store: &dyn Store, _: &ManualClock) {
     let timers: Vec<PendingTimer> = (0..20).map(|seq| timer(BEGIN, "t", seq)).collect();
     set(store, "a", &timers);
     let mut got: Vec<u64> = std::thread::scope(|scope| {
-        let ask = || store.due(BEGIN, 7, 1_000).unwrap();
+        let ask = || store.claim_due(BEGIN, 7, 1_000).unwrap();
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
         let all = threads.into_iter().flat_map(|it| it.join().unwrap());
         all.map(|due| due.timer.seq).collect()

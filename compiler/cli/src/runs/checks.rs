@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use statemark_compiler::diag::nearest;
-use statemark_runs::check::Declared;
+use statemark_runs::check::Declaration;
 use statemark_runs::{Loaded, Workflow, Workflows as _};
 use statemark_server::Project;
 
@@ -14,7 +14,7 @@ use crate::failure::{Failure, FailureKind};
 
 /// A check, and the folder that it is declared for.
 pub(crate) struct Found {
-    pub(crate) declared: Declared,
+    pub(crate) declared: Declaration,
     pub(crate) root: PathBuf,
 }
 
@@ -95,7 +95,7 @@ fn of_workflow(
     workflow: &Workflow,
     name: &str,
     known: &mut BTreeSet<String>,
-) -> Result<Option<Declared>, Failure> {
+) -> Result<Option<Declaration>, Failure> {
     known.extend(workflow.checks());
     let declared = workflow.check(name).transpose();
     declared.map_err(|cause| bad(name, cause))
@@ -106,8 +106,8 @@ fn of_any(
     name: &str,
     catalog: &Catalog,
     known: &mut BTreeSet<String>,
-) -> Result<Option<Declared>, Failure> {
-    let mut found: Option<Declared> = None;
+) -> Result<Option<Declaration>, Failure> {
+    let mut found: Option<Declaration> = None;
     let mut workflows = Vec::new();
     let mut is_one = true;
     for id in catalog.ids() {

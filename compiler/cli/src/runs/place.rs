@@ -148,7 +148,7 @@ pub(super) fn project(path: &str) -> Result<String, Failure> {
     let root = repository(&folder).unwrap_or(&folder);
     // What isn't there has no other name, either.
     let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-    let hash = Hash::of(root.as_os_str().as_encoded_bytes()).to_string();
+    let hash = Hash::digest(root.as_os_str().as_encoded_bytes()).to_string();
     Ok(hash.chars().take(DIGITS).collect())
 }
 

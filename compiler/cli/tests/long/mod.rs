@@ -17,7 +17,7 @@ use serde_json::json;
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options, back, compile};
 use statemark_runs::body::{Body, EffectStatus, Message};
-use statemark_runs::maintenance::{migrate, untold};
+use statemark_runs::maintenance::{ignore_progress, migrate};
 use statemark_runs::runs::{ReportEffect, WriteRaw};
 use statemark_runs::{Actor, Loaded, Order, Role, RunId, Runs, Send, Start, SystemClock, Workflow};
 use statemark_stores::{MemoryStore, SqliteStore};
@@ -102,7 +102,10 @@ fn fill(folder: &Path, records: u64) {
         }
     }
     let file = SqliteStore::open(&folder.join("runs.db"), SystemClock).unwrap();
-    println!("{}", migrate(&*memory, &file, &mut untold).unwrap());
+    println!(
+        "{}",
+        migrate(&*memory, &file, &mut ignore_progress).unwrap()
+    );
 }
 
 /// An event, what became of its effect, and what was said: the last record.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::Ran;
+use crate::check::CheckResult;
 use crate::hash::Hash;
 
 /// A check was run.
@@ -19,5 +19,5 @@ pub struct Check {
     pub arguments: Vec<String>,
     /// What came of it.
     #[serde(flatten)]
-    pub ran: Ran,
+    pub ran: CheckResult,
 }

@@ -1,4 +1,4 @@
-//! A check is run.
+//! Execution of checks.
 
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -7,30 +7,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::kept::Kept;
-use super::{CheckError, Declared, Ran};
+use super::output::CapturedOutput;
+use super::{CheckError, CheckResult, Declaration};
 
-/// How often it is asked whether a check has ended. Why: a person doesn't notice it, and it costs nothing.
-const PAUSE: Duration = Duration::from_millis(10);
+/// The interval at which a running check is polled. Why: a person doesn't notice it, and it costs nothing.
+const POLL: Duration = Duration::from_millis(10);
 
-/// How long is waited for the rest of what an ended check has printed. Why: a program that it has left behind may hold the
-/// other end for ever.
-const REST: Duration = Duration::from_millis(500);
+/// The time to wait for the remaining output of an exited check. Why: a process that it left running may hold the pipe
+/// open for ever.
+const DRAIN: Duration = Duration::from_millis(500);
 
-/// Runs a check, with more arguments behind its own, in the folder `root` or below it. It reads nothing, and all that it
-/// has begun is stopped when its time is over, or as soon as `cancelled` says that nobody wants it any more.
+/// Runs a check in the folder `root` or below it, with `arguments` after its own.
+///
+/// It has no input. It is killed with all processes that it started when it times out, or once `cancelled` returns true.
 ///
 /// # Errors
 ///
-/// The declaration can't be used. A program that can't be begun is an answer, and no error.
+/// The declaration can't be used. A program that can't be started is a result, not an error.
 pub fn run(
-    declared: &Declared,
+    declared: &Declaration,
     arguments: &[String],
     root: &Path,
     cancelled: &dyn Fn() -> bool,
-) -> Result<Ran, CheckError> {
+) -> Result<CheckResult, CheckError> {
     let (program, own) = declared.program()?;
-    let time = declared.time()?;
+    let time_limit = declared.time_limit()?;
     let folder = match &declared.cwd {
         Some(cwd) => root.join(cwd),
         None => root.to_path_buf(),
@@ -44,7 +45,7 @@ pub fn run(
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    alone(&mut command);
+    use_process_group(&mut command);
     let began = Instant::now();
     let mut child = match command.spawn() {
         Ok(child) => child,
@@ -55,130 +56,128 @@ pub fn run(
                 let cwd = declared.cwd.as_deref().unwrap_or(".");
                 format!("there is no folder `{cwd}` to run it in")
             };
-            return Ok(Ran {
+            return Ok(CheckResult {
                 problem: Some(problem),
-                folder: name(&folder),
-                ..Ran::default()
+                folder: absolute(&folder),
+                ..CheckResult::default()
             });
         }
     };
-    let stdout = Reading::of(child.stdout.take());
-    let stderr = Reading::of(child.stderr.take());
-    let ended = wait(&mut child, began, time, cancelled);
+    let stdout = Reader::spawn(child.stdout.take());
+    let stderr = Reader::spawn(child.stderr.take());
+    let end = wait(&mut child, began, time_limit, cancelled);
     let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let until = Instant::now() + REST;
-    if !stdout.is_over(until) || !stderr.is_over(until) {
-        stop(&mut child);
+    let until = Instant::now() + DRAIN;
+    if !stdout.is_done_by(until) || !stderr.is_done_by(until) {
+        kill(&mut child);
     }
-    let ((stdout, one), (stderr, other)) = (stdout.text(), stderr.text());
-    let mut ran = Ran {
-        folder: name(&folder),
+    let ((stdout, one), (stderr, other)) = (stdout.to_text(), stderr.to_text());
+    let mut result = CheckResult {
+        folder: absolute(&folder),
         milliseconds,
         stdout,
         stderr,
         left_out: one.saturating_add(other),
-        ..Ran::default()
+        ..CheckResult::default()
     };
-    match ended {
-        Ok(Ended::Itself(status)) => {
-            ran.exit_code = status.code();
-            ran.problem = killed(status);
+    match end {
+        Ok(End::Exited(status)) => {
+            result.exit_code = status.code();
+            result.problem = signal_problem(status);
         }
-        Ok(Ended::Late) => {
-            let time = humantime::format_duration(time);
-            ran.problem = Some(format!("it took longer than {time} and was stopped"));
+        Ok(End::TimedOut) => {
+            let limit = humantime::format_duration(time_limit);
+            result.problem = Some(format!("it took longer than {limit} and was stopped"));
         }
-        Ok(Ended::Cancelled) => ran.cancelled = true,
-        Err(error) => ran.problem = Some(format!("nobody knows how it ended: {error}")),
+        Ok(End::Cancelled) => result.cancelled = true,
+        Err(error) => result.problem = Some(format!("nobody knows how it ended: {error}")),
     }
-    ran.passed = ran.exit_code == Some(0);
-    Ok(ran)
+    result.passed = result.exit_code == Some(0);
+    Ok(result)
 }
 
-/// The whole path of a folder.
-fn name(folder: &Path) -> String {
-    let whole = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    whole.to_string_lossy().into_owned()
+/// Returns the absolute path of a folder.
+fn absolute(folder: &Path) -> String {
+    let absolute = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    absolute.to_string_lossy().into_owned()
 }
 
-/// How a check has ended.
-enum Ended {
-    Itself(ExitStatus),
-    /// Its time was over, and it was stopped.
-    Late,
-    /// Nobody wanted it any more, and it was stopped.
+/// The end of a check's process.
+enum End {
+    Exited(ExitStatus),
+    TimedOut,
     Cancelled,
 }
 
 fn wait(
     child: &mut Child,
     began: Instant,
-    time: Duration,
+    time_limit: Duration,
     cancelled: &dyn Fn() -> bool,
-) -> std::io::Result<Ended> {
+) -> std::io::Result<End> {
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok(Ended::Itself(status));
+            return Ok(End::Exited(status));
         }
-        let left = time.saturating_sub(began.elapsed());
-        let ended = match (cancelled(), left.is_zero()) {
-            (true, _) => Ended::Cancelled,
-            (false, true) => Ended::Late,
+        let left = time_limit.saturating_sub(began.elapsed());
+        let end = match (cancelled(), left.is_zero()) {
+            (true, _) => End::Cancelled,
+            (false, true) => End::TimedOut,
             (false, false) => {
-                thread::sleep(left.min(PAUSE));
+                thread::sleep(left.min(POLL));
                 continue;
             }
         };
-        stop(child);
+        kill(child);
         child.wait()?;
-        return Ok(ended);
+        return Ok(end);
     }
 }
 
-/// In a group of its own, so that all that it begins can be stopped with it.
+/// Gives a command its own process group, so that it can be killed with all processes that it starts.
 #[cfg(unix)]
-fn alone(command: &mut Command) {
+fn use_process_group(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
     command.process_group(0);
 }
 
 #[cfg(not(unix))]
-fn alone(_command: &mut Command) {}
+fn use_process_group(_command: &mut Command) {}
 
-/// Stops it with all that it has begun. What is gone already can't be stopped, and needn't.
+/// Kills a process group. One that is gone already is no error.
 #[cfg(unix)]
-fn stop(child: &mut Child) {
+fn kill(child: &mut Child) {
     use rustix::process::{Pid, Signal, kill_process_group};
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
 }
 
 #[cfg(not(unix))]
-fn stop(child: &mut Child) {
+fn kill(child: &mut Child) {
     let _ = child.kill();
 }
 
 #[cfg(unix)]
-fn killed(status: ExitStatus) -> Option<String> {
+fn signal_problem(status: ExitStatus) -> Option<String> {
     use std::os::unix::process::ExitStatusExt as _;
     let signal = status.signal()?;
     Some(format!("it was ended by signal {signal}"))
 }
 
 #[cfg(not(unix))]
-fn killed(_status: ExitStatus) -> Option<String> {
+fn signal_problem(_status: ExitStatus) -> Option<String> {
     None
 }
 
-/// A stream that is being read by a thread of its own: whoever only waits would let the program wait, too.
-struct Reading {
-    kept: Arc<Mutex<Kept>>,
+/// A thread that reads one stream. Without it a full pipe would block the program.
+struct Reader {
+    output: Arc<Mutex<CapturedOutput>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Reading {
-    fn of(stream: Option<impl Read + Send + 'static>) -> Self {
-        let kept = Arc::new(Mutex::new(Kept::default()));
-        let into = Arc::clone(&kept);
+impl Reader {
+    fn spawn(stream: Option<impl Read + Send + 'static>) -> Self {
+        let output = Arc::new(Mutex::new(CapturedOutput::default()));
+        let into = Arc::clone(&output);
         let thread = stream.map(|mut stream| {
             thread::spawn(move || {
                 let mut buffer = [0; 8 << 10];
@@ -195,25 +194,25 @@ impl Reading {
                 }
             })
         });
-        Self { kept, thread }
+        Self { output, thread }
     }
 
-    /// Whether everything was read, by some time.
-    fn is_over(&self, until: Instant) -> bool {
+    /// Waits until everything is read, at most until a time. Reports whether it is.
+    fn is_done_by(&self, until: Instant) -> bool {
         while self.thread.as_ref().is_some_and(|it| !it.is_finished()) {
             if Instant::now() >= until {
                 return false;
             }
-            thread::sleep(PAUSE / 10);
+            thread::sleep(POLL / 10);
         }
         true
     }
 
-    fn text(&self) -> (String, u64) {
-        self.kept
+    fn to_text(&self) -> (String, u64) {
+        self.output
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .text()
+            .to_text()
     }
 }
 
@@ -222,8 +221,8 @@ impl Reading {
 mod tests {
     use super::*;
 
-    fn declared(words: &[&str]) -> Declared {
-        Declared {
+    fn declared(words: &[&str]) -> Declaration {
+        Declaration {
             command: words.iter().map(|&word| word.to_owned()).collect(),
             cwd: None,
             env: std::collections::BTreeMap::new(),
@@ -231,7 +230,7 @@ mod tests {
         }
     }
 
-    fn ran(declared: &Declared) -> Ran {
+    fn ran(declared: &Declaration) -> CheckResult {
         run(declared, &[], Path::new("/"), &|| false).unwrap()
     }
 
@@ -244,7 +243,7 @@ mod tests {
             (ran.stdout.as_str(), ran.stderr.as_str()),
             ("out\n", "err\n")
         );
-        assert_eq!(ran.told(), "failed with exit code 3");
+        assert_eq!(ran.outcome(), "failed with exit code 3");
     }
 
     #[test]
@@ -280,7 +279,7 @@ mod tests {
         assert!(began.elapsed() < Duration::from_secs(20));
         assert_eq!((ran.exit_code, ran.stdout.as_str()), (None, "on\n"));
         assert_eq!(
-            ran.told(),
+            ran.outcome(),
             "didn't pass: it took longer than 200ms and was stopped"
         );
     }
@@ -297,7 +296,7 @@ mod tests {
         assert!(began.elapsed() < Duration::from_secs(2));
         assert!(ran.cancelled && !ran.passed);
         assert_eq!((ran.exit_code, ran.stdout.as_str()), (None, "on\n"));
-        assert_eq!(ran.told(), "was cancelled");
+        assert_eq!(ran.outcome(), "was cancelled");
         thread::sleep(Duration::from_millis(2_500));
         assert!(!folder.join("late").exists(), "what it has begun goes on");
         std::fs::remove_dir_all(folder).unwrap();
@@ -314,16 +313,21 @@ mod tests {
     #[test]
     fn what_cant_be_begun_has_not_passed() {
         let none = ran(&declared(&["no-such-program-here"]));
-        assert!(!none.passed && none.told().contains("`no-such-program-here` can't be run"));
+        assert!(
+            !none.passed
+                && none
+                    .outcome()
+                    .contains("`no-such-program-here` can't be run")
+        );
         let mut lost = declared(&["true"]);
         lost.cwd = Some("no/such/folder".to_owned());
-        let told = ran(&lost).told();
+        let outcome = ran(&lost).outcome();
         assert_eq!(
-            told,
+            outcome,
             "didn't pass: there is no folder `no/such/folder` to run it in"
         );
         let killed = ran(&declared(&["sh", "-c", "kill -9 $$"]));
-        assert_eq!(killed.told(), "didn't pass: it was ended by signal 9");
+        assert_eq!(killed.outcome(), "didn't pass: it was ended by signal 9");
     }
 
     #[test]
@@ -337,7 +341,7 @@ mod tests {
             (r#"{"command": ["x"], "shell": true}"#, "shell"),
         ] {
             let value = serde_json::from_str(text).unwrap();
-            let error = Declared::read(&value).unwrap_err().to_string();
+            let error = Declaration::parse(&value).unwrap_err().to_string();
             assert!(error.contains(word), "{text}: {error}");
         }
     }

@@ -1,30 +1,31 @@
-//! Contracts that have names, so that definitions needn't write them: those of Ralph Workflow's types of artifacts.
+//! Built-in contracts, by name: those of Ralph Workflow's artifact types.
 //!
-//! They say what its document says of each type and what its clients write; `builtin.json` has them as a definition would.
+//! They require what its documentation says of each type and what its clients write. `builtin.json` has them in the form
+//! that a definition has.
 
 use serde_json::{Map, Value};
 
 const ALL: &str = include_str!("builtin.json");
 
-/// The contract with this name, as a definition would write it.
+/// Returns a built-in contract by its name, in the form that a definition has.
 #[must_use]
 pub fn builtin(name: &str) -> Option<Value> {
     all().remove(name)
 }
 
-/// Their names.
+/// Returns the names of the built-in contracts.
 #[must_use]
 pub fn builtins() -> Vec<String> {
     all().into_iter().map(|(name, _)| name).collect()
 }
 
 fn all() -> Map<String, Value> {
-    // INVARIANT: a test reads them.
+    // INVARIANT: a test parses them.
     serde_json::from_str(ALL).unwrap_or_default()
 }
 
-/// A contract with those keys of the named one that it leaves out.
-pub(super) fn over(value: &Value) -> Result<Value, String> {
+/// Adds to a contract the keys that it inherits from the one that `like` names.
+pub(super) fn with_inherited_keys(value: &Value) -> Result<Value, String> {
     let Some(name) = value.get("like").and_then(Value::as_str) else {
         return Ok(value.clone());
     };
@@ -52,9 +53,9 @@ mod tests {
         let names = builtins();
         assert_eq!(names.len(), 7);
         for name in names {
-            Contract::read(&json!({"like": name})).unwrap();
+            Contract::parse(&json!({"like": name})).unwrap();
         }
-        let error = Contract::read(&json!({"like": "ralph/song"})).unwrap_err();
+        let error = Contract::parse(&json!({"like": "ralph/song"})).unwrap_err();
         assert!(
             error.starts_with("there is no contract `ralph/song`"),
             "{error}"
@@ -64,18 +65,18 @@ mod tests {
     #[test]
     fn what_a_definition_says_itself_wins() {
         let own = json!({"like": "ralph/fix_result", "schema": {"type": "array"}});
-        let contract = Contract::read(&own).unwrap();
+        let contract = Contract::parse(&own).unwrap();
         assert!(contract.check(b"[]").holds);
-        let named = Contract::read(&json!({"like": "ralph/fix_result"})).unwrap();
+        let named = Contract::parse(&json!({"like": "ralph/fix_result"})).unwrap();
         let verdict = named.check(b"{\"summary\": \"it works\"}");
-        let told: Vec<&str> = verdict.findings.iter().map(|it| &*it.what).collect();
-        assert_eq!(told, ["`files_changed` is missing"]);
+        let findings: Vec<&str> = verdict.findings.iter().map(|it| &*it.what).collect();
+        assert_eq!(findings, ["`files_changed` is missing"]);
     }
 
     #[test]
     fn what_a_status_asks_for_has_to_be_there() {
         let holds = |name: &str, document: &Value| {
-            let contract = Contract::read(&json!({"like": name})).unwrap();
+            let contract = Contract::parse(&json!({"like": name})).unwrap();
             contract.check(document.to_string().as_bytes()).holds
         };
         let none = json!({"status": "no_issues", "summary": "fine"});

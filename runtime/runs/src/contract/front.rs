@@ -1,23 +1,26 @@
-//! The lines `key: value` that a Markdown document begins with.
+//! Front matter: the lines `key: value` that a Markdown document begins with.
+//!
+//! Why not YAML: every value is a string, so that `version: 1.10` and `title: fix: renew` need no quotes, and each wrong line
+//! is a finding of its own.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::json::said;
+use super::findings::{Excerpt, Findings};
+use super::json::describe;
 use super::markdown::Document;
-use super::place::{Excerpt, Findings};
 use crate::schema;
 
-/// Checks them: every value is a text.
+/// Checks the front matter of a document against a schema.
 pub(super) fn check(document: &Document, wanted: &Value, findings: &mut Findings<'_>) {
     let nothing = Excerpt::default();
     let front = document.front.as_ref().unwrap_or(&nothing);
     let mut fields = Map::new();
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut offsets: BTreeMap<String, usize> = BTreeMap::new();
     let mut begin = 0;
     for line in front.text.split_inclusive('\n') {
-        let at = front.at(begin);
+        let at = front.document_offset(begin);
         begin += line.len();
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -28,35 +31,35 @@ pub(super) fn check(document: &Document, wanted: &Value, findings: &mut Findings
             findings.add(at, format!("`{line}` says nothing of a key"), Some(help));
             continue;
         };
-        let (key, value) = (key.trim().to_owned(), bare(value.trim()));
+        let (key, value) = (key.trim().to_owned(), unquoted(value.trim()));
         if fields.contains_key(&key) {
             let help = Some("keep one of them".to_owned());
             findings.add(at, format!("`{key}` stands twice"), help);
         }
         fields.insert(key.clone(), Value::String(value.to_owned()));
-        places.insert(key, at);
+        offsets.insert(key, at);
     }
     let is_there = document.front.is_some();
     let value = Value::Object(fields);
-    // INVARIANT: contracts with a broken schema aren't read.
-    let _ = schema::each_error(wanted, &value, &mut |error| {
+    // INVARIANT: a contract with a broken schema isn't parsed.
+    let _ = schema::for_each_error(wanted, &value, &mut |error| {
         let path = error.instance_path().to_string();
         let field = path.strip_prefix('/').unwrap_or_default().to_owned();
-        for said in said(&error, wanted) {
-            let at = places.get(said.key.as_ref().unwrap_or(&field));
-            let help = match said.help {
+        for described in describe(&error, wanted) {
+            let at = offsets.get(described.key.as_ref().unwrap_or(&field));
+            let help = match described.help {
                 Some(help) if !is_there => Some(format!(
                     "begin the document with `---`, lines `key: value`, and `---`; {help}"
                 )),
                 help => help,
             };
-            findings.add(at.copied().unwrap_or_default(), said.what, help);
+            findings.add(at.copied().unwrap_or_default(), described.what, help);
         }
     });
 }
 
-/// A value without the quotes around it.
-fn bare(value: &str) -> &str {
+/// Removes the quotes around a value.
+fn unquoted(value: &str) -> &str {
     let inner = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
     inner('"').or_else(|| inner('\'')).unwrap_or(value)
 }

@@ -1,4 +1,4 @@
-//! JSON that a schema is for: each finding at its place in the text.
+//! Validation of JSON in documents, with each finding located in the text.
 
 use jsonc_parser::ast::Value as Node;
 use jsonc_parser::common::Ranged as _;
@@ -7,7 +7,7 @@ use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 
-use super::place::{Excerpt, Findings};
+use super::findings::{Excerpt, Findings};
 use crate::schema;
 
 /// Checks JSON that is a document or a part of one.
@@ -22,38 +22,38 @@ pub(super) fn check(excerpt: &Excerpt, wanted: Option<&Value>, findings: &mut Fi
             let help =
                 "write it as JSON: names and texts in `\"`, no comma behind the last, no comments";
             let what = format!("this isn't JSON: {what}");
-            findings.add(excerpt.at(at), what, Some(help.to_owned()));
+            findings.add(excerpt.document_offset(at), what, Some(help.to_owned()));
             return;
         }
     };
     let Some(wanted) = wanted else { return };
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let tree = parsed.ok().and_then(|it| it.value);
-    // INVARIANT: contracts with a broken schema aren't read.
-    let _ = schema::each_error(wanted, &value, &mut |error| {
+    // INVARIANT: a contract with a broken schema isn't parsed.
+    let _ = schema::for_each_error(wanted, &value, &mut |error| {
         let path = error.instance_path().to_string();
-        for said in said(&error, wanted) {
+        for described in describe(&error, wanted) {
             let at = tree
                 .as_ref()
-                .and_then(|tree| find(tree, &path, said.key.as_deref()));
-            let at = excerpt.at(at.unwrap_or_default());
-            findings.add(at, said.what, said.help);
+                .and_then(|tree| locate(tree, &path, described.key.as_deref()));
+            let at = excerpt.document_offset(at.unwrap_or_default());
+            findings.add(at, described.what, described.help);
         }
     });
 }
 
-/// What is said of an error.
-pub(super) struct Said {
+/// A description of a validation error.
+pub(super) struct Description {
     pub(super) what: String,
     pub(super) help: Option<String>,
-    /// The key of the object that it is about, if that is where the error lies.
+    /// The key of the object at which the error is, if it is at a key.
     pub(super) key: Option<String>,
 }
 
-/// An error in words.
-pub(super) fn said(error: &ValidationError<'_>, schema: &Value) -> Vec<Said> {
+/// Describes a validation error for the document's author.
+pub(super) fn describe(error: &ValidationError<'_>, schema: &Value) -> Vec<Description> {
     let simple = |what: String, help: String| {
-        vec![Said {
+        vec![Description {
             what,
             help: Some(help),
             key: None,
@@ -62,7 +62,7 @@ pub(super) fn said(error: &ValidationError<'_>, schema: &Value) -> Vec<Said> {
     match error.kind() {
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            let described = described(
+            let described = schema_description(
                 schema,
                 &format!("{}/../properties/{name}", error.schema_path()),
             );
@@ -75,7 +75,7 @@ pub(super) fn said(error: &ValidationError<'_>, schema: &Value) -> Vec<Said> {
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected
             .iter()
-            .map(|key| Said {
+            .map(|key| Description {
                 what: format!("`{key}` isn't expected here"),
                 help: Some("remove it, or mend its name".to_owned()),
                 key: Some(key.clone()),
@@ -83,37 +83,38 @@ pub(super) fn said(error: &ValidationError<'_>, schema: &Value) -> Vec<Said> {
             .collect(),
         ValidationErrorKind::Enum { options } => {
             let options = options.as_array().into_iter().flatten();
-            let options: Vec<String> = options.map(|it| format!("`{}`", bare(it))).collect();
+            let options: Vec<String> = options.map(|it| format!("`{}`", unquoted(it))).collect();
             let options = options.join(", ");
-            let what = format!("`{}` is none of {options}", bare(error.instance()));
+            let what = format!("`{}` is none of {options}", unquoted(error.instance()));
             simple(what, format!("write one of {options}"))
         }
         ValidationErrorKind::Constant { expected_value } => {
-            let expected = bare(expected_value);
-            let what = format!("`{}` isn't `{expected}`", bare(error.instance()));
+            let expected = unquoted(expected_value);
+            let what = format!("`{}` isn't `{expected}`", unquoted(error.instance()));
             simple(what, format!("write `{expected}`"))
         }
         ValidationErrorKind::Type { kind } => {
             let wanted = match kind {
-                TypeKind::Single(kind) => any(&kind.to_string()),
+                TypeKind::Single(kind) => with_article(&kind.to_string()),
                 TypeKind::Multiple(kinds) => {
-                    let kinds: Vec<String> = kinds.iter().map(|it| any(&it.to_string())).collect();
+                    let kinds = kinds.iter().map(|it| with_article(&it.to_string()));
+                    let kinds: Vec<String> = kinds.collect();
                     kinds.join(" or ")
                 }
             };
             let what = format!("this is {}, not {wanted}", kind_of(error.instance()));
             simple(what, format!("write {wanted}"))
         }
-        _ => vec![Said {
+        _ => vec![Description {
             what: error.to_string(),
-            help: described(schema, &format!("{}/..", error.schema_path())),
+            help: schema_description(schema, &format!("{}/..", error.schema_path())),
             key: None,
         }],
     }
 }
 
-/// A value as an author would write it in a sentence.
-fn bare(value: &Value) -> String {
+/// Returns a value as it appears in a sentence: a string without quotes.
+fn unquoted(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
@@ -130,8 +131,8 @@ const fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// A kind of JSON, in a sentence.
-fn any(kind: &str) -> String {
+/// Returns a type of JSON with its article.
+fn with_article(kind: &str) -> String {
     match kind {
         "null" => "null".to_owned(),
         "array" | "object" | "integer" => format!("an {kind}"),
@@ -139,8 +140,8 @@ fn any(kind: &str) -> String {
     }
 }
 
-/// The `description` of the part of a schema with this path; `..` goes up.
-fn described(schema: &Value, path: &str) -> Option<String> {
+/// Returns the `description` of the subschema at a path; `..` goes up.
+fn schema_description(schema: &Value, path: &str) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/').skip(1) {
         if name == ".." {
@@ -156,13 +157,13 @@ fn described(schema: &Value, path: &str) -> Option<String> {
     found.as_str().map(str::to_owned)
 }
 
-/// Where the value with this path begins, or one of its keys.
-fn find(tree: &Node<'_>, path: &str, key: Option<&str>) -> Option<usize> {
+/// Returns the offset of the value at a path, or of one of its keys.
+fn locate(tree: &Node<'_>, path: &str, key: Option<&str>) -> Option<usize> {
     let mut node = tree;
     for name in path.split('/').skip(1) {
         let name = name.replace("~1", "/").replace("~0", "~");
         node = match node {
-            // Of two with one name, the last counts.
+            // Of two keys with one name the last counts.
             Node::Object(object) => {
                 let mut properties = object.properties.iter().rev();
                 &properties.find(|it| it.name.as_str() == name)?.value
@@ -180,7 +181,7 @@ fn find(tree: &Node<'_>, path: &str, key: Option<&str>) -> Option<usize> {
     }
 }
 
-/// The place of a line and a column as the parser counts: both from 1, in bytes.
+/// Returns the offset of a line and a column as serde_json counts them: both from 1, columns in bytes.
 fn offset(text: &str, line: usize, column: usize) -> usize {
     let before = text.split_inclusive('\n').take(line.saturating_sub(1));
     let begin: usize = before.map(str::len).sum();

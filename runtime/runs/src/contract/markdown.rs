@@ -1,14 +1,14 @@
-//! What a Markdown document consists of, each part with its place.
+//! The structure of a Markdown document, as far as contracts need it.
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::place::Excerpt;
+use super::findings::Excerpt;
 use super::rule::Content;
 
-/// A document, taken apart.
+/// A parsed document.
 #[derive(Debug, Default)]
 pub(super) struct Document {
-    /// The lines between `---` that it begins with.
+    /// The front matter: the lines between `---` that it begins with.
     pub(super) front: Option<Excerpt>,
     pub(super) headings: Vec<Heading>,
     pub(super) parts: Vec<Part>,
@@ -19,36 +19,37 @@ pub(super) struct Document {
 pub(super) struct Heading {
     pub(super) level: u8,
     pub(super) text: String,
-    /// Where it begins. Unit: bytes.
+    /// Its offset. Unit: bytes.
     pub(super) at: usize,
 }
 
-/// Something in a document that isn't a heading.
+/// A part of a document other than a heading.
 #[derive(Debug)]
 pub(super) struct Part {
-    pub(super) what: What,
-    /// Where it begins.
+    pub(super) kind: PartKind,
+    /// Its offset. Unit: bytes.
     pub(super) at: usize,
 }
 
+/// The kinds of parts.
 #[derive(Debug)]
-pub(super) enum What {
-    Is(Content),
-    /// An item of a list that stands in no other list.
+pub(super) enum PartKind {
+    Content(Content),
+    /// An item of an outermost list.
     Item,
-    /// What stands in a fence `json`.
+    /// The content of a `json` fence.
     Json(Excerpt),
 }
 
-/// Takes a document apart.
-pub(super) fn read(text: &str) -> Document {
+/// Parses a document.
+pub(super) fn parse(text: &str) -> Document {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
     let mut reader = Reader::default();
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
-        reader.take(event, range.start);
+        reader.handle(event, range.start);
     }
     reader.document
 }
@@ -56,12 +57,12 @@ pub(super) fn read(text: &str) -> Document {
 #[derive(Default)]
 struct Reader {
     document: Document,
-    /// How many lists are open.
+    /// The number of open lists.
     depth: usize,
     inside: Inside,
 }
 
-/// What the text that comes belongs to.
+/// The element that the next text belongs to.
 #[derive(Default)]
 enum Inside {
     #[default]
@@ -72,13 +73,13 @@ enum Inside {
 }
 
 impl Reader {
-    fn take(&mut self, event: Event<'_>, at: usize) {
+    fn handle(&mut self, event: Event<'_>, at: usize) {
         match event {
             Event::Start(tag) => self.start(tag, at),
             Event::End(tag) => self.end(tag),
             Event::Text(text) | Event::Code(text) => self.text(&text, at),
             Event::SoftBreak | Event::HardBreak => self.text(" ", at),
-            Event::TaskListMarker(_) => self.part(What::Is(Content::Checkboxes), at),
+            Event::TaskListMarker(_) => self.part(PartKind::Content(Content::Checkboxes), at),
             Event::Html(_)
             | Event::InlineHtml(_)
             | Event::InlineMath(_)
@@ -88,15 +89,15 @@ impl Reader {
         }
     }
 
-    fn part(&mut self, what: What, at: usize) {
-        self.document.parts.push(Part { what, at });
+    fn part(&mut self, kind: PartKind, at: usize) {
+        self.document.parts.push(Part { kind, at });
     }
 
     fn start(&mut self, tag: Tag<'_>, at: usize) {
         match tag {
             Tag::Heading { level, .. } => {
                 self.document.headings.push(Heading {
-                    level: depth(level),
+                    level: number(level),
                     text: String::new(),
                     at,
                 });
@@ -108,12 +109,12 @@ impl Reader {
             }
             Tag::List(_) => {
                 self.depth += 1;
-                self.part(What::Is(Content::List), at);
+                self.part(PartKind::Content(Content::List), at);
             }
-            Tag::Item if self.depth == 1 => self.part(What::Item, at),
-            Tag::Table(_) => self.part(What::Is(Content::Table), at),
+            Tag::Item if self.depth == 1 => self.part(PartKind::Item, at),
+            Tag::Table(_) => self.part(PartKind::Content(Content::Table), at),
             Tag::CodeBlock(kind) => {
-                self.part(What::Is(Content::Code), at);
+                self.part(PartKind::Content(Content::Code), at);
                 if is_json(&kind) {
                     self.inside = Inside::Json(Excerpt::default(), at);
                 }
@@ -127,7 +128,7 @@ impl Reader {
             TagEnd::List(_) => self.depth = self.depth.saturating_sub(1),
             TagEnd::Heading(_) | TagEnd::MetadataBlock(_) | TagEnd::CodeBlock => {
                 if let Inside::Json(excerpt, at) = std::mem::take(&mut self.inside) {
-                    self.part(What::Json(excerpt), at);
+                    self.part(PartKind::Json(excerpt), at);
                 }
             }
             _ => {}
@@ -152,7 +153,7 @@ impl Reader {
             Inside::Body => {}
         }
         if !text.trim().is_empty() {
-            self.part(What::Is(Content::Text), at);
+            self.part(PartKind::Content(Content::Text), at);
         }
     }
 }
@@ -165,7 +166,7 @@ fn is_json(kind: &CodeBlockKind<'_>) -> bool {
     word.eq_ignore_ascii_case("json")
 }
 
-const fn depth(level: HeadingLevel) -> u8 {
+const fn number(level: HeadingLevel) -> u8 {
     match level {
         HeadingLevel::H1 => 1,
         HeadingLevel::H2 => 2,

@@ -1,23 +1,23 @@
-//! What a section of a Markdown document has to be like.
+//! Rules for the sections of a Markdown document.
 //!
-//! | key | says |
+//! | key | meaning |
 //! |---|---|
-//! | `heading` | its heading; capitals don't matter |
-//! | `level` | 1 to 6; else any |
-//! | `optional` | whether it may be left out |
-//! | `contains` | what has to be in it: `text`, `list`, `checkboxes`, `table`, `code`, `json` (in a fence) |
-//! | `forbids` | which of these mustn't |
-//! | `forbids_text` | words that mustn't stand in it, such as `TBD`; capitals don't matter |
-//! | `ids` | whether each entry begins with an id of its own: `- [S1] …` |
-//! | `min_items` `max_items` | how many entries it has |
-//! | `schema` | the JSON Schema of what stands in its fences `json` |
+//! | `heading` | its heading, regardless of case |
+//! | `level` | 1 to 6; any level if it is left out |
+//! | `optional` | the section may be missing |
+//! | `contains` | required content: `text`, `list`, `checkboxes`, `table`, `code`, `json` (in a fence) |
+//! | `forbids` | forbidden content |
+//! | `forbids_text` | forbidden words, such as `TBD`, regardless of case |
+//! | `ids` | each entry begins with a unique id: `- [S1] …` |
+//! | `min_items` `max_items` | the number of entries |
+//! | `schema` | the JSON Schema of its `json` fences |
 //!
-//! An *entry* is a subsection; in a section without any, an item of a list that stands in no other list.
+//! An *entry* is a subsection; in a section without subsections, an item of an outermost list.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What a section has to be like.
+/// The rule for one section.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Rule {
@@ -35,21 +35,21 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// A section that has to be there.
-    pub(super) fn of(heading: String) -> Self {
+    /// Makes the rule for a section that is only required.
+    pub(super) fn required(heading: String) -> Self {
         Self {
             heading,
             ..Self::default()
         }
     }
 
-    /// Whether this is its heading.
-    pub(super) fn is_of(&self, heading: &str) -> bool {
+    /// Reports whether a heading is the section's.
+    pub(super) fn is_for(&self, heading: &str) -> bool {
         self.heading.trim().to_lowercase() == heading.trim().to_lowercase()
     }
 }
 
-/// What can be in a section.
+/// The kinds of content of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Content {
@@ -62,7 +62,7 @@ pub(super) enum Content {
 }
 
 impl Content {
-    /// What it is, in a sentence.
+    /// Returns its name for a sentence.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -74,8 +74,8 @@ impl Content {
         }
     }
 
-    /// One of it.
-    pub(super) const fn one(self) -> &'static str {
+    /// Returns its name with an article.
+    pub(super) const fn with_article(self) -> &'static str {
         match self {
             Self::List => "a list",
             Self::Table => "a table",
@@ -84,7 +84,7 @@ impl Content {
         }
     }
 
-    /// How it is written.
+    /// Returns help on how to write it.
     pub(super) const fn help(self) -> &'static str {
         match self {
             Self::Text => "write something under the heading",

@@ -1,10 +1,10 @@
-//! Whether the sections of a document are there, in order, and as their rules say.
+//! Checks of a document's sections: presence, order, and their rules.
 
 use std::collections::BTreeMap;
 
+use super::findings::Findings;
 use super::json;
-use super::markdown::{Document, Heading, What};
-use super::place::Findings;
+use super::markdown::{Document, Heading, PartKind};
 use super::rule::{Content, Rule};
 
 /// Checks all sections.
@@ -15,23 +15,24 @@ pub(super) fn check(
     closed: bool,
     findings: &mut Findings<'_>,
 ) {
-    let places: Vec<Vec<usize>> = rules.iter().map(|rule| of(document, rule)).collect();
-    let at = |index: usize| document.headings.get(index).map_or(text.len(), |it| it.at);
+    let headings = rules.iter().map(|rule| matching_headings(document, rule));
+    let headings: Vec<Vec<usize>> = headings.collect();
+    let offset = |index: usize| document.headings.get(index).map_or(text.len(), |it| it.at);
     let mut last: Option<(usize, &Rule)> = None;
-    for (number, (rule, found)) in rules.iter().zip(&places).enumerate() {
+    for (number, (rule, matching)) in rules.iter().zip(&headings).enumerate() {
         let name = rule.heading.trim();
-        let Some((&first, others)) = found.split_first() else {
+        let Some((&first, others)) = matching.split_first() else {
             if !rule.optional {
-                let place = next(&places, number).map_or(text.len(), at);
-                missing(rule, last, place, findings);
+                let at = next_heading(&headings, number).map_or(text.len(), offset);
+                report_missing(rule, last, at, findings);
             }
             continue;
         };
         for other in others {
-            let (line, _) = findings.place(at(first));
+            let (line, _) = findings.location(offset(first));
             let help = format!("the first is on line {line}: make one of them");
             findings.add(
-                at(*other),
+                offset(*other),
                 format!("there are two sections `{name}`"),
                 Some(help),
             );
@@ -40,47 +41,59 @@ pub(super) fn check(
             Some((before, other)) if first < before => {
                 let other = other.heading.trim();
                 let what = format!("section `{name}` stands before `{other}`");
-                findings.add(at(first), what, Some(format!("move it behind `{other}`")));
+                let help = format!("move it behind `{other}`");
+                findings.add(offset(first), what, Some(help));
             }
             _ => last = Some((first, rule)),
         }
         Section::new(text, document, first).check(rule, findings);
     }
     if closed {
-        others(document, rules, &places, findings);
+        report_unexpected(document, rules, &headings, findings);
     }
 }
 
-/// The headings that a rule is of.
-fn of(document: &Document, rule: &Rule) -> Vec<usize> {
+/// Returns the headings of the document that a rule is for.
+fn matching_headings(document: &Document, rule: &Rule) -> Vec<usize> {
     let headings = document.headings.iter().enumerate();
-    let own = headings
-        .filter(|(_, it)| rule.is_of(&it.text) && rule.level.is_none_or(|level| level == it.level));
-    own.map(|(index, _)| index).collect()
+    let matching = headings.filter(|(_, heading)| {
+        rule.is_for(&heading.text) && rule.level.is_none_or(|level| level == heading.level)
+    });
+    matching.map(|(index, _)| index).collect()
 }
 
-/// The first heading of a rule behind one.
-fn next(found: &[Vec<usize>], number: usize) -> Option<usize> {
-    let mut behind = found.iter().skip(number + 1);
-    behind.find_map(|found| found.first().copied())
+/// Returns the first heading of a rule after the one with a number.
+fn next_heading(headings: &[Vec<usize>], number: usize) -> Option<usize> {
+    let mut later = headings.iter().skip(number + 1);
+    later.find_map(|matching| matching.first().copied())
 }
 
-fn missing(rule: &Rule, last: Option<(usize, &Rule)>, at: usize, findings: &mut Findings<'_>) {
+fn report_missing(
+    rule: &Rule,
+    last: Option<(usize, &Rule)>,
+    at: usize,
+    findings: &mut Findings<'_>,
+) {
     let name = rule.heading.trim();
     let marks = "#".repeat(rule.level.unwrap_or(2).into());
-    let behind = last.map_or_else(String::new, |(_, it)| {
-        format!(", behind `{}`", it.heading.trim())
+    let after = last.map_or_else(String::new, |(_, rule)| {
+        format!(", behind `{}`", rule.heading.trim())
     });
     let words = rule.description.as_ref();
     let words = words.map_or_else(String::new, |it| format!(": {it}"));
-    let help = format!("add `{marks} {name}`{behind}{words}");
+    let help = format!("add `{marks} {name}`{after}{words}");
     findings.add(at, format!("section `{name}` is missing"), Some(help));
 }
 
-/// Sections that no rule is of, on the level of those that one is.
-fn others(document: &Document, rules: &[Rule], found: &[Vec<usize>], findings: &mut Findings<'_>) {
+/// Reports sections without a rule, on the highest level of those with one.
+fn report_unexpected(
+    document: &Document,
+    rules: &[Rule],
+    matching: &[Vec<usize>],
+    findings: &mut Findings<'_>,
+) {
     let heading = |index: &usize| document.headings.get(*index);
-    let levels = found
+    let levels = matching
         .iter()
         .flatten()
         .filter_map(heading)
@@ -91,7 +104,7 @@ fn others(document: &Document, rules: &[Rule], found: &[Vec<usize>], findings: &
         .map(|rule| format!("`{}`", rule.heading.trim()))
         .collect();
     for (index, other) in document.headings.iter().enumerate() {
-        let is_known = found.iter().any(|found| found.contains(&index));
+        let is_known = matching.iter().any(|headings| headings.contains(&index));
         if other.level == level && !is_known {
             let what = format!("no section `{}` is expected", other.text.trim());
             let help = format!(
@@ -103,13 +116,13 @@ fn others(document: &Document, rules: &[Rule], found: &[Vec<usize>], findings: &
     }
 }
 
-/// A section: what stands from its heading to the next of its level.
+/// A section: from its heading to the next of its level.
 struct Section<'d> {
     text: &'d str,
     document: &'d Document,
     heading: &'d Heading,
-    /// Its subsections' headings.
-    below: Vec<&'d Heading>,
+    /// The headings of its subsections.
+    subheadings: Vec<&'d Heading>,
     end: usize,
 }
 
@@ -121,41 +134,41 @@ impl<'d> Section<'d> {
             at: 0,
         };
         let heading = document.headings.get(index).unwrap_or(&NONE);
-        let behind = document.headings.iter().skip(index + 1);
-        let below: Vec<&Heading> = behind.take_while(|it| it.level > heading.level).collect();
-        let next = document.headings.get(index + 1 + below.len());
+        let later = document.headings.iter().skip(index + 1);
+        let subheadings: Vec<&Heading> = later.take_while(|it| it.level > heading.level).collect();
+        let next = document.headings.get(index + 1 + subheadings.len());
         Self {
             end: next.map_or(text.len(), |it| it.at),
             text,
             document,
             heading,
-            below,
+            subheadings,
         }
     }
 
-    /// What stands in it.
-    fn parts(&self) -> impl Iterator<Item = (&'d What, usize)> {
+    /// Returns its parts, each with its offset.
+    fn parts(&self) -> impl Iterator<Item = (&'d PartKind, usize)> {
         let parts = &self.document.parts;
         let from = parts.partition_point(|part| part.at < self.heading.at);
         let parts = parts.iter().skip(from);
         let parts = parts.take_while(|part| part.at < self.end);
-        parts.map(|part| (&part.what, part.at))
+        parts.map(|part| (&part.kind, part.at))
     }
 
-    /// Where it has something of a kind.
-    fn has(&self, content: Content) -> Option<usize> {
-        let is = |what: &What| match what {
-            What::Is(found) => *found == content,
-            What::Json(_) => content == Content::Json,
-            What::Item => false,
+    /// Returns the offset of its first content of a kind.
+    fn find(&self, content: Content) -> Option<usize> {
+        let is = |kind: &PartKind| match kind {
+            PartKind::Content(actual) => *actual == content,
+            PartKind::Json(_) => content == Content::Json,
+            PartKind::Item => false,
         };
-        self.parts().find(|(what, _)| is(what)).map(|(_, at)| at)
+        self.parts().find(|(kind, _)| is(kind)).map(|(_, at)| at)
     }
 
     fn check(&self, rule: &Rule, findings: &mut Findings<'_>) {
         let name = rule.heading.trim();
         for content in &rule.contains {
-            if self.has(*content).is_none() {
+            if self.find(*content).is_none() {
                 let what = match content {
                     Content::Text => format!("section `{name}` is empty"),
                     other => format!("section `{name}` has no {}", other.name()),
@@ -164,8 +177,9 @@ impl<'d> Section<'d> {
             }
         }
         for content in &rule.forbids {
-            if let Some(at) = self.has(*content) {
-                let what = format!("section `{name}` mustn't have {} in it", content.one());
+            if let Some(at) = self.find(*content) {
+                let kind = content.with_article();
+                let what = format!("section `{name}` mustn't have {kind} in it");
                 findings.add(
                     at,
                     what,
@@ -174,50 +188,51 @@ impl<'d> Section<'d> {
             }
         }
         for words in &rule.forbids_text {
-            if let Some(at) = self.says(words) {
+            if let Some(at) = self.find_words(words) {
                 let what = format!("`{words}` mustn't stand in section `{name}`");
                 let help = "write what is meant, or remove it".to_owned();
                 findings.add(at, what, Some(help));
             }
         }
         if rule.ids || rule.min_items.is_some() || rule.max_items.is_some() {
-            self.entries(rule, findings);
+            self.check_entries(rule, findings);
         }
         if let Some(schema) = &rule.schema {
-            for (what, _) in self.parts() {
-                if let What::Json(excerpt) = what {
+            for (kind, _) in self.parts() {
+                if let PartKind::Json(excerpt) = kind {
                     json::check(excerpt, Some(schema), findings);
                 }
             }
         }
     }
 
-    /// Where it has words, written with or without capitals.
-    fn says(&self, words: &str) -> Option<usize> {
+    /// Returns the offset of some words in it, regardless of case.
+    fn find_words(&self, words: &str) -> Option<usize> {
         let own = self.text.get(self.heading.at..self.end)?;
         if words.is_empty() {
             return None;
         }
-        let found = own.char_indices().find(|(at, _)| {
+        let position = own.char_indices().find(|(at, _)| {
             let rest = own.get(*at..).unwrap_or_default();
             let mut rest = rest.chars().flat_map(char::to_lowercase);
             let mut words = words.chars().flat_map(char::to_lowercase);
             words.all(|wanted| rest.next() == Some(wanted))
         });
-        found.map(|(at, _)| self.heading.at + at)
+        position.map(|(at, _)| self.heading.at + at)
     }
 
-    /// Its entries: how many there are, and whether each has an id.
-    fn entries(&self, rule: &Rule, findings: &mut Findings<'_>) {
+    /// Checks the number of its entries, and their ids.
+    fn check_entries(&self, rule: &Rule, findings: &mut Findings<'_>) {
         let name = rule.heading.trim();
-        let entries: Vec<(usize, Option<&str>)> = match self.below.first() {
+        let entries: Vec<(usize, Option<&str>)> = match self.subheadings.first() {
             Some(first) => {
-                let own = self.below.iter().filter(|it| it.level == first.level);
-                own.map(|it| (it.at, id(&it.text))).collect()
+                let direct = self.subheadings.iter().filter(|it| it.level == first.level);
+                direct.map(|it| (it.at, parse_id(&it.text))).collect()
             }
             None => {
-                let items = self.parts().filter(|(what, _)| matches!(what, What::Item));
-                items.map(|(_, at)| (at, item(self.text, at))).collect()
+                let items = self.parts();
+                let items = items.filter(|(kind, _)| matches!(kind, PartKind::Item));
+                items.map(|(_, at)| (at, item_id(self.text, at))).collect()
             }
         };
         let count = entries.len();
@@ -245,7 +260,7 @@ impl<'d> Section<'d> {
                 findings.add(at, "the entry has no id", Some(help));
                 continue;
             };
-            let (line, _) = findings.place(at);
+            let (line, _) = findings.location(at);
             if let Some(first) = known.get(id) {
                 let help = format!("line {first} has it already: give this one another");
                 findings.add(at, format!("the id `{id}` stands twice"), Some(help));
@@ -256,18 +271,18 @@ impl<'d> Section<'d> {
     }
 }
 
-/// The id of an item of a list that begins there.
-fn item(text: &str, at: usize) -> Option<&str> {
+/// Returns the id of the list item at an offset.
+fn item_id(text: &str, at: usize) -> Option<&str> {
     let line = text.get(at..)?.lines().next()?.trim_start();
     let digits = line.trim_start_matches(|it: char| it.is_ascii_digit());
     let rest = digits.strip_prefix(['-', '*', '+', '.', ')'])?.trim_start();
     let boxes = ["[ ]", "[x]", "[X]"];
     let unboxed = boxes.iter().find_map(|it| rest.strip_prefix(it));
-    id(unboxed.unwrap_or(rest))
+    parse_id(unboxed.unwrap_or(rest))
 }
 
-/// What stands in the brackets that a text begins with, if it can be an id.
-fn id(text: &str) -> Option<&str> {
+/// Parses an id in brackets at the beginning of a string.
+fn parse_id(text: &str) -> Option<&str> {
     let (id, _) = text.trim_start().strip_prefix('[')?.split_once(']')?;
     let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
     let begins = id.starts_with(|it: char| it.is_ascii_alphabetic());

@@ -1,27 +1,27 @@
-//! What putting files back would change.
+//! Previews of restoring files.
 
 use serde::Serialize;
 
-use super::save::parts;
+use super::save::split_nul;
 use super::{GitError, Repository};
 
-/// Most files that are named. Why: nobody reads more, and how many there are is said.
-const MOST: usize = 100;
+/// Most files that are listed. Why: nobody reads more, and the counts are complete.
+const MAX_LISTED: usize = 100;
 
-/// What would become of a file.
+/// The change that restoring would make to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileFate {
-    /// It would be there again.
+    /// It would be created again.
     Added,
-    /// It would be as it was.
+    /// It would get its former content.
     Changed,
-    /// It would be gone.
+    /// It would be deleted.
     Deleted,
 }
 
 impl FileFate {
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -32,40 +32,40 @@ impl FileFate {
     }
 }
 
-/// A file, and what would become of it.
+/// A file that restoring would change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileChange {
     /// Its path in the working copy.
     pub path: String,
-    /// What.
+    /// The change.
     pub fate: FileFate,
 }
 
-/// What would become of files.
+/// The files that restoring would change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FileChanges {
-    /// How many would be there again.
+    /// The number of files that would be created again.
     pub added: usize,
-    /// How many would be as they were.
+    /// The number of files that would get their former content.
     pub changed: usize,
-    /// How many would be gone.
+    /// The number of files that would be deleted.
     pub deleted: usize,
-    /// The first of them, by their paths.
+    /// The first of the files, in the order of their paths.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileChange>,
 }
 
 impl FileChanges {
-    /// How many aren't named.
+    /// Returns the number of files that aren't listed.
     #[must_use]
     pub fn more(&self) -> usize {
-        let all = self.added + self.changed + self.deleted;
-        all.saturating_sub(self.files.len())
+        let total = self.added + self.changed + self.deleted;
+        total.saturating_sub(self.files.len())
     }
 }
 
 impl Repository {
-    /// What would change if the files were put back to a tree. Neither files nor anything that has a name are touched.
+    /// Returns the changes that restoring a tree would make. Touches neither files nor references.
     pub(crate) fn changes(&self, to: &str) -> Result<FileChanges, GitError> {
         let saved = self.save(Some(to))?;
         let words = [
@@ -77,9 +77,9 @@ impl Repository {
             &saved.tree,
             to,
         ];
-        let told = self.run("comparing the files", &words, None, b"")?;
+        let differences = self.run("comparing the files", &words, None, b"")?;
         let mut changes = FileChanges::default();
-        let mut parts = parts(&told);
+        let mut parts = split_nul(&differences);
         while let (Some(status), Some(path)) = (parts.next(), parts.next()) {
             let (fate, count) = match status {
                 b"A" => (FileFate::Added, &mut changes.added),
@@ -87,7 +87,7 @@ impl Repository {
                 _ => (FileFate::Changed, &mut changes.changed),
             };
             *count += 1;
-            if changes.files.len() < MOST {
+            if changes.files.len() < MAX_LISTED {
                 let path = String::from_utf8_lossy(path).into_owned();
                 changes.files.push(FileChange { path, fate });
             }

@@ -1,28 +1,28 @@
-//! A working copy as a tree, and back.
+//! Conversion of a working copy to a git tree, and back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{GitError, Repository, bytes, failed, path};
+use super::{GitError, Repository, failed, path_from_git, path_to_git};
 
-/// A working copy as it is, in the repository's objects and in an index of its own.
+/// A saved working copy, in the repository's objects and in a temporary index.
 #[derive(Debug)]
 pub(crate) struct Saved {
     /// The tree.
     pub(crate) tree: String,
-    /// Folders that are repositories of their own: not in the tree.
+    /// Folders that are repositories of their own. The tree doesn't have them.
     pub(crate) nested: Vec<String>,
     paths: BTreeSet<Vec<u8>>,
     index: TemporaryIndex,
 }
 
-/// An index that is removed when it isn't needed any more.
+/// An index file that is removed when this is dropped.
 #[derive(Debug)]
 struct TemporaryIndex(PathBuf);
 
 impl TemporaryIndex {
-    /// In the repository's own folder: names of files are nobody else's business.
-    fn of(repository: &Repository) -> Self {
+    /// Names one in the repository's own folder, because names of files are private.
+    fn new(repository: &Repository) -> Self {
         let name = format!("statemark-{}.index", uuid::Uuid::now_v7());
         Self(repository.git.join(name))
     }
@@ -30,13 +30,13 @@ impl TemporaryIndex {
 
 impl Drop for TemporaryIndex {
     fn drop(&mut self) {
-        // What can't be removed is litter, and no reason to fail.
+        // A file that stays is litter, and no reason to fail.
         let _ = std::fs::remove_file(&self.0);
         let _ = std::fs::remove_file(self.0.with_extension("index.lock"));
     }
 }
 
-/// The paths that a working copy consists of.
+/// The paths of a working copy.
 #[derive(Default)]
 struct Listing {
     files: BTreeSet<Vec<u8>>,
@@ -44,21 +44,21 @@ struct Listing {
 }
 
 impl Repository {
-    /// Saves the working copy. With a tree that is to be put back, what it would overwrite is saved even if it is ignored.
-    pub(crate) fn save(&self, over: Option<&str>) -> Result<Saved, GitError> {
-        let mut listing = self.listing()?;
-        if let Some(tree) = over {
-            for wanted in self.paths_of(tree)? {
+    /// Saves the working copy. With a tree to restore, also saves ignored files that the tree would overwrite.
+    pub(crate) fn save(&self, to_restore: Option<&str>) -> Result<Saved, GitError> {
+        let mut listing = self.list_files()?;
+        if let Some(tree) = to_restore {
+            for wanted in self.tree_paths(tree)? {
                 // A folder of the tree may be a file now.
                 let ends = wanted.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-                let around = ends.filter_map(|(end, _)| wanted.get(..end));
-                listing.files.extend(around.map(<[u8]>::to_vec));
+                let parents = ends.filter_map(|(end, _)| wanted.get(..end));
+                listing.files.extend(parents.map(<[u8]>::to_vec));
                 listing.files.insert(wanted);
             }
         }
         let nested = listing.nested.iter();
         let nested = nested.map(|name| String::from_utf8_lossy(name).into_owned());
-        let (tree, index) = self.tree(&listing.files)?;
+        let (tree, index) = self.write_tree(&listing.files)?;
         Ok(Saved {
             tree,
             nested: nested.collect(),
@@ -67,11 +67,12 @@ impl Repository {
         })
     }
 
-    /// Puts files back as a tree has them. Only those that differ are written; those that were saved and that the tree
-    /// doesn't have are removed. Compares afterwards.
-    pub(crate) fn put_back(&self, tree: &str, saved: &Saved) -> Result<(), GitError> {
+    /// Restores the files of a tree, and compares afterwards.
+    ///
+    /// Writes only files that differ. Removes saved files that the tree doesn't have.
+    pub(crate) fn restore(&self, tree: &str, saved: &Saved) -> Result<(), GitError> {
         let doing = "putting the files back";
-        let wanted = self.paths_of(tree)?;
+        let wanted = self.tree_paths(tree)?;
         for nested in &saved.nested {
             if wanted
                 .iter()
@@ -82,15 +83,15 @@ impl Repository {
             }
         }
         for name in &wanted {
-            self.is_replaceable(&path(name), saved)?;
+            self.check_replaceable(&path_from_git(name), saved)?;
         }
         let words = ["read-tree", "--reset", "-u", tree];
         self.run(doing, &words, Some(&saved.index.0), b"")?;
         self.compare(tree, saved)
     }
 
-    /// Whether nothing is lost if a file is put at a path: where a folder is, git would remove it with all that it has.
-    fn is_replaceable(&self, name: &Path, saved: &Saved) -> Result<(), GitError> {
+    /// Checks that writing a file loses nothing: git would remove a folder in its place with everything in it.
+    fn check_replaceable(&self, name: &Path, saved: &Saved) -> Result<(), GitError> {
         let doing = "putting the files back";
         let kind = std::fs::symlink_metadata(self.folder.join(name));
         if !kind.is_ok_and(|kind| kind.is_dir()) {
@@ -105,7 +106,7 @@ impl Repository {
                 let kind = entry.file_type().map_err(|error| failed(doing, error))?;
                 if kind.is_dir() {
                     folders.push(inside);
-                } else if !saved.paths.contains(&bytes(&inside)) {
+                } else if !saved.paths.contains(&path_to_git(&inside)) {
                     let (name, inside) = (name.display(), inside.display());
                     let cause = format!(
                         "`{name}` is a folder now, with a file that isn't saved: `{inside}`"
@@ -117,13 +118,13 @@ impl Repository {
         Ok(())
     }
 
-    /// Whether the files are as a tree has them: of those that were saved and those of the tree.
+    /// Checks that the saved files and those of the tree are as the tree has them.
     fn compare(&self, tree: &str, saved: &Saved) -> Result<(), GitError> {
         let doing = "comparing the files that were put back";
-        let mut paths = self.paths_of(tree)?;
+        let mut paths = self.tree_paths(tree)?;
         paths.extend(saved.paths.iter().cloned());
-        let (found, _) = self.tree(&paths)?;
-        if found == tree {
+        let (actual, _) = self.write_tree(&paths)?;
+        if actual == tree {
             return Ok(());
         }
         let words = [
@@ -133,10 +134,10 @@ impl Repository {
             "--name-only",
             "--no-renames",
             tree,
-            &found,
+            &actual,
         ];
         let different = self.run(doing, &words, None, b"")?;
-        let different: Vec<String> = parts(&different)
+        let different: Vec<String> = split_nul(&different)
             .take(5)
             .map(|path| format!("`{}`", String::from_utf8_lossy(path)))
             .collect();
@@ -144,9 +145,10 @@ impl Repository {
         Err(failed(doing, cause))
     }
 
-    fn tree(&self, paths: &BTreeSet<Vec<u8>>) -> Result<(String, TemporaryIndex), GitError> {
+    /// Writes files to a tree, through a temporary index.
+    fn write_tree(&self, paths: &BTreeSet<Vec<u8>>) -> Result<(String, TemporaryIndex), GitError> {
         let doing = "saving the files";
-        let index = TemporaryIndex::of(self);
+        let index = TemporaryIndex::new(self);
         let mut input = Vec::new();
         let mut folders = BTreeMap::new();
         for name in paths.iter().filter(|name| self.is_file(name, &mut folders)) {
@@ -155,16 +157,16 @@ impl Repository {
         }
         let words = ["read-tree", "--empty"];
         self.run(doing, &words, Some(&index.0), b"")?;
-        // A file that goes away in the meantime is a file that isn't there.
+        // A file that vanishes in the meantime counts as one that wasn't there.
         let words = ["update-index", "-z", "--add", "--remove", "--stdin"];
         self.run(doing, &words, Some(&index.0), &input)?;
         let tree = self.run(doing, &["write-tree"], Some(&index.0), b"")?;
-        Ok((super::text(&tree), index))
+        Ok((super::line(&tree), index))
     }
 
-    /// Whether there is a file or a link, and not behind a link: that would be another folder's.
+    /// Reports whether a path is a file or a link. A path through a link is another folder's, and isn't.
     fn is_file(&self, name: &[u8], folders: &mut BTreeMap<PathBuf, bool>) -> bool {
-        let name = path(name);
+        let name = path_from_git(name);
         let parents = name.ancestors().skip(1);
         let mut parents = parents.filter(|parent| !parent.as_os_str().is_empty());
         let real = parents.all(|parent| {
@@ -177,12 +179,12 @@ impl Repository {
         real && kind.is_ok_and(|kind| kind.is_file() || kind.is_symlink())
     }
 
-    /// What is tracked, and what is neither tracked nor ignored.
-    fn listing(&self) -> Result<Listing, GitError> {
+    /// Lists the files that are tracked, and those that are neither tracked nor ignored.
+    fn list_files(&self) -> Result<Listing, GitError> {
         let doing = "listing the files";
         let mut listing = Listing::default();
         let tracked = self.run(doing, &["ls-files", "-s", "-z"], None, b"")?;
-        for entry in parts(&tracked) {
+        for entry in split_nul(&tracked) {
             let mut fields = entry.splitn(2, |byte| *byte == b'\t');
             let (Some(fact), Some(name)) = (fields.next(), fields.next()) else {
                 continue;
@@ -196,7 +198,7 @@ impl Repository {
         }
         let words = ["ls-files", "-o", "-z", "--exclude-standard"];
         let others = self.run(doing, &words, None, b"")?;
-        for name in parts(&others) {
+        for name in split_nul(&others) {
             if name.ends_with(b"/") {
                 listing.nested.insert(name.to_vec());
             } else {
@@ -206,22 +208,22 @@ impl Repository {
         Ok(listing)
     }
 
-    fn paths_of(&self, tree: &str) -> Result<BTreeSet<Vec<u8>>, GitError> {
+    fn tree_paths(&self, tree: &str) -> Result<BTreeSet<Vec<u8>>, GitError> {
         let words = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree];
         let names = self.run("reading the checkpoint", &words, None, b"")?;
-        Ok(parts(&names).map(<[u8]>::to_vec).collect())
+        Ok(split_nul(&names).map(<[u8]>::to_vec).collect())
     }
 }
 
 impl Saved {
-    /// Whether the files are what a tree says already.
-    pub(crate) fn is(&self, tree: &str) -> bool {
+    /// Reports whether the saved files are those of a tree.
+    pub(crate) fn matches(&self, tree: &str) -> bool {
         self.tree == tree
     }
 }
 
-/// What lies between zeros.
-pub(super) fn parts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// Splits git's output at its NUL bytes.
+pub(super) fn split_nul(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes
         .split(|byte| *byte == 0)
         .filter(|part| !part.is_empty())

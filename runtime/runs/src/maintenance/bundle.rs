@@ -1,20 +1,20 @@
-//! One run, whole: what another store needs to have the same.
+//! Bundles: whole runs on their way to another store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::progress::{Progress, Tell};
-use crate::fold::{self, Live, RunState};
+use super::{OnProgress, Progress};
 use crate::hash::Hash;
 use crate::id::Key;
 use crate::record::{NewRecord, Record};
 use crate::redact::Redactor;
 use crate::runs::FOLD_EVERY;
+use crate::state::{self, LiveRecords, RunState};
 use crate::store::{Append, Expect, Head, MAX_PAGE, Store, StoreError};
 use crate::workflow::Workflow;
 
-/// A run's own records, the requests under its keys, and the blobs that its records name.
+/// A run's own records, the requests of its keys, and the blobs that its records refer to.
 #[derive(Debug)]
 pub(super) struct Bundle {
     pub(super) head: Head,
@@ -23,19 +23,20 @@ pub(super) struct Bundle {
     pub(super) blobs: BTreeMap<Hash, Vec<u8>>,
 }
 
-/// What became of a bundle.
+/// The outcome of putting a bundle into a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Put {
+    /// The run is new.
     New,
-    /// The same run was there.
+    /// The store had the run already.
     Same,
 }
 
-/// The blobs that a record names: those that have to be there, and those that are there by chance.
-pub(super) fn named(record: &Record) -> (BTreeSet<Hash>, BTreeSet<Hash>) {
-    let (mut needed, mut possible) = (BTreeSet::new(), BTreeSet::new());
+/// Returns the blobs that a record refers to: those that must exist, and hashes that may be of blobs.
+pub(super) fn blob_refs(record: &Record) -> (BTreeSet<Hash>, BTreeSet<Hash>) {
+    let (mut required, mut possible) = (BTreeSet::new(), BTreeSet::new());
     let Ok(body) = serde_json::from_str::<Value>(&record.body) else {
-        return (needed, possible);
+        return (required, possible);
     };
     let fields: &[&str] = match record.kind.as_str() {
         "run.started" => &["table"],
@@ -45,10 +46,10 @@ pub(super) fn named(record: &Record) -> (BTreeSet<Hash>, BTreeSet<Hash>) {
         _ => &[],
     };
     let hash = |value: &Value| value.as_str().and_then(|text| text.parse::<Hash>().ok());
-    needed.extend(fields.iter().filter_map(|field| hash(body.get(field)?)));
+    required.extend(fields.iter().filter_map(|field| hash(body.get(field)?)));
     if matches!(record.kind.as_str(), "run.started" | "run.migrated") {
         let invokes = body.get("invokes").and_then(Value::as_object);
-        needed.extend(invokes.into_iter().flatten().filter_map(|(_, it)| hash(it)));
+        required.extend(invokes.into_iter().flatten().filter_map(|(_, it)| hash(it)));
     }
     let mut values = vec![&body];
     while let Some(value) = values.pop() {
@@ -58,16 +59,16 @@ pub(super) fn named(record: &Record) -> (BTreeSet<Hash>, BTreeSet<Hash>) {
             other => possible.extend(hash(other)),
         }
     }
-    (needed, possible)
+    (required, possible)
 }
 
 impl Bundle {
-    /// A run of a store; `progress` goes on with its records.
+    /// Reads a run from a store. Counts its records in `progress`.
     pub(super) fn read(
         store: &dyn Store,
         head: Head,
         progress: &mut Progress,
-        tell: Tell<'_>,
+        on_progress: OnProgress<'_>,
     ) -> Result<Self, StoreError> {
         let mut bundle = Self {
             records: Vec::new(),
@@ -81,7 +82,7 @@ impl Bundle {
             let page = store.records(&run, after, MAX_PAGE)?;
             let Some(last) = page.last() else { break };
             after = last.seq;
-            progress.add(page.len() as u64, tell);
+            progress.add(page.len() as u64, on_progress);
             let page = page.into_iter();
             bundle
                 .records
@@ -90,17 +91,17 @@ impl Bundle {
         for record in &bundle.records {
             if let Some(key) = &record.key
                 && !bundle.keys.contains_key(key)
-                && let Some(seen) = store.seen(&run, key)?
+                && let Some(used) = store.key_use(&run, key)?
             {
-                bundle.keys.insert(key.clone(), seen.request);
+                bundle.keys.insert(key.clone(), used.request);
             }
-            let (needed, possible) = named(record);
-            for hash in needed.union(&possible) {
+            let (required, possible) = blob_refs(record);
+            for hash in required.union(&possible) {
                 match store.blob(hash) {
                     Ok(bytes) => {
                         bundle.blobs.insert(*hash, bytes);
                     }
-                    Err(StoreError::NotFound { .. }) if !needed.contains(hash) => {}
+                    Err(StoreError::NotFound { .. }) if !required.contains(hash) => {}
                     Err(error) => return Err(error),
                 }
             }
@@ -108,12 +109,12 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// How many records are another run's.
+    /// Returns the number of records that it shares with the run that it was forked from.
     pub(super) fn shared(&self) -> u64 {
         self.head.forked.as_ref().map_or(0, |(_, at)| *at)
     }
 
-    /// Whether it is what its hashes say: what is wrong, and at which record.
+    /// Checks the bundle against its hashes. An error names the record and the defect.
     pub(super) fn check(&self) -> Result<(), (Option<u64>, String)> {
         let mut seq = self.shared();
         let mut prev = self.records.first().map_or(Hash::ZERO, |it| it.prev);
@@ -137,58 +138,57 @@ impl Bundle {
             let what = "the last record isn't the one that the run ends with";
             return Err((Some(seq), what.to_owned()));
         }
-        let of_key = |key: &Key| self.keys.get(key);
-        let keyless = self.records.iter().find(|record| {
+        let orphaned = self.records.iter().find(|record| {
             let key = record.key.as_ref();
-            key.is_some_and(|key| of_key(key).is_none())
+            key.is_some_and(|key| !self.keys.contains_key(key))
         });
-        if let Some(record) = keyless {
+        if let Some(record) = orphaned {
             let what = "the request under its key is missing".to_owned();
             return Err((Some(record.seq), what));
         }
         for (hash, bytes) in &self.blobs {
-            if Hash::of(bytes) != *hash {
+            if Hash::digest(bytes) != *hash {
                 return Err((None, format!("the blob {hash} has other bytes")));
             }
         }
         Ok(())
     }
 
-    /// The first secret in it: at which record, if it is in one, and its name. Words of its tables are none.
-    pub(super) fn secret(&self, secrets: &Redactor) -> Option<(Option<u64>, String)> {
+    /// Finds the first secret in it: the record, if it is in one, and the secret's name. Words of its tables are none.
+    pub(super) fn find_secret(&self, secrets: &Redactor) -> Option<(Option<u64>, String)> {
         let read = |bytes: &Vec<u8>| Workflow::from_bytes(bytes.clone()).ok();
         let tables: Vec<Workflow> = self.blobs.values().filter_map(read).collect();
-        let secrets = secrets.beside(tables.iter().flat_map(Workflow::names));
+        let secrets = secrets.without_words(tables.iter().flat_map(Workflow::names));
         for record in &self.records {
             let actor = &record.actor;
             let names = [&actor.name, &actor.session].into_iter().flatten();
             let key = record.key.as_ref().map(Key::as_str);
-            let mut texts = names.map(String::as_str).chain(key);
-            let named = texts.find_map(|it| secrets.finds(it.as_bytes()));
-            let body = || {
-                let suspected = secrets.suspects(record.body.as_bytes());
+            let mut names = names.map(String::as_str).chain(key);
+            let in_names = names.find_map(|it| secrets.find(it.as_bytes()));
+            let in_body = || {
+                let suspected = secrets.may_hold_secret(record.body.as_bytes());
                 let value = serde_json::from_str::<Value>(&record.body).ok();
                 let value = value.filter(|_| suspected)?;
-                secrets.finds_in(&value)
+                secrets.find_in_value(&value)
             };
-            if let Some(name) = named.or_else(body) {
+            if let Some(name) = in_names.or_else(in_body) {
                 return Some((Some(record.seq), name));
             }
         }
         let is_table = |hash: &Hash| tables.iter().any(|it| it.hash() == *hash);
         let blobs = self.blobs.iter().filter(|(hash, _)| !is_table(hash));
-        let mut found = blobs.filter_map(|(_, bytes)| secrets.finds(bytes));
+        let mut found = blobs.filter_map(|(_, bytes)| secrets.find(bytes));
         found.next().map(|name| (None, name))
     }
 
-    /// Puts it into a store. What lists show and which timers are to come is taken from the records, not from the bundle.
+    /// Puts the run into a store. Its summary and timers come from the records, not from the bundle's head.
     pub(super) fn put(&self, store: &dyn Store) -> Result<Put, StoreError> {
         match store.head(&self.head.run) {
             Ok(found) => return self.compare(&found),
             Err(StoreError::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
-        let state = self.fold(store)?;
+        let state = self.state(store)?;
         for bytes in self.blobs.values() {
             store.put_blob(bytes)?;
         }
@@ -197,9 +197,9 @@ impl Bundle {
             last.timers = Some(state.timers.clone());
         }
         let from = self.head.forked.as_ref().map(|(run, at)| (run, *at));
-        match store.make(from, &appends) {
+        match store.create(from, &appends) {
             Ok(()) => {
-                self.keep_fold(store, &state);
+                self.cache_state(store, &state);
                 Ok(Put::New)
             }
             Err(StoreError::Conflict { .. }) => self.compare(&store.head(&self.head.run)?),
@@ -207,14 +207,14 @@ impl Bundle {
         }
     }
 
-    /// Keeps the fold of a long run, so that whoever reads it first needn't read all of it.
-    fn keep_fold(&self, store: &dyn Store, state: &RunState) {
+    /// Writes the fold cache of a long run, so that its first reader needn't read all of it.
+    fn cache_state(&self, store: &dyn Store, state: &RunState) {
         if self.head.seq < FOLD_EVERY {
             return;
         }
-        if let Ok(bytes) = fold::write_kept(state, self.head.hash) {
-            // It is a shortcut: without it the journal is read.
-            let _ = store.put_fold(&self.head.run, self.head.seq, &bytes);
+        if let Ok(bytes) = state::encode_cache(state, self.head.hash) {
+            // Only a shortcut: without it the journal is read.
+            let _ = store.put_fold_cache(&self.head.run, self.head.seq, &bytes);
         }
     }
 
@@ -233,11 +233,11 @@ impl Bundle {
         })
     }
 
-    /// What its records say, with those that it shares.
-    fn fold(&self, store: &dyn Store) -> Result<RunState, StoreError> {
+    /// Returns the state that its records lead to, with those that it shares.
+    fn state(&self, store: &dyn Store) -> Result<RunState, StoreError> {
         let mut shared = Vec::new();
         if let Some((from, at)) = &self.head.forked {
-            fold::each(store, from, 0, Some(*at), |record| {
+            state::for_each_record(store, from, 0, Some(*at), |record| {
                 shared.push(record.clone());
                 Ok(())
             })?;
@@ -250,20 +250,21 @@ impl Bundle {
             }
         }
         let all = || shared.iter().chain(&self.records);
-        let mut live = Live::default();
+        let mut live = LiveRecords::default();
         all().for_each(|record| live.push(record));
         let mut state = RunState::default();
         for record in all() {
-            fold::take(&mut state, &live, record).map_err(|error| StoreError::Corrupt {
-                run: Some(self.head.run.clone()),
-                seq: Some(record.seq),
-                what: error.to_string(),
-            })?;
+            live.apply(&mut state, record)
+                .map_err(|error| StoreError::Corrupt {
+                    run: Some(self.head.run.clone()),
+                    seq: Some(record.seq),
+                    what: error.to_string(),
+                })?;
         }
         Ok(state)
     }
 
-    /// Its records as they were appended: those under one key together.
+    /// Returns its records as appends: neighbors under one key together.
     fn appends(&self, state: &RunState) -> Vec<Append> {
         let mut appends: Vec<Append> = Vec::new();
         for record in &self.records {

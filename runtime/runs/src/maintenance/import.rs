@@ -1,4 +1,4 @@
-//! Runs from lines of JSON, as [`export`](super::export()) writes them.
+//! Import of runs from the lines of JSON that [`export`](super::export()) writes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,31 +6,32 @@ use std::io::{BufRead, Read as _};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use statemark_text::hex;
 
 use super::bundle::{Bundle, Put};
+use super::counted;
 use super::export::{BlobLine, FORMAT, Header, Line};
-use super::runs;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::redact::Redactor;
 use crate::store::{Store, StoreError};
 
-/// Longest line. Unit: bytes. Why: a blob of a hundred megabytes in hexadecimal digits fits; a file without line breaks
-/// doesn't fill the memory.
+/// Longest line. Unit: bytes. Why: a blob of a hundred megabytes fits as hexadecimal digits, and a file without line
+/// breaks doesn't fill the memory.
 const MAX_LINE: u64 = 256 << 20;
 
-/// What was read.
+/// The report of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Imported {
-    /// The runs that are new, in their order.
+    /// The new runs, in the order of the lines.
     pub new: Vec<RunId>,
-    /// The runs that were there, and are the same.
+    /// The runs that the store had already.
     pub same: Vec<RunId>,
 }
 
 impl fmt::Display for Imported {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} new", runs(self.new.len()))?;
+        write!(out, "{} new", counted(self.new.len(), "run"))?;
         match self.same.len() {
             0 => Ok(()),
             count => write!(out, ", {count} there already"),
@@ -38,46 +39,38 @@ impl fmt::Display for Imported {
     }
 }
 
-/// Why not everything was read. The runs before it are in the store.
-#[derive(Debug)]
+/// The error that ended an import. The runs before it are in the store.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}: {cause} ({done} before it)")]
 pub struct ImportError {
     /// The line, from 1.
     pub line: u64,
-    /// What was done before it.
+    /// The report of the runs before it.
     pub done: Imported,
-    /// Why.
+    /// The cause.
     pub cause: StoreError,
 }
 
-impl fmt::Display for ImportError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "line {}: {} ({} before it)",
-            self.line, self.cause, self.done
-        )
-    }
-}
-
-impl std::error::Error for ImportError {}
-
-/// Puts all runs into a store, each whole or not at all, and only if its hashes are right. A run that is there already is
-/// passed over if it is the same.
+/// Imports all runs into a store, each whole or not at all, after checking its hashes.
+///
+/// A run that the store has already is skipped if it is the same.
 ///
 /// # Errors
 ///
-/// The lines aren't what an export writes, or were changed; a run is there and is another; the store's.
+/// The lines aren't an export's, or were changed; the store has another run of that id; those of the store.
 pub fn import(store: &dyn Store, input: &mut dyn BufRead) -> Result<Imported, Box<ImportError>> {
-    import_without(store, input, &Redactor::of_environment(&[]))
+    import_with(store, input, &Redactor::from_environment(&[]))
 }
 
-/// The same with another idea of what is secret. A run with a secret in it isn't taken: without the secret its hashes would
-/// be wrong, and it would be another run than the one that was exported.
+/// Imports like [`import`], with other secrets than this process's.
+///
+/// A run that holds a secret is refused: without the secret its hashes would be wrong, and it would be another run than the
+/// exported one.
 ///
 /// # Errors
 ///
-/// As for [`import`].
-pub fn import_without(
+/// Those of [`import`].
+pub fn import_with(
     store: &dyn Store,
     input: &mut dyn BufRead,
     secrets: &Redactor,
@@ -136,7 +129,7 @@ fn read_all(
                 "run `{run}` was changed{at}: {what}; nothing of it was kept"
             ))
         })?;
-        if let Some((seq, name)) = bundle.secret(secrets) {
+        if let Some((seq, name)) = bundle.find_secret(secrets) {
             let run = &bundle.head.run;
             let at = seq.map_or_else(String::new, |seq| format!(" at record {seq}"));
             return Err(invalid(&format!(
@@ -151,7 +144,7 @@ fn read_all(
     Ok(())
 }
 
-/// The lines of a run, up to its end.
+/// Reads the lines of a run, up to its end.
 fn read_bundle(lines: &mut Lines<'_>, bundle: &mut Bundle) -> Result<(), StoreError> {
     loop {
         match lines.next::<Line>()? {
@@ -161,7 +154,7 @@ fn read_bundle(lines: &mut Lines<'_>, bundle: &mut Bundle) -> Result<(), StoreEr
             }
             Some(Line::Blob(line)) => {
                 let hash = line.hash;
-                let bytes = bytes(line).ok_or_else(|| invalid("a blob is `text` or `hex`"))?;
+                let bytes = blob_bytes(line).ok_or_else(|| invalid("a blob is `text` or `hex`"))?;
                 bundle.blobs.insert(hash, bytes);
             }
             Some(Line::End(hash)) if hash == lines.before => {
@@ -184,14 +177,10 @@ fn read_bundle(lines: &mut Lines<'_>, bundle: &mut Bundle) -> Result<(), StoreEr
     }
 }
 
-fn bytes(line: BlobLine) -> Option<Vec<u8>> {
+fn blob_bytes(line: BlobLine) -> Option<Vec<u8>> {
     match (line.text, line.hex) {
         (Some(text), None) => Some(text.into_bytes()),
-        (None, Some(hex)) if hex.len() % 2 == 0 => hex
-            .as_bytes()
-            .chunks(2)
-            .map(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok())
-            .collect(),
+        (None, Some(digits)) => hex::decode(&digits),
         _ => None,
     }
 }
@@ -199,9 +188,9 @@ fn bytes(line: BlobLine) -> Option<Vec<u8>> {
 struct Lines<'a> {
     input: &'a mut dyn BufRead,
     number: u64,
-    /// Of the lines since the last `end`.
+    /// The checksum of the lines since the last `end`.
     digest: hmac_sha256::Hash,
-    /// The same without the last line.
+    /// The checksum of the lines before the last one.
     before: Hash,
 }
 

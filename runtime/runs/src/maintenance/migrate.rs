@@ -1,30 +1,29 @@
-//! From one store to another.
+//! Migration of runs from one store to another.
 
 use std::fmt;
 
 use serde::Serialize;
 
 use super::bundle::Put;
-use super::export::{checked, own};
-use super::progress::{Progress, Tell};
-use super::{counted, runs};
+use super::export::{own_records, read_intact};
+use super::{OnProgress, Progress, counted};
 use crate::id::RunId;
 use crate::store::{Store, StoreError};
 
-/// What was moved. The store that it came from is as it was.
+/// The report of a migration. The source store is unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Moved {
-    /// The runs that are new in the other store, in their order.
+    /// The runs that are new in the target store, in the order of writing.
     pub new: Vec<RunId>,
-    /// The runs that it had already.
+    /// The runs that the target store had already.
     pub same: Vec<RunId>,
-    /// How many records are new.
+    /// The number of new records.
     pub records: usize,
 }
 
 impl fmt::Display for Moved {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (new, same) = (runs(self.new.len()), self.same.len());
+        let (new, same) = (counted(self.new.len(), "run"), self.same.len());
         write!(out, "moved {new}, {}", counted(self.records, "record"))?;
         match same {
             0 => Ok(()),
@@ -33,18 +32,23 @@ impl fmt::Display for Moved {
     }
 }
 
-/// Puts all runs of a store into another, each whole or not at all; asked again, it goes on where it was. Leases aren't
-/// moved: whoever drives a run gets a new one. `tell` is told in records.
+/// Copies all runs of a store into another, each whole or not at all. Unit of progress: records.
+///
+/// Called again, it continues where it was. Leases aren't copied: a run's driver acquires a new one.
 ///
 /// # Errors
 ///
-/// A run isn't as it was written, or the other store has another of its name; the stores'.
-pub fn migrate(from: &dyn Store, to: &dyn Store, tell: Tell<'_>) -> Result<Moved, StoreError> {
+/// A run is damaged, or the target store has another run of its id; those of the stores.
+pub fn migrate(
+    from: &dyn Store,
+    to: &dyn Store,
+    on_progress: OnProgress<'_>,
+) -> Result<Moved, StoreError> {
     let mut moved = Moved::default();
-    let heads = super::all(from)?;
-    let mut progress = Progress::of(heads.iter().map(own).sum());
+    let heads = super::all_runs(from)?;
+    let mut progress = Progress::new(heads.iter().map(own_records).sum());
     for head in heads {
-        let bundle = checked(from, head, &mut progress, tell)?;
+        let bundle = read_intact(from, head, &mut progress, on_progress)?;
         match bundle.put(to)? {
             Put::New => {
                 moved.records += bundle.records.len();

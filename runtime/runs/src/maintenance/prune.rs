@@ -1,43 +1,43 @@
-//! Throwing runs away that are over.
+//! Pruning: removal of runs that are over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Serialize;
 
-use super::progress::{Progress, Tell};
-use super::{bundle, counted, runs};
+use super::{OnProgress, Progress, bundle, counted};
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::overflow;
 use crate::store::{Head, Store, StoreError};
 
-/// Which runs go: those that are over and that every condition names.
+/// The conditions for pruning a run. A run that is over and meets them all is removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prune {
-    /// Changed last before this time. Unit: milliseconds since 1970.
+    /// Its last change is before this time. Unit: milliseconds since 1970.
     pub before: Option<u64>,
-    /// Not among so many that were changed last of those that are over.
+    /// It isn't among this many of the most recently changed runs that are over.
     pub keep: Option<usize>,
-    /// Whether they really go. Else it is only said which would.
-    pub really: bool,
+    /// Delete the runs. Otherwise the report only says which would be deleted.
+    pub delete: bool,
 }
 
-/// What has gone, or would.
+/// The report of pruning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Pruned {
-    /// Whether they have gone.
-    pub really: bool,
-    /// Those that go: the run, its status, and when it was changed last.
+    /// The runs were deleted, not only listed.
+    #[serde(rename = "really")]
+    pub deleted: bool,
+    /// The pruned runs: id, status, and time of the last change.
     pub runs: Vec<(RunId, String, u64)>,
-    /// Those that would go if another didn't need them: the run, and which one.
+    /// The runs that stay because another needs them: the run, and that other one.
     pub needed: Vec<(RunId, RunId)>,
-    /// How many blobs go that no run names, those of the runs that go among them.
+    /// The number of pruned blobs: those that no remaining run refers to.
     pub blobs: usize,
 }
 
-/// How long nobody has kept a blob that goes. Unit: milliseconds. Why: whoever keeps one names it within seconds, unless
-/// the machine sleeps in between.
+/// The time for which nobody put a blob that is pruned. Unit: milliseconds. Why: who puts a blob names it within seconds,
+/// unless the machine is suspended in between.
 const IDLE: u64 = 60 * 60 * 1_000;
 
 impl fmt::Display for Pruned {
@@ -48,12 +48,12 @@ impl fmt::Display for Pruned {
         for (run, by) in &self.needed {
             writeln!(out, "`{run}` stays: `{by}` needs it")?;
         }
-        let verb = if self.really {
+        let verb = if self.deleted {
             "removed"
         } else {
             "would remove"
         };
-        write!(out, "{verb} {}", runs(self.runs.len()))?;
+        write!(out, "{verb} {}", counted(self.runs.len(), "run"))?;
         match self.blobs {
             0 => Ok(()),
             count => write!(out, ", {}", counted(count, "blob")),
@@ -61,38 +61,43 @@ impl fmt::Display for Pruned {
     }
 }
 
-/// Whether nothing happens to a run any more.
+/// Reports whether a run is over.
 fn is_over(head: &Head) -> bool {
     ["completed", "failed", "cancelled"].contains(&head.summary.status.as_str())
 }
 
-/// Removes runs that are over, with everything that only they have. A run stays as long as a fork begins with its journal,
-/// or as long as the run that it works for isn't over. Blobs that no run names any more go, too, an hour after somebody has
-/// kept them last: another run may be about to name them. `tell` is told in runs.
+/// Removes runs that are over, with everything that belongs to them alone. Unit of progress: runs.
+///
+/// A run stays while a fork begins with its journal, and while the run that it works for isn't over. Blobs that no run
+/// refers to are removed an hour after they were last put: another run may be about to refer to them.
 ///
 /// # Errors
 ///
-/// The store's.
-pub fn prune(store: &dyn Store, wanted: &Prune, tell: Tell<'_>) -> Result<Pruned, StoreError> {
-    let heads = super::all(store)?;
+/// Those of the store.
+pub fn prune(
+    store: &dyn Store,
+    wanted: &Prune,
+    on_progress: OnProgress<'_>,
+) -> Result<Pruned, StoreError> {
+    let heads = super::all_runs(store)?;
     let mut pruned = Pruned {
-        really: wanted.really,
+        deleted: wanted.delete,
         ..Pruned::default()
     };
-    let mut going = chosen(&heads, wanted);
-    // A fork stands behind what it was forked from: so from the end on, forks are decided before their ancestors.
+    let mut candidates = select(&heads, wanted);
+    // A fork comes after its ancestors in the list, so that the reverse order decides forks first.
     let mut needs: BTreeMap<&RunId, &RunId> = BTreeMap::new();
     let by_run: BTreeMap<&RunId, &Head> = heads.iter().map(|head| (&head.run, head)).collect();
-    let mut progress = Progress::of(heads.len() as u64);
+    let mut progress = Progress::new(heads.len() as u64);
     for head in heads.iter().rev() {
-        progress.add(1, tell);
+        progress.add(1, on_progress);
         let parent = head.summary.parent.as_ref();
         let alive = parent.filter(|run| by_run.get(run).is_some_and(|head| !is_over(head)));
-        if going.contains(&head.run) {
+        if candidates.contains(&head.run) {
             if let Some(by) = needs.get(&head.run).copied().or(alive) {
-                going.remove(&head.run);
+                candidates.remove(&head.run);
                 pruned.needed.push((head.run.clone(), by.clone()));
-            } else if !wanted.really || remove(store, head)? {
+            } else if !wanted.delete || remove(store, head)? {
                 let status = head.summary.status.clone();
                 pruned.runs.push((head.run.clone(), status, head.updated));
                 continue;
@@ -104,36 +109,37 @@ pub fn prune(store: &dyn Store, wanted: &Prune, tell: Tell<'_>) -> Result<Pruned
     }
     let gone: BTreeSet<&RunId> = pruned.runs.iter().map(|(run, ..)| run).collect();
     let stay = heads.iter().filter(|head| !gone.contains(&head.run));
-    let named = named(store, stay)?;
-    pruned.blobs = store.sweep(&named, IDLE, wanted.really)?.len();
+    let referenced = referenced_blobs(store, stay)?;
+    pruned.blobs = store.sweep_blobs(&referenced, IDLE, wanted.delete)?.len();
     Ok(pruned)
 }
 
-/// The blobs that runs name, or whose hash stands in them by chance.
-fn named<'h>(
+/// Returns the hashes in the records of some runs, whether or not they are of blobs.
+fn referenced_blobs<'h>(
     store: &dyn Store,
     heads: impl Iterator<Item = &'h Head>,
 ) -> Result<BTreeSet<Hash>, StoreError> {
-    let mut named = BTreeSet::new();
+    let mut referenced = BTreeSet::new();
     for head in heads {
         let shared = head.forked.as_ref().map_or(0, |(_, at)| *at);
-        let read = crate::fold::each(store, &head.run, shared, None, |record| {
-            let (needed, possible) = bundle::named(record);
-            named.extend(needed);
-            named.extend(possible);
-            named.extend(overflow::hash_of(&record.body));
+        let read = crate::state::for_each_record(store, &head.run, shared, None, |record| {
+            let (required, possible) = bundle::blob_refs(record);
+            referenced.extend(required);
+            referenced.extend(possible);
+            referenced.extend(overflow::blob_hash(&record.body));
             Ok(())
         });
         match read {
-            // Somebody else has removed it meanwhile.
+            // Another process has removed it meanwhile.
             Ok(()) | Err(StoreError::NotFound { .. }) => {}
             Err(error) => return Err(error),
         }
     }
-    Ok(named)
+    Ok(referenced)
 }
 
-fn chosen(heads: &[Head], wanted: &Prune) -> BTreeSet<RunId> {
+/// Selects the runs that meet the conditions.
+fn select(heads: &[Head], wanted: &Prune) -> BTreeSet<RunId> {
     let mut over: Vec<&Head> = heads.iter().filter(|head| is_over(head)).collect();
     over.sort_by_key(|head| std::cmp::Reverse((head.updated, &head.run)));
     let old = |head: &&&Head| wanted.before.is_none_or(|before| head.updated < before);
@@ -141,7 +147,7 @@ fn chosen(heads: &[Head], wanted: &Prune) -> BTreeSet<RunId> {
     over.map(|head| head.run.clone()).collect()
 }
 
-/// Whether it is gone. One that has gone on or was forked meanwhile stays.
+/// Removes a run, and reports whether it is gone. One that has changed or was forked meanwhile stays.
 fn remove(store: &dyn Store, head: &Head) -> Result<bool, StoreError> {
     match store.head(&head.run) {
         Ok(now) if now.hash == head.hash => {}

@@ -1,40 +1,39 @@
-//! Whether a store is whole: every chain, every fold, every blob.
+//! Verification of a store: every hash chain, summary, fold cache and blob.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
 
-use super::bundle::named;
-use super::progress::{Progress, Tell};
-use super::{counted, runs};
-use crate::fold::{self, Live, RunState};
+use super::bundle::blob_refs;
+use super::{OnProgress, Progress, counted};
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::Record;
+use crate::state::{self, LiveRecords, RunState};
 use crate::store::{Head, MAX_PAGE, Store, StoreError};
 
-/// What was looked at, and what is wrong.
+/// The report of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verified {
-    /// How many runs.
+    /// The number of runs.
     pub runs: usize,
-    /// How many records; those that forks share count for each.
+    /// The number of records; those that forks share count for each.
     pub records: u64,
-    /// How many blobs.
+    /// The number of blobs.
     pub blobs: usize,
-    /// What is wrong: for each run the first record that isn't as it was written, and whatever else.
+    /// The damage: for each run its first damaged record, and everything else.
     pub differences: Vec<Difference>,
 }
 
-/// Something that isn't as it was written.
+/// A difference between a run and what was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// In which run.
+    /// The run.
     pub run: RunId,
-    /// At which record, if it is about one.
+    /// The record, if it is about one.
     pub seq: Option<u64>,
-    /// What is wrong.
+    /// The damage.
     pub what: String,
 }
 
@@ -55,7 +54,7 @@ impl fmt::Display for Verified {
         }
         let records = counted(self.records, "record");
         let blobs = counted(self.blobs, "blob");
-        let runs = runs(self.runs);
+        let runs = counted(self.runs, "run");
         match self.differences.len() {
             0 => write!(out, "whole: {runs}, {records}, {blobs}"),
             count => write!(
@@ -67,81 +66,83 @@ impl fmt::Display for Verified {
     }
 }
 
-/// Looks at all runs, or at one. Nothing is written; a run that goes on meanwhile is looked at as far as it was. `tell` is
-/// told in records. What is kept in memory is a page of records and what a run's fold has, however long its journal.
+/// Verifies all runs, or one. Unit of progress: records.
+///
+/// Writes nothing. A run that grows meanwhile is verified up to its end at the beginning. Memory holds a page of records
+/// and one run state, however long the journal.
 ///
 /// # Errors
 ///
-/// The store can't be read at all, or has no such run. What is damaged is no error, but in the report.
+/// The store can't be read at all, or has no such run. Damage is no error: it is in the report.
 pub fn verify(
     store: &dyn Store,
     only: Option<&RunId>,
-    tell: Tell<'_>,
+    on_progress: OnProgress<'_>,
 ) -> Result<Verified, StoreError> {
     let heads = match only {
         Some(run) => vec![store.head(run)?],
-        None => super::all(store)?,
+        None => super::all_runs(store)?,
     };
     let mut verified = Verified::default();
-    let mut known = BTreeSet::new();
-    let mut progress = Progress::of(heads.iter().map(|head| head.seq).sum());
+    let mut intact_blobs = BTreeSet::new();
+    let mut progress = Progress::new(heads.iter().map(|head| head.seq).sum());
     let mut before = 0;
     for head in &heads {
-        let mut look = Look {
+        let mut verifier = RunVerifier {
             store,
             head,
             verified: &mut verified,
-            known: &mut known,
+            intact_blobs: &mut intact_blobs,
             progress,
-            tell: &mut *tell,
+            on_progress: &mut *on_progress,
         };
-        look.run()?;
-        // What stands behind a damaged record isn't looked at.
+        verifier.verify()?;
+        // Records after a damaged one aren't verified.
         before += head.seq;
         progress.done = before;
-        tell(progress);
+        on_progress(progress);
     }
-    verified.blobs = known.len();
+    verified.blobs = intact_blobs.len();
     Ok(verified)
 }
 
-/// One run that is being looked at.
-struct Look<'a> {
+/// The verification of one run.
+struct RunVerifier<'a> {
     store: &'a dyn Store,
     head: &'a Head,
     verified: &'a mut Verified,
-    /// The blobs that were found to be as they should.
-    known: &'a mut BTreeSet<Hash>,
+    /// The blobs that are known to be intact.
+    intact_blobs: &'a mut BTreeSet<Hash>,
     progress: Progress,
-    tell: Tell<'a>,
+    on_progress: OnProgress<'a>,
 }
 
-/// A fold that is kept: up to which record, and its bytes.
-type Kept = Option<(u64, Vec<u8>)>;
+/// A fold cache as a store has it: its last record, and its bytes.
+type FoldCache = Option<(u64, Vec<u8>)>;
 
-/// The fold of the records that were looked at.
-struct Walk {
-    /// None behind a rewind, which takes some of it back.
+/// The state of the verified records, which the fold cache is compared with.
+struct Replay {
+    /// None after a rewind, which takes some of it back.
     state: Option<RunState>,
-    /// The fold that was kept, and of how many records.
-    kept: Option<(u64, fold::Kept)>,
-    /// Whether that is the fold of as many records, once they were met.
-    is_kept: Option<bool>,
+    /// The fold cache and its last record.
+    cache: Option<(u64, state::Cached)>,
+    /// The comparison of the cache with the state at its last record, once that was verified.
+    is_cache_right: Option<bool>,
 }
 
-impl Walk {
-    fn new(kept: Option<&Kept>) -> Self {
-        let kept = kept.and_then(Option::as_ref);
-        let read = |(seq, bytes): &(u64, Vec<u8>)| (*seq, fold::read_kept(bytes));
+impl Replay {
+    fn new(cache: Option<&FoldCache>) -> Self {
+        let cache = cache.and_then(Option::as_ref);
+        let decode = |(seq, bytes): &(u64, Vec<u8>)| (*seq, state::decode_cache(bytes));
         Self {
             state: Some(RunState::default()),
-            kept: kept.map(read),
-            is_kept: None,
+            cache: cache.map(decode),
+            is_cache_right: None,
         }
     }
 
-    fn take(&mut self, record: &Record) {
-        if Live::is_rewind(record).is_some() {
+    fn apply(&mut self, record: &Record) {
+        if LiveRecords::rewind_target(record).is_some() {
             self.state = None;
         }
         let Some(mut state) = self.state.take() else {
@@ -150,17 +151,17 @@ impl Walk {
         if state.apply(record).is_err() {
             return;
         }
-        if let Some((seq, fold::Kept::State(kept, last))) = &self.kept
+        if let Some((seq, state::Cached::State(cached, last))) = &self.cache
             && *seq == record.seq
         {
-            self.is_kept = Some(**kept == state && *last == record.hash());
+            self.is_cache_right = Some(**cached == state && *last == record.hash());
         }
         self.state = Some(state);
     }
 }
 
-impl Look<'_> {
-    fn wrong(&mut self, seq: Option<u64>, what: impl Into<String>) {
+impl RunVerifier<'_> {
+    fn report(&mut self, seq: Option<u64>, what: impl Into<String>) {
         self.verified.differences.push(Difference {
             run: self.head.run.clone(),
             seq,
@@ -168,81 +169,81 @@ impl Look<'_> {
         });
     }
 
-    /// Damage is a finding; a store that can't be asked is an error.
-    fn found<T>(
+    /// Reports damage as a difference; returns the value if there is none. A store that can't be read is an error.
+    fn report_damage<T>(
         &mut self,
         seq: Option<u64>,
         answer: Result<T, StoreError>,
     ) -> Result<Option<T>, StoreError> {
         match answer {
-            Ok(it) => Ok(Some(it)),
+            Ok(value) => Ok(Some(value)),
             Err(StoreError::Corrupt { seq: at, what, .. }) => {
-                self.wrong(at.or(seq), what);
+                self.report(at.or(seq), what);
                 Ok(None)
             }
             Err(error @ StoreError::NotFound { .. }) => {
-                self.wrong(seq, error.to_string());
+                self.report(seq, error.to_string());
                 Ok(None)
             }
             Err(error) => Err(error),
         }
     }
 
-    fn run(&mut self) -> Result<(), StoreError> {
+    fn verify(&mut self) -> Result<(), StoreError> {
         self.verified.runs += 1;
         if let Some((parent, at)) = &self.head.forked
-            && let Some(parent) = self.found(None, self.store.head(parent))?
+            && let Some(parent) = self.report_damage(None, self.store.head(parent))?
             && parent.seq < *at
         {
-            self.wrong(
+            self.report(
                 Some(*at),
                 format!("it is run `{}`'s, which is shorter", parent.run),
             );
         }
-        let kept = self.store.fold(&self.head.run);
-        let mut walk = Walk::new(kept.as_ref().ok());
-        if self.chain(&mut walk)? {
-            self.fold(walk, kept)?;
+        let cache = self.store.fold_cache(&self.head.run);
+        let mut replay = Replay::new(cache.as_ref().ok());
+        if self.verify_chain(&mut replay)? {
+            self.verify_derived(replay, cache)?;
         }
         Ok(())
     }
 
-    /// Whether every record is as it was written.
-    fn chain(&mut self, walk: &mut Walk) -> Result<bool, StoreError> {
+    /// Verifies the records and their chain of hashes. Returns false at the first damaged record.
+    fn verify_chain(&mut self, replay: &mut Replay) -> Result<bool, StoreError> {
         let (mut seq, mut prev) = (0, Hash::ZERO);
         let mut updated = 0;
         let mut limit = MAX_PAGE;
         while seq < self.head.seq {
             let page = self.store.records(&self.head.run, seq, limit);
             if limit > 1 && matches!(page, Err(StoreError::Corrupt { .. })) {
-                // One of them can't even be read; one before it may be damaged, too.
+                // One of them can't even be read; another before it may be damaged, too.
                 limit = 1;
                 continue;
             }
-            let Some(page) = self.found(Some(seq + 1), page)? else {
+            let Some(page) = self.report_damage(Some(seq + 1), page)? else {
                 return Ok(false);
             };
             for record in page.iter().take_while(|it| it.seq <= self.head.seq) {
                 seq += 1;
-                if !self.record(record, seq, prev)? {
+                if !self.verify_record(record, seq, prev)? {
                     return Ok(false);
                 }
                 prev = record.hash();
                 updated = record.time;
-                walk.take(record);
+                replay.apply(record);
             }
-            self.progress.add(page.len() as u64, &mut *self.tell);
+            self.progress.add(page.len() as u64, &mut *self.on_progress);
             if page.is_empty() {
-                self.wrong(Some(seq + 1), "it isn't there");
+                self.report(Some(seq + 1), "it isn't there");
                 return Ok(false);
             }
         }
         if prev != self.head.hash {
-            self.wrong(Some(seq), "it isn't the record that the run ends with");
+            self.report(Some(seq), "it isn't the record that the run ends with");
             return Ok(false);
         }
         if updated != self.head.updated {
-            self.wrong(
+            self.report(
                 None,
                 "the time of its last change isn't that of its last record",
             );
@@ -250,36 +251,38 @@ impl Look<'_> {
         Ok(true)
     }
 
-    fn record(&mut self, record: &Record, seq: u64, prev: Hash) -> Result<bool, StoreError> {
+    fn verify_record(&mut self, record: &Record, seq: u64, prev: Hash) -> Result<bool, StoreError> {
         self.verified.records += 1;
         if record.seq != seq {
-            let found = record.seq;
-            self.wrong(Some(seq), format!("it isn't there; the next is {found}"));
+            let next = record.seq;
+            self.report(Some(seq), format!("it isn't there; the next is {next}"));
             return Ok(false);
         }
         if record.prev != prev {
             let before = seq.saturating_sub(1);
             let is_before = before > 0 && self.is_intact(record)?;
             let changed = if is_before { before } else { seq };
-            self.wrong(Some(changed), "it isn't as it was written");
+            self.report(Some(changed), "it isn't as it was written");
             return Ok(false);
         }
         if let Err(error) = record.read() {
-            self.wrong(Some(seq), format!("it can't be read: {error}"));
+            self.report(Some(seq), format!("it can't be read: {error}"));
             return Ok(false);
         }
-        self.key(record)?;
-        for hash in named(record).0 {
-            if !self.known.contains(&hash)
-                && self.found(Some(seq), self.store.blob(&hash))?.is_some()
-            {
-                self.known.insert(hash);
+        self.verify_key(record)?;
+        for hash in blob_refs(record).0 {
+            if self.intact_blobs.contains(&hash) {
+                continue;
+            }
+            let blob = self.store.blob(&hash);
+            if self.report_damage(Some(seq), blob)?.is_some() {
+                self.intact_blobs.insert(hash);
             }
         }
         Ok(true)
     }
 
-    /// Whether what comes behind a record says that it is as it was written, so that the one before it must have changed.
+    /// Reports whether the next record, or the head, confirms this one: then the record before it must have changed.
     fn is_intact(&self, record: &Record) -> Result<bool, StoreError> {
         let mut expected = self.head.hash;
         if record.seq < self.head.seq {
@@ -292,55 +295,55 @@ impl Look<'_> {
         Ok(expected == record.hash())
     }
 
-    /// A key that was forgotten would let its request be done again.
-    fn key(&mut self, record: &Record) -> Result<(), StoreError> {
+    /// Verifies that the store knows a record's key. A lost key would let its request be repeated.
+    fn verify_key(&mut self, record: &Record) -> Result<(), StoreError> {
         let shared = self.head.forked.as_ref().map_or(0, |(_, at)| *at);
         let Some(key) = record.key.as_ref().filter(|_| record.seq > shared) else {
             return Ok(());
         };
         let seq = Some(record.seq);
-        match self.found(seq, self.store.seen(&self.head.run, key))? {
-            Some(Some(seen)) if (seen.first..=seen.last).contains(&record.seq) => {}
-            Some(_) => self.wrong(seq, format!("its key `{key}` isn't known")),
+        match self.report_damage(seq, self.store.key_use(&self.head.run, key))? {
+            Some(Some(used)) if (used.first..=used.last).contains(&record.seq) => {}
+            Some(_) => self.report(seq, format!("its key `{key}` isn't known")),
             None => {}
         }
         Ok(())
     }
 
-    /// Whether the fold that was kept, and what lists show, are what the records say.
-    fn fold(&mut self, walk: Walk, kept: Result<Kept, StoreError>) -> Result<(), StoreError> {
+    /// Verifies the summary and the fold cache against the records.
+    fn verify_derived(
+        &mut self,
+        replay: Replay,
+        cache: Result<FoldCache, StoreError>,
+    ) -> Result<(), StoreError> {
         let run = &self.head.run;
-        let anew = |upto| fold::read_anew(self.store, run, Some(upto));
-        let state = match walk.state {
+        let state = match replay.state {
             Some(state) => Ok(state),
-            None => anew(self.head.seq),
+            None => state::replay(self.store, run, Some(self.head.seq)),
         };
-        if let Some(state) = self.found(None, state)?
+        if let Some(state) = self.report_damage(None, state)?
             && state.summary() != self.head.summary
         {
-            self.wrong(None, "what lists show of it isn't what its records say");
+            self.report(None, "its summary in lists isn't what its records say");
         }
-        let Some(Some((seq, _))) = self.found(None, kept)? else {
+        let Some(Some((seq, _))) = self.report_damage(None, cache)? else {
             return Ok(());
         };
         if seq > self.head.seq {
             return Ok(());
         }
-        let is_right = match (walk.is_kept, walk.kept) {
+        let is_right = match (replay.is_cache_right, replay.cache) {
             (Some(is_right), _) => is_right,
-            (None, Some((_, fold::Kept::State(kept, last)))) => {
-                fold::hash_at(self.store, run, seq)? == Some(last)
-                    && fold::read_anew(self.store, run, Some(seq))? == *kept
+            (None, Some((_, state::Cached::State(cached, last)))) => {
+                state::record_hash(self.store, run, seq)? == Some(last)
+                    && state::replay(self.store, run, Some(seq))? == *cached
             }
             // Nobody reads another version's.
-            (None, Some((_, fold::Kept::Other))) => true,
-            (None, Some((_, fold::Kept::Damaged)) | None) => false,
+            (None, Some((_, state::Cached::OtherVersion))) => true,
+            (None, Some((_, state::Cached::Damaged)) | None) => false,
         };
         if !is_right {
-            self.wrong(
-                Some(seq),
-                "the fold that was kept isn't what the records say",
-            );
+            self.report(Some(seq), "its fold cache isn't what the records say");
         }
         Ok(())
     }

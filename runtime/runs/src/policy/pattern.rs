@@ -1,4 +1,4 @@
-//! One entry of `allowed_tools`: a glob over a tool's whole name, and perhaps what its arguments must be.
+//! Patterns of `allowed_tools`: a glob over a tool's name, and optionally one over its path argument.
 //!
 //! `Read`, `git_*`, `fs.*` (all tools of a pack), `Bash(cargo test:*)`, `Edit(src/**)`.
 
@@ -6,7 +6,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::words::tools_of_pack;
+use super::words::pack_tools;
+use crate::glob;
 
 /// An entry of `allowed_tools` or `disallowed_tools`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,15 +16,15 @@ pub struct Pattern {
     arguments: Option<String>,
 }
 
-/// In which argument a tool has the path that it is about.
-const PATHS: &[&str] = &["path", "file_path", "notebook_path"];
+/// The arguments that hold a tool's path.
+const PATH_ARGUMENTS: &[&str] = &["path", "file_path", "notebook_path"];
 
 impl Pattern {
-    /// Reads an entry.
+    /// Parses an entry.
     ///
     /// # Errors
     ///
-    /// It has no name, or its parentheses don't match. The text says so.
+    /// A message that says that it has no name, or that its parentheses don't match.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (name, arguments) = match text.split_once('(') {
@@ -43,44 +44,44 @@ impl Pattern {
         })
     }
 
-    /// Whether a call is granted by it. Arguments that can't be understood aren't.
+    /// Reports whether the pattern grants a call. A call whose path can't be judged isn't granted.
     #[must_use]
-    pub fn admits(&self, tool: &str, arguments: &Value) -> bool {
+    pub fn allows(&self, tool: &str, arguments: &Value) -> bool {
         self.names(tool)
             && match &self.arguments {
                 None => true,
-                Some(pattern) => fits(pattern, arguments).unwrap_or(false),
+                Some(pattern) => matches_path(pattern, arguments).unwrap_or(false),
             }
     }
 
-    /// Whether a call is forbidden by it. Arguments that can't be understood are.
+    /// Reports whether the pattern forbids a call. A call whose path can't be judged is forbidden.
     #[must_use]
     pub fn forbids(&self, tool: &str, arguments: &Value) -> bool {
         self.names(tool)
             && match &self.arguments {
                 None => true,
-                Some(pattern) => fits(pattern, arguments).unwrap_or(true),
+                Some(pattern) => matches_path(pattern, arguments).unwrap_or(true),
             }
     }
 
-    /// Whether it may grant something of what another one grants: sure for names, assumed of globs.
-    pub(super) fn covers(&self, other: &Self) -> bool {
+    /// Reports whether it may match a call that another pattern matches: exact for names, assumed for globs.
+    pub(super) fn may_cover(&self, other: &Self) -> bool {
         other.name.contains(['*', '?']) || self.names(&other.name)
     }
 
-    /// Whether it is about every call of a tool, whatever the arguments.
-    pub(super) fn is_of_all(&self, tool: &str) -> bool {
+    /// Reports whether it matches every call of a tool, whatever the arguments.
+    pub(super) fn covers_all_calls(&self, tool: &str) -> bool {
         self.arguments.is_none() && self.names(tool)
     }
 
-    /// Whether it is about a tool at all.
+    /// Reports whether it matches some call of a tool.
     pub(super) fn names(&self, tool: &str) -> bool {
         if let Some(pack) = self.name.strip_suffix(".*")
-            && let Some(tools) = tools_of_pack(pack)
+            && let Some(tools) = pack_tools(pack)
         {
             return tools.contains(&tool);
         }
-        globbed(&self.name, tool)
+        glob::matches_name(&self.name, tool)
     }
 }
 
@@ -94,43 +95,16 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Whether a call's path fits; nothing if the call has no path, or one that leaves where it seems to be.
-fn fits(pattern: &str, arguments: &Value) -> Option<bool> {
-    let path = PATHS.iter().find_map(|key| arguments.get(key)?.as_str())?;
+/// Reports whether a call's path matches; `None` if it has none, or one that is absolute or has `..` in it.
+fn matches_path(pattern: &str, arguments: &Value) -> Option<bool> {
+    let mut keys = PATH_ARGUMENTS.iter();
+    let path = keys.find_map(|key| arguments.get(key)?.as_str())?;
     let path = path.strip_prefix("./").unwrap_or(path);
-    let leaves = path.starts_with('/') || path.split('/').any(|part| part == "..");
-    if leaves {
+    let escapes = path.starts_with('/') || path.split('/').any(|part| part == "..");
+    if escapes {
         return None;
     }
-    Some(crate::glob::matches(pattern, path))
-}
-
-/// Whether a name fits a glob in which `*` is any text and `?` any letter.
-fn globbed(glob: &str, name: &str) -> bool {
-    let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
-    let (mut at, mut from) = (0, 0);
-    // The last `*`, and how much of the name it has eaten.
-    let mut star: Option<(usize, usize)> = None;
-    while from < name.len() {
-        match glob.get(at) {
-            Some('*') => {
-                star = Some((at, from));
-                at += 1;
-            }
-            Some(letter) if *letter == '?' || Some(letter) == name.get(from) => {
-                at += 1;
-                from += 1;
-            }
-            _ => match &mut star {
-                Some((place, eaten)) => {
-                    *eaten += 1;
-                    (at, from) = (*place + 1, *eaten);
-                }
-                None => return false,
-            },
-        }
-    }
-    glob.iter().skip(at).all(|letter| *letter == '*')
+    Some(glob::matches_path(pattern, path))
 }
 
 #[cfg(test)]
@@ -141,8 +115,8 @@ mod tests {
 
     #[test]
     fn names_are_globs() {
-        let admits =
-            |pattern: &str, tool: &str| Pattern::parse(pattern).unwrap().admits(tool, &json!({}));
+        let allows =
+            |pattern: &str, tool: &str| Pattern::parse(pattern).unwrap().allows(tool, &json!({}));
         for (pattern, tool, expected) in [
             ("Read", "Read", true),
             ("Read", "read", false),
@@ -160,7 +134,7 @@ mod tests {
                 assert_eq!(Pattern::parse(pattern), Err("`` names no tool".to_owned()));
                 continue;
             }
-            assert_eq!(admits(pattern, tool), expected, "{pattern} {tool}");
+            assert_eq!(allows(pattern, tool), expected, "{pattern} {tool}");
         }
     }
 
@@ -168,11 +142,11 @@ mod tests {
     fn what_is_not_understood_is_neither_granted_nor_let_through() {
         let pattern = Pattern::parse("Edit(src/**)").unwrap();
         let call = |path: &str| json!({ "path": path });
-        assert!(pattern.admits("Edit", &call("src/a/b.rs")));
-        assert!(!pattern.admits("Edit", &call("tests/b.rs")));
-        assert!(!pattern.admits("Edit", &call("src/../secret")));
+        assert!(pattern.allows("Edit", &call("src/a/b.rs")));
+        assert!(!pattern.allows("Edit", &call("tests/b.rs")));
+        assert!(!pattern.allows("Edit", &call("src/../secret")));
         assert!(pattern.forbids("Edit", &call("src/../secret")));
-        assert!(!pattern.admits("Edit", &json!({})));
+        assert!(!pattern.allows("Edit", &json!({})));
         assert!(pattern.forbids("Edit", &json!({})));
         assert!(!pattern.forbids("Edit", &call("tests/b.rs")));
     }

@@ -1,7 +1,8 @@
-//! Which tools a capability means, and which tools no state restricts.
+//! Names of tools: capabilities, packs, and tools that no state restricts.
 
-/// Tools that no state gates and no limit counts: else `allowed_tools: []` would lock a run for ever. What answering, forcing
-/// and authoring need is a role, not a state.
+/// Tools that no state restricts and no limit counts.
+///
+/// Otherwise `allowed_tools: []` would lock a run for ever. Answering, forcing and authoring need a role, not a state.
 pub const UNGATED: &[&str] = &[
     "list_workflows",
     "describe_workflow",
@@ -23,15 +24,16 @@ pub const UNGATED: &[&str] = &[
     "simulate_workflow",
 ];
 
-/// Tools that drive a run as those do, but that a state with `capabilities` can leave out; with the word that each needs.
-const WITHHELD: &[(&str, &str)] = &[
+/// Tools that drive a run, and that a state with `capabilities` can withhold; with the capability that each needs.
+const WITHHOLDABLE: &[(&str, &str)] = &[
     ("submit_artifact", "artifact.submit"),
     ("report_progress", "run.report_progress"),
 ];
 
-/// Tools on a run's past. A state can restrict them, but they don't count: what they change is in the journal anyway, and a
-/// record of every look at it would only be in the way of what they are about.
-const OF_THE_PAST: &[&str] = &[
+/// Tools that read or change a run's history. A state can restrict them, but no limit counts them.
+///
+/// Their changes are in the journal anyway, and a record of each look at it would only obscure the history.
+const HISTORY_TOOLS: &[&str] = &[
     "get_timeline",
     "fork_run",
     "rewind_run",
@@ -40,20 +42,20 @@ const OF_THE_PAST: &[&str] = &[
     "checkpoint",
 ];
 
-/// Whether calls of a tool count: those that drive a run, or look into its past, don't.
+/// Reports whether calls of a tool count. Tools that drive a run or read its history don't.
 #[must_use]
 pub fn is_counted(tool: &str) -> bool {
-    let counts_never = UNGATED.contains(&tool) || OF_THE_PAST.contains(&tool);
-    !counts_never && withheld_by(tool).is_none()
+    let is_exempt = UNGATED.contains(&tool) || HISTORY_TOOLS.contains(&tool);
+    !is_exempt && required_capability(tool).is_none()
 }
 
-/// The word that a tool needs where a state has `capabilities`, if it is one that nothing else restricts.
-pub(super) fn withheld_by(tool: &str) -> Option<&'static str> {
-    let found = WITHHELD.iter().find(|(name, _)| *name == tool);
-    found.map(|(_, word)| *word)
+/// Returns the capability that a tool which drives a run needs in a state with `capabilities`.
+pub(super) fn required_capability(tool: &str) -> Option<&'static str> {
+    let found = WITHHOLDABLE.iter().find(|(name, _)| *name == tool);
+    found.map(|(_, capability)| *capability)
 }
 
-/// The built-in words, each with the tools that it means.
+/// The built-in capabilities, each with its tools.
 const CAPABILITIES: &[(&str, &[&str])] = &[
     (
         "workspace.read",
@@ -105,7 +107,7 @@ const CAPABILITIES: &[(&str, &[&str])] = &[
     ("media.read", &["read_media", "read_image"]),
 ];
 
-/// The packs, each with its words.
+/// The packs, each with its capabilities.
 const PACKS: &[(&str, &[&str])] = &[
     (
         "fs",
@@ -124,16 +126,16 @@ const PACKS: &[(&str, &[&str])] = &[
     ("media", &["media.read"]),
 ];
 
-/// The tools that a built-in capability means, if it is one.
+/// Returns the tools of a built-in capability.
 #[must_use]
-pub fn tools_of(word: &str) -> Option<&'static [&'static str]> {
+pub fn capability_tools(word: &str) -> Option<&'static [&'static str]> {
     let found = CAPABILITIES.iter().find(|(name, _)| *name == word);
     found.map(|(_, tools)| *tools)
 }
 
-/// The tools of a pack, if it is one.
-pub(super) fn tools_of_pack(pack: &str) -> Option<Vec<&'static str>> {
-    let (_, words) = PACKS.iter().find(|(name, _)| *name == pack)?;
-    let tools = words.iter().filter_map(|word| tools_of(word));
+/// Returns the tools of a pack.
+pub(super) fn pack_tools(pack: &str) -> Option<Vec<&'static str>> {
+    let (_, capabilities) = PACKS.iter().find(|(name, _)| *name == pack)?;
+    let tools = capabilities.iter().filter_map(|it| capability_tools(it));
     Some(tools.flatten().copied().collect())
 }

@@ -199,7 +199,7 @@ impl Runs {
         depth: usize,
     ) -> Result<Advanced, RunError> {
         if let Some(key) = &order.key {
-            if self.store.seen(&order.run, key)?.is_some() {
+            if self.store.key_use(&order.run, key)?.is_some() {
                 return self.advance_own(order, advance);
             }
             if let Some(done) = self.replayed_by_agent(order, key, advance, loaded, depth)? {

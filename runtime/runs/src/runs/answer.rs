@@ -10,9 +10,9 @@ use super::own::{DENIED, SENT_BACK};
 use super::{Change, Loaded, RunError, list};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting};
-use crate::fold::Request;
 use crate::id::RunId;
 use crate::schema;
+use crate::state::Request;
 
 /// An answer.
 #[derive(Clone, Debug, Serialize)]
@@ -214,7 +214,7 @@ fn resolved(
     };
     match &request.resolved {
         None if loaded.state.status().is_over() => Err(("ended", "the run is over".to_owned())),
-        None if loaded.state.paused.is_some() && request.is_late(now) => Err((
+        None if loaded.state.paused.is_some() && request.is_expired(now) => Err((
             "paused",
             format!(
                 "the time of `{}` is over, and nobody has answered it: it is closed as soon as a person continues the run, which is paused",
@@ -266,7 +266,7 @@ fn may_answer(
     let id = &request.opened.request;
     let allows = |key: &str| loaded.policy(key) == Some(&Value::Bool(true));
     let named = &request.opened.approvers;
-    let who = request.who();
+    let who = request.who_may_answer();
     let decides = matches!(
         request.opened.kind,
         RequestKind::Approval | RequestKind::Review
@@ -354,7 +354,7 @@ fn meant(request: &Request, answer: &Answer) -> Result<(Resolution, Option<Value
         (Text, _) => Err(format!("`{id}` is answered with a text")),
         (Json, Reply::Value(value)) => {
             let schema = opened.schema.as_ref().unwrap_or(&Value::Bool(true));
-            schema::check(schema, value)
+            schema::validate(schema, value)
                 .map_err(|error| format!("the answer to `{id}` doesn't fit its schema: {error}"))?;
             answered(value)
         }

@@ -26,9 +26,9 @@ use super::seal::Redact;
 use super::{Change, Loaded, RunError, list};
 use crate::body::{Artifact, Body, Stage, Verdict};
 use crate::contract::Contract;
-use crate::fold::Revision;
 use crate::hash::Hash;
 use crate::id::MAX_NAME;
+use crate::state::Revision;
 
 /// Largest artifact. Unit: bytes. Why: people review artifacts, and a record of several of them is read at once.
 pub const MAX_ARTIFACT: usize = 16 << 20;
@@ -170,8 +170,11 @@ impl Loaded {
         let invalid = |error: String| RunError::Invalid {
             what: format!("the contract of `{name}` in the definition can't be used: {error}"),
         };
-        match (Contract::of(&self.workflow, name).map_err(invalid)?, kind) {
-            (None, Some(kind)) => Contract::named(kind).map_err(invalid),
+        match (
+            Contract::for_artifact(&self.workflow, name).map_err(invalid)?,
+            kind,
+        ) {
+            (None, Some(kind)) => Contract::builtin(kind).map_err(invalid),
             (found, _) => Ok(found),
         }
     }
@@ -287,5 +290,5 @@ fn no_revision(name: &str, wanted: u64, newest: u64) -> Refusal {
 
 /// Content in what tells one request from another: its hash.
 fn by_hash<S: Serializer>(content: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-    Hash::of(content).serialize(serializer)
+    Hash::digest(content).serialize(serializer)
 }

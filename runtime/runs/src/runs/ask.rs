@@ -157,7 +157,7 @@ fn fits(ask: &Ask) -> Result<(), String> {
         (RequestKind::Json, None) => {
             Err("a `json` request needs a `schema` that says what the answer is like".to_owned())
         }
-        (RequestKind::Json, Some(schema)) => schema::is_schema(schema)
+        (RequestKind::Json, Some(schema)) => schema::check_schema(schema)
             .map_err(|error| format!("`schema` is no JSON Schema: {error}")),
         (_, Some(_)) => Err("only a `json` request has a `schema`".to_owned()),
         (kind, None) if kind != RequestKind::Select && !ask.choices.is_empty() => {

@@ -7,10 +7,10 @@ use super::operation::{Outcome, bodies_of};
 use super::{Loaded, RunError, Runs};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Opened, Refused};
-use crate::fold::{self, Live, RunState};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
-use crate::record::{NewRecord, Record, chain, join};
+use crate::record::{NewRecord, Record, chain, mark_batch};
+use crate::state::{self, LiveRecords, RunState};
 use crate::store::{Append, Appended, Expect, Fence, StoreError};
 
 /// How often something is decided again because others have written. Why: with eight busy writers the worst case of
@@ -197,7 +197,7 @@ impl Runs {
             .iter()
             .map(|it| self.sealed(&loaded.workflow, (now, &system), it));
         let (mut new, bodies): (Vec<NewRecord>, Vec<Body>) = own.chain(others).unzip();
-        join(&mut new);
+        mark_batch(&mut new);
         let (records, hash) = chain(&new, order.key.as_ref(), loaded.head.seq, loaded.head.hash);
         let state = self.after(&loaded, &records)?;
         let summary = state.summary();
@@ -229,7 +229,11 @@ impl Runs {
                 };
                 self.remembered.put(&loaded.head, &loaded.state);
                 // What takes something back makes the fold that was kept worthless.
-                let takes_back = || records.iter().any(|it| Live::is_rewind(it).is_some());
+                let takes_back = || {
+                    records
+                        .iter()
+                        .any(|it| LiveRecords::rewind_target(it).is_some())
+                };
                 if last / FOLD_EVERY > before || (before > 0 && takes_back()) {
                     // What was asked is done; without a fold the journal is read.
                     let _ = self.keep_fold(&loaded);
@@ -248,9 +252,17 @@ impl Runs {
 
     /// The state with the new records behind it.
     fn after(&self, loaded: &Loaded, records: &[Record]) -> Result<RunState, RunError> {
-        if records.iter().any(|it| Live::is_rewind(it).is_some()) {
+        if records
+            .iter()
+            .any(|it| LiveRecords::rewind_target(it).is_some())
+        {
             let upto = Some(loaded.head.seq);
-            return Ok(fold::read_with(&*self.store, &loaded.run, upto, records)?);
+            return Ok(state::replay_with(
+                &*self.store,
+                &loaded.run,
+                upto,
+                records,
+            )?);
         }
         let mut state = loaded.state.clone();
         for record in records {
@@ -267,11 +279,12 @@ impl Runs {
     ///
     /// The store's.
     pub fn keep_fold(&self, loaded: &Loaded) -> Result<(), RunError> {
-        let fold = fold::write_kept(&loaded.state, loaded.head.hash);
+        let fold = state::encode_cache(&loaded.state, loaded.head.hash);
         let fold = fold.map_err(|error| StoreError::Invalid {
             what: format!("the fold can't be written: {error}"),
         })?;
-        self.store.put_fold(&loaded.run, loaded.head.seq, &fold)?;
+        self.store
+            .put_fold_cache(&loaded.run, loaded.head.seq, &fold)?;
         Ok(())
     }
 
@@ -284,7 +297,7 @@ impl Runs {
         let Some(key) = &order.key else {
             return Ok(None);
         };
-        match self.store.seen(&order.run, key)? {
+        match self.store.key_use(&order.run, key)? {
             None => Ok(None),
             Some(seen) if seen.request == digest => {
                 self.written_before(order, seen.first, seen.last).map(Some)

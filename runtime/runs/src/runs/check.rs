@@ -12,7 +12,7 @@ use super::operation::{Decide, DecideCx, Door, Operation, Outcome, Right};
 use super::seal::Redact;
 use super::{Change, Loaded, Order, RunError, Written};
 use crate::body::{Body, Check, Refused};
-use crate::check::{self, Declared, Ran};
+use crate::check::{self, CheckResult, Declaration};
 use crate::id::MAX_NAME;
 use crate::redact::Redactor;
 
@@ -22,7 +22,7 @@ pub struct RunCheck {
     /// Its name.
     pub name: String,
     /// As it is declared.
-    pub declared: Declared,
+    pub declared: Declaration,
     /// Arguments behind its own.
     pub arguments: Vec<String>,
 }
@@ -118,7 +118,7 @@ pub struct RecordCheck {
     /// The check.
     pub what: RunCheck,
     /// What came of it.
-    pub ran: Ran,
+    pub ran: CheckResult,
 }
 
 /// It stands for the request to run the check, which was made under the same key.
@@ -163,7 +163,7 @@ impl Loaded {
     /// # Errors
     ///
     /// [`RunError::Invalid`] if the declaration can't be used.
-    pub fn check(&self, name: &str) -> Result<Option<Declared>, RunError> {
+    pub fn check(&self, name: &str) -> Result<Option<Declaration>, RunError> {
         let declared = self.workflow.check(name).transpose();
         declared.map_err(|error| unusable(name, &error))
     }

@@ -13,9 +13,9 @@ use super::draft::Draft;
 use super::{Cancel, Change, Loaded, Order, RunError, Runs, Start, Written};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, ChildEnded, ChildStarted, Parent};
-use crate::fold::Child;
 use crate::hash::Hash;
 use crate::id::{MAX_NAME, RunId};
+use crate::state::Child;
 use crate::step::Stepper;
 use crate::store::{Head, StoreError};
 
@@ -291,7 +291,7 @@ impl Runs {
                 success,
                 reason: why.map(str::to_owned),
             }))?;
-            if loaded.state.is_of_visit(child) && !loaded.state.status().is_over() {
+            if loaded.state.is_current_child(child) && !loaded.state.status().is_over() {
                 let event = if success { "done" } else { "error" };
                 let cause = Cause::Child {
                     run: id.clone(),
@@ -316,7 +316,7 @@ impl Loaded {
     /// The workflow that a state invokes.
     fn invokes(&self, state: &str) -> Option<&str> {
         let id = self.workflow.table().state_named(state)?;
-        self.workflow.invoked_in(id)
+        self.workflow.invoked_workflow(id)
     }
 
     /// Whether something may be missing between the run and children of it.
@@ -388,7 +388,7 @@ impl Loaded {
             let children = self.invoked().filter(|(_, child)| {
                 child.workflow == workflow
                     && child.step.as_ref() == Some(state)
-                    && self.state.is_of_visit(child)
+                    && self.state.is_current_child(child)
             });
             // A migration there and back leaves one behind in the same visit.
             let child = children.max_by_key(|(_, child)| (child.ended.is_none(), child.seq));
@@ -454,7 +454,9 @@ fn named(id: &str) -> Option<RunId> {
     if id.chars().count() <= MAX_NAME {
         return id.parse().ok();
     }
-    format!("child-{}", Hash::of(id.as_bytes())).parse().ok()
+    format!("child-{}", Hash::digest(id.as_bytes()))
+        .parse()
+        .ok()
 }
 
 /// An active state that invokes a workflow.

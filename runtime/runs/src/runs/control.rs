@@ -9,8 +9,8 @@ use super::seal::Redact;
 use super::{Change, Loaded, RunError, Runs, list};
 use crate::actor::Role;
 use crate::body::{Body, Cancelled, Forced, Paused, Refused};
-use crate::fold::Status;
 use crate::id::RunId;
+use crate::state::Status;
 use crate::step::CannotStep;
 use crate::store::Query;
 
@@ -189,7 +189,7 @@ fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError
         return refuse("unknown_state", reason);
     };
     let before = &loaded.state.context;
-    if let Some(error) = loaded.workflow.unfit(before, &force.context) {
+    if let Some(error) = loaded.workflow.context_defect(before, &force.context) {
         return refuse("bad_context", error);
     }
     match draft.jump_with(&[target], &force.context) {

@@ -15,12 +15,12 @@ use crate::actor::Actor;
 use crate::body::{
     Body, Cause, Event, Microstep, Opened, Paused, Queued, RequestKind, StepRecord, Waiting,
 };
-use crate::fold::RunState;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::NewRecord;
-use crate::step::{Moment, Move, Stepper};
-use crate::store::{Head, Summary};
+use crate::state::RunState;
+use crate::step::{Moment, StepInput, Stepper};
+use crate::store::{Head, RunSummary};
 use crate::workflow::Workflow;
 
 /// The records of a decision, and the run with them.
@@ -34,7 +34,7 @@ pub(super) struct Draft {
 /// An event that is about to be taken.
 pub(super) struct Taking<'t> {
     /// What moves the machine.
-    pub(super) moves: Move<'t>,
+    pub(super) moves: StepInput<'t>,
     /// Its name.
     pub(super) event: &'t str,
     /// What comes with it.
@@ -49,7 +49,7 @@ impl Taking<'_> {
     /// Whether somebody has sent it, rather than the run itself.
     const fn is_sent(&self) -> bool {
         let by_name = matches!(self.cause, None | Some(Cause::SafeNext { .. }));
-        matches!(self.moves, Move::Event(_)) && (by_name || self.approved.is_some())
+        matches!(self.moves, StepInput::Event(_)) && (by_name || self.approved.is_some())
     }
 }
 
@@ -115,7 +115,7 @@ impl Draft {
             created: now,
             updated: now,
             forked: behind.other.clone(),
-            summary: Summary::default(),
+            summary: RunSummary::default(),
         };
         let loaded = Loaded {
             run: run.clone(),
@@ -157,7 +157,7 @@ impl Draft {
     /// Adds a record.
     pub(super) fn push(&mut self, body: Body) -> Result<(), RunError> {
         let seq = self.next();
-        let record = NewRecord::new(self.now, &self.actor, &body).at(seq, None, Hash::ZERO);
+        let record = NewRecord::new(self.now, &self.actor, &body).to_record(seq, None, Hash::ZERO);
         let applied = self.loaded.state.apply(&record);
         applied.map_err(|error| RunError::Invalid {
             what: format!("a record of `{}` can't be read back: {error}", record.kind),
@@ -269,7 +269,7 @@ impl Draft {
             seq: self.next(),
             now: self.now,
         };
-        let (_, step) = stepper.step(Move::Jump(targets), None, moment)?;
+        let (_, step) = stepper.step(StepInput::Jump(targets), None, moment)?;
         Ok(step)
     }
 
@@ -378,7 +378,7 @@ impl RunState {
 
     /// The request that has to be settled before other events are taken: the first of them.
     #[must_use]
-    pub fn held_by(&self) -> Option<&crate::fold::Request> {
+    pub fn held_by(&self) -> Option<&crate::state::Request> {
         let mut open = self.open_requests().into_iter();
         open.find(|it| it.opened.blocking || it.opened.kind == RequestKind::Approval)
     }

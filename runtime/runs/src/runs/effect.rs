@@ -12,7 +12,7 @@ use super::refusal::refusal;
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, list};
 use crate::body::{Body, Effect, EffectStatus, Refused};
-use crate::fold::EffectState;
+use crate::state::EffectState;
 
 /// What became of an effect.
 #[derive(Clone, Debug, Serialize)]

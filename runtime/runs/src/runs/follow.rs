@@ -11,8 +11,8 @@ use super::own::EXPIRED;
 use super::{Loaded, Order, RunError, Runs};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, Event, Paused, Queued, Resolution, Resolved, StepRecord};
-use crate::fold::RunState;
-use crate::step::Move;
+use crate::state::RunState;
+use crate::step::StepInput;
 use crate::store::PendingTimer;
 
 /// Most events that are taken in one append. Why: a timer may arm itself again; the rest is taken as timers are.
@@ -190,7 +190,7 @@ impl Draft {
         };
         let event = table.event_name(row.event);
         let taking = Taking {
-            moves: Move::Timer(id),
+            moves: StepInput::Timer(id),
             event,
             data: None,
             cause: Some(cause.clone()),

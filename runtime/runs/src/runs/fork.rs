@@ -19,10 +19,10 @@ use super::start::{Behind, chosen};
 use super::{Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Forked};
-use crate::fold::{self, Live, RunState};
 use crate::git::FileChanges;
 use crate::hash::Hash;
 use crate::id::RunId;
+use crate::state::{self, LiveRecords, RunState};
 use crate::store::{PendingTimer, StoreError};
 
 /// Where a run branches off, and what is different from there on. The order names the new run.
@@ -191,7 +191,7 @@ impl Runs {
         if let Some(error) = fork
             .input
             .as_object()
-            .and_then(|it| workflow.unfit(&state.context, it))
+            .and_then(|it| workflow.context_defect(&state.context, it))
         {
             let what = format!("the fork can't go on with this input: {error}");
             return Err(RunError::Invalid { what });
@@ -230,8 +230,8 @@ impl Runs {
         if fork.at == 0 || fork.at > head.seq {
             return Err(missing(fork).into());
         }
-        let live = fold::live(&*self.store, &fork.from, Some(head.seq), &[])?;
-        if !live.counts(fork.at) {
+        let live = state::live_records(&*self.store, &fork.from, Some(head.seq), &[])?;
+        if !live.contains(fork.at) {
             let (at, from) = (fork.at, &fork.from);
             let counting = counting(&live);
             let what = format!(
@@ -243,19 +243,19 @@ impl Runs {
             let what = together.told("fork", "at");
             return Err(RunError::Invalid { what });
         }
-        Ok(fold::read_anew(&*self.store, &fork.from, Some(fork.at))?)
+        Ok(state::replay(&*self.store, &fork.from, Some(fork.at))?)
     }
 
     /// The records that one was written with, if some of them come behind it.
     pub(super) fn together(&self, run: &RunId, at: u64) -> Result<Option<Together>, RunError> {
         let (mut first, mut last, mut goes_on) = (1, 0, false);
-        fold::each(&*self.store, run, 0, None, |record| {
+        state::for_each_record(&*self.store, run, 0, None, |record| {
             if !goes_on && record.seq <= at {
                 first = record.seq;
             }
             if goes_on || record.seq <= at {
                 last = record.seq;
-                goes_on = record.goes_on();
+                goes_on = record.continues();
             }
             Ok(())
         })?;
@@ -283,7 +283,7 @@ impl Together {
 }
 
 /// Which records count, in words.
-pub(super) fn counting(live: &Live) -> String {
+pub(super) fn counting(live: &LiveRecords) -> String {
     let range = |(first, last): &(u64, u64)| {
         if first == last {
             first.to_string()

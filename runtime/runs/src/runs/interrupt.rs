@@ -6,8 +6,8 @@ use statemark_runtime::StateId;
 use super::RunError;
 use super::draft::Draft;
 use crate::body::{Body, Cause, Event, Queued};
-use crate::fold::RunState;
-use crate::glob::matches;
+use crate::glob;
+use crate::state::RunState;
 use crate::workflow::Workflow;
 
 /// Where an interrupt leads that comes back from the last detour.
@@ -23,7 +23,7 @@ impl Draft {
             let (Some(pattern), Some(target)) = (text("file_pattern"), text("target")) else {
                 continue;
             };
-            let Some(path) = files.iter().find(|path| matches(pattern, path)) else {
+            let Some(path) = files.iter().find(|path| glob::matches_path(pattern, path)) else {
                 continue;
             };
             if target == RETURN && self.state().detours.is_empty() {

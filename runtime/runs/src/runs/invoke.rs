@@ -80,7 +80,7 @@ fn invoked(workflow: &Workflow) -> Vec<String> {
 pub(super) fn invoking(workflow: &Workflow) -> BTreeMap<String, String> {
     let table = workflow.table();
     let states = table.states().filter_map(|(state, _)| {
-        let id = workflow.invoked_in(state)?;
+        let id = workflow.invoked_workflow(state)?;
         Some((table.state_name(state).to_owned(), id.to_owned()))
     });
     states.collect()

@@ -21,7 +21,7 @@ use super::seal::Redact;
 use super::{Change, Loaded, RunError, Runs};
 use crate::actor::Role;
 use crate::body::{Body, Migrated, Refused, Waiting};
-use crate::compare::{Comparison, compare, compare_demands, same_guard};
+use crate::compare::{Comparison, compare, compare_requirements, same_guard};
 use crate::id::RunId;
 use crate::workflow::Workflow;
 
@@ -152,7 +152,7 @@ fn for_a_person(loaded: &Loaded, to: &Workflow, migrate: &Migrate, role: Role) -
             "what is `{old}` is to be `{new}`: that moves the run by hand, and a person has to do it"
         ));
     }
-    let changed = compare_demands(&loaded.workflow, to);
+    let changed = compare_requirements(&loaded.workflow, to);
     let kinds: Vec<&str> = changed.keys().map(String::as_str).collect();
     (!kinds.is_empty()).then(|| {
         let kinds = kinds.join(", ");

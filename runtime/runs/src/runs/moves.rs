@@ -5,8 +5,8 @@
 //! machine as what was asked for would have.
 
 use crate::body::{Cause, Resolution};
-use crate::fold::RunState;
-use crate::step::Move;
+use crate::state::RunState;
+use crate::step::StepInput;
 use crate::workflow::Workflow;
 
 /// What moves the machine; none if the table has nothing of that name, or if it is the outcome of a run that nobody waits
@@ -16,10 +16,10 @@ pub(super) fn moves_by(
     state: &RunState,
     event: &str,
     cause: Option<&Cause>,
-) -> Option<Move<'static>> {
+) -> Option<StepInput<'static>> {
     let table = workflow.table();
     match asked_by(state, event, cause) {
-        Some(Cause::Timer { timer }) => table.timer_named(timer).map(Move::Timer),
+        Some(Cause::Timer { timer }) => table.timer_named(timer).map(StepInput::Timer),
         Some(Cause::Child {
             run,
             step: Some(step),
@@ -27,10 +27,10 @@ pub(super) fn moves_by(
             // What an earlier visit has waited for is nothing to the one that goes on.
             let child = state.children.get(run.as_str())?;
             let (event, step) = (table.event_named(event)?, table.state_named(step)?);
-            let is_awaited = state.is_of_visit(child);
-            is_awaited.then_some(Move::Outcome(event, step))
+            let is_awaited = state.is_current_child(child);
+            is_awaited.then_some(StepInput::Outcome(event, step))
         }
-        _ => table.event_named(event).map(Move::Event),
+        _ => table.event_named(event).map(StepInput::Event),
     }
 }
 

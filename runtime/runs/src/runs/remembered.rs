@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use crate::fold::{self, RunState};
 use crate::hash::Hash;
 use crate::id::RunId;
+use crate::state::{self, RunState};
 use crate::store::{Head, Store, StoreError};
 
 /// Most runs that are remembered. Why: an agent drives one or a few, and a state may hold a context of a megabyte.
@@ -36,18 +36,18 @@ impl Remembered {
     ///
     /// # Errors
     ///
-    /// As for [`fold::read`].
+    /// As for [`state::load`].
     pub(super) fn state(&self, store: &dyn Store, head: &Head) -> Result<RunState, StoreError> {
         let state = match self.at(&head.run) {
             Some((hash, state)) if state.seq == head.seq && hash == head.hash => return Ok(state),
             Some((hash, state)) if state.seq < head.seq && head.seq - state.seq <= NEAR => {
-                fold::continued(store, &head.run, (state, hash), Some(head.seq))?
+                state::catch_up(store, &head.run, (state, hash), Some(head.seq))?
             }
             _ => None,
         };
         let state = match state {
             Some(state) => state,
-            None => fold::read(store, &head.run, Some(head.seq))?,
+            None => state::load(store, &head.run, Some(head.seq))?,
         };
         self.put(head, &state);
         Ok(state)

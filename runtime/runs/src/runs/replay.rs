@@ -18,11 +18,11 @@ use super::follow::unmoved;
 use super::moves::moves_by;
 use super::{RunError, Runs, interrupt};
 use crate::body::{Body, Cause, Event, Forced, Started, StepRecord};
-use crate::fold::{self, Live, RunState};
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::Record;
-use crate::step::{CannotStep, Moment, Move, Stepper};
+use crate::state::{self, LiveRecords, RunState};
+use crate::step::{CannotStep, Moment, StepInput, Stepper};
 use crate::store::StoreError;
 use crate::workflow::Workflow;
 
@@ -86,7 +86,7 @@ impl Runs {
             replay: Replay::default(),
         };
         let mut failed = None;
-        fold::each(&*self.store, run, 0, Some(head.seq), |record| {
+        state::for_each_record(&*self.store, run, 0, Some(head.seq), |record| {
             if player.replay.difference.is_none() && failed.is_none() {
                 match player.take(record) {
                     Ok(difference) => player.replay.difference = difference,
@@ -151,16 +151,21 @@ impl Player<'_> {
                 return Ok(Some(Difference::new(seq, what)));
             }
         };
-        if body.version() == record.v && body.write() != record.said() {
+        if body.version() == record.v && body.to_json() != record.plain_body() {
             let what = format!("`{}` isn't written as it reads", record.kind);
-            return Ok(Some(different(seq, &what, &record.said(), &body.write())));
+            return Ok(Some(different(
+                seq,
+                &what,
+                &record.plain_body(),
+                &body.to_json(),
+            )));
         }
         if let Some(difference) = self.step(record, &body)? {
             return Ok(Some(difference));
         }
         self.replay.records = seq;
-        if Live::is_rewind(record).is_some() {
-            self.state = fold::read_anew(self.runs.store(), self.run, Some(seq))?;
+        if LiveRecords::rewind_target(record).is_some() {
+            self.state = state::replay(self.runs.store(), self.run, Some(seq))?;
         } else {
             self.state
                 .apply(record)
@@ -214,13 +219,18 @@ impl Player<'_> {
             _ => return Ok(None),
         };
         match made.map(|step| with_step(body, step)) {
-            Ok(again) if again.write() == record.said() => {
+            Ok(again) if again.to_json() == record.plain_body() => {
                 self.replay.steps += 1;
                 Ok(None)
             }
             Ok(again) => {
                 let what = "the machine does something else";
-                Ok(Some(different(seq, what, &record.said(), &again.write())))
+                Ok(Some(different(
+                    seq,
+                    what,
+                    &record.plain_body(),
+                    &again.to_json(),
+                )))
             }
             Err(error) => {
                 let what = format!("the machine can't do it: {error}");
@@ -284,7 +294,7 @@ impl Player<'_> {
         started: &Started,
     ) -> Result<StepRecord, CannotStep> {
         let mut stepper = Stepper::fresh(workflow, &started.context)?;
-        let made = stepper.step(Move::Start, None, self.moment(record));
+        let made = stepper.step(StepInput::Start, None, self.moment(record));
         made.map(|(_, step)| step)
     }
 
@@ -299,7 +309,7 @@ impl Player<'_> {
         let moves = match moves {
             // Where nothing is left to lead to, nothing moves.
             Moves::Jump(targets) if targets.is_empty() => return Ok(unmoved(&self.state)),
-            Moves::Jump(targets) => Move::Jump(targets),
+            Moves::Jump(targets) => StepInput::Jump(targets),
             Moves::Event(moves) => *moves,
         };
         let made = stepper.step(moves, data, self.moment(record));
@@ -319,7 +329,7 @@ impl Player<'_> {
 
 /// What moved the machine.
 enum Moves {
-    Event(Move<'static>),
+    Event(StepInput<'static>),
     Jump(Vec<StateId>),
 }
 

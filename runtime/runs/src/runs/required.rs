@@ -16,7 +16,7 @@ use statemark_runtime::{EventId, StateId};
 
 use super::{Loaded, RunError, list};
 use crate::body::StepRecord;
-use crate::step::{Moment, Move, Stepper};
+use crate::step::{Moment, StepInput, Stepper};
 use crate::why::{Call, Reason};
 
 /// What a name in `requires` means.
@@ -97,7 +97,9 @@ impl Loaded {
             }
             Required::Fact => {
                 let data = data.and_then(Value::as_object);
-                let merged = data.map(|it| self.workflow.merged(it)).unwrap_or_default();
+                let merged = data
+                    .map(|it| self.workflow.merged_fields(it))
+                    .unwrap_or_default();
                 let value = merged.get(name).or_else(|| self.state.context.get(name));
                 !matches!(value, None | Some(Value::Null | Value::Bool(false)))
             }
@@ -124,7 +126,7 @@ impl Loaded {
         if found.passed {
             return None;
         }
-        let told = &found.told;
+        let told = &found.outcome;
         let mend = match found.cancelled {
             true => "run it again",
             false => "mend that, and run it again",
@@ -175,7 +177,7 @@ impl Loaded {
             seq: self.head.seq,
             now: self.state.updated,
         };
-        let (_, step) = stepper.step(Move::Event(event), data, moment)?;
+        let (_, step) = stepper.step(StepInput::Event(event), data, moment)?;
         Ok(self.lacks(table.event_name(event), data, &step))
     }
 

@@ -15,7 +15,7 @@ use super::rewind::{Rewind, rewound};
 use super::seal::Redact;
 use super::{Change, Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, CheckpointRestored, CheckpointTaken, Refused, Rewound};
-use crate::git::{FileChanges, Repository, turn};
+use crate::git::{FileChanges, Repository, lock_working_copy};
 
 /// A working copy to be put back.
 #[derive(Clone, Debug, Serialize)]
@@ -173,7 +173,7 @@ impl Runs {
         let mut order = order.clone();
         (order.key, order.expected) = (None, None);
         let meant = restoring(&self.load(&order.run)?)?.clone();
-        let _turn = turn::take(Path::new(&meant.repository))?;
+        let _lock = lock_working_copy(Path::new(&meant.repository))?;
         let loaded = self.load(&order.run)?;
         if loaded.state.restoring.as_ref() != Some(&meant) {
             // Whoever had the turn before has done it.
@@ -184,7 +184,7 @@ impl Runs {
                 let meant = restoring(loaded)?;
                 let repository = Repository::open(Path::new(&meant.repository))?;
                 let saved = repository.save(Some(&meant.tree))?;
-                if saved.is(&meant.tree) || is_saved(loaded, &saved.tree) {
+                if saved.matches(&meant.tree) || is_saved(loaded, &saved.tree) {
                     return Ok(Change::default());
                 }
                 let taken = overwritten(loaded, &repository, &saved, now)?;
@@ -198,7 +198,7 @@ impl Runs {
         let repository = Repository::open(Path::new(&meant.repository))?;
         let saved = repository.save(Some(&meant.tree))?;
         self.probe("restore.saved");
-        repository.put_back(&meant.tree, &saved)?;
+        repository.restore(&meant.tree, &saved)?;
         self.probe("restore.compared");
         let done = self.commit(&order, &"finish", |loaded, _| {
             let mut restored = restoring(loaded)?.clone();
@@ -240,7 +240,7 @@ pub(super) fn intent(
     })?;
     let target = &target.taken;
     let repository = Repository::open(Path::new(&target.repository))?;
-    if repository.tree_of(&target.commit)? != target.tree {
+    if repository.commit_tree(&target.commit)? != target.tree {
         let what = format!("the commit of checkpoint `{name}` has another tree than was recorded");
         return Err(RunError::Invalid { what });
     }
@@ -266,7 +266,7 @@ pub(super) fn intent(
 pub(super) fn files_to(target: &CheckpointTaken) -> Result<FileChanges, RunError> {
     let repository = Repository::open(Path::new(&target.repository))?;
     // So its absence is told now, and not when it is too late.
-    repository.tree_of(&target.commit)?;
+    repository.commit_tree(&target.commit)?;
     Ok(repository.changes(&target.tree)?)
 }
 

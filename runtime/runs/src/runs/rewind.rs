@@ -19,7 +19,7 @@ use super::restore::files_to;
 use super::{Change, Loaded, RunError, Runs, Written};
 use crate::actor::Role;
 use crate::body::{Body, Compensation, EffectStatus, Refused, Rewound, Scope};
-use crate::fold;
+use crate::state;
 use plan::{Refusal, scope_name};
 
 /// Most records that a refusal tells of. Why: it is a sentence, and the journal has them all.
@@ -174,12 +174,12 @@ impl Runs {
         }
         let mut since = Vec::new();
         let mut more = 0_u64;
-        fold::each(&*self.store, &loaded.run, at, Some(plan.at), |record| {
+        state::for_each_record(&*self.store, &loaded.run, at, Some(plan.at), |record| {
             if record.kind == "refused" {
                 return Ok(());
             }
             if since.len() < TOLD {
-                since.push(format!("{} {}", record.seq, record.told()));
+                since.push(format!("{} {}", record.seq, record.summary()));
             } else {
                 more += 1;
             }

@@ -29,14 +29,14 @@ impl Runs {
     ) -> (NewRecord, Body) {
         let mut record = NewRecord::new(time, actor, body);
         let mut written = None;
-        if self.redactor.suspects(record.body.as_bytes()) {
-            let redactor = self.redactor.beside(workflow.names());
+        if self.redactor.may_hold_secret(record.body.as_bytes()) {
+            let redactor = self.redactor.without_words(workflow.names());
             // INVARIANT: a body is JSON.
             let value = serde_json::from_str::<Value>(&record.body).unwrap_or_default();
-            let clean = redactor.value(&value).to_string();
+            let clean = redactor.redact_value(&value).to_string();
             // In the order in which its kind is written. What can't be read back isn't appended.
-            let read = Body::read(&record.kind, record.v, &clean);
-            record.body = read.as_ref().map_or(clean, Body::write);
+            let read = Body::from_json(&record.kind, record.v, &clean);
+            record.body = read.as_ref().map_or(clean, Body::to_json);
             written = read.ok();
         }
         (record, written.unwrap_or_else(|| body.clone()))
@@ -62,16 +62,18 @@ impl Runs {
         }
         // INVARIANT: requests are plain data.
         let text = serde_json::to_vec(request).unwrap_or_default();
-        if !self.redactor.suspects(&text) {
-            return Ok(Hash::of(&text));
+        if !self.redactor.may_hold_secret(&text) {
+            return Ok(Hash::digest(&text));
         }
         let value = serde_json::from_slice::<Value>(&text).unwrap_or_default();
-        Ok(Hash::of(self.redactor.value(&value).to_string().as_bytes()))
+        Ok(Hash::digest(
+            self.redactor.redact_value(&value).to_string().as_bytes(),
+        ))
     }
 
     /// Whether a name can be kept as it is: another one would name something else.
     pub(super) fn speakable(&self, what: &str, text: &str) -> Result<(), RunError> {
-        match self.redactor.finds(text.as_bytes()) {
+        match self.redactor.find(text.as_bytes()) {
             None => Ok(()),
             Some(name) => {
                 let what = format!("{what} has a secret in it (`{name}`): choose another");
@@ -97,7 +99,7 @@ pub trait Redact: Clone {
 }
 
 pub(super) fn clean_text(redactor: &Redactor, text: &mut String) {
-    if let std::borrow::Cow::Owned(clean) = redactor.text(text) {
+    if let std::borrow::Cow::Owned(clean) = redactor.redact_str(text) {
         *text = clean;
     }
 }
@@ -109,7 +111,7 @@ fn clean_option(redactor: &Redactor, text: &mut Option<String>) {
 }
 
 fn clean_value(redactor: &Redactor, value: &mut Value) {
-    *value = redactor.value(value);
+    *value = redactor.redact_value(value);
 }
 
 impl Redact for Start {
@@ -222,7 +224,7 @@ impl Redact for Restore {
 impl Redact for PutArtifact {
     fn redact(&mut self, redactor: &Redactor) {
         clean_text(redactor, &mut self.name);
-        if let std::borrow::Cow::Owned(clean) = redactor.bytes(&self.content) {
+        if let std::borrow::Cow::Owned(clean) = redactor.redact_bytes(&self.content) {
             self.content = clean;
         }
     }

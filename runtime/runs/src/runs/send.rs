@@ -13,9 +13,9 @@ use super::own::{UNKNOWN, is_own, sends_itself};
 use super::{Change, Legal, Loaded, Outcome, RunError, list};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Cause, Event, Opened, Refused, Subject};
-use crate::fold::Status;
 use crate::schema;
-use crate::step::{CannotStep, Moment, Move, Stepper};
+use crate::state::Status;
+use crate::step::{CannotStep, Moment, StepInput, Stepper};
 
 /// An event from outside.
 #[derive(Clone, Debug, Serialize)]
@@ -136,7 +136,7 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
     // An event that never has data may come without.
     let schema = schema.filter(|it| send.data.is_some() || **it != Value::Bool(false));
     if let Some(schema) = schema
-        && let Err(error) = schema::check(schema, send.data.as_ref().unwrap_or(&nothing))
+        && let Err(error) = schema::validate(schema, send.data.as_ref().unwrap_or(&nothing))
     {
         let reason = format!(
             "the data of `{}` isn't as its schema says: {error}",
@@ -152,13 +152,15 @@ fn taken(draft: &mut Draft, send: &Send) -> Result<Option<(&'static str, String)
         return Ok(Some(("bad_data", reason)));
     }
     let fields = send.data.as_ref().and_then(Value::as_object);
-    let merged = fields.map(|fields| workflow.merged(fields));
-    if let Some(error) = merged.and_then(|it| workflow.unfit(&draft.loaded().state.context, &it)) {
+    let merged = fields.map(|fields| workflow.merged_fields(fields));
+    if let Some(error) =
+        merged.and_then(|it| workflow.context_defect(&draft.loaded().state.context, &it))
+    {
         let reason = format!("with the data of `{}` {error}", send.event);
         return Ok(Some(("bad_data", reason)));
     }
     let took = draft.take(Taking {
-        moves: Move::Event(event),
+        moves: StepInput::Event(event),
         event: table.event_name(event),
         data: send.data.as_ref(),
         cause,
@@ -234,7 +236,7 @@ impl Loaded {
     /// The request that has to be settled before this event is taken, and how.
     pub(crate) fn in_the_way(&self, event: &str) -> Option<(&'static str, String)> {
         let request = self.state.held_by()?;
-        let (open, who) = (&request.opened, request.who());
+        let (open, who) = (&request.opened, request.who_may_answer());
         let meanwhile = self.meanwhile();
         if meanwhile.iter().any(|it| it == event) {
             return None;
@@ -353,7 +355,7 @@ impl Loaded {
             seq: self.head.seq,
             now: self.state.updated,
         };
-        let moves = Move::Event(event);
+        let moves = StepInput::Event(event);
         let (_, step) = stepper.step(moves, data, moment).ok()?;
         self.spent(&step)
     }

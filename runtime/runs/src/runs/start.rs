@@ -11,12 +11,12 @@ use super::invoke::invoking;
 use super::operation::{Door, Operation, Right};
 use super::{Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Parent, Started};
-use crate::fold::RunState;
 use crate::hash::Hash;
 use crate::id::RunId;
-use crate::record::{NewRecord, chain, join};
+use crate::record::{NewRecord, chain, mark_batch};
 use crate::schema;
-use crate::step::{Moment, Move, Stepper};
+use crate::state::RunState;
+use crate::step::{Moment, StepInput, Stepper};
 use crate::store::{Append, Appended, Expect, Head};
 use crate::workflow::Workflow;
 
@@ -73,7 +73,7 @@ impl Operation for Start {
         let start = &runs.redacted(self);
         let digest = runs.digest(order, start)?;
         if let Some(key) = &order.key
-            && let Some(seen) = runs.store.seen(&order.run, key)?
+            && let Some(seen) = runs.store.key_use(&order.run, key)?
             && seen.request == digest
         {
             return runs.written_before(order, seen.first, seen.last);
@@ -129,7 +129,7 @@ impl Runs {
             now,
         };
         let mut stepper = Stepper::fresh(&workflow, &context)?;
-        let (_, step) = stepper.step(Move::Start, None, moment)?;
+        let (_, step) = stepper.step(StepInput::Start, None, moment)?;
         let body = Body::Started(Started {
             workflow: start.workflow.clone(),
             table: workflow.hash(),
@@ -162,7 +162,7 @@ impl Runs {
         }
         let new = |body: &Body| self.sealed(&workflow, (now, &order.actor), body);
         let (mut new, bodies): (Vec<NewRecord>, Vec<Body>) = bodies.iter().map(new).unzip();
-        join(&mut new);
+        mark_batch(&mut new);
         let Behind { other, last, state } = behind;
         let at = other.as_ref().map_or(0, |(_, at)| *at);
         let (records, hash) = chain(&new, order.key.as_ref(), at, last);
@@ -237,7 +237,7 @@ fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, Run
         Value::Object(fields) => {
             // By a schema the whole is checked below, what the spec begins with included.
             if workflow.meta().get("context_schema").is_none()
-                && let Some(error) = workflow.unfit(&context, fields)
+                && let Some(error) = workflow.context_defect(&context, fields)
             {
                 let id = workflow.id();
                 let what = format!("`{id}` can't begin with this input: {error}");
@@ -253,7 +253,7 @@ fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, Run
     }
     if let Some(schema) = workflow.meta().get("context_schema") {
         let whole = Value::Object(context);
-        if let Err(error) = schema::check(schema, &whole) {
+        if let Err(error) = schema::validate(schema, &whole) {
             let id = workflow.id();
             let what = format!(
                 "`{id}` can't begin with this input: its context wouldn't be as `context_schema` says: {error}"

@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::{RunError, Runs};
 use crate::actor::Actor;
 use crate::body::{Body, Scope, StepRecord};
-use crate::fold::{self, Live};
 use crate::id::RunId;
 use crate::record::Record;
+use crate::state::{self, LiveRecords};
 use crate::store::{MAX_PAGE, Query, StoreError};
 
 /// Everything that has become of a run.
@@ -165,7 +165,7 @@ impl Runs {
     pub fn timeline(&self, run: &RunId) -> Result<Timeline, RunError> {
         let head = self.store.head(run)?;
         let mut drawing = Drawing::default();
-        fold::each(&*self.store, run, 0, Some(head.seq), |record| {
+        state::for_each_record(&*self.store, run, 0, Some(head.seq), |record| {
             drawing.push(record).map_err(|error| StoreError::Corrupt {
                 run: Some(run.clone()),
                 seq: Some(record.seq),
@@ -213,7 +213,7 @@ impl Runs {
 /// A timeline while its records come in.
 #[derive(Default)]
 struct Drawing {
-    live: Live,
+    live: LiveRecords,
     /// By state: the places of its visits that count so far.
     stacks: BTreeMap<String, Vec<usize>>,
     timeline: Timeline,
@@ -275,7 +275,7 @@ impl Drawing {
 
     /// A jump begins a branch; everything else makes the last one longer.
     fn branch(&mut self, record: &Record) {
-        let jump = Live::is_rewind(record);
+        let jump = LiveRecords::rewind_target(record);
         if let Some(to) = jump {
             self.back_to(to);
         }
@@ -355,10 +355,10 @@ impl Drawing {
             branch.counts = inside.map(|(_, last)| (*last).min(branch.last)).max();
         }
         for mark in &mut self.timeline.marks {
-            mark.counts = live.counts(mark.seq);
+            mark.counts = live.contains(mark.seq);
         }
         for visit in &mut self.timeline.visits {
-            visit.counts = live.counts(visit.entered);
+            visit.counts = live.contains(visit.entered);
         }
         self.timeline
     }

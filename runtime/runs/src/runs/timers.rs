@@ -50,7 +50,7 @@ impl Runs {
     ///
     /// The store's, when it is asked what is due. What happens to one run doesn't keep the others from theirs.
     pub fn fire_due(&self, now: u64, limit: usize) -> Result<Vec<Fired>, RunError> {
-        let due = self.store.due(now, limit, CLAIM)?;
+        let due = self.store.claim_due(now, limit, CLAIM)?;
         let fired = due.into_iter().map(|due| Fired {
             written: self.fire(&due.run, &due.timer),
             run: due.run,

@@ -10,8 +10,8 @@ use super::operation::{Decide, DecideCx, Outcome, Right};
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, list};
 use crate::body::{Body, Cause, Tool, ToolVerdict};
-use crate::fold::{RunState, Visit};
 use crate::hash::Hash;
+use crate::state::{RunState, Visit};
 
 /// A call that is about to run.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -3,7 +3,7 @@
 use super::{Call, Reason};
 use crate::body::{EffectStatus, Refused, Subject};
 use crate::runs::{Loaded, RunError};
-use crate::tell;
+use crate::summary;
 
 impl Loaded {
     /// The refusal that nothing has come behind, if there is one.
@@ -11,7 +11,7 @@ impl Loaded {
         let Some((seq, refused)) = &self.state.refused else {
             return Ok(None);
         };
-        let subject = tell::subject(&refused.subject);
+        let subject = summary::subject(&refused.subject);
         Ok(Some(Reason {
             code: "refused",
             text: format!("{subject} was refused (record {seq}): {}", refused.reason),

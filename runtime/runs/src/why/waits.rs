@@ -2,8 +2,8 @@
 
 use super::{Call, Reason};
 use crate::body::{EffectStatus, Opened, RequestKind};
-use crate::fold::WaitingFor;
 use crate::runs::Loaded;
+use crate::state::WaitingFor;
 
 impl Loaded {
     /// What it waits for, and what is still to come behind that.
@@ -17,7 +17,7 @@ impl Loaded {
                     code: "question_open",
                     text: format!(
                         "it asks {}, and goes on meanwhile: {}",
-                        request.who(),
+                        request.who_may_answer(),
                         opened.prompt
                     ),
                     next: Some(self.settle(opened)),
@@ -61,7 +61,7 @@ impl Loaded {
                 let opened = &request.opened;
                 let what = opened.event.as_ref();
                 let what = what.map_or_else(String::new, |it| format!(" `{}`", it.event));
-                let (who, prompt) = (request.who(), &opened.prompt);
+                let (who, prompt) = (request.who_may_answer(), &opened.prompt);
                 Reason {
                     code: "approval_open",
                     text: format!("it waits until {who} approves{what} or denies it: {prompt}"),
@@ -71,7 +71,7 @@ impl Loaded {
             WaitingFor::Question { request } => {
                 let request = self.state.requests.get(&request)?;
                 let opened = &request.opened;
-                let (who, prompt) = (request.who(), &opened.prompt);
+                let (who, prompt) = (request.who_may_answer(), &opened.prompt);
                 Reason {
                     code: "question_blocks",
                     text: format!("it waits until {who} answers: {prompt}"),

@@ -199,7 +199,7 @@ mod tests {
     async fn what_is_gone_is_forgotten() {
         let sessions = Arc::new(LocalSessionManager::default());
         let owners = Owners::new(Arc::clone(&sessions));
-        let (ann, ben) = (Owner(None), Owner(Some(Hash::of(b"ben"))));
+        let (ann, ben) = (Owner(None), Owner(Some(Hash::digest(b"ben"))));
         let (kept, _transport) = sessions.create_session().await.unwrap();
         owners.remember(kept.clone(), ann).await;
         for _ in 0..10 * FEW {
@@ -219,7 +219,7 @@ mod tests {
     async fn whoever_begins_too_many_loses_the_one_used_longest_ago() {
         let sessions = Arc::new(LocalSessionManager::default());
         let owners = Owners::new(Arc::clone(&sessions));
-        let (ann, ben) = (Owner(None), Owner(Some(Hash::of(b"ben"))));
+        let (ann, ben) = (Owner(None), Owner(Some(Hash::digest(b"ben"))));
         let mut begun = Vec::new();
         for number in 0..=MOST {
             let (session, _transport) = sessions.create_session().await.unwrap();

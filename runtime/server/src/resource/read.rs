@@ -255,7 +255,7 @@ fn journal(call: &Call<'_>, run: &RunId, part: Part) -> Result<Content, Problem>
 
 fn transcript(call: &Call<'_>, run: &RunId, part: Part) -> Result<Content, Problem> {
     let (text, more) = lines(call, run, part, |record| {
-        let told = record.told().replace('\n', " ");
+        let told = record.summary().replace('\n', " ");
         let (told, _) = bounds::cut(&told, bounds::MOST);
         format!("{}  {}  {}  {told}", record.seq, record.time, record.actor)
     })?;

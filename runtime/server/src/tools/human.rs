@@ -9,8 +9,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use statemark_runs::body::RequestKind;
-use statemark_runs::fold::Request;
 use statemark_runs::runs::run_of_request;
+use statemark_runs::state::Request;
 use statemark_runs::{Loaded, Query, RunId, Status};
 
 use crate::call::Call;

@@ -9,7 +9,7 @@ mod entropy;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
-use statemark_runs::{Actor, Hash, Head, Order, Query, Role, Start, fold};
+use statemark_runs::{Actor, Hash, Head, Order, Query, Role, Start, state};
 use statemark_server::{Call, Caller, Options, Set, Tool};
 
 use crate::bench::Bench;
@@ -70,7 +70,8 @@ fn every_tool_survives_whatever_it_is_given() {
 }
 
 fn noise(name: &str) -> Vec<u8> {
-    let blocks = (0..8).flat_map(|block| *Hash::of(format!("{name} {block}").as_bytes()).bytes());
+    let blocks =
+        (0..8).flat_map(|block| *Hash::digest(format!("{name} {block}").as_bytes()).as_bytes());
     blocks.collect()
 }
 
@@ -134,7 +135,7 @@ impl World {
             Role::Observer,
         ][entropy.below(5)];
         let caller = Caller {
-            actor: Actor::new(role).named("ann"),
+            actor: Actor::new(role).with_name("ann"),
             ..Caller::agent()
         };
         // Nobody waits: what would wait, answers at once.
@@ -271,7 +272,7 @@ impl World {
         let runs = self.bench.desk.runs();
         for head in self.heads() {
             let loaded = runs.load(&head.run).unwrap();
-            let anew = fold::read_anew(runs.store(), &head.run, None).unwrap();
+            let anew = state::replay(runs.store(), &head.run, None).unwrap();
             assert_eq!(loaded.state, anew, "the folds of {}", head.run);
             loaded.legal().unwrap();
             loaded.why(None).unwrap();

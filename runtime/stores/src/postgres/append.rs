@@ -12,14 +12,14 @@ use tokio_postgres::types::ToSql;
 
 use super::PostgresStore;
 use super::blob;
-use super::fault::Fault;
+use super::error::Failure;
 use super::record::{SEEN, one, read_seen};
 use super::row;
 use super::session::{Params, Session};
 use statemark_runs::Hash;
 use statemark_runs::RunId;
 use statemark_runs::overflow;
-use statemark_runs::store::{Append, Appended, End, Expect, PendingTimer, StoreError, no_record};
+use statemark_runs::store::{Append, Appended, Expect, JournalEnd, PendingTimer, StoreError};
 use statemark_runs::{Record, chain};
 
 /// Most records that one statement writes. Why: nine parameters each, and no statement may have more than 65,535.
@@ -88,7 +88,7 @@ impl PostgresStore {
                 };
                 let from = from.filter(|_| is_first);
                 let done = written(session, &append, from, is_last).await?;
-                append.made(done)?;
+                append.expect_done(done)?;
             }
             Ok(())
         })
@@ -100,7 +100,7 @@ async fn written(
     append: &Append,
     from: Option<(&RunId, u64)>,
     commits: bool,
-) -> Result<Appended, Fault> {
+) -> Result<Appended, Failure> {
     let lock = session.prepare(LOCK).await?;
     let seen = session.prepare(SEEN).await?;
     let timers = session.prepare(TIMERS).await?;
@@ -154,17 +154,17 @@ async fn shared(
     parent: &[Row],
     from: &RunId,
     at: u64,
-) -> Result<(u64, Hash), Fault> {
+) -> Result<(u64, Hash), Failure> {
     if parent.is_empty() {
         return Err(row::no_run(from));
     }
     let record = one(session, from, at).await?;
-    let record = record.ok_or_else(|| no_record(from, at))?;
+    let record = record.ok_or_else(|| StoreError::missing_record(from, at))?;
     Ok((at, record.hash()))
 }
 
-fn replayed(append: &Append, found: &Row) -> Result<Appended, Fault> {
-    Ok(append.replayed(&read_seen(found)?)?)
+fn replayed(append: &Append, found: &Row) -> Result<Appended, Failure> {
+    Ok(append.answer_repeated(&read_seen(found)?)?)
 }
 
 fn place<'a>(
@@ -172,16 +172,16 @@ fn place<'a>(
     head: Option<&Row>,
     start: (u64, Hash),
     forked: Option<(&'a RunId, u64)>,
-) -> Result<Place<'a>, Fault> {
+) -> Result<Place<'a>, Failure> {
     let end = head.map(|head| {
-        Ok::<_, Fault>(End {
+        Ok::<_, Failure>(JournalEnd {
             seq: row::number(head, 0)?,
             hash: row::hash(head, 1)?,
             fence: row::number(head, 2)?,
         })
     });
     let end = end.transpose()?;
-    let (after, last) = append.behind(end.as_ref(), start, forked.is_some())?;
+    let (after, last) = append.predecessor(end.as_ref(), start, forked.is_some())?;
     Ok(Place {
         after,
         last,
@@ -190,7 +190,7 @@ fn place<'a>(
     })
 }
 
-fn read_timer(found: &Row) -> Result<PendingTimer, Fault> {
+fn read_timer(found: &Row) -> Result<PendingTimer, Failure> {
     Ok(PendingTimer {
         due: row::number(found, 0)?,
         name: found.try_get(1)?,
@@ -204,7 +204,7 @@ async fn write(
     place: &Place<'_>,
     armed: BTreeSet<PendingTimer>,
     commits: bool,
-) -> Result<Appended, Fault> {
+) -> Result<Appended, Failure> {
     let key = append.key.as_ref();
     let (records, hash) = chain(
         &append.records,
@@ -217,7 +217,7 @@ async fn write(
         arm(session, &append.run, wanted, &armed).await?;
     }
     for record in &records {
-        if let Some(hash) = overflow::hash_of(&record.body) {
+        if let Some(hash) = overflow::blob_hash(&record.body) {
             blob::keep(session, &hash, record.body.as_bytes(), None).await?;
         }
     }
@@ -235,7 +235,7 @@ async fn write(
     let bounds = [row::stored("a seq", first)?, row::stored("a seq", last)?];
     let key = async {
         if let Some((key, request)) = key {
-            let request = request.bytes().as_slice();
+            let request = request.as_bytes().as_slice();
             let params: Params<'_> = &[
                 &append.run.as_str(),
                 &key.as_str(),
@@ -245,7 +245,7 @@ async fn write(
             ];
             session.run(&put_key, params).await?;
         }
-        Ok::<(), Fault>(())
+        Ok::<(), Failure>(())
     };
     let head = Head::of(append, place, &records, bounds[1], hash)?;
     let head_sql = session.prepare(&Head::sql(place.is_new)).await?;
@@ -278,7 +278,7 @@ async fn arm(
     run: &RunId,
     wanted: &[PendingTimer],
     armed: &BTreeSet<PendingTimer>,
-) -> Result<(), Fault> {
+) -> Result<(), Failure> {
     let wanted: BTreeSet<PendingTimer> = wanted.iter().cloned().collect();
     let gone = "DELETE FROM statemark_timers
         WHERE run = $1 AND due = $2 AND name = $3 AND seq = $4";
@@ -321,8 +321,8 @@ impl<'a> Values<'a> {
             values.push(Box::new(i64::from(record.v)));
             values.push(Box::new(row::written(&record.actor)?));
             values.push(Box::new(record.key.as_ref().map(|key| key.as_str())));
-            values.push(Box::new(overflow::in_row(&record.body)));
-            values.push(Box::new(record.prev.bytes().as_slice()));
+            values.push(Box::new(overflow::to_row(&record.body)));
+            values.push(Box::new(record.prev.as_bytes().as_slice()));
         }
         Ok(Self(values))
     }
@@ -393,7 +393,7 @@ impl<'a> Head<'a> {
         let mut params: Vec<Box<dyn ToSql + Sync + '_>> = vec![
             Box::new(self.run),
             Box::new(self.seq),
-            Box::new(self.hash.bytes().as_slice()),
+            Box::new(self.hash.as_bytes().as_slice()),
             Box::new(self.updated),
             Box::new(summary.workflow.as_str()),
             Box::new(summary.status.as_str()),

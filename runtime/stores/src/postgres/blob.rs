@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::fault::Fault;
+use super::error::Failure;
 use super::row;
 use super::session::Session;
 use statemark_runs::Hash;
@@ -12,9 +12,13 @@ use statemark_runs::store::{StoreError, TOUCH_AFTER};
 /// The server's time, if nobody turns the clock.
 const NOW: &str = "coalesce($2::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)";
 
-pub(super) async fn put(session: &Session, bytes: &[u8], now: Option<i64>) -> Result<Hash, Fault> {
-    let hash = Hash::of(bytes);
-    let key = hash.bytes().as_slice();
+pub(super) async fn put(
+    session: &Session,
+    bytes: &[u8],
+    now: Option<i64>,
+) -> Result<Hash, Failure> {
+    let hash = Hash::digest(bytes);
+    let key = hash.as_bytes().as_slice();
     // Most are there already; asking is cheaper than sending them.
     let there = format!(
         "SELECT 1 FROM statemark_blobs WHERE hash = $1 AND kept > {NOW} - {TOUCH_AFTER}::int8"
@@ -31,12 +35,12 @@ pub(super) async fn keep(
     hash: &Hash,
     bytes: &[u8],
     now: Option<i64>,
-) -> Result<(), Fault> {
+) -> Result<(), Failure> {
     let sql = format!(
         "INSERT INTO statemark_blobs (hash, bytes, kept) VALUES ($1, $3, {NOW})
             ON CONFLICT (hash) DO UPDATE SET kept = greatest(statemark_blobs.kept, excluded.kept)"
     );
-    let key = hash.bytes().as_slice();
+    let key = hash.as_bytes().as_slice();
     session.execute(&sql, &[&key, &now, &bytes]).await?;
     Ok(())
 }
@@ -47,7 +51,7 @@ pub(super) async fn sweep(
     named: &BTreeSet<Hash>,
     (idle, now): (i64, Option<i64>),
     really: bool,
-) -> Result<Vec<Hash>, Fault> {
+) -> Result<Vec<Hash>, Failure> {
     let old =
         format!("SELECT hash FROM statemark_blobs WHERE kept < {NOW} - $1::int8 ORDER BY hash");
     let rows = session.query(&old, &[&idle, &now]).await?;
@@ -60,7 +64,7 @@ pub(super) async fn sweep(
         if really {
             let sql =
                 format!("DELETE FROM statemark_blobs WHERE hash = $3 AND kept < {NOW} - $1::int8");
-            let key = hash.bytes().as_slice();
+            let key = hash.as_bytes().as_slice();
             session.execute(&sql, &[&idle, &now, &key]).await?;
         }
         gone.push(hash);
@@ -68,15 +72,15 @@ pub(super) async fn sweep(
     Ok(gone)
 }
 
-pub(super) async fn get(session: &Session, hash: &Hash) -> Result<Vec<u8>, Fault> {
+pub(super) async fn get(session: &Session, hash: &Hash) -> Result<Vec<u8>, Failure> {
     let sql = "SELECT bytes FROM statemark_blobs WHERE hash = $1";
-    let rows = session.query(sql, &[&hash.bytes().as_slice()]).await?;
+    let rows = session.query(sql, &[&hash.as_bytes().as_slice()]).await?;
     let found = rows.first().ok_or_else(|| StoreError::NotFound {
         what: format!("blob {hash}"),
     })?;
     let bytes: Vec<u8> = found.try_get(0)?;
-    if Hash::of(&bytes) != *hash {
-        return Err(Fault::Answer(StoreError::Corrupt {
+    if Hash::digest(&bytes) != *hash {
+        return Err(Failure::Answer(StoreError::Corrupt {
             run: None,
             seq: None,
             what: format!("the blob {hash} has other bytes"),
@@ -86,12 +90,12 @@ pub(super) async fn get(session: &Session, hash: &Hash) -> Result<Vec<u8>, Fault
 }
 
 /// Holds the run's row meanwhile, so that no fold is left behind of a run that is being removed.
-pub(super) async fn put_fold(
+pub(super) async fn put_fold_cache(
     session: &Session,
     run: &RunId,
     seq: u64,
     fold: &[u8],
-) -> Result<(), Fault> {
+) -> Result<(), Failure> {
     let seq = row::stored("a seq", seq)?;
     session.begin().await?;
     let there = "SELECT 1 FROM statemark_runs WHERE run = $1 FOR UPDATE";
@@ -104,7 +108,10 @@ pub(super) async fn put_fold(
     session.commit().await
 }
 
-pub(super) async fn fold(session: &Session, run: &RunId) -> Result<Option<(u64, Vec<u8>)>, Fault> {
+pub(super) async fn fold(
+    session: &Session,
+    run: &RunId,
+) -> Result<Option<(u64, Vec<u8>)>, Failure> {
     let sql = "SELECT folds.seq, folds.fold FROM statemark_runs runs
         LEFT JOIN statemark_folds folds ON folds.run = runs.run WHERE runs.run = $1";
     let rows = session.query(sql, &[&run.as_str()]).await?;

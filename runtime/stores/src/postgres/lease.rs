@@ -1,6 +1,6 @@
 //! Leases, in the row of their run.
 
-use super::fault::Fault;
+use super::error::Failure;
 use super::row;
 use super::session::{Params, Session};
 use statemark_runs::RunId;
@@ -20,7 +20,7 @@ pub(super) async fn take(
     owner: &str,
     milliseconds: u64,
     now: Option<i64>,
-) -> Result<Lease, Fault> {
+) -> Result<Lease, Failure> {
     session.begin().await?;
     let rows = session.query(HELD, &[&run.as_str(), &now]).await?;
     let held = rows.first().ok_or_else(|| row::no_run(run))?;
@@ -31,7 +31,7 @@ pub(super) async fn take(
     let fence = match holder {
         Some(holder) if !is_over && holder != owner => {
             let by = holder.to_owned();
-            return Err(Fault::Answer(StoreError::Busy { by }));
+            return Err(Failure::Answer(StoreError::Busy { by }));
         }
         Some(_) if !is_over => fence,
         _ => fence + 1,
@@ -53,7 +53,7 @@ pub(super) async fn take(
 }
 
 /// Gives a lease back, if it is still held.
-pub(super) async fn release(session: &Session, lease: &Lease) -> Result<(), Fault> {
+pub(super) async fn release(session: &Session, lease: &Lease) -> Result<(), Failure> {
     let fence = row::stored("a fence", lease.fence.0)?;
     let sql = "UPDATE statemark_runs SET lease_owner = NULL, lease_until = NULL
         WHERE run = $1 AND fence = $2 AND lease_owner = $3";

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use tokio_postgres::types::ToSql;
 
-use super::fault::Fault;
+use super::error::Failure;
 use super::row;
 use super::session::Session;
-use super::told::{OVERLAP, Told};
+use super::watermarks::{OVERLAP, Reported};
 use statemark_runs::store::{Cursor, Hint, MAX_PAGE, Page, Query, Watermark};
 
 /// Most changes behind a watermark that are told at once. Why: a watcher that begins with nothing is told of every run.
@@ -35,7 +35,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Fault> {
+pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Failure> {
     let limit = query.limit.clamp(1, MAX_PAGE);
     if !can_match(query) {
         return Ok(Page::default());
@@ -82,7 +82,7 @@ pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Fault
 }
 
 /// How many runs there are, by status.
-pub(super) async fn counts(session: &Session) -> Result<BTreeMap<String, u64>, Fault> {
+pub(super) async fn counts(session: &Session) -> Result<BTreeMap<String, u64>, Failure> {
     let sql = "SELECT status, count(*) FROM statemark_runs GROUP BY status";
     let rows = session.query(sql, &[]).await?;
     let counts = rows
@@ -109,8 +109,8 @@ fn can_match(query: &Query) -> bool {
 pub(super) async fn changes(
     session: &Session,
     since: &Watermark,
-    told: &Told,
-) -> Result<(Watermark, Vec<Hint>), Fault> {
+    reported: &Reported,
+) -> Result<(Watermark, Vec<Hint>), Failure> {
     let from = row::stored("a watermark", since.0.saturating_sub(OVERLAP))?;
     let behind = row::stored("a watermark", since.0)?;
     // What is looked at again has no limit but its time: were it cut off, what lies behind would never be reached.
@@ -135,5 +135,5 @@ pub(super) async fn changes(
         };
         found.push((row::number(row, 2)?, hint));
     }
-    Ok(told.only_new(since, found))
+    Ok(reported.only_new(since, found))
 }

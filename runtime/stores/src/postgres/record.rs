@@ -3,22 +3,26 @@
 use tokio::join;
 
 use super::blob;
-use super::fault::Fault;
+use super::error::Failure;
 use super::row;
 use super::session::{Params, Session};
 use statemark_runs::Record;
 use statemark_runs::overflow;
-use statemark_runs::store::{Head, MAX_PAGE, Seen, StoreError};
+use statemark_runs::store::{Head, KeyUse, MAX_PAGE, StoreError};
 use statemark_runs::{Key, RunId};
 
-pub(super) async fn head(session: &Session, run: &RunId) -> Result<Head, Fault> {
+pub(super) async fn head(session: &Session, run: &RunId) -> Result<Head, Failure> {
     let columns = row::HEAD;
     let sql = format!("SELECT {columns} FROM statemark_runs WHERE run = $1");
     let rows = session.query(&sql, &[&run.as_str()]).await?;
     row::head(rows.first().ok_or_else(|| row::no_run(run))?)
 }
 
-pub(super) async fn seen(session: &Session, run: &RunId, key: &Key) -> Result<Option<Seen>, Fault> {
+pub(super) async fn seen(
+    session: &Session,
+    run: &RunId,
+    key: &Key,
+) -> Result<Option<KeyUse>, Failure> {
     let params: [&str; 2] = [run.as_str(), key.as_str()];
     let rows = session.query(SEEN, &[&params[0], &params[1]]).await?;
     rows.first().map(read_seen).transpose()
@@ -28,8 +32,8 @@ pub(super) async fn seen(session: &Session, run: &RunId, key: &Key) -> Result<Op
 pub(super) const SEEN: &str =
     "SELECT request, first_seq, last_seq FROM statemark_keys WHERE run = $1 AND key = $2";
 
-pub(super) fn read_seen(found: &tokio_postgres::Row) -> Result<Seen, Fault> {
-    Ok(Seen {
+pub(super) fn read_seen(found: &tokio_postgres::Row) -> Result<KeyUse, Failure> {
+    Ok(KeyUse {
         request: row::hash(found, 0)?,
         first: row::number(found, 1)?,
         last: row::number(found, 2)?,
@@ -42,7 +46,7 @@ pub(super) async fn page(
     run: &RunId,
     after: u64,
     limit: usize,
-) -> Result<Vec<Record>, Fault> {
+) -> Result<Vec<Record>, Failure> {
     let limit = limit.min(MAX_PAGE);
     let own = own_sql();
     let (forks, own) = (session.prepare(FORK).await?, session.prepare(&own).await?);
@@ -67,14 +71,14 @@ pub(super) async fn page(
         records.push(row::record(run, found)?);
     }
     for record in &mut records {
-        if let Some(hash) = overflow::lies(record) {
+        if let Some(hash) = overflow::blob_ref(record) {
             let bytes = match blob::get(session, &hash).await {
-                Err(Fault::Answer(StoreError::NotFound { .. } | StoreError::Corrupt { .. })) => {
+                Err(Failure::Answer(StoreError::NotFound { .. } | StoreError::Corrupt { .. })) => {
                     Vec::new()
                 }
                 found => found?,
             };
-            overflow::put(run, record, hash, bytes)?;
+            overflow::restore_body(run, record, hash, bytes)?;
         }
     }
     Ok(records)
@@ -97,7 +101,7 @@ async fn shared(
     after: u64,
     upto: u64,
     limit: usize,
-) -> Result<Vec<Record>, Fault> {
+) -> Result<Vec<Record>, Failure> {
     let mut parts = vec![(run, upto)];
     while let Some((run, upto)) = parts.last() {
         let fork = session.query(FORK, &[&run.as_str()]).await?;
@@ -126,7 +130,11 @@ async fn shared(
 }
 
 /// One record of a run, wherever among its ancestors it is.
-pub(super) async fn one(session: &Session, run: &RunId, seq: u64) -> Result<Option<Record>, Fault> {
+pub(super) async fn one(
+    session: &Session,
+    run: &RunId,
+    seq: u64,
+) -> Result<Option<Record>, Failure> {
     let Some(after) = seq.checked_sub(1) else {
         return Ok(None);
     };

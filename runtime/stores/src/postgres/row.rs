@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 
-use super::fault::Fault;
+use super::error::Failure;
 use statemark_runs::Hash;
 use statemark_runs::Record;
 use statemark_runs::store::{Head, StoreError};
@@ -23,13 +23,13 @@ pub(super) fn stored(what: &str, number: u64) -> Result<i64, StoreError> {
 }
 
 /// A number as it was stored.
-pub(super) fn number(row: &Row, column: usize) -> Result<u64, Fault> {
+pub(super) fn number(row: &Row, column: usize) -> Result<u64, Failure> {
     let number: i64 = row.try_get(column)?;
     u64::try_from(number).map_err(|_| corrupt(format!("a number below zero ({number})")))
 }
 
 /// A hash as it was stored.
-pub(super) fn hash(row: &Row, column: usize) -> Result<Hash, Fault> {
+pub(super) fn hash(row: &Row, column: usize) -> Result<Hash, Failure> {
     let bytes: &[u8] = row.try_get(column)?;
     let bytes = <[u8; 32]>::try_from(bytes);
     let bytes = bytes.map_err(|_| corrupt("a hash that isn't 32 bytes long".to_owned()))?;
@@ -37,14 +37,14 @@ pub(super) fn hash(row: &Row, column: usize) -> Result<Hash, Fault> {
 }
 
 /// The id of a run as it was stored.
-pub(super) fn run(row: &Row, column: usize) -> Result<RunId, Fault> {
+pub(super) fn run(row: &Row, column: usize) -> Result<RunId, Failure> {
     let text: &str = row.try_get(column)?;
     text.parse()
         .map_err(|error| corrupt(format!("`{text}`: {error}")))
 }
 
 /// The run and the record that a run was forked from, from two columns.
-pub(super) fn forked(row: &Row, column: usize) -> Result<Option<(RunId, u64)>, Fault> {
+pub(super) fn forked(row: &Row, column: usize) -> Result<Option<(RunId, u64)>, Failure> {
     let from: Option<&str> = row.try_get(column)?;
     if from.is_none() {
         return Ok(None);
@@ -53,7 +53,7 @@ pub(super) fn forked(row: &Row, column: usize) -> Result<Option<(RunId, u64)>, F
 }
 
 /// The end of a run's journal.
-pub(super) fn head(row: &Row) -> Result<Head, Fault> {
+pub(super) fn head(row: &Row) -> Result<Head, Failure> {
     let run = run(row, 0)?;
     let read = || {
         Ok(Head {
@@ -70,7 +70,7 @@ pub(super) fn head(row: &Row) -> Result<Head, Fault> {
 }
 
 /// An entry of a run's journal.
-pub(super) fn record(run: &RunId, row: &Row) -> Result<Record, Fault> {
+pub(super) fn record(run: &RunId, row: &Row) -> Result<Record, Failure> {
     let seq = number(row, 0)?;
     let read = || {
         let v: i64 = row.try_get(3)?;
@@ -90,7 +90,7 @@ pub(super) fn record(run: &RunId, row: &Row) -> Result<Record, Fault> {
     read().map_err(|fault| located(fault, run, Some(seq)))
 }
 
-fn json<T: DeserializeOwned>(row: &Row, column: usize, what: &str) -> Result<T, Fault> {
+fn json<T: DeserializeOwned>(row: &Row, column: usize, what: &str) -> Result<T, Failure> {
     let text: &str = row.try_get(column)?;
     serde_json::from_str(text).map_err(|error| corrupt(format!("{what} isn't readable: {error}")))
 }
@@ -102,8 +102,8 @@ pub(super) fn written(value: &impl serde::Serialize) -> Result<String, StoreErro
     })
 }
 
-fn corrupt(what: String) -> Fault {
-    Fault::Answer(StoreError::Corrupt {
+fn corrupt(what: String) -> Failure {
+    Failure::Answer(StoreError::Corrupt {
         run: None,
         seq: None,
         what,
@@ -111,9 +111,9 @@ fn corrupt(what: String) -> Fault {
 }
 
 /// The same damage with its place.
-fn located(fault: Fault, run: &RunId, at: Option<u64>) -> Fault {
+fn located(fault: Failure, run: &RunId, at: Option<u64>) -> Failure {
     match fault {
-        Fault::Answer(StoreError::Corrupt { what, .. }) => Fault::Answer(StoreError::Corrupt {
+        Failure::Answer(StoreError::Corrupt { what, .. }) => Failure::Answer(StoreError::Corrupt {
             run: Some(run.clone()),
             seq: at,
             what,
@@ -123,6 +123,6 @@ fn located(fault: Fault, run: &RunId, at: Option<u64>) -> Fault {
 }
 
 /// There is no such run.
-pub(super) fn no_run(run: &RunId) -> Fault {
-    statemark_runs::store::no_run(run).into()
+pub(super) fn no_run(run: &RunId) -> Failure {
+    StoreError::missing_run(run).into()
 }

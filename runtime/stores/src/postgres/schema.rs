@@ -5,7 +5,7 @@
 
 use tokio_postgres::error::SqlState;
 
-use super::fault::Fault;
+use super::error::Failure;
 use super::session::Session;
 use statemark_runs::store::StoreError;
 
@@ -72,7 +72,7 @@ const STEPS: [&str; 12] = [
 ];
 
 /// Makes the tables or brings them up to date.
-pub(super) async fn prepare(session: &Session) -> Result<(), Fault> {
+pub(super) async fn prepare(session: &Session) -> Result<(), Failure> {
     let mut version = match version(session).await? {
         Some(version) => version,
         None => {
@@ -85,7 +85,7 @@ pub(super) async fn prepare(session: &Session) -> Result<(), Fault> {
     };
     let known = STEPS.len();
     if usize::try_from(version).map_or(true, |version| version > known) {
-        return Err(Fault::Answer(StoreError::SchemaTooNew {
+        return Err(Failure::Answer(StoreError::SchemaTooNew {
             found: u32::try_from(version).unwrap_or(u32::MAX),
             known: u32::try_from(known).unwrap_or(u32::MAX),
         }));
@@ -100,7 +100,7 @@ pub(super) async fn prepare(session: &Session) -> Result<(), Fault> {
 }
 
 /// How far a database is; none if it has no tables of ours.
-async fn version(session: &Session) -> Result<Option<i64>, Fault> {
+async fn version(session: &Session) -> Result<Option<i64>, Failure> {
     let tables = "SELECT count(*) FROM information_schema.tables
         WHERE table_name = 'statemark_schema' AND table_schema = current_schema()";
     let row = session.query(tables, &[]).await?;
@@ -119,9 +119,9 @@ async fn version(session: &Session) -> Result<Option<i64>, Fault> {
 }
 
 /// Two at once that define the same get in each other's way in PostgreSQL's own tables, `IF NOT EXISTS` or not.
-async fn define(session: &Session, step: &str) -> Result<(), Fault> {
+async fn define(session: &Session, step: &str) -> Result<(), Failure> {
     match session.define(step).await {
-        Err(Fault::Refused(cause)) if crossed(&cause) => Err(Fault::Crossed(cause)),
+        Err(Failure::Refused(cause)) if crossed(&cause) => Err(Failure::Contention(cause)),
         done => done,
     }
 }

@@ -9,7 +9,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
 
 use super::PostgresStore;
-use super::fault::Fault;
+use super::error::Failure;
 use statemark_runs::store::StoreError;
 
 /// How often a call is tried again because of others. Why: writers of one run wait in line, so that only beginnings of
@@ -36,7 +36,7 @@ pub(super) struct Session {
 
 impl Session {
     /// A statement, from the connection's cache if it was used before.
-    pub(super) async fn prepare(&self, sql: &str) -> Result<Statement, Fault> {
+    pub(super) async fn prepare(&self, sql: &str) -> Result<Statement, Failure> {
         Ok(self.object.prepare_cached(sql).await?)
     }
 
@@ -44,7 +44,7 @@ impl Session {
         &self,
         statement: &Statement,
         params: Params<'_>,
-    ) -> Result<Vec<Row>, Fault> {
+    ) -> Result<Vec<Row>, Failure> {
         Ok(self.object.query(statement, params).await?)
     }
 
@@ -52,29 +52,29 @@ impl Session {
         &self,
         statement: &Statement,
         params: Params<'_>,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, Failure> {
         Ok(self.object.execute(statement, params).await?)
     }
 
     /// Prepares and asks.
-    pub(super) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Fault> {
+    pub(super) async fn query(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, Failure> {
         let statement = self.prepare(sql).await?;
         self.rows(&statement, params).await
     }
 
     /// Prepares and does.
-    pub(super) async fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64, Fault> {
+    pub(super) async fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64, Failure> {
         let statement = self.prepare(sql).await?;
         self.run(&statement, params).await
     }
 
     /// Without parameters, and unprepared: for what changes tables.
-    pub(super) async fn define(&self, sql: &str) -> Result<(), Fault> {
+    pub(super) async fn define(&self, sql: &str) -> Result<(), Failure> {
         Ok(self.object.batch_execute(sql).await?)
     }
 
     /// Begins a transaction, unless there is one.
-    pub(super) async fn begin(&self) -> Result<(), Fault> {
+    pub(super) async fn begin(&self) -> Result<(), Failure> {
         if self.open.replace(true) {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Session {
     }
 
     /// A transaction in which something has failed is rolled back by this; the failure is what is to be told.
-    pub(super) async fn commit(&self) -> Result<(), Fault> {
+    pub(super) async fn commit(&self) -> Result<(), Failure> {
         self.committing.set(true);
         self.object.batch_execute("COMMIT").await?;
         self.committing.set(false);
@@ -90,7 +90,7 @@ impl Session {
         Ok(())
     }
 
-    async fn roll_back(&self) -> Result<(), Fault> {
+    async fn roll_back(&self) -> Result<(), Failure> {
         if self.open.replace(false) {
             self.object.batch_execute("ROLLBACK").await?;
         }
@@ -116,7 +116,7 @@ impl PostgresStore {
     pub(super) fn wait<T>(
         &self,
         doing: &'static str,
-        work: &impl AsyncFn(&Session) -> Result<T, Fault>,
+        work: &impl AsyncFn(&Session) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
         self.wait_for(doing, true, work)
     }
@@ -126,7 +126,7 @@ impl PostgresStore {
         &self,
         doing: &'static str,
         again: bool,
-        work: &impl AsyncFn(&Session) -> Result<T, Fault>,
+        work: &impl AsyncFn(&Session) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
         let _context = self.runtime.as_ref().map(|runtime| runtime.enter());
         // A caller may itself be polled by an executor that gives a task only so many turns; what blocks can't give one back.
@@ -135,7 +135,7 @@ impl PostgresStore {
             loop {
                 let fault = match self.attempt(work, &mut tries).await {
                     Ok(done) => return Ok(done),
-                    Err(Fault::Answer(error)) => return Err(error),
+                    Err(Failure::Answer(error)) => return Err(error),
                     Err(fault) => fault,
                 };
                 if let Some(error) = tries.give_up(doing, again, fault) {
@@ -148,18 +148,18 @@ impl PostgresStore {
 
     async fn attempt<T>(
         &self,
-        work: &impl AsyncFn(&Session) -> Result<T, Fault>,
+        work: &impl AsyncFn(&Session) -> Result<T, Failure>,
         tries: &mut Tries,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, Failure> {
         let session = Session {
             object: self.pool.get().await?,
             open: Cell::new(false),
             committing: Cell::new(false),
         };
         let done = timeout(PATIENCE, work(&session)).await;
-        let done = done.unwrap_or_else(|_| Err(Fault::Lost("no answer in time".to_owned())));
+        let done = done.unwrap_or_else(|_| Err(Failure::Lost("no answer in time".to_owned())));
         match &done {
-            Err(Fault::Lost(_)) => {
+            Err(Failure::Lost(_)) => {
                 tries.unsure |= session.committing.get();
                 session.close();
             }
@@ -172,18 +172,18 @@ impl PostgresStore {
 
 impl Tries {
     /// What is told if it isn't tried again.
-    fn give_up(&mut self, doing: &'static str, again: bool, fault: Fault) -> Option<StoreError> {
+    fn give_up(&mut self, doing: &'static str, again: bool, fault: Failure) -> Option<StoreError> {
         let (cause, enough) = match fault {
-            Fault::Answer(error) => return Some(error),
-            Fault::Crossed(cause) => {
+            Failure::Answer(error) => return Some(error),
+            Failure::Contention(cause) => {
                 self.crossings += 1;
                 (cause, self.crossings > CROSSINGS)
             }
-            Fault::Lost(cause) => {
+            Failure::Lost(cause) => {
                 self.losses += 1;
                 (cause, self.losses > LOSSES || (self.unsure && !again))
             }
-            Fault::Refused(cause) => (cause, true),
+            Failure::Refused(cause) => (cause, true),
         };
         let told = if self.unsure {
             StoreError::Unknown { cause }

@@ -1,9 +1,9 @@
 //! Timers: what is due, and whose it is for a while.
 
-use super::fault::Fault;
+use super::error::Failure;
 use super::row;
 use super::session::{Params, Session};
-use statemark_runs::store::{Due, PendingTimer};
+use statemark_runs::store::{DueTimer, PendingTimer};
 
 /// The time that claims go by.
 const NOW: &str = "coalesce($1::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)";
@@ -19,7 +19,7 @@ pub(super) async fn claim(
     limit: usize,
     claim: u64,
     clock: Option<i64>,
-) -> Result<Vec<Due>, Fault> {
+) -> Result<Vec<DueTimer>, Failure> {
     let now = i64::try_from(now).unwrap_or(i64::MAX);
     let free = format!(
         "SELECT run, due, name, seq, {NOW} FROM statemark_timers
@@ -47,7 +47,7 @@ pub(super) async fn claim(
             let at: [i64; 2] = [row.try_get(1)?, row.try_get(3)?];
             let params: Params<'_> = &[&run.as_str(), &at[0], &timer.name, &at[1], &until, &clock];
             if session.execute(take, params).await? == 1 {
-                due.push(Due { run, timer });
+                due.push(DueTimer { run, timer });
             }
         }
         // Whatever wasn't got is somebody else's; there may be more behind it.
@@ -59,7 +59,7 @@ pub(super) async fn claim(
 }
 
 /// When the next timer is due that nobody has claimed.
-pub(super) async fn next(session: &Session, clock: Option<i64>) -> Result<Option<u64>, Fault> {
+pub(super) async fn next(session: &Session, clock: Option<i64>) -> Result<Option<u64>, Failure> {
     let sql = format!("SELECT min(due) FROM statemark_timers WHERE claimed <= {NOW}");
     let rows = session.query(&sql, &[&clock]).await?;
     let Some(found) = rows.first() else {

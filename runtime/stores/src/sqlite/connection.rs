@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::fault::{self, Doing as _};
+use super::error::{self, Doing as _};
 use statemark_runs::store::StoreError;
 
 /// The oldest library that may open a store. Why: before 3.51.3 several connections can damage a write-ahead log
@@ -87,7 +87,7 @@ pub(super) fn use_log(connection: &Connection) -> Result<(), StoreError> {
         .query_row(set, [], |row| row.get(0))
         .doing("setting up the store")?;
     if mode != "wal" {
-        return Err(fault::refused(format!(
+        return Err(error::refused(format!(
             "its file system can't keep a write-ahead log (the journal is `{mode}`)"
         )));
     }

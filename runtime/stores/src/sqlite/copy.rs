@@ -7,9 +7,9 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::fault::{self, Doing as _};
+use super::error::{self, Doing as _};
 use super::{SqliteStore, connection};
-use statemark_runs::maintenance::{Progress, Tell};
+use statemark_runs::maintenance::{OnProgress, Progress};
 use statemark_runs::store::StoreError;
 
 /// How much of the file is copied at once. Unit: pages. Why: writers get a turn in between.
@@ -30,15 +30,15 @@ impl SqliteStore {
     pub(crate) fn copy_to(
         &self,
         path: &Path,
-        tell: Tell<'_>,
+        on_progress: OnProgress<'_>,
     ) -> Result<(usize, usize), StoreError> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let made = options.open(path);
-        made.map_err(|error| fault::refused(format!("`{}`: {error}", path.display())))?;
-        let copied = self.fill(path, tell);
+        made.map_err(|error| error::refused(format!("`{}`: {error}", path.display())))?;
+        let copied = self.fill(path, on_progress);
         if copied.is_err() {
             // Half a copy looks like a whole one.
             let _ = std::fs::remove_file(path);
@@ -46,10 +46,10 @@ impl SqliteStore {
         copied
     }
 
-    fn fill(&self, path: &Path, tell: Tell<'_>) -> Result<(usize, usize), StoreError> {
+    fn fill(&self, path: &Path, on_progress: OnProgress<'_>) -> Result<(usize, usize), StoreError> {
         let from = connection::reader(&self.path)?;
         let mut to = Connection::open(path).doing("making the copy")?;
-        copy_pages(&from, &mut to, tell).doing("copying the store")?;
+        copy_pages(&from, &mut to, on_progress).doing("copying the store")?;
         // One file, without a log beside it, until somebody opens it as a store.
         to.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;")
             .doing("making the copy")?;
@@ -82,15 +82,19 @@ impl SqliteStore {
     }
 }
 
-fn copy_pages(from: &Connection, to: &mut Connection, tell: Tell<'_>) -> rusqlite::Result<()> {
+fn copy_pages(
+    from: &Connection,
+    to: &mut Connection,
+    on_progress: OnProgress<'_>,
+) -> rusqlite::Result<()> {
     let copy = Backup::new(from, to)?;
     loop {
         let step = copy.step(PAGES)?;
         let progress = copy.progress();
         let pages = |count| u64::try_from(count).unwrap_or(0);
-        let all = pages(progress.pagecount);
-        let done = all.saturating_sub(pages(progress.remaining));
-        tell(Progress { done, all });
+        let total = pages(progress.pagecount);
+        let done = total.saturating_sub(pages(progress.remaining));
+        on_progress(Progress { done, total });
         match step {
             StepResult::Done => return Ok(()),
             StepResult::More => {}

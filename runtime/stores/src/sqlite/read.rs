@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
-use super::fault::{Doing as _, damaged};
+use super::error::{Doing as _, damaged};
 use super::row::{self, HEAD, RECORD, get, hash, int, number};
 use statemark_runs::Hash;
 use statemark_runs::Record;
 use statemark_runs::overflow;
 use statemark_runs::store::{
-    Cursor, Due, Head, Hint, MAX_PAGE, Page, PendingTimer, Query, Seen, StoreError, Watermark,
-    no_run,
+    Cursor, DueTimer, Head, Hint, KeyUse, MAX_PAGE, Page, PendingTimer, Query, StoreError,
+    Watermark,
 };
 use statemark_runs::{Key, RunId};
 
@@ -52,7 +52,7 @@ pub(super) fn one<T>(
 
 pub(super) fn head(connection: &Connection, run: &RunId) -> Result<Head, StoreError> {
     let sql = format!("SELECT {HEAD} FROM runs WHERE run = ?1");
-    one(connection, &sql, [run.as_str()], row::head)?.ok_or_else(|| no_run(run))
+    one(connection, &sql, [run.as_str()], row::head)?.ok_or_else(|| StoreError::missing_run(run))
 }
 
 /// Where a run ends, and from which record of which run it was forked.
@@ -76,7 +76,8 @@ pub(super) fn records(
     after: u64,
     limit: usize,
 ) -> Result<Vec<Record>, StoreError> {
-    let (last, mut forked) = extent(connection, run)?.ok_or_else(|| no_run(run))?;
+    let (last, mut forked) =
+        extent(connection, run)?.ok_or_else(|| StoreError::missing_run(run))?;
     let limit = limit.min(MAX_PAGE) as u64;
     let last = last.min(after.saturating_add(limit));
     let mut parts: Vec<(RunId, u64, u64)> = Vec::new();
@@ -125,7 +126,7 @@ fn joined(
     match (after.saturating_add(1)..=last).find(|seq| found.next() != Some(*seq)) {
         Some(seq) => Err(lost(run, Some(seq), "the record is missing".to_owned())),
         None => {
-            overflow::whole(run, &mut records, |hash| blob(connection, hash))?;
+            overflow::load_bodies(run, &mut records, |hash| blob(connection, hash))?;
             Ok(records)
         }
     }
@@ -143,10 +144,10 @@ pub(super) fn seen(
     connection: &Connection,
     run: &RunId,
     key: &Key,
-) -> Result<Option<Seen>, StoreError> {
+) -> Result<Option<KeyUse>, StoreError> {
     let sql = "SELECT request, first_seq, last_seq FROM keys WHERE run = ?1 AND key = ?2";
     one(connection, sql, [run.as_str(), key.as_str()], |row| {
-        Ok(Seen {
+        Ok(KeyUse {
             request: hash(row, 0)?,
             first: number(row, 1)?,
             last: number(row, 2)?,
@@ -220,7 +221,7 @@ pub(super) fn due(
     now: u64,
     limit: usize,
     clock: u64,
-) -> Result<Vec<Due>, StoreError> {
+) -> Result<Vec<DueTimer>, StoreError> {
     let sql = "SELECT run, due, name, seq FROM timers WHERE due <= ?1 AND claimed <= ?2
                ORDER BY due, name, seq, run LIMIT ?3";
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -229,7 +230,7 @@ pub(super) fn due(
         sql,
         params![int(now), int(clock), limit],
         |row| {
-            Ok(Due {
+            Ok(DueTimer {
                 run: row::run(row, 0)?,
                 timer: timer(row, 1)?,
             })
@@ -290,7 +291,7 @@ pub(super) fn changes(
 /// When somebody has kept a blob last.
 pub(super) fn kept(connection: &Connection, hash: &Hash) -> Result<Option<u64>, StoreError> {
     let sql = "SELECT kept FROM blobs WHERE hash = ?1";
-    one(connection, sql, [hash.bytes()], |row| number(row, 0))
+    one(connection, sql, [hash.as_bytes()], |row| number(row, 0))
 }
 
 /// The blobs that nobody has kept since.
@@ -301,8 +302,10 @@ pub(super) fn idle(connection: &Connection, before: u64) -> Result<Vec<Hash>, St
 
 pub(super) fn blob(connection: &Connection, hash: &Hash) -> Result<Vec<u8>, StoreError> {
     let sql = "SELECT bytes FROM blobs WHERE hash = ?1";
-    one(connection, sql, [hash.bytes()], |row| get(row, 0))?.ok_or_else(|| StoreError::NotFound {
-        what: format!("blob {hash}"),
+    one(connection, sql, [hash.as_bytes()], |row| get(row, 0))?.ok_or_else(|| {
+        StoreError::NotFound {
+            what: format!("blob {hash}"),
+        }
     })
 }
 
@@ -315,7 +318,7 @@ pub(super) fn fold(
         Ok((number(row, 0)?, get(row, 1)?))
     })?;
     if found.is_none() && extent(connection, run)?.is_none() {
-        return Err(no_run(run));
+        return Err(StoreError::missing_run(run));
     }
     Ok(found)
 }

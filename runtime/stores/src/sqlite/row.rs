@@ -3,11 +3,11 @@
 use rusqlite::Row;
 use rusqlite::types::FromSql;
 
-use super::fault::{Doing as _, damaged};
+use super::error::{Doing as _, damaged};
 use statemark_runs::Hash;
 use statemark_runs::Record;
 use statemark_runs::RunId;
-use statemark_runs::store::{Head, StoreError, Summary};
+use statemark_runs::store::{Head, RunSummary, StoreError};
 use statemark_runs::{Actor, Role};
 
 /// The columns that [`head`] reads.
@@ -53,11 +53,12 @@ pub(super) fn head(row: &Row<'_>) -> Result<Head, StoreError> {
         None => None,
     };
     let summary: String = get(row, 7)?;
-    let summary: Summary = serde_json::from_str(&summary).map_err(|error| StoreError::Corrupt {
-        run: Some(id.clone()),
-        seq: None,
-        what: format!("its summary can't be read: {error}"),
-    })?;
+    let summary: RunSummary =
+        serde_json::from_str(&summary).map_err(|error| StoreError::Corrupt {
+            run: Some(id.clone()),
+            seq: None,
+            what: format!("its summary can't be read: {error}"),
+        })?;
     Ok(Head {
         run: id,
         seq: number(row, 1)?,

@@ -6,8 +6,8 @@
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::connection;
-use super::door::Door;
-use super::fault::{self, Doing as _};
+use super::error::{self, Doing as _};
+use super::lock::WriterLock;
 use statemark_runs::store::StoreError;
 
 /// Tells a store from other programs' files: `SMRK`.
@@ -107,11 +107,14 @@ ALTER TABLE blobs ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
 /// # Errors
 ///
 /// [`StoreError::SchemaTooNew`]; [`StoreError::Failed`] if it is another program's.
-pub(super) fn bring_up(connection: &mut Connection, door: &mut Door) -> Result<(), StoreError> {
+pub(super) fn bring_up(
+    connection: &mut Connection,
+    lock: &mut WriterLock,
+) -> Result<(), StoreError> {
     if seen_version(connection)? == STEPS.len() && connection::uses_log(connection)? {
         return Ok(());
     }
-    let pass = door.enter()?;
+    let pass = lock.enter()?;
     connection::use_log(connection)?;
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -155,7 +158,7 @@ fn version(connection: &Transaction<'_>) -> Result<usize, StoreError> {
     let tables = number("SELECT count(*) FROM sqlite_schema")?;
     if application != APPLICATION && (application != 0 || found != 0 || tables != 0) {
         let what = "the file is another program's database".to_owned();
-        return Err(fault::refused(what));
+        return Err(error::refused(what));
     }
     let known = STEPS.len();
     match usize::try_from(found) {
@@ -173,7 +176,7 @@ mod tests {
     use std::sync::Barrier;
     use std::time::Duration;
 
-    use super::super::place;
+    use super::super::files;
     use super::*;
 
     /// A file for one test, which is removed with its folder.
@@ -186,8 +189,8 @@ mod tests {
     }
 
     fn make(path: &Path) -> Result<(), StoreError> {
-        let mut door = Door::new(path, Duration::from_secs(10))?;
-        bring_up(&mut connection::writer(path)?, &mut door)
+        let mut lock = WriterLock::new(path, Duration::from_secs(10))?;
+        bring_up(&mut connection::writer(path)?, &mut lock)
     }
 
     /// A process that looks all the time sees a file without tables or one with all of them, while another makes them.
@@ -197,7 +200,7 @@ mod tests {
         let scratch = Scratch(std::env::temp_dir().join(name));
         for round in 0..20 {
             let path = scratch.0.join(format!("{round}.db"));
-            place::prepare(&path).unwrap();
+            files::prepare(&path).unwrap();
             let mut connection = connection::reader(&path).unwrap();
             let barrier = Barrier::new(2);
             std::thread::scope(|scope| {

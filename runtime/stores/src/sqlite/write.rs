@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, params};
 
-use super::fault::Doing as _;
+use super::error::Doing as _;
 use super::read::{self, one, rows};
 use super::row::{self, get, hash, int, number};
 use statemark_runs::Hash;
 use statemark_runs::RunId;
 use statemark_runs::overflow;
 use statemark_runs::store::{
-    Append, Appended, Due, End, Expect, Fence, Lease, PendingTimer, StoreError, no_record, no_run,
+    Append, Appended, DueTimer, Expect, Fence, JournalEnd, Lease, PendingTimer, StoreError,
 };
 use statemark_runs::{Record, chain};
 
@@ -24,10 +24,10 @@ fn run_sql(
     statement.execute(params).doing("writing")
 }
 
-fn end(connection: &Connection, run: &RunId) -> Result<Option<End>, StoreError> {
+fn end(connection: &Connection, run: &RunId) -> Result<Option<JournalEnd>, StoreError> {
     let sql = "SELECT seq, hash, fence FROM runs WHERE run = ?1";
     one(connection, sql, [run.as_str()], |row| {
-        Ok(End {
+        Ok(JournalEnd {
             seq: number(row, 0)?,
             hash: hash(row, 1)?,
             fence: number(row, 2)?,
@@ -52,7 +52,7 @@ pub(super) fn append(
         return Err(StoreError::Asleep);
     }
     let end = end(connection, &append.run)?;
-    let (after, last) = append.behind(end.as_ref(), start, fork.is_some())?;
+    let (after, last) = append.predecessor(end.as_ref(), start, fork.is_some())?;
     let key = append.key.as_ref();
     let (records, hash) = chain(&append.records, key.map(|key| &key.0), after, last);
     let (first, seq) = (after + 1, after + records.len() as u64);
@@ -63,7 +63,7 @@ pub(super) fn append(
         let sql = "INSERT INTO keys (run, key, request, first_seq, last_seq)
                    VALUES (?1, ?2, ?3, ?4, ?5)";
         let run = append.run.as_str();
-        let row = params![run, key.as_str(), request.bytes(), int(first), int(seq)];
+        let row = params![run, key.as_str(), request.as_bytes(), int(first), int(seq)];
         run_sql(connection, sql, row)?;
     }
     put_head(connection, append, fork, &records, &hash)?;
@@ -86,17 +86,17 @@ pub(super) fn make(
             ..one.clone()
         };
         let found = end(connection, &one.run)?.filter(|_| is_first);
-        if let Some(End { seq: actual, .. }) = found {
+        if let Some(JournalEnd { seq: actual, .. }) = found {
             return Err(StoreError::Conflict { actual });
         }
-        one.made(append(connection, &one, from.filter(|_| is_first))?)?;
+        one.expect_done(append(connection, &one, from.filter(|_| is_first))?)?;
     }
     Ok(())
 }
 
 /// The hash of a record.
 fn hash_at(connection: &Connection, run: &RunId, seq: u64) -> Result<Hash, StoreError> {
-    let end = end(connection, run)?.ok_or_else(|| no_run(run))?;
+    let end = end(connection, run)?.ok_or_else(|| StoreError::missing_run(run))?;
     let before = seq.checked_sub(1).filter(|_| seq <= end.seq);
     let found = match before {
         Some(before) => read::records(connection, run, before, 1)?,
@@ -105,7 +105,7 @@ fn hash_at(connection: &Connection, run: &RunId, seq: u64) -> Result<Hash, Store
     found
         .first()
         .map(Record::hash)
-        .ok_or_else(|| no_record(run, seq))
+        .ok_or_else(|| StoreError::missing_record(run, seq))
 }
 
 /// What the same request has done before.
@@ -114,7 +114,7 @@ fn replayed(connection: &Connection, append: &Append) -> Result<Option<Appended>
         return Ok(None);
     };
     let seen = read::seen(connection, &append.run, key)?;
-    seen.map(|seen| append.replayed(&seen)).transpose()
+    seen.map(|seen| append.answer_repeated(&seen)).transpose()
 }
 
 fn put_record(connection: &Connection, run: &RunId, record: &Record) -> Result<(), StoreError> {
@@ -130,11 +130,11 @@ fn put_record(connection: &Connection, run: &RunId, record: &Record) -> Result<(
         record.actor.name,
         record.actor.session,
         record.key.as_ref().map(|key| key.as_str()),
-        overflow::in_row(&record.body),
-        record.prev.bytes(),
+        overflow::to_row(&record.body),
+        record.prev.as_bytes(),
     ];
     run_sql(connection, sql, row)?;
-    match overflow::hash_of(&record.body) {
+    match overflow::blob_hash(&record.body) {
         Some(hash) => blob(connection, &hash, record.body.as_bytes(), None),
         None => Ok(()),
     }
@@ -169,7 +169,7 @@ fn put_head(
     let row = params![
         run,
         int(last.seq),
-        hash.bytes(),
+        hash.as_bytes(),
         int(first.time),
         int(last.time),
         summary.workflow,
@@ -189,7 +189,7 @@ fn put_head(
 fn next_version(connection: &Connection) -> Result<i64, StoreError> {
     let sql = "UPDATE counts SET value = value + 1 WHERE name = 'version' RETURNING value";
     one(connection, sql, [], |row| get(row, 0))?
-        .ok_or_else(|| super::fault::damaged("the count of changes is gone"))
+        .ok_or_else(|| super::error::damaged("the count of changes is gone"))
 }
 
 /// Makes the timers of a run these. Those that somebody has claimed stay claimed.
@@ -226,10 +226,14 @@ fn storable(timer: PendingTimer) -> PendingTimer {
 }
 
 /// Gives timers to whoever asked, until then.
-pub(super) fn claim(connection: &Connection, due: &[Due], until: u64) -> Result<(), StoreError> {
+pub(super) fn claim(
+    connection: &Connection,
+    due: &[DueTimer],
+    until: u64,
+) -> Result<(), StoreError> {
     let sql = "UPDATE timers SET claimed = ?5
                WHERE run = ?1 AND due = ?2 AND name = ?3 AND seq = ?4";
-    for Due { run, timer } in due {
+    for DueTimer { run, timer } in due {
         let row = params![
             run.as_str(),
             int(timer.due),
@@ -257,7 +261,7 @@ pub(super) fn lease(
             number(row, 2)?,
         ))
     })?;
-    let (fence, holder, until) = found.ok_or_else(|| no_run(run))?;
+    let (fence, holder, until) = found.ok_or_else(|| StoreError::missing_run(run))?;
     let fence = match holder.filter(|_| until > now) {
         Some(by) if by != owner => return Err(StoreError::Busy { by }),
         Some(_) => fence,
@@ -277,7 +281,7 @@ pub(super) fn lease(
 
 pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), StoreError> {
     let run = lease.run.as_str();
-    end(connection, &lease.run)?.ok_or_else(|| no_run(&lease.run))?;
+    end(connection, &lease.run)?.ok_or_else(|| StoreError::missing_run(&lease.run))?;
     let sql = "UPDATE runs SET lease_owner = NULL, lease_until = 0
                WHERE run = ?1 AND fence = ?2 AND lease_owner = ?3";
     run_sql(
@@ -298,7 +302,11 @@ pub(super) fn blob(
     let sql = "INSERT INTO blobs (hash, bytes, kept)
                VALUES (?1, ?2, coalesce(?3, CAST(unixepoch('subsec') * 1000 AS INTEGER)))
                ON CONFLICT (hash) DO UPDATE SET kept = max(kept, excluded.kept)";
-    run_sql(connection, sql, params![hash.bytes(), bytes, now.map(int)])?;
+    run_sql(
+        connection,
+        sql,
+        params![hash.as_bytes(), bytes, now.map(int)],
+    )?;
     Ok(())
 }
 
@@ -306,7 +314,7 @@ pub(super) fn blob(
 pub(super) fn sweep(connection: &Connection, blobs: &[Hash]) -> Result<(), StoreError> {
     for hash in blobs {
         let sql = "DELETE FROM blobs WHERE hash = ?1";
-        run_sql(connection, sql, [hash.bytes()])?;
+        run_sql(connection, sql, [hash.as_bytes()])?;
     }
     Ok(())
 }
@@ -317,7 +325,7 @@ pub(super) fn fold(
     seq: u64,
     bytes: &[u8],
 ) -> Result<(), StoreError> {
-    end(connection, run)?.ok_or_else(|| no_run(run))?;
+    end(connection, run)?.ok_or_else(|| StoreError::missing_run(run))?;
     let sql = "INSERT INTO folds (run, seq, bytes) VALUES (?1, ?2, ?3)
                ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, bytes = excluded.bytes";
     run_sql(connection, sql, params![run.as_str(), int(seq), bytes])?;
@@ -325,7 +333,7 @@ pub(super) fn fold(
 }
 
 pub(super) fn remove(connection: &Connection, run: &RunId) -> Result<(), StoreError> {
-    end(connection, run)?.ok_or_else(|| no_run(run))?;
+    end(connection, run)?.ok_or_else(|| StoreError::missing_run(run))?;
     let sql = "SELECT run FROM runs WHERE forked_run = ?1 ORDER BY run LIMIT 1";
     if let Some(fork) = one(connection, sql, [run.as_str()], |row| row::run(row, 0))? {
         let what = format!("run `{fork}` is a fork of `{run}`");

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use statemark_runs::body::{
     Annotation, EffectStatus, Note, Progress, RequestKind, Scope, StepStatus, Subflow,
 };
-use statemark_runs::check::{Declared, Ran};
+use statemark_runs::check::{CheckResult, Declaration};
 use statemark_runs::runs::{
     Checkpoint, DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, Fork, Migrate, PutArtifact,
     ReportEffect, ReportProgress, Restore, Rewind, WriteRaw,
@@ -147,7 +147,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
     }),
     ("Answer", |runs, order, it| {
         let person = Order {
-            actor: Actor::new(Role::Person).named("ann"),
+            actor: Actor::new(Role::Person).with_name("ann"),
             ..order.clone()
         };
         let open = runs.load(&order.run).unwrap().state;
@@ -193,7 +193,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         let reserve = Reserve {
             tool: it.to_owned(),
             call: Some(it.to_owned()),
-            input: Some(Hash::of(it.as_bytes())),
+            input: Some(Hash::digest(it.as_bytes())),
             files: vec![it.to_owned()],
         };
         runs.execute(order, &reserve).unwrap();
@@ -217,7 +217,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
         runs.execute(order, &used).unwrap();
         runs.execute(
             &Order {
-                actor: Actor::new(Role::Person).named("ann"),
+                actor: Actor::new(Role::Person).with_name("ann"),
                 ..order.clone()
             },
             &Force {
@@ -240,12 +240,12 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
     }),
     ("RecordCheck", |runs, order, it| {
         let name: String = it.chars().filter(|it| !it.is_control()).take(128).collect();
-        let ran = Ran {
+        let ran = CheckResult {
             problem: Some(it.to_owned()),
             milliseconds: 1,
             stdout: it.to_owned(),
             stderr: format!("at {it}"),
-            ..Ran::default()
+            ..CheckResult::default()
         };
         let what = check(&name, it);
         runs.execute(order, &RecordCheck { what, ran }).unwrap();
@@ -260,7 +260,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
     }),
     ("Force", |runs, order, it| {
         let person = Order {
-            actor: Actor::new(Role::Person).named("ann"),
+            actor: Actor::new(Role::Person).with_name("ann"),
             ..order.clone()
         };
         let reason = Some(it.to_owned());
@@ -421,7 +421,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
     }),
     ("Rewind", |runs, order, it| {
         let person = Order {
-            actor: Actor::new(Role::Person).named("ann"),
+            actor: Actor::new(Role::Person).with_name("ann"),
             ..order.clone()
         };
         let mut rewind = Rewind {
@@ -475,7 +475,7 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
             return;
         }
         let named = Order {
-            actor: Actor::new(Role::Agent).named(it),
+            actor: Actor::new(Role::Agent).with_name(it),
             ..order.clone()
         };
         refused(runs.execute(&named, &send).map(drop));
@@ -512,14 +512,14 @@ pub(super) const OPERATIONS: [(&str, Act); 31] = [
 
 /// Whether a name that was made of a canary still is one.
 fn is_whole(name: &str) -> bool {
-    redactor().finds(name.as_bytes()).is_some()
+    redactor().find(name.as_bytes()).is_some()
 }
 
 /// A check that says a canary.
 fn check(name: &str, canary: &str) -> RunCheck {
     RunCheck {
         name: name.to_owned(),
-        declared: Declared {
+        declared: Declaration {
             command: vec!["echo".to_owned(), canary.to_owned()],
             cwd: None,
             env: [("CANARY".to_owned(), canary.to_owned())].into(),

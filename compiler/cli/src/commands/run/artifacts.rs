@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 use statemark_runs::body::{Artifact, Finding, Refused, Stage, Verdict};
-use statemark_runs::fold::Revision;
 use statemark_runs::runs::{
     DiscardArtifact, FinalizeArtifact, MAX_ARTIFACT, PutArtifact, Submitted,
 };
+use statemark_runs::state::Revision;
 use statemark_runs::{Loaded, Runs, Written};
 
 use super::shown;

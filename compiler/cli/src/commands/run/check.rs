@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use statemark_runs::body::Refused;
-use statemark_runs::check::{self, Ran};
+use statemark_runs::check::{self, CheckResult};
 use statemark_runs::{Checked, RunCheck, RunCheckIn, RunId};
 
 use super::shown;
@@ -56,8 +56,8 @@ pub(in crate::commands) fn run(
     args: &RunCheckArgs,
     printer: &mut Printer,
 ) -> Result<ExitStatus, Failure> {
-    let of_environment = || std::env::var(VARIABLE).ok().filter(|it| !it.is_empty());
-    let named = args.workflow.is_none().then(of_environment).flatten();
+    let from_environment = || std::env::var(VARIABLE).ok().filter(|it| !it.is_empty());
+    let named = args.workflow.is_none().then(from_environment).flatten();
     let Some(run) = args.run.clone().or(named) else {
         return alone(args, printer);
     };
@@ -101,7 +101,7 @@ fn alone(args: &RunCheckArgs, printer: &mut Printer) -> Result<ExitStatus, Failu
 }
 
 impl Answer {
-    fn of(name: &str, ran: Option<&Ran>) -> Self {
+    fn of(name: &str, ran: Option<&CheckResult>) -> Self {
         let name = name.to_owned();
         let Some(ran) = ran.cloned() else {
             return Self {
@@ -125,7 +125,12 @@ impl Answer {
         }
     }
 
-    fn show(&self, ran: Option<&Ran>, format: TextFormat, printer: &mut Printer) -> ExitStatus {
+    fn show(
+        &self,
+        ran: Option<&CheckResult>,
+        format: TextFormat,
+        printer: &mut Printer,
+    ) -> ExitStatus {
         if format == TextFormat::Json {
             printer.result(&shown::json(self));
         } else {
@@ -138,7 +143,7 @@ impl Answer {
     }
 
     /// What the check has said, each where it has said it, and what came of it.
-    fn text(&self, ran: Option<&Ran>, printer: &mut Printer) {
+    fn text(&self, ran: Option<&CheckResult>, printer: &mut Printer) {
         if self.replayed {
             printer.talk("run before, under the same key\n");
         }
@@ -152,9 +157,9 @@ impl Answer {
         printer.talk(&ended(&ran.stderr));
         let palette = printer.palette();
         let told = if ran.passed {
-            palette.good(&ran.told())
+            palette.good(&ran.outcome())
         } else {
-            palette.bad(&ran.told())
+            palette.bad(&ran.outcome())
         };
         let time = match ran.milliseconds {
             short if short < QUIET => String::new(),

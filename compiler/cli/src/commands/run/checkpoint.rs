@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use statemark_runs::body::{Body, CheckpointRestored, CheckpointTaken, Refused};
-use statemark_runs::fold::Checkpoint as Kept;
 use statemark_runs::runs::{Checkpoint, Restore};
+use statemark_runs::state::Checkpoint as Kept;
 use statemark_runs::{FinishRestore, GiveUpRestore, Written};
 
 use super::shown;

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use statemark_runs::body::{Body, Effect, EffectStatus, Refused};
-use statemark_runs::fold::EffectState;
 use statemark_runs::runs::ReportEffect;
+use statemark_runs::state::EffectState;
 
 use super::shown;
 use crate::args::{EffectArgs, EffectWhat, EffectsArgs, ReportArgs, TextFormat};

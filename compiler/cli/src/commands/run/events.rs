@@ -1,7 +1,7 @@
 //! `events`: the journal of a run.
 
 use serde_json::Value;
-use statemark_runs::{Body, Record, RunId, Runs, StoreError, fold};
+use statemark_runs::{Body, Record, RunId, Runs, StoreError, state};
 
 use super::shown;
 use crate::args::{EventsArgs, TextFormat};
@@ -55,7 +55,7 @@ fn show(
     printer: &mut Printer,
 ) -> Result<(), StoreError> {
     let mut last: Option<(Record, u64)> = None;
-    fold::each(all.store(), run, *after, None, |record| {
+    state::for_each_record(all.store(), run, *after, None, |record| {
         *after = record.seq;
         if !args.kind.is_empty() && !args.kind.contains(&record.kind) {
             return Ok(());
@@ -107,7 +107,7 @@ fn tell(shown: Option<&(Record, u64)>, printer: &mut Printer) {
         "{:>5}  {}  {}{times}  {}\n",
         record.seq,
         palette.dim(&runs::time(record.time)),
-        record.told(),
+        record.summary(),
         palette.dim(&format!("by {}", record.actor))
     );
     printer.result(&line);

@@ -154,7 +154,7 @@ const MOST_NAMED: usize = 8;
 
 /// What of a kind is gone, new and changed, by names.
 fn differences(kind: &str, rows: &RowChanges) -> String {
-    let fates = rows.fates(kind);
+    let fates = rows.name_changes(kind);
     let fates = [
         ("gone", fates.gone),
         ("new", fates.new),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_runs::fold::WaitingFor;
+use statemark_runs::state::WaitingFor;
 use statemark_runs::{Fact, Legal, PendingTimer, RunView, Status};
 
 use crate::lines::{WIDTH, cut, first_line};

@@ -1,6 +1,6 @@
 //! `state`: where a run is.
 
-use statemark_runs::{Loaded, Runs, fold};
+use statemark_runs::{Loaded, Runs, state};
 
 use super::shown;
 use crate::args::{StateArgs, TextFormat};
@@ -57,7 +57,7 @@ fn past(all: &Runs, now: Loaded, at: u64) -> Result<Loaded, Failure> {
         }
         .into());
     }
-    let state = fold::read_anew(all.store(), &now.run, Some(at)).map_err(FailureKind::Store)?;
+    let state = state::replay(all.store(), &now.run, Some(at)).map_err(FailureKind::Store)?;
     let table = state.table.unwrap_or(now.workflow.hash());
     let mut head = now.head;
     head.seq = at;

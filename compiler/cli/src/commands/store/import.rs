@@ -27,7 +27,10 @@ pub(super) fn run(args: &ImportArgs, printer: &mut Printer) -> Result<ExitStatus
     let imported = {
         let counted = Counted {
             input,
-            progress: Progress { done: 0, all },
+            progress: Progress {
+                done: 0,
+                total: all,
+            },
             bar: Bar::new(printer, "reading", Unit::Bytes),
         };
         maintenance::import(into.store(), &mut BufReader::new(counted))

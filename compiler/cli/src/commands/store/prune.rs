@@ -20,7 +20,7 @@ pub(super) fn run(args: &PruneArgs, printer: &mut Printer) -> Result<ExitStatus,
     let wanted = Prune {
         before: age.map(|age| all.now().saturating_sub(age)),
         keep: args.keep,
-        really: args.yes,
+        delete: args.yes,
     };
     let pruned = {
         let mut bar = Bar::new(printer, "looking", Unit::Runs);

@@ -115,7 +115,7 @@ fn prepared(served: &Served, new: &NewSpec<'_>, path: &Path) -> Result<Created, 
         );
         return Err(Problem::new("id_taken", message).with(json!({"id": id, "source": source})));
     }
-    let hash = Hash::of(&back::table::write(first));
+    let hash = Hash::digest(&back::table::write(first));
     let unchanged = stands(path, new, &shown)?;
     Ok(Created {
         id: id.clone(),

@@ -8,11 +8,11 @@
 use super::owner::{Agent, children};
 use super::{Advance, Advanced, opening, wording};
 use crate::body::{Body, ChildEnded, ChildStarted, Parent, Refused};
-use crate::fold::{Child, Status};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
 use crate::runs::draft::Draft;
 use crate::runs::{Change, Loaded, Order, RunError, Runs, Start};
+use crate::state::{Child, Status};
 use crate::store::StoreError;
 
 /// How deep agents of agents may be. Why: each level is a run, and nobody can follow more.
@@ -74,7 +74,7 @@ impl Runs {
                 step: step.strip_prefix(&prefix).unwrap_or(step).to_owned(),
             };
             let child = read_id(run)?;
-            if self.store.seen(&child, key)?.is_some() {
+            if self.store.key_use(&child, key)?.is_some() {
                 let answer = self.advance_child(order, advance, loaded, &child, &agent, depth)?;
                 self.note_end(order, &child, &answer)?;
                 return Ok(Some(answer));
@@ -305,7 +305,7 @@ fn child_id(loaded: &Loaded, advance: &Advance, agent: &Agent) -> Result<RunId, 
     }
     match id.parse() {
         Ok(id) => Ok(id),
-        Err(_) => read_id(&format!("agent-{}", Hash::of(id.as_bytes()))),
+        Err(_) => read_id(&format!("agent-{}", Hash::digest(id.as_bytes()))),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::body::{Body, Cause, Event, Refused, StepRecord};
 use crate::runs::draft::Draft;
 use crate::runs::send::sent;
 use crate::runs::{Loaded, RunError, Send, is_own};
-use crate::step::{CannotStep, Moment, Move, Stepper};
+use crate::step::{CannotStep, Moment, StepInput, Stepper};
 use crate::workflow::Workflow;
 
 /// What became of the wish to be in a step.
@@ -151,7 +151,7 @@ fn ways(loaded: &Loaded, step: &str, data: Option<&Value>, now: u64) -> Result<V
             now,
         };
         let mut stepper = Stepper::restored(workflow, &loaded.state)?;
-        let stepped = stepper.step(Move::Event(candidate.event), data, moment);
+        let stepped = stepper.step(StepInput::Event(candidate.event), data, moment);
         // An event at which the machine would fail leads nowhere.
         let Ok((Outcome::Taken | Outcome::Ended, mut record)) = stepped else {
             continue;

@@ -2,8 +2,8 @@
 
 use super::{Advance, Report, is_step, wording};
 use crate::body::Refused;
-use crate::fold::Child;
 use crate::runs::{Loaded, Runs};
+use crate::state::Child;
 
 /// Whose step it is.
 pub(super) enum Owner {
@@ -112,7 +112,7 @@ impl Runs {
 pub(super) fn children(loaded: &Loaded) -> impl Iterator<Item = (&String, &Child)> {
     let state = &loaded.state;
     let children = state.children.iter();
-    children.filter(|(_, child)| state.is_of_visit(child))
+    children.filter(|(_, child)| state.is_current_child(child))
 }
 
 fn distinct(ids: impl Iterator<Item = String>, keep: impl Fn(&str) -> bool) -> Vec<String> {

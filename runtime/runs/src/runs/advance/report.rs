@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::enter::{Entered, enter, finish};
 use super::{Advance, Registered, Report, is_step, wording};
 use crate::body::{Artifact, Body, Cancelled, Closed, Refused, Stage, Step, StepStatus};
-use crate::fold::Status;
 use crate::runs::draft::Draft;
 use crate::runs::{Loaded, RunError, list};
+use crate::state::Status;
 
 /// The draft with the report, or why it is refused. A step that nobody can check is recorded, and moves nothing.
 pub(super) fn reported(

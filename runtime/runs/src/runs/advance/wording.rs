@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 
 use super::{Advance, Registered, Report};
 use crate::body::{Refused, Subject};
-use crate::fold::Status;
 use crate::hash::Hash;
 use crate::runs::advance::enter::is_end;
 use crate::runs::{Legal, Loaded, RunError};
+use crate::state::Status;
 use crate::workflow::Workflow;
 
 /// What the report asked for.

@@ -136,8 +136,5 @@ impl Runs {
 }
 
 fn short(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    statemark_text::shorten::shorten(text, 60)
 }

@@ -113,11 +113,11 @@ impl Runs {
         let kind = put.kind.clone().or(before);
         let contract = loaded.contract(name, kind.as_deref())?;
         // Several edits may have put a secret together.
-        let content = self.redactor.bytes(&put.content);
+        let content = self.redactor.redact_bytes(&put.content);
         let size = u64::try_from(content.len()).ok();
         let verdict = contract.as_ref().map(|it| it.check(&content));
         let holds = verdict.as_ref().is_none_or(|it| it.holds);
-        let media = contract.as_ref().map(|it| it.media().to_owned());
+        let media = contract.as_ref().map(|it| it.media_type().to_owned());
         let content = Some(self.store.put_blob(&content)?);
         let stage = if holds { put.stage() } else { Stage::Draft };
         let current = loaded.state.current(name).map(|it| &it.artifact);

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{no_revision, nothing};
 use crate::body::{Artifact, Body, Refused, Stage};
-use crate::fold::{Revision, RunState};
 use crate::runs::{Loaded, Outcome, RunError, Runs};
+use crate::state::{Revision, RunState};
 
 /// What became of what was done with an artifact.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,8 +4,8 @@
 //! names that states had then. A run never was within an append, so the fork begins behind the one before.
 
 use super::Fork;
-use crate::fold::{self, Live, RunState};
 use crate::runs::{RunError, Runs, list};
+use crate::state::{self, LiveRecords, RunState};
 
 impl Runs {
     /// The same fork, with the record that it begins at in the end: the one that was asked for, or the last that counts
@@ -30,11 +30,11 @@ impl Runs {
 
     /// The end of the last append that counts and comes before the one of a record; of the run's first, if none does.
     fn before(&self, fork: &Fork, seq: u64) -> Result<u64, RunError> {
-        let mut live = Live::default();
+        let mut live = LiveRecords::default();
         let mut ends = Vec::new();
-        fold::each(&*self.store, &fork.from, 0, Some(fork.at), |record| {
+        state::for_each_record(&*self.store, &fork.from, 0, Some(fork.at), |record| {
             live.push(record);
-            if !record.goes_on() {
+            if !record.continues() {
                 ends.push(record.seq);
             }
             Ok(())
@@ -42,7 +42,7 @@ impl Runs {
         let before = ends
             .iter()
             .rev()
-            .find(|end| **end < seq && live.counts(**end));
+            .find(|end| **end < seq && live.contains(**end));
         Ok(before.or(ends.first()).copied().unwrap_or(fork.at))
     }
 

@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use super::plan::{RewindPlan, effects_since, is_a_persons};
-use crate::fold;
 use crate::id::RunId;
 use crate::runs::{Loaded, RunError, Runs};
+use crate::state;
 use crate::store::StoreError;
 
 impl Runs {
@@ -38,10 +38,10 @@ impl Runs {
                 effect.blocks = true;
                 effect
             }));
-            let live = fold::live(&*self.store, &run, Some(child.head.seq), &[])?;
-            fold::each(&*self.store, &run, 0, Some(child.head.seq), |record| {
-                if live.counts(record.seq) && is_a_persons(record) {
-                    let told = format!("{} in `{run}`", record.told());
+            let live = state::live_records(&*self.store, &run, Some(child.head.seq), &[])?;
+            state::for_each_record(&*self.store, &run, 0, Some(child.head.seq), |record| {
+                if live.contains(record.seq) && is_a_persons(record) {
+                    let told = format!("{} in `{run}`", record.summary());
                     plan.persons.push((record.seq, told));
                 }
                 Ok(())

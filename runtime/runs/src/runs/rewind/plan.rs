@@ -10,11 +10,11 @@ use serde::Serialize;
 use super::Rewind;
 use crate::actor::Role;
 use crate::body::{Body, EffectStatus, Resolution, Scope, Spent};
-use crate::fold::{self, Child, Live, RunState, Visit};
 use crate::git::FileChanges;
 use crate::hash::Hash;
 use crate::record::Record;
 use crate::runs::{Loaded, RunError, Runs};
+use crate::state::{self, Child, LiveRecords, RunState, Visit};
 use crate::store::PendingTimer;
 
 /// What a rewind would undo.
@@ -109,7 +109,7 @@ impl Runs {
             );
             return Ok(Err(("restoring", reason)));
         }
-        let live = fold::live(&*self.store, run, Some(head), &[])?;
+        let live = state::live_records(&*self.store, run, Some(head), &[])?;
         if let Some(refusal) = impossible(loaded, rewind, &live) {
             return Ok(Err(refusal));
         }
@@ -127,7 +127,7 @@ impl Runs {
             );
             return Ok(Err(("parent_gone_on", reason)));
         }
-        let then = fold::read_anew(&*self.store, run, Some(to))?;
+        let then = state::replay(&*self.store, run, Some(to))?;
         let checkpoint = match checkpoint(loaded, &then, rewind) {
             Ok(checkpoint) => checkpoint,
             Err(refusal) => return Ok(Err(refusal)),
@@ -135,16 +135,17 @@ impl Runs {
         let mut plan = compared(loaded, &then, rewind);
         plan.checkpoint = checkpoint;
         let mut spending = Spending::from(then);
-        fold::each(
+        state::for_each_record(
             &*self.store,
             run,
             to.saturating_sub(1),
             Some(head),
             |record| {
                 plan.count(record, &live);
-                if record.seq > to && live.counts(record.seq) && rewind.scope != Scope::Workspace {
+                if record.seq > to && live.contains(record.seq) && rewind.scope != Scope::Workspace
+                {
                     let taken = spending.take(record);
-                    taken.map_err(|error| fold::unreadable(run, record, &error))?;
+                    taken.map_err(|error| state::unreadable_record(run, record, &error))?;
                 }
                 Ok(())
             },
@@ -162,20 +163,20 @@ impl Runs {
 }
 
 impl RewindPlan {
-    fn count(&mut self, record: &Record, live: &Live) {
+    fn count(&mut self, record: &Record, live: &LiveRecords) {
         if record.seq == self.to || record.kind != "refused" {
             self.at = record.seq;
             self.last = record.hash();
         }
-        if record.seq == self.to || !live.counts(record.seq) || self.scope == Scope::Workspace {
+        if record.seq == self.to || !live.contains(record.seq) || self.scope == Scope::Workspace {
             return;
         }
         *self.records.entry(record.kind.clone()).or_default() += 1;
         if matches!(record.kind.as_str(), "event" | "run.forced") {
-            self.events.push((record.seq, record.told()));
+            self.events.push((record.seq, record.summary()));
         }
         if is_a_persons(record) {
-            self.persons.push((record.seq, record.told()));
+            self.persons.push((record.seq, record.summary()));
         }
     }
 }
@@ -251,13 +252,13 @@ fn counted(visit: &Visit) -> (u64, u64) {
 }
 
 /// Why nothing could be taken back to that record.
-fn impossible(loaded: &Loaded, rewind: &Rewind, live: &Live) -> Option<Refusal> {
+fn impossible(loaded: &Loaded, rewind: &Rewind, live: &LiveRecords) -> Option<Refusal> {
     let (head, to) = (loaded.head.seq, rewind.to);
     if to == 0 || to > head {
         let reason = format!("there is no record {to}; the last one is {head}");
         return Some(("no_such_record", reason));
     }
-    if !live.counts(to) {
+    if !live.contains(to) {
         let counting = crate::runs::fork::counting(live);
         let reason = format!("record {to} was taken back before; those that count are {counting}");
         return Some(("taken_back", reason));
@@ -401,7 +402,7 @@ fn token(run: &str, plan: &RewindPlan) -> String {
     let scope = scope_name(plan.scope);
     let said = (run, at, plan.last, to, scope, &plan.checkpoint);
     let left = (&plan.effects, &plan.unreported, &plan.persons);
-    let hash = Hash::of(&serde_json::to_vec(&(said, left)).unwrap_or_default()).to_string();
+    let hash = Hash::digest(&serde_json::to_vec(&(said, left)).unwrap_or_default()).to_string();
     let digits: String = hash.chars().take(16).collect();
     format!("{at}-{to}-{scope}-{digits}")
 }

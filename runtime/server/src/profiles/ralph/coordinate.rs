@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::{Note, StepStatus};
-use statemark_runs::fold::StepState;
 use statemark_runs::runs::ReportProgress;
+use statemark_runs::state::StepState;
 use statemark_runs::{Advance, Advanced, Loaded, Order, Report, RunError, StoreError};
 
 use super::shape;

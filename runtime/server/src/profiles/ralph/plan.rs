@@ -106,7 +106,7 @@ fn section(call: &Call<'_>, input: &Section) -> Outcome {
         Mode::Replace => content,
         Mode::Append => appended(name, schema, staged.get(name), content)?,
     };
-    let contract = Contract::read(&json!({"schema": schema}));
+    let contract = Contract::parse(&json!({"schema": schema}));
     let contract = contract.map_err(|error| Problem::new("bad_contract", error))?;
     let verdict = contract.check(pretty(&value).as_bytes());
     if !verdict.holds {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::body::{RequestKind, Resolution};
-use statemark_runs::fold::Request;
+use statemark_runs::state::Request;
 use statemark_runs::{Answer, Loaded, Reply};
 
 use super::summary::{self, Teller};

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::Loaded;
 use statemark_runs::body::{Artifact, Stage};
-use statemark_runs::fold::Revision;
+use statemark_runs::state::Revision;
 
 use super::nodes::{self, Nodes, Visit};
 use super::{load, shape, summary};

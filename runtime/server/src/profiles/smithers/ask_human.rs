@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::body::{RequestKind, Resolution};
-use statemark_runs::fold::Request;
 use statemark_runs::runs::run_of_request;
+use statemark_runs::state::Request;
 use statemark_runs::{Ask, Loaded};
 
 use super::affirmative::is_affirmative;

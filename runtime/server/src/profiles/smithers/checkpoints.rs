@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::Loaded;
-use statemark_runs::fold::Checkpoint;
 use statemark_runs::runs::Restore;
+use statemark_runs::state::Checkpoint;
 
 use super::nodes::{self, Nodes};
 use super::{ENDS, load, shape};

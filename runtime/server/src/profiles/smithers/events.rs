@@ -255,7 +255,7 @@ fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> To
     debug_assert!(TYPES.contains(&kind), "`{kind}` isn't among the types");
     let visit = nodes.at(record.seq);
     let node = node.or_else(|| visit.map(|it| it.node.clone()));
-    let said: Value = serde_json::from_str(&record.said()).unwrap_or_default();
+    let said: Value = serde_json::from_str(&record.plain_body()).unwrap_or_default();
     let iteration = node.as_ref();
     let iteration = iteration.and_then(|node| nodes.of_at(node, record.seq));
     Told {
@@ -265,7 +265,7 @@ fn plain(kind: &str, record: &Record, nodes: &Nodes, node: Option<String>) -> To
             "iteration": iteration.map(|it| it.iteration),
             "kind": record.kind,
             "by": record.actor.to_string(),
-            "summary": record.told(),
+            "summary": record.summary(),
             "body": said,
         }),
         node,

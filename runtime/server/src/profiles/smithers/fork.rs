@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::runs::{Fork, Restore, Rewind};
-use statemark_runs::{Loaded, NameError, RunError, RunId, StoreError, fold};
+use statemark_runs::{Loaded, NameError, RunError, RunId, StoreError, state};
 
 use super::nodes;
 use super::rewind::check_effects;
@@ -139,7 +139,7 @@ impl Asked<'_> {
             return Ok(fork);
         }
         let store = call.desk.runs().store();
-        let visits = fold::read_anew(store, &parent.run, Some(self.frame))?.visits;
+        let visits = state::replay(store, &parent.run, Some(self.frame))?.visits;
         for node in self.reset {
             nodes::known(parent, node)?;
             if visits.get(node).is_some_and(|it| it.entered > 0) {

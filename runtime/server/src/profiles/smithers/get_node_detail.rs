@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::body::{Body, Usage};
-use statemark_runs::{Loaded, fold};
+use statemark_runs::{Loaded, state};
 
 use super::nodes::{Nodes, Visit};
 use super::{approvals, artifacts, count, load, shape, summary};
@@ -107,13 +107,13 @@ struct Spent {
 fn spent(call: &Call<'_>, loaded: &Loaded, visit: &Visit) -> Result<Spent, Problem> {
     let store = call.desk.runs().store();
     let upto = Some(visit.left.unwrap_or(loaded.head.seq));
-    let live = fold::live(store, &loaded.run, Some(loaded.head.seq), &[])?;
+    let live = state::live_records(store, &loaded.run, Some(loaded.head.seq), &[])?;
     let mut spent = Spent {
         calls: Vec::new(),
         usage: None,
     };
-    fold::each(store, &loaded.run, visit.entered, upto, |record| {
-        if !live.counts(record.seq) {
+    state::for_each_record(store, &loaded.run, visit.entered, upto, |record| {
+        if !live.contains(record.seq) {
             return Ok(());
         }
         match record.read() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use statemark_runs::body::{Body, StepStatus};
-use statemark_runs::{Loaded, fold};
+use statemark_runs::{Loaded, state};
 
 use super::summary;
 use crate::call::Call;
@@ -65,11 +65,11 @@ impl Nodes {
         let mut nodes = Self {
             visits: visits.collect(),
         };
-        let live = fold::live(runs.store(), &loaded.run, Some(loaded.head.seq), &[])?;
+        let live = state::live_records(runs.store(), &loaded.run, Some(loaded.head.seq), &[])?;
         let upto = Some(loaded.head.seq);
-        fold::each(runs.store(), &loaded.run, 0, upto, |record| {
+        state::for_each_record(runs.store(), &loaded.run, 0, upto, |record| {
             if record.kind == "step"
-                && live.counts(record.seq)
+                && live.contains(record.seq)
                 && let Ok(Body::Step(step)) = record.read()
                 && step.unit.is_none()
             {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::body::Scope;
 use statemark_runs::runs::{Rewind, RewindPlan};
-use statemark_runs::{Loaded, RunError, RunId, fold};
+use statemark_runs::{Loaded, RunError, RunId, state};
 
 use super::nodes::Nodes;
 use super::summary::{self, Teller};
@@ -228,7 +228,7 @@ pub(super) fn end_of(call: &Call<'_>, run: &RunId, seq: u64) -> Result<u64, Prob
         let store = call.desk.runs().store();
         let records = store.records(run, at.saturating_sub(1), 1)?;
         match records.first() {
-            Some(record) if record.goes_on() => at = at.saturating_add(1),
+            Some(record) if record.continues() => at = at.saturating_add(1),
             _ => return Ok(at),
         }
     }
@@ -273,7 +273,7 @@ const BLOCKED: &str = "TIME_TRAVEL_SIDE_EFFECT_BLOCKED";
 pub(super) fn back(call: &Call<'_>, loaded: &Loaded, back: &Back) -> Result<Done, Problem> {
     let runs = call.desk.runs();
     let run = &loaded.run;
-    let saved = fold::read_anew(runs.store(), run, Some(back.to.min(loaded.head.seq)))?.workspace;
+    let saved = state::replay(runs.store(), run, Some(back.to.min(loaded.head.seq)))?.workspace;
     let name = saved.filter(|_| back.files);
     let mut rewind = Rewind::to(back.to);
     if name.is_some() {

@@ -148,7 +148,7 @@ fn got(call: &Call<'_>, input: &Getting) -> Outcome {
     put(&mut run, "continuedFromRunIds", json!(origins));
     let children = loaded.state.children.iter();
     let child =
-        children.filter(|(_, child)| child.ended.is_none() && loaded.state.is_of_visit(child));
+        children.filter(|(_, child)| child.ended.is_none() && loaded.state.is_current_child(child));
     let child = child.map(|(run, _)| run).next();
     put(&mut run, "activeDescendantRunId", json!(child));
     put(&mut run, "config", config(&loaded));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use statemark_runs::body::{RequestKind, StepStatus};
-use statemark_runs::fold::Request;
+use statemark_runs::state::Request;
 use statemark_runs::{Loaded, PendingTimer, Status, WaitingFor};
 
 use super::nodes::Nodes;

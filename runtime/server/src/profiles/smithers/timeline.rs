@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::runs::{Mark, Marked};
-use statemark_runs::{Loaded, Record, StoreError, fold};
+use statemark_runs::{Loaded, Record, StoreError, state};
 
 use super::{load, shape};
 use crate::call::Call;
@@ -95,19 +95,19 @@ const fn is_rewind(mark: &Mark) -> bool {
 fn frames(call: &Call<'_>, loaded: &Loaded) -> Result<Vec<Value>, Problem> {
     let store = call.desk.runs().store();
     let upto = Some(loaded.head.seq);
-    let live = fold::live(store, &loaded.run, upto, &[])?;
+    let live = state::live_records(store, &loaded.run, upto, &[])?;
     let mut frames = Vec::new();
     let each = |record: &Record| -> Result<(), StoreError> {
-        if live.counts(record.seq) && !record.goes_on() && record.kind != "refused" {
+        if live.contains(record.seq) && !record.continues() && record.kind != "refused" {
             frames.push(json!({
                 "frameNo": record.seq,
                 "createdAtMs": record.time,
                 "contentHash": record.hash(),
-                "summary": record.told(),
+                "summary": record.summary(),
             }));
         }
         Ok(())
     };
-    fold::each(store, &loaded.run, 0, upto, each)?;
+    state::for_each_record(store, &loaded.run, 0, upto, each)?;
     Ok(frames)
 }

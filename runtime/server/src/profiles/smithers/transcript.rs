@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::body::Body;
-use statemark_runs::fold;
+use statemark_runs::state;
 
 use super::nodes::Nodes;
 use super::{invalid, load, shape};
@@ -56,7 +56,7 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
     let mut keys: Vec<String> = Vec::new();
     let mut messages: Vec<Value> = Vec::new();
     let upto = Some(loaded.head.seq);
-    fold::each(store, &loaded.run, 0, upto, |record| {
+    state::for_each_record(store, &loaded.run, 0, upto, |record| {
         let Ok(Body::Message(message)) = record.read() else {
             return Ok(());
         };

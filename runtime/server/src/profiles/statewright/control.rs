@@ -44,7 +44,7 @@ pub(super) fn deactivate() -> Tool {
                 "workflow": before.state.workflow,
                 "run_id": before.run,
                 "status": status(Status::Cancelled),
-                "released": written.loaded.lets_go(),
+                "released": written.loaded.releases_tools(),
             }))
         },
     )

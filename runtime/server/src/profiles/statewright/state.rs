@@ -35,7 +35,7 @@ pub(super) fn told(call: &Call<'_>, loaded: &Loaded) -> Result<Map<String, Value
     let iterations = part(loaded, &view, "iterations").unwrap_or_default();
     let innermost = iterations.get(0);
     let counted = |key: &str| innermost.and_then(|it| it.get(key)).cloned();
-    let granted = loaded.granted();
+    let granted = loaded.grants();
     let is_over = view.status.is_over();
     let allowed = match granted.allowed {
         _ if is_over => Vec::new(),
@@ -71,7 +71,7 @@ pub(super) fn told(call: &Call<'_>, loaded: &Loaded) -> Result<Map<String, Value
     };
     // What Statewright's states say beside that is told under its own name.
     for (key, value) in hints.as_object().into_iter().flatten() {
-        let value = call.desk.runs().redactor().value(value);
+        let value = call.desk.runs().redactor().redact_value(value);
         map.insert(key.to_owned(), value);
     }
     if !granted.disallowed.is_empty() {

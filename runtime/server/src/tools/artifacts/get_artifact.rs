@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::body::Artifact;
-use statemark_runs::fold::Revision;
+use statemark_runs::state::Revision;
 use statemark_runs::{Loaded, RunError, RunId};
 
 use super::diagnostic;

@@ -69,7 +69,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         "path": path,
         "text": shown,
         "size": text.len(),
-        "hash": Hash::of(text.as_bytes()),
+        "hash": Hash::digest(text.as_bytes()),
     });
     if is_cut {
         let behind = input.cursor.saturating_add(shown.len());

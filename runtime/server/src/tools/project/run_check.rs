@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_runs::check::{self, Declared, Ran};
+use statemark_runs::check::{self, CheckResult, Declaration};
 use statemark_runs::{Checked, Loaded, Role, RunCheck, RunCheckIn, RunError, Written};
 
 use crate::call::Call;
@@ -71,7 +71,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
 pub(crate) fn ran(
     call: &Call<'_>,
     input: &Input,
-) -> Result<(Option<Written<Checked>>, Option<Ran>), Problem> {
+) -> Result<(Option<Written<Checked>>, Option<CheckResult>), Problem> {
     let actor = call.actor();
     if actor.role < Role::Agent {
         return Err(RunError::ReadOnly { actor }.into());
@@ -90,7 +90,7 @@ pub(crate) fn ran(
         declared,
         arguments: input.args.clone(),
     };
-    let time = what.declared.time().unwrap_or(check::DEFAULT_TIMEOUT);
+    let time = what.declared.time_limit().unwrap_or(check::DEFAULT_TIMEOUT);
     let written = telling(call, &input.name, time, || {
         let check = RunCheckIn {
             what,
@@ -104,7 +104,7 @@ pub(crate) fn ran(
 }
 
 /// A check that no run remembers.
-fn alone(call: &Call<'_>, input: &Input) -> Result<Ran, Problem> {
+fn alone(call: &Call<'_>, input: &Input) -> Result<CheckResult, Problem> {
     let project = super::project(call)?;
     let name = &input.name;
     let declared = match project.checks.get(name) {
@@ -114,7 +114,7 @@ fn alone(call: &Call<'_>, input: &Input) -> Result<Ran, Problem> {
     let Some((declared, root)) = declared else {
         return Err(unknown(name, known(call, &project)));
     };
-    let time = declared.time().unwrap_or(check::DEFAULT_TIMEOUT);
+    let time = declared.time_limit().unwrap_or(check::DEFAULT_TIMEOUT);
     let ran = telling(call, name, time, || {
         check::run(&declared, &input.args, &root, call.cancelled)
     });
@@ -122,7 +122,11 @@ fn alone(call: &Call<'_>, input: &Input) -> Result<Ran, Problem> {
 }
 
 /// The check of a run: its workflow's own, else the project's; and the folder that it runs in.
-fn of_run(loaded: &Loaded, project: &Project, name: &str) -> Result<(Declared, PathBuf), Problem> {
+fn of_run(
+    loaded: &Loaded,
+    project: &Project,
+    name: &str,
+) -> Result<(Declaration, PathBuf), Problem> {
     if let Some(declared) = loaded.check(name)? {
         return Ok((declared, project.root.clone()));
     }
@@ -137,9 +141,9 @@ fn of_run(loaded: &Loaded, project: &Project, name: &str) -> Result<(Declared, P
 }
 
 /// The check of the workflows that have one of that name, if they declare the same.
-fn of_any(call: &Call<'_>, name: &str) -> Result<Option<Declared>, Problem> {
+fn of_any(call: &Call<'_>, name: &str) -> Result<Option<Declaration>, Problem> {
     let catalog = call.desk.catalog();
-    let mut found: Option<Declared> = None;
+    let mut found: Option<Declaration> = None;
     for id in catalog.ids() {
         let Some(workflow) = catalog.find(&id) else {
             continue;
@@ -212,7 +216,7 @@ fn telling<T: Send>(
 }
 
 /// What came of a check; of long outputs the end, which says what was wrong.
-fn told(name: &str, ran: Option<&Ran>) -> Value {
+fn told(name: &str, ran: Option<&CheckResult>) -> Value {
     let Some(ran) = ran else {
         return json!({"name": name});
     };

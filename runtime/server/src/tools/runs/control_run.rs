@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use statemark_runs::{Cancel, Continue, Force, Pause, fold};
+use statemark_runs::{Cancel, Continue, Force, Pause, state};
 
 use crate::call::Call;
 use crate::problem::Problem;
@@ -77,7 +77,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     let status = match written.records.last() {
         Some(last) if written.replayed => {
             let store = runs.store();
-            fold::read(store, &order.run, Some(last.seq))?.status()
+            state::load(store, &order.run, Some(last.seq))?.status()
         }
         _ => written.loaded.state.status(),
     };

@@ -142,7 +142,7 @@ pub(super) fn whole(run: &RunId, record: &Record) -> Value {
 }
 
 fn told(run: &RunId, record: &Record, view: View) -> Value {
-    let text = record.told();
+    let text = record.summary();
     let (text, _) = bounds::cut(&text, LARGE / 4);
     if view == View::Transcript {
         return json!({"seq": record.seq, "time": record.time, "by": record.actor.to_string(), "text": text});

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use statemark_runs::body::StepStatus;
 use statemark_runs::runs::Sent;
 use statemark_runs::{
-    Advance, Advanced, Call as Proposed, Loaded, Reason, Report, Send, Written, fold, raised_when,
+    Advance, Advanced, Call as Proposed, Loaded, Reason, Report, Send, Written, raised_when, state,
 };
 
 use crate::call::Call;
@@ -186,7 +186,7 @@ fn leaves_before<T>(
     if last == 0 {
         return Ok(Vec::new());
     }
-    let state = fold::read(call.desk.runs().store(), run, Some(last))?;
+    let state = state::load(call.desk.runs().store(), run, Some(last))?;
     Ok(state.leaves)
 }
 

@@ -96,7 +96,7 @@ fn resumed(
     if let Some(key) = &input.idempotency_key {
         let order = call.order(id(call, input, project)?, Some(key), None)?;
         let is_begun = match &order.key {
-            Some(key) => store.seen(&order.run, key)?.is_some(),
+            Some(key) => store.key_use(&order.run, key)?.is_some(),
             None => false,
         };
         let of = Query {
@@ -145,7 +145,7 @@ fn resumed(
 fn again(call: &Call<'_>, run: &RunId, key: &str) -> Result<Option<Continued>, Problem> {
     let order = call.order(run.clone(), Some(key), None)?;
     let runs = call.desk.runs();
-    let seen = order.key.as_ref().map(|key| runs.store().seen(run, key));
+    let seen = order.key.as_ref().map(|key| runs.store().key_use(run, key));
     if seen.transpose()?.flatten().is_none() {
         return Ok(None);
     }
@@ -190,7 +190,7 @@ fn id(call: &Call<'_>, input: &Input, project: Option<&str>) -> Result<RunId, Pr
     };
     let caller = call.caller.actor.name.as_deref().unwrap_or_default();
     let scope = format!("{}\n{caller}\n{key}", project.unwrap_or_default());
-    Ok(RunId::of_workflow_for(&input.workflow, &scope))
+    Ok(RunId::for_workflow_and_key(&input.workflow, &scope))
 }
 
 fn exists(run: &RunId) -> Problem {

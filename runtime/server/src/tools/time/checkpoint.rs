@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_runs::fold::Checkpoint as Kept;
 use statemark_runs::runs::{Checkpoint, Restore};
+use statemark_runs::state::Checkpoint as Kept;
 use statemark_runs::{FinishRestore, GiveUpRestore, Loaded, Written};
 
 use crate::call::Call;

@@ -109,7 +109,7 @@ fn id(call: &Call<'_>, input: &Input, from: &RunId) -> Result<RunId, Problem> {
             .map_err(|error| Problem::argument("new_run_id", error))?,
         (None, Some(key)) => {
             let workflow = call.desk.runs().store().head(from)?.summary.workflow;
-            RunId::of_workflow_for(&workflow, &format!("{from}\n{key}"))
+            RunId::for_workflow_and_key(&workflow, &format!("{from}\n{key}"))
         }
         (None, None) => RunId::random(),
     })

@@ -100,7 +100,7 @@ const NAME: usize = 60;
 fn differences(plan: &MigrationPlan) -> Value {
     let rows = plan.comparison.rows.iter();
     let rows = rows.map(|(kind, rows)| {
-        let mut fates = rows.fates(kind);
+        let mut fates = rows.name_changes(kind);
         for names in [&mut fates.gone, &mut fates.new, &mut fates.changed] {
             let more = names.len().saturating_sub(NAMED);
             names.truncate(NAMED);

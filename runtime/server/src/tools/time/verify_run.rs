@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use statemark_runs::maintenance::{untold, verify};
+use statemark_runs::maintenance::{ignore_progress, verify};
 
 use crate::call::Call;
 use crate::next::next;
@@ -41,7 +41,7 @@ pub(super) fn tool() -> Tool {
 fn run(call: &Call<'_>, input: &Input) -> Data {
     let run = call.run(input.run_id.as_deref())?;
     let runs = call.desk.runs();
-    let verified = verify(runs.store(), Some(&run), &mut untold)?;
+    let verified = verify(runs.store(), Some(&run), &mut ignore_progress)?;
     let found = verified.differences.iter();
     let mut differences: Vec<_> = found
         .map(|it| json!({"seq": it.seq, "what": it.what}))

@@ -130,7 +130,7 @@ impl RunState {
         }
         for (run, child) in &self.children {
             // What an earlier visit has left behind, nobody waits for.
-            if child.ended.is_none() && self.is_of_visit(child) {
+            if child.ended.is_none() && self.is_current_child(child) {
                 all.push(WaitingFor::Child { run: run.clone() });
             }
         }
@@ -149,13 +149,13 @@ impl RunState {
             child.table.is_some()
                 && child.workflow == workflow
                 && child.step.as_deref() == Some(step)
-                && self.is_of_visit(child)
+                && self.is_current_child(child)
         })
     }
 
     /// Whether a child works for a visit that goes on.
     #[must_use]
-    pub fn is_of_visit(&self, child: &Child) -> bool {
+    pub fn is_current_child(&self, child: &Child) -> bool {
         let visit = child.step.as_ref().and_then(|step| self.visits.get(step));
         visit.is_some_and(|visit| visit.left.is_none() && child.seq >= visit.entered)
     }

@@ -1,15 +1,15 @@
-//! What a journal says: the state of a run, as a pure fold over its records.
+//! The state of a run: a pure function of its journal.
 //!
-//! Whoever asks what is active, what is waited for or what a step has come to asks the fold, so that every face gives the
-//! same answer. [`RunState::apply`] takes the records in order; the state says up to which one it goes.
+//! [`RunState::apply`] takes the records in order; the state names the last one that it has. Everybody who asks what is
+//! active, what a run waits for or how far a step is asks this state, so that every front end gives one answer.
 //!
-//! A `run.rewound` takes back what lies between: [`Live`] knows which records count, and a fold that meets one has to begin
-//! again without the others. [`read`] does that. What happened outside of the journal lasts nevertheless: `fold/lasting.rs`.
+//! A `run.rewound` takes back the records before it. [`LiveRecords`] knows which records count, and [`replay`] begins again
+//! without the others. Some effects of a record outlast a rewind: `state/rewound.rs`.
 
-mod kept;
-mod lasting;
-mod live;
-mod record;
+mod apply;
+mod cache;
+mod replay;
+mod rewound;
 mod status;
 
 use std::collections::BTreeMap;
@@ -17,9 +17,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use kept::VERSION;
-pub(crate) use kept::{Kept, read as read_kept, write as write_kept};
-pub use live::Live;
+pub use cache::VERSION;
+pub(crate) use cache::{Cached, decode as decode_cache, encode as encode_cache};
+pub use replay::{LiveRecords, for_each_record, live_records, load, replay, replay_with};
+pub(crate) use replay::{catch_up, record_hash, unreadable_record};
 pub use status::{Status, WaitingFor};
 
 use crate::body::{
@@ -29,7 +30,7 @@ use crate::body::{
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::record::Record;
-use crate::store::{MAX_PAGE, PendingTimer, Store, StoreError, Summary};
+use crate::store::{PendingTimer, RunSummary};
 
 /// The state of a run after its first records.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -232,7 +233,8 @@ pub struct CheckState {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cancelled: bool,
     /// What came of it, in words that stand behind its name.
-    pub told: String,
+    #[serde(rename = "told")]
+    pub outcome: String,
     /// The hash of the declaration that it was run by.
     pub declaration: Hash,
     /// The record.
@@ -276,13 +278,13 @@ pub struct Child {
 impl Request {
     /// Whether its time is over.
     #[must_use]
-    pub fn is_late(&self, now: u64) -> bool {
+    pub fn is_expired(&self, now: u64) -> bool {
         self.opened.expires.is_some_and(|due| due <= now)
     }
 
     /// Who may settle it, in words: whoever has asked may not.
     #[must_use]
-    pub fn who(&self) -> String {
+    pub fn who_may_answer(&self) -> String {
         let asker = self.asker.name.as_ref();
         let named = self.opened.approvers.iter();
         let others = named.filter(|it| Some(*it) != asker);
@@ -295,7 +297,7 @@ impl Request {
 }
 
 impl RunState {
-    /// Takes the next record. Those that [`Live`] skips aren't given to it.
+    /// Takes the next record. Those that [`LiveRecords`] skips aren't given to it.
     ///
     /// # Errors
     ///
@@ -308,16 +310,16 @@ impl RunState {
             self.created = record.time;
         }
         self.refused = None;
-        record::apply(self, record, body);
+        apply::apply(self, record, body);
         Ok(())
     }
 
     /// What lists show of it.
     #[must_use]
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> RunSummary {
         let open = self.requests.iter();
         let open = open.filter(|(_, request)| request.resolved.is_none());
-        Summary {
+        RunSummary {
             workflow: self.workflow.clone(),
             status: self.status().name().to_owned(),
             project: self.project.clone(),
@@ -352,162 +354,5 @@ impl RunState {
         self.session = started.session;
         self.title = started.title;
         self.parent = started.parent;
-    }
-}
-
-/// Reads the state of a run up to a record, or to its end; the fold that the store keeps is the beginning if it can be.
-///
-/// # Errors
-///
-/// The store's; [`StoreError::Corrupt`] for a record that can't be read.
-pub fn read(store: &dyn Store, run: &RunId, upto: Option<u64>) -> Result<RunState, StoreError> {
-    if let Some((seq, bytes)) = store.fold(run)?
-        && upto.is_none_or(|upto| seq <= upto)
-        && let Kept::State(state, last) = kept::read(&bytes)
-        && state.seq == seq
-        && hash_at(store, run, seq)? == Some(last)
-        && let Some(state) = continued(store, run, (*state, last), upto)?
-    {
-        return Ok(state);
-    }
-    read_anew(store, run, upto)
-}
-
-/// The hash of a record, if it is there.
-pub(crate) fn hash_at(
-    store: &dyn Store,
-    run: &RunId,
-    seq: u64,
-) -> Result<Option<Hash>, StoreError> {
-    let records = store.records(run, seq.saturating_sub(1), 1)?;
-    let found = records.first().filter(|record| record.seq == seq);
-    Ok(found.map(Record::hash))
-}
-
-/// The state with the records behind it, unless one of them takes some of it back, or they don't follow the record with
-/// the given hash.
-pub(crate) fn continued(
-    store: &dyn Store,
-    run: &RunId,
-    (mut state, last): (RunState, Hash),
-    upto: Option<u64>,
-) -> Result<Option<RunState>, StoreError> {
-    let mut is_other = false;
-    // Each record names the one before it: the first is enough.
-    let mut last = Some(last);
-    each(store, run, state.seq, upto, |record| {
-        let follows = last.take().is_none_or(|last| record.prev == last);
-        is_other |= !follows || Live::is_rewind(record).is_some();
-        if is_other {
-            return Ok(());
-        }
-        state
-            .apply(record)
-            .map_err(|error| unreadable(run, record, &error))
-    })?;
-    Ok((!is_other).then_some(state))
-}
-
-/// The state from the first record on. No fold that was kept is asked.
-///
-/// # Errors
-///
-/// As for [`read`].
-pub fn read_anew(
-    store: &dyn Store,
-    run: &RunId,
-    upto: Option<u64>,
-) -> Result<RunState, StoreError> {
-    read_with(store, run, upto, &[])
-}
-
-/// The state from the first record on, as it is once these records are written behind the last one.
-///
-/// # Errors
-///
-/// As for [`read`].
-pub fn read_with(
-    store: &dyn Store,
-    run: &RunId,
-    upto: Option<u64>,
-    more: &[Record],
-) -> Result<RunState, StoreError> {
-    let live = live(store, run, upto, more)?;
-    let mut state = RunState::default();
-    let mut take = |record: &Record| {
-        let taken = take(&mut state, &live, record);
-        taken.map_err(|error| unreadable(run, record, &error))
-    };
-    each(store, run, 0, upto, &mut take)?;
-    more.iter().try_for_each(take)?;
-    Ok(state)
-}
-
-/// Takes the next record, of those that count and those that don't.
-pub(crate) fn take(
-    state: &mut RunState,
-    live: &Live,
-    record: &Record,
-) -> Result<(), serde_json::Error> {
-    if live.counts(record.seq) {
-        state.apply(record)
-    } else {
-        lasting::apply(state, record)
-    }
-}
-
-/// Which records of a run count, up to one of them or all, once some more are written.
-///
-/// # Errors
-///
-/// The store's.
-pub fn live(
-    store: &dyn Store,
-    run: &RunId,
-    upto: Option<u64>,
-    more: &[Record],
-) -> Result<Live, StoreError> {
-    let mut live = Live::default();
-    each(store, run, 0, upto, |record| {
-        live.push(record);
-        Ok(())
-    })?;
-    more.iter().for_each(|record| live.push(record));
-    Ok(live)
-}
-
-pub(crate) fn unreadable(run: &RunId, record: &Record, error: &serde_json::Error) -> StoreError {
-    StoreError::Corrupt {
-        run: Some(run.clone()),
-        seq: Some(record.seq),
-        what: format!("`{}` can't be read: {error}", record.kind),
-    }
-}
-
-/// Calls a function with each record after one, in order, a page at a time.
-///
-/// # Errors
-///
-/// The store's, and the function's.
-pub fn each(
-    store: &dyn Store,
-    run: &RunId,
-    after: u64,
-    upto: Option<u64>,
-    mut call: impl FnMut(&Record) -> Result<(), StoreError>,
-) -> Result<(), StoreError> {
-    let mut after = after;
-    loop {
-        let page = store.records(run, after, MAX_PAGE)?;
-        for record in &page {
-            if upto.is_some_and(|upto| record.seq > upto) {
-                return Ok(());
-            }
-            call(record)?;
-            after = record.seq;
-        }
-        if page.len() < MAX_PAGE {
-            return Ok(());
-        }
     }
 }

@@ -4,12 +4,12 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use super::fault;
+use super::error;
 use statemark_runs::store::StoreError;
 
 /// Makes the file if there is none, and refuses a place where it wouldn't be safe.
 pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
-    let failed = |error: io::Error| fault::refused(format!("`{}`: {error}", path.display()));
+    let failed = |error: io::Error| error::refused(format!("`{}`: {error}", path.display()));
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -18,7 +18,7 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
         make_folder(folder).map_err(failed)?;
     }
     if let Some(system) = file_system(folder).filter(|system| is_remote(system)) {
-        return Err(fault::refused(format!(
+        return Err(error::refused(format!(
             "`{}` is on a network file system ({system}), where several machines can't share a write-ahead log; \
              keep the store on a local disk, or use PostgreSQL",
             path.display()

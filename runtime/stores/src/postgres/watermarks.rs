@@ -18,9 +18,9 @@ const WATERMARKS: usize = 64;
 
 /// By watermark: which changes of the last while were told with it.
 #[derive(Default)]
-pub(super) struct Told(Mutex<BTreeMap<u64, BTreeSet<(RunId, u64)>>>);
+pub(super) struct Reported(Mutex<BTreeMap<u64, BTreeSet<(RunId, u64)>>>);
 
-impl Told {
+impl Reported {
     /// What is new for a watcher, of what was found with the times of the changes.
     pub(super) fn only_new(
         &self,

@@ -1,23 +1,23 @@
-//! The beginning and the end of what a program prints.
+//! Head and tail of a program's output.
 
 use std::collections::VecDeque;
 
-/// Most of the beginning that is kept. Unit: bytes. Why: what a program says first tells what it does.
+/// Longest head. Unit: bytes. Why: a program's first output says what it does.
 const HEAD: usize = 8 << 10;
 
-/// Most of the end that is kept. Unit: bytes. Why: what has gone wrong stands there.
+/// Longest tail. Unit: bytes. Why: the failure is at the end.
 const TAIL: usize = 24 << 10;
 
-/// What is kept of a stream.
+/// Captured output of one stream.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct CapturedOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     left_out: u64,
 }
 
-impl Kept {
-    /// Takes what comes next.
+impl CapturedOutput {
+    /// Appends output.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
         let (head, rest) = bytes.split_at(room);
@@ -30,8 +30,8 @@ impl Kept {
             .saturating_add(u64::try_from(over).unwrap_or(u64::MAX));
     }
 
-    /// As text, with a line in place of what is left out; and how much that is.
-    pub(super) fn text(&self) -> (String, u64) {
+    /// Returns the output as a string, with a line in place of the omitted part, and that part's length in bytes.
+    pub(super) fn to_text(&self) -> (String, u64) {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         if self.left_out == 0 {
             let whole = [self.head.as_slice(), &tail].concat();
@@ -54,21 +54,21 @@ mod tests {
 
     #[test]
     fn short_output_is_whole_however_it_comes() {
-        let mut kept = Kept::default();
+        let mut output = CapturedOutput::default();
         let text = "é line\n".repeat(2_000);
         for bytes in text.as_bytes().chunks(7) {
-            kept.push(bytes);
+            output.push(bytes);
         }
-        assert_eq!(kept.text(), (text, 0));
+        assert_eq!(output.to_text(), (text, 0));
     }
 
     #[test]
     fn of_long_output_beginning_and_end_are_kept() {
-        let mut kept = Kept::default();
-        kept.push(b"first\n");
-        kept.push(&vec![b'x'; 1 << 20]);
-        kept.push(b"\nlast\n");
-        let (text, left_out) = kept.text();
+        let mut output = CapturedOutput::default();
+        output.push(b"first\n");
+        output.push(&vec![b'x'; 1 << 20]);
+        output.push(b"\nlast\n");
+        let (text, left_out) = output.to_text();
         assert!(text.starts_with("first\nxxx") && text.ends_with("xxx\nlast\n"));
         assert_eq!(left_out, (1 << 20) + 12 - 32 * 1024);
         assert!(text.contains(&format!("\n… {left_out} bytes are left out here …\n")));

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use super::place;
+use super::files;
 use statemark_runs::store::StoreError;
 
 const DOING: &str = "waiting to write";
 
 /// The lock that a process shares with the others.
-pub(super) struct Door {
+pub(super) struct WriterLock {
     path: PathBuf,
     file: File,
     /// How long to wait.
@@ -23,17 +23,17 @@ pub(super) struct Door {
 }
 
 /// Leave to write, until it is dropped.
-pub(super) struct Pass<'a> {
+pub(super) struct WriterGuard<'a> {
     file: &'a File,
 }
 
-impl Door {
+impl WriterLock {
     /// The door of the store in a file.
     pub(super) fn new(store: &Path, patience: Duration) -> Result<Self, StoreError> {
         let mut path = store.as_os_str().to_owned();
         path.push("-lock");
         let path = PathBuf::from(path);
-        let file = place::open(&path).map_err(|error| StoreError::Failed {
+        let file = files::open(&path).map_err(|error| StoreError::Failed {
             doing: "opening the store's lock",
             cause: error.to_string(),
         })?;
@@ -49,7 +49,7 @@ impl Door {
     /// # Errors
     ///
     /// [`StoreError::Busy`] after as long as its patience lasts.
-    pub(super) fn enter(&mut self) -> Result<Pass<'_>, StoreError> {
+    pub(super) fn enter(&mut self) -> Result<WriterGuard<'_>, StoreError> {
         match self.file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => self.file = self.wait()?,
@@ -57,13 +57,13 @@ impl Door {
         }
         // Only a message depends on it.
         let _ = sign(&self.file);
-        Ok(Pass { file: &self.file })
+        Ok(WriterGuard { file: &self.file })
     }
 
     /// Stands in the kernel's queue, which knows no deadline: so a thread stands there, and whoever comes too late for
     /// it lets it go. It has a file of its own, because locks belong to open files.
     fn wait(&self) -> Result<File, StoreError> {
-        let file = place::open(&self.path).map_err(|error| failed(&error))?;
+        let file = files::open(&self.path).map_err(|error| failed(&error))?;
         // Without room for a message, sending it means that somebody has taken it.
         let (sender, receiver) = sync_channel(0);
         let stand = move || {
@@ -109,7 +109,7 @@ fn failed(error: &std::io::Error) -> StoreError {
     }
 }
 
-impl Drop for Pass<'_> {
+impl Drop for WriterGuard<'_> {
     fn drop(&mut self) {
         // If it fails, the file is closed with the store at the latest.
         let _ = self.file.unlock();

@@ -1,21 +1,21 @@
-//! Records in a line each, for people.
+//! One-line summaries of records.
 
 use crate::body::{Body, Cause, Resolution, Scope, Stage, StepStatus, Subject, ToolVerdict};
 use crate::record::Record;
 use crate::runs::list;
 
 impl Record {
-    /// What the record says, in a line; a body that can't be read says so.
+    /// Describes the record in one line. Says so if its body can't be read.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         match self.read() {
-            Ok(body) => told(body),
+            Ok(body) => summarize(body),
             Err(error) => format!("can't be read: {error}"),
         }
     }
 }
 
-fn told(body: Body) -> String {
+fn summarize(body: Body) -> String {
     match body {
         Body::Started(it) => format!("began `{}` in {}", it.workflow, list(&it.step.leaves)),
         Body::Forked(it) => format!("forked from `{}` at record {}", it.from, it.at),
@@ -92,7 +92,7 @@ fn told(body: Body) -> String {
             } else {
                 format!(" with {}", list(&it.arguments))
             };
-            format!("check `{}`{arguments} {}", it.name, it.ran.told())
+            format!("check `{}`{arguments} {}", it.name, it.ran.outcome())
         }
         Body::CheckpointTaken(it) => format!("checkpoint `{}` of {}", it.name, it.repository),
         Body::CheckpointRestored(it) if it.done => format!("checkpoint `{}` restored", it.name),

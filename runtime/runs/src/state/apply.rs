@@ -343,7 +343,7 @@ fn checked(state: &mut RunState, record: &Record, check: Check) {
     let found = CheckState {
         passed: check.ran.passed,
         cancelled: check.ran.cancelled,
-        told: check.ran.told(),
+        outcome: check.ran.outcome(),
         declaration: check.declaration,
         seq: record.seq,
         time: record.time,

@@ -10,24 +10,24 @@ use statemark_runs::store::StoreError;
 
 /// Why a try didn't succeed.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum Failure {
     /// It is the answer.
     Answer(StoreError),
     /// Others were in the way: nothing was done, and the next try may succeed.
-    Crossed(String),
+    Contention(String),
     /// The connection is gone or no use any more, and with it the answer.
     Lost(String),
     /// The database refused, and will again.
     Refused(String),
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self::Answer(error)
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let cause = told(&error);
         let Some(code) = error.code() else {
@@ -48,7 +48,7 @@ impl From<Error> for Fault {
             SqlState::UNTRANSLATABLE_CHARACTER,
         ];
         if crossed.contains(code) {
-            Self::Crossed(cause)
+            Self::Contention(cause)
         } else if text.contains(code) {
             Self::Answer(StoreError::Invalid {
                 what: format!("PostgreSQL can't keep a text of this: {cause}"),
@@ -61,7 +61,7 @@ impl From<Error> for Fault {
     }
 }
 
-impl From<PoolError> for Fault {
+impl From<PoolError> for Failure {
     fn from(error: PoolError) -> Self {
         match error {
             PoolError::Backend(error) => error.into(),

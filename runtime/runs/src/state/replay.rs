@@ -1,0 +1,219 @@
+//! From journals to states, and which records of a journal count.
+
+use super::cache::{self, Cached};
+use super::{RunState, rewound};
+use crate::body::{Body, Scope};
+use crate::hash::Hash;
+use crate::id::RunId;
+use crate::record::Record;
+use crate::store::{MAX_PAGE, Store, StoreError};
+
+/// The records of a journal that count.
+///
+/// Those between a `run.rewound` and the record that it goes back to don't; the `run.rewound` itself does. A later rewind
+/// may go back past an earlier one. Only records that count can be gone back to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LiveRecords {
+    /// First and last record of each range that counts, in order.
+    ranges: Vec<(u64, u64)>,
+}
+
+impl LiveRecords {
+    /// Returns the last record that still counts, if this one takes back records before it.
+    #[must_use]
+    pub fn rewind_target(record: &Record) -> Option<u64> {
+        if record.kind != "run.rewound" {
+            return None;
+        }
+        match record.read() {
+            Ok(Body::Rewound(rewound)) if rewound.scope != Scope::Workspace => Some(rewound.to),
+            _ => None,
+        }
+    }
+
+    /// Adds the next record of the journal.
+    pub fn push(&mut self, record: &Record) {
+        if let Some(to) = Self::rewind_target(record) {
+            self.ranges.retain(|(first, _)| *first <= to);
+            if let Some((_, last)) = self.ranges.last_mut() {
+                *last = to.min(*last);
+            }
+        }
+        match self.ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(record.seq) => *last = record.seq,
+            _ => self.ranges.push((record.seq, record.seq)),
+        }
+    }
+
+    /// Reports whether a record counts.
+    #[must_use]
+    pub fn contains(&self, seq: u64) -> bool {
+        let next = self.ranges.partition_point(|(first, _)| *first <= seq);
+        let range = next.checked_sub(1).and_then(|at| self.ranges.get(at));
+        range.is_some_and(|(_, last)| seq <= *last)
+    }
+
+    /// Returns the first and last record of each range that counts.
+    #[must_use]
+    pub fn ranges(&self) -> &[(u64, u64)] {
+        &self.ranges
+    }
+
+    /// Applies the next record to a state: all of it if it counts, else only what outlasts a rewind.
+    pub(crate) fn apply(
+        &self,
+        state: &mut RunState,
+        record: &Record,
+    ) -> Result<(), serde_json::Error> {
+        if self.contains(record.seq) {
+            state.apply(record)
+        } else {
+            rewound::apply(state, record)
+        }
+    }
+}
+
+/// Loads the state of a run up to a record, or to its end. Starts from the fold cache where that is sound.
+///
+/// # Errors
+///
+/// Those of the store; [`StoreError::Corrupt`] for a record that can't be read.
+pub fn load(store: &dyn Store, run: &RunId, upto: Option<u64>) -> Result<RunState, StoreError> {
+    if let Some((seq, bytes)) = store.fold_cache(run)?
+        && upto.is_none_or(|upto| seq <= upto)
+        && let Cached::State(state, last) = cache::decode(&bytes)
+        && state.seq == seq
+        && record_hash(store, run, seq)? == Some(last)
+        && let Some(state) = catch_up(store, run, (*state, last), upto)?
+    {
+        return Ok(state);
+    }
+    replay(store, run, upto)
+}
+
+/// Returns the hash of a record, if the run has it.
+pub(crate) fn record_hash(
+    store: &dyn Store,
+    run: &RunId,
+    seq: u64,
+) -> Result<Option<Hash>, StoreError> {
+    let records = store.records(run, seq.saturating_sub(1), 1)?;
+    let found = records.first().filter(|record| record.seq == seq);
+    Ok(found.map(Record::hash))
+}
+
+/// Applies the records after a state, whose last record has the given hash.
+///
+/// `None` if one of them takes others back, or if they don't follow the record with that hash.
+pub(crate) fn catch_up(
+    store: &dyn Store,
+    run: &RunId,
+    (mut state, last): (RunState, Hash),
+    upto: Option<u64>,
+) -> Result<Option<RunState>, StoreError> {
+    let mut diverges = false;
+    // Each record names the one before it: the first is enough.
+    let mut last = Some(last);
+    for_each_record(store, run, state.seq, upto, |record| {
+        let follows = last.take().is_none_or(|last| record.prev == last);
+        diverges |= !follows || LiveRecords::rewind_target(record).is_some();
+        if diverges {
+            return Ok(());
+        }
+        state
+            .apply(record)
+            .map_err(|error| unreadable_record(run, record, &error))
+    })?;
+    Ok((!diverges).then_some(state))
+}
+
+/// Replays a run from its first record on, without the fold cache.
+///
+/// # Errors
+///
+/// Those of [`load`].
+pub fn replay(store: &dyn Store, run: &RunId, upto: Option<u64>) -> Result<RunState, StoreError> {
+    replay_with(store, run, upto, &[])
+}
+
+/// Replays a run from its first record on, with records that aren't written yet at its end.
+///
+/// # Errors
+///
+/// Those of [`load`].
+pub fn replay_with(
+    store: &dyn Store,
+    run: &RunId,
+    upto: Option<u64>,
+    more: &[Record],
+) -> Result<RunState, StoreError> {
+    let live = live_records(store, run, upto, more)?;
+    let mut state = RunState::default();
+    let mut apply = |record: &Record| {
+        let applied = live.apply(&mut state, record);
+        applied.map_err(|error| unreadable_record(run, record, &error))
+    };
+    for_each_record(store, run, 0, upto, &mut apply)?;
+    more.iter().try_for_each(apply)?;
+    Ok(state)
+}
+
+/// Returns the records of a run that count, with records that aren't written yet at its end.
+///
+/// # Errors
+///
+/// Those of the store.
+pub fn live_records(
+    store: &dyn Store,
+    run: &RunId,
+    upto: Option<u64>,
+    more: &[Record],
+) -> Result<LiveRecords, StoreError> {
+    let mut live = LiveRecords::default();
+    for_each_record(store, run, 0, upto, |record| {
+        live.push(record);
+        Ok(())
+    })?;
+    more.iter().for_each(|record| live.push(record));
+    Ok(live)
+}
+
+pub(crate) fn unreadable_record(
+    run: &RunId,
+    record: &Record,
+    error: &serde_json::Error,
+) -> StoreError {
+    StoreError::Corrupt {
+        run: Some(run.clone()),
+        seq: Some(record.seq),
+        what: format!("`{}` can't be read: {error}", record.kind),
+    }
+}
+
+/// Calls a function with each record after one, in order. Reads a page at a time.
+///
+/// # Errors
+///
+/// Those of the store and of the function.
+pub fn for_each_record(
+    store: &dyn Store,
+    run: &RunId,
+    after: u64,
+    upto: Option<u64>,
+    mut call: impl FnMut(&Record) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let mut after = after;
+    loop {
+        let page = store.records(run, after, MAX_PAGE)?;
+        for record in &page {
+            if upto.is_some_and(|upto| record.seq > upto) {
+                return Ok(());
+            }
+            call(record)?;
+            after = record.seq;
+        }
+        if page.len() < MAX_PAGE {
+            return Ok(());
+        }
+    }
+}
