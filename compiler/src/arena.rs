@@ -1,6 +1,6 @@
 //! Values in insertion order, named by typed handles.
 //!
-//! An [`Arena`] never shrinks and never moves a value to another index, so a [`Handle`] that came from it stays good.
+//! An [`Arena`] never shrinks and never moves a value to another index, so a [`Handle`] that came from it stays valid.
 //! Handles of different value types can't be confused; handles of different arenas of one type can, as with any index.
 
 use std::fmt;
@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 
 use crate::source::narrow;
 
-/// Names a value of an [`Arena`].
+/// A typed name of a value in an [`Arena`].
 pub struct Handle<T> {
     index: u32,
     of: PhantomData<fn() -> T>,
@@ -21,13 +21,13 @@ impl<T> Handle<T> {
         of: PhantomData,
     };
 
-    /// The position of the value in its arena.
+    /// Returns the position of the value in its arena.
     #[must_use]
     pub const fn index(self) -> usize {
         self.index as usize
     }
 
-    /// The handle of a position.
+    /// Returns the handle of a position.
     #[must_use]
     pub fn at(index: usize) -> Self {
         Self {
@@ -83,38 +83,38 @@ impl<T> Default for Arena<T> {
 }
 
 impl<T> Arena<T> {
-    /// An empty arena.
+    /// Creates an empty arena.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a value behind the others.
+    /// Appends a value.
     pub fn append(&mut self, value: T) -> Handle<T> {
         let handle = Handle::at(self.values.len());
         self.values.push(value);
         handle
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether there is no value.
+    /// Reports whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The value of a handle, or `None` for a handle of another, longer arena.
+    /// Returns the value of a handle, or `None` for a handle of another, longer arena.
     #[must_use]
     pub fn get(&self, handle: Handle<T>) -> Option<&T> {
         self.values.get(handle.index())
     }
 
-    /// The value of a handle of this arena.
+    /// Returns the value of a handle of this arena.
     #[must_use]
     #[expect(
         clippy::indexing_slicing,
@@ -124,7 +124,7 @@ impl<T> Arena<T> {
         &self.values[handle.index()]
     }
 
-    /// The value of a handle of this arena, to be changed.
+    /// Returns a mutable reference to the value of a handle of this arena.
     #[expect(
         clippy::indexing_slicing,
         reason = "handles come from append; arenas never shrink"
@@ -133,7 +133,7 @@ impl<T> Arena<T> {
         &mut self.values[handle.index()]
     }
 
-    /// The values with their handles, in order.
+    /// Returns the values with their handles, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Handle<T>, &T)> + ExactSizeIterator {
         self.values
             .iter()
@@ -141,7 +141,7 @@ impl<T> Arena<T> {
             .map(|(index, value)| (Handle::at(index), value))
     }
 
-    /// The handles, in order.
+    /// Returns the handles, in order.
     pub fn handles(
         &self,
     ) -> impl DoubleEndedIterator<Item = Handle<T>> + ExactSizeIterator + use<T> {

@@ -1,4 +1,6 @@
-//! Back ends: a [`Valid`](crate::valid::Valid) machine in, bytes or text out. None of them can fail.
+//! Back ends: a [`Valid`](crate::valid::Valid) machine in, bytes or text out.
+//!
+//! None of them can fail.
 
 pub mod mermaid;
 pub mod rust;

@@ -1,4 +1,4 @@
-//! For users' build scripts: a spec in, a Rust module in `OUT_DIR`.
+//! A helper for users' build scripts: a spec in, a Rust module in `OUT_DIR` out.
 //!
 //! ```no_run
 //! // build.rs
@@ -10,11 +10,11 @@
 //! include!(concat!(env!("OUT_DIR"), "/door.rs"));
 //! ```
 //!
-//! Findings go to Cargo: an error fails the build with the lines of the spec that it is about, a warning is shown as one
-//! line. A build script runs again when a spec has changed.
+//! Cargo shows the findings: an error fails the build with the source lines in the spec, a warning is one line. A build
+//! script runs again when a spec has changed.
 //!
-//! This is the one place in the compiler with IO: it reads the environment and files, writes files and prints, because
-//! build scripts talk to Cargo in no other way. [`Config::compile`] is the only function that does.
+//! This is the only module of the compiler with IO: it reads the environment and files, writes files and prints, because
+//! build scripts can't talk to Cargo in any other way. [`Config::compile`] is the only function that does.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ use crate::pass::names::snake;
 use crate::source::Sources;
 use crate::{Compiled, Options, compile};
 
-/// What a build script wants.
+/// The configuration of a build script.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     specs: Vec<PathBuf>,
@@ -35,14 +35,15 @@ pub struct Config {
 }
 
 impl Config {
-    /// No spec yet.
+    /// Creates a configuration without specs.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a spec: a path from the package's root. `traffic-light.md` becomes `traffic_light.rs`, with a module for each
-    /// machine in it.
+    /// Adds a spec by its path from the package's root.
+    ///
+    /// `traffic-light.md` becomes `traffic_light.rs`, with a module for each machine in it.
     #[must_use]
     pub fn spec(mut self, path: impl Into<PathBuf>) -> Self {
         self.specs.push(path.into());
@@ -56,22 +57,25 @@ impl Config {
         self
     }
 
-    /// Names the runtime by this path instead of `::statemark_runtime`: `::statemark::runtime` for who depends on
-    /// `statemark` alone.
+    /// Sets the path of the runtime, `::statemark_runtime` by default.
+    ///
+    /// It is `::statemark::runtime` in a package that depends on `statemark` alone.
     #[must_use]
     pub fn runtime(mut self, path: impl Into<String>) -> Self {
         self.runtime = Some(path.into());
         self
     }
 
-    /// Also writes the machines with their states as types; an error for a machine that can't be written so.
+    /// Adds machines with a type for each state.
+    ///
+    /// It is an error if a machine doesn't allow that.
     #[must_use]
     pub fn typestate(mut self) -> Self {
         self.typestate = true;
         self
     }
 
-    /// Compiles the specs, writes the modules, tells Cargo.
+    /// Compiles the specs, writes the modules, and reports to Cargo.
     #[expect(
         clippy::disallowed_methods,
         clippy::print_stdout,
@@ -115,7 +119,7 @@ impl Config {
         }
     }
 
-    /// What one spec becomes.
+    /// Compiles one spec.
     fn build(&self, spec: &Path, text: &str) -> Built {
         let name = spec.to_string_lossy().replace('\\', "/");
         let mut sources = Sources::new();
@@ -153,7 +157,7 @@ impl Config {
     }
 }
 
-/// What Cargo is told about a spec, and the module.
+/// The directives for Cargo about a spec, and its module.
 struct Built {
     directives: Vec<String>,
     code: Option<String>,
@@ -168,7 +172,7 @@ impl Built {
     }
 }
 
-/// The file that a spec becomes.
+/// Returns the name of a spec's output file.
 fn file_name(spec: &Path) -> String {
     let stem = spec
         .file_stem()
@@ -176,8 +180,10 @@ fn file_name(spec: &Path) -> String {
     format!("{}.rs", snake(stem.as_deref().unwrap_or("spec")).0)
 }
 
-/// The findings as Cargo's directives. Cargo shows each directive as one line, so an error with its excerpt is several:
-/// first place and message, as compilers have it, then what [`render::full`] shows below the message.
+/// Renders findings as directives for Cargo.
+///
+/// Cargo shows each directive as one line, so an error with its source lines takes several: first its position and
+/// message, as in other compilers, then the lines of [`render::full`] below the message.
 fn directives(compiled: &Compiled, sources: &Sources) -> Vec<String> {
     let style = Style::default();
     let mut lines = Vec::new();

@@ -1,6 +1,7 @@
-//! Bridges between `serde_json`, which the compiler and its users have, and the runtime's own data.
+//! Bridges between `serde_json` and the runtime's own data.
 //!
-//! The runtime has JSON of its own ([`Datum::from_json`]) and no dependency. Conversions here take no detour through text.
+//! The compiler and its users have `serde_json`; the runtime has JSON of its own ([`Datum::from_json`]) and no dependency.
+//! Conversions here take no detour through text.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +38,9 @@ pub fn from_json(value: &Value) -> Option<Datum> {
     })
 }
 
-/// Converts a value to `serde_json`. A number that JSON doesn't have becomes `null`, as `serde_json` writes it.
+/// Converts a value to `serde_json`.
+///
+/// A number that JSON doesn't have becomes `null`, as `serde_json` writes it.
 #[must_use]
 pub fn to_json(datum: &Datum) -> Value {
     match datum {
@@ -57,7 +60,9 @@ pub fn to_json(datum: &Datum) -> Value {
     }
 }
 
-/// Returns which fields of events' data are merged into the context, from a definition's keys or a table's metadata.
+/// Returns the rule by which fields of events' data are merged into the context.
+///
+/// The argument is a definition's keys or a table's metadata.
 ///
 /// The rule is [`Merge::decide`]'s.
 #[must_use]

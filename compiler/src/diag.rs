@@ -1,8 +1,8 @@
-//! Diagnostics: what the compiler says to the author of a spec.
+//! Diagnostics for the author of a spec.
 //!
-//! One [`Diagnostic`] feeds every face. Stages never stop at the first one: they push it onto [`Diags`] and go on with
-//! their best guess. [`codes`] is the only list of codes; each code has one file that makes its message, one page
-//! (`pages/SM….md`), and one corpus folder.
+//! One [`Diagnostic`] feeds every front end. Stages never stop at the first one: they push it onto [`Diags`] and continue
+//! with their best guess. [`codes`] is the only list of codes; each code is named in the one file that reports it, and has
+//! a page (`pages/SM….md`) and a corpus folder.
 
 pub mod codes;
 pub mod render;
@@ -15,60 +15,60 @@ pub use statemark_text::suggest::nearest;
 
 use crate::source::Span;
 
-/// One finding.
+/// A finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What kind of finding it is.
+    /// The kind of finding.
     pub code: Code,
-    /// How grave it is.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong: lowercase, no full stop, the author's words in backticks.
+    /// The defect: lowercase, no full stop, the author's words in backticks.
     pub message: String,
-    /// The place that it is about.
+    /// The span in question.
     pub primary: Label,
-    /// Other places that matter, in the order of reading.
+    /// Other relevant spans, in reading order.
     pub related: Vec<Label>,
-    /// Facts behind it.
+    /// Facts that explain it.
     pub notes: Vec<String>,
-    /// How to mend it.
+    /// Ways to fix it by hand.
     pub help: Vec<String>,
-    /// Edits that mend it.
+    /// Edits that fix it.
     pub fixes: Vec<Fix>,
 }
 
-/// A place with what it has to do with the finding; the text may be empty.
+/// A span and its part in the finding; the text may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The place.
+    /// The span.
     pub span: Span,
-    /// What it has to do with the finding.
+    /// Its part in the finding.
     pub message: String,
 }
 
-/// A change of the text that mends a finding.
+/// A change of the text that fixes a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What the change does, as an order: ``write `[retries < 3]` ``.
+    /// The change in the imperative: ``write `[retries < 3]` ``.
     pub title: String,
-    /// Whether it may be done without asking.
+    /// The degree of trust in it.
     pub applicability: Applicability,
-    /// The edits, ascending and apart.
+    /// The edits, ascending and disjoint.
     pub edits: Vec<Edit>,
 }
 
-/// Replaces a place by a text.
+/// A replacement of a span by a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced; empty for an insertion.
+    /// The replaced span; empty for an insertion.
     pub span: Span,
-    /// What stands there then.
+    /// The new text.
     pub text: String,
 }
 
-/// How far a fix can be trusted.
+/// The degree of trust in a fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Applicability {
-    /// Only to be shown: it has gaps that a person must fill.
+    /// Is only shown: it has gaps that a person must fill.
     DisplayOnly,
     /// May change what the machine accepts.
     Unsafe,
@@ -77,7 +77,7 @@ pub enum Applicability {
 }
 
 impl Diagnostic {
-    /// A finding of a code at a place, with the severity that the code has by default.
+    /// Creates a finding with the code's default severity.
     #[must_use]
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
         Self {
@@ -95,14 +95,14 @@ impl Diagnostic {
         }
     }
 
-    /// Says what the primary place has to do with it.
+    /// Sets the label of the primary span.
     #[must_use]
     pub fn label(mut self, message: impl Into<String>) -> Self {
         self.primary.message = message.into();
         self
     }
 
-    /// Adds another place.
+    /// Adds another span.
     #[must_use]
     pub fn related(mut self, span: Span, message: impl Into<String>) -> Self {
         self.related.push(Label {
@@ -119,7 +119,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a way to mend it.
+    /// Adds a way to fix it by hand.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
@@ -169,7 +169,7 @@ pub struct Diags {
 }
 
 impl Diags {
-    /// No finding.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -180,20 +180,22 @@ impl Diags {
         self.list.push(diagnostic);
     }
 
-    /// Adds all of another list.
+    /// Adds all findings of another list.
     pub fn append(&mut self, mut other: Self) {
         self.list.append(&mut other.list);
     }
 
-    /// Whether a warning or an error is about a place that holds this one, so that a consequence needn't be told.
+    /// Reports whether a warning or an error is about a span that contains this one.
+    ///
+    /// If so, a consequence needn't be reported.
     #[must_use]
     pub fn covers(&self, span: Span) -> bool {
         self.list
             .iter()
-            .any(|told| told.severity >= Severity::Warning && told.primary.span.contains(span))
+            .any(|it| it.severity >= Severity::Warning && it.primary.span.contains(span))
     }
 
-    /// Whether an error is among them.
+    /// Reports whether one of them is an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.list
@@ -201,7 +203,7 @@ impl Diags {
             .any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// The findings in reading order: by file, place, code. The same finding at the same place stands once.
+    /// Returns the findings in reading order: by file, position and code, without duplicates.
     #[must_use]
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
         self.list.sort_by(|a, b| {
@@ -215,9 +217,9 @@ impl Diags {
     }
 }
 
-/// Names for a message: `` `a` ``, `` `a` and `b` ``, `` `a`, `b` and 3 more ``.
+/// Formats names for a message: `` `a` ``, `` `a` and `b` ``, `` `a`, `b` and 3 more ``.
 pub(crate) fn quoted_list(names: &[&str]) -> String {
-    /// Most names that one message spells out; more would hide what it says.
+    /// Most names in one message; more would hide its point.
     const MOST: usize = 4;
     let shown = if names.len() > MOST {
         MOST - 1

@@ -1,20 +1,19 @@
 //! The intermediate representation: one machine, every name resolved.
 //!
-//! [`crate::lower`] makes it of the syntax trees, [`crate::valid`] judges it, back ends write it. Handles replace names,
-//! pseudo-states are gone, every value knows where its author wrote it.
+//! [`crate::lower`] builds it from the syntax trees, [`crate::valid`] checks it, back ends write it. Handles replace names,
+//! pseudo-states are gone, and every value knows where its author wrote it.
 //!
-//! What holds of every [`Machine`], also of one that the checks refuse:
+//! Invariants of every [`Machine`], including those that the checks refuse:
 //!
 //! - `states[0]` is the root, which stands for the machine itself: it is compound (or atomic where the spec has no state
 //!   at all) and the only state without a parent.
-//! - States stand in document order: a parent before its children, a subtree without gaps (`state..state.end`), siblings
-//!   in the order in which the spec first names them.
-//! - Transitions stand sorted by source, then in the order of the text; `State::transitions` is that range.
+//! - States are in document order: a parent before its children, a subtree without gaps (`state..state.end`), siblings in
+//!   the order in which the spec first names them.
+//! - Transitions are sorted by source, then by their order in the text; `State::transitions` is that range.
 //! - Handles point into the arenas of the same machine.
-//! - The index of a value in its arena is its id in the table and in generated code, so that records of all engines agree.
-//!
-//! - Forks, joins and choices are gone: `lower` has made parallel states and guarded transitions of them. History stays,
-//!   as a state that is never active.
+//! - The index of a value in its arena is its id in the table and in generated code, so records of all engines agree.
+//! - `lower` has replaced forks, joins and choices by parallel states and guarded transitions. A history remains, as a
+//!   state that is never active.
 
 use std::ops::Range;
 
@@ -26,33 +25,35 @@ use crate::source::{FileId, Span, Spanned};
 
 pub use crate::front::mermaid::ast::Direction;
 
-/// Object of JSON keys that only hosts read.
+/// A JSON object with keys that only hosts read.
 pub type Meta = Map<String, Value>;
 
 /// One state machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// Its id, at the place that names it: heading, `id` of the definition, front matter; else the place of the machine.
+    /// The id, with the span that names it.
+    ///
+    /// That is the heading, the definition's `id` or the front matter; otherwise it is the span of the machine.
     pub id: Spanned<String>,
-    /// The file that it stands in.
+    /// The file that contains it.
     pub file: FileId,
-    /// Where it stands: the section's heading, or the start of a file that is a machine alone.
+    /// The section's heading, or the start of a file that contains only a machine.
     pub span: Span,
-    /// What the spec consists of.
+    /// The parts of the spec.
     pub parts: Parts,
-    /// Title for people.
+    /// The title for people.
     pub title: Option<String>,
-    /// Description for people.
+    /// The description for people.
     pub description: Option<String>,
     /// The states in document order; the first is the root.
     pub states: Arena<State>,
     /// The events, in the order in which the spec first names them.
     pub events: Arena<Event>,
-    /// The transitions, by source, then in the order of the text.
+    /// The transitions, by source, then in text order.
     pub transitions: Arena<Transition>,
     /// The guards that the host answers.
     pub guards: Arena<HostGuard>,
-    /// The fields of the context, and of events' data, that guards and assignments read and write.
+    /// The fields of the context and of events' data that guards and assignments use.
     pub fields: Arena<Field>,
     /// The actions.
     pub actions: Arena<Action>,
@@ -62,115 +63,117 @@ pub struct Machine {
     pub interrupts: Vec<Interrupt>,
     /// The initial data.
     pub context: Option<Value>,
-    /// JSON Schema of the context.
+    /// The JSON Schema of the context.
     pub context_schema: Option<Value>,
     /// Keys of the definition that only hosts read.
     pub meta: Meta,
-    /// Which way the diagram is drawn.
+    /// The direction of the diagram.
     pub direction: Option<Direction>,
     /// Notes in the diagram.
     pub notes: Vec<Note>,
 }
 
-/// What a spec consists of.
+/// The parts of a spec.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// The place of the diagram, if there is one; it owns the topology then.
+    /// The span of the diagram, which owns the topology if there is one.
     pub diagram: Option<Span>,
-    /// The place of the definition, if there is one.
+    /// The span of the definition, if there is one.
     pub definition: Option<Span>,
 }
 
 /// One state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// Its id, unique in the machine; the root has the machine's.
+    /// The id, unique in the machine; the root has the machine's.
     pub id: String,
-    /// The place that declares it, else its first mention.
+    /// The declaration, or else the first mention.
     pub span: Span,
-    /// What it is.
+    /// The kind.
     pub kind: StateKind,
-    /// Of a final state: how the run ended.
+    /// The outcome of a run that ends in this final state.
     pub verdict: Verdict,
-    /// Whether it stands for a `[*]` and has no name in the spec.
+    /// True if it stands for a `[*]` and has no name in the spec.
     pub implied: bool,
-    /// The state around it; `None` for the root alone.
+    /// The parent; `None` for the root alone.
     pub parent: Option<Handle<State>>,
-    /// Its children, in document order.
+    /// The children, in document order.
     pub children: Vec<Handle<State>>,
     /// One past the index of its last descendant.
     pub end: usize,
-    /// Of a compound state: where it begins. Of a history: its default transition.
+    /// The initial transition of a compound state, or the default transition of a history.
     pub initial: Option<Initial>,
     /// The actions on entry.
     pub entry: Vec<Handle<Action>>,
     /// The actions on exit.
     pub exit: Vec<Handle<Action>>,
-    /// Its transitions, as indexes into the arena of transitions.
+    /// The transitions, as indices into their arena.
     pub transitions: Range<usize>,
     /// The event `done.state.<id>`, if a transition waits for it.
     pub done: Option<Handle<Event>>,
-    /// Title for people: the text behind its colon in the diagram, or `title`.
+    /// The title for people: the text after its colon in the diagram, or `title`.
     pub title: Option<Spanned<String>>,
-    /// Description for people.
+    /// The description for people.
     pub description: Option<Spanned<String>>,
-    /// What an agent is told in this state.
+    /// The instructions for an agent in this state.
     pub instructions: Option<Spanned<String>>,
-    /// Events that are let through while an approval is open.
+    /// The events that are accepted while an approval is open.
     pub while_waiting: Vec<Handle<Event>>,
-    /// The event that is sent when its iterations are spent.
+    /// The event that is sent when all iterations are used up.
     pub on_max_iterations: Option<Handle<Event>>,
-    /// Keys of the definition that only hosts read: tools, limits, models.
+    /// Keys of the definition that only hosts read, such as tools, limits and models.
     pub meta: Meta,
 }
 
-/// Where a compound state begins, or where its history leads while nothing is recorded.
+/// The initial transition of a compound state, or the default transition of a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Initial {
-    /// The place of `[*] --> a`, of `initial`, or of the state it was inferred from.
+    /// The span of `[*] --> a`, of `initial`, or of the state that it was inferred from.
     pub span: Span,
-    /// Descendants; several only where they stand in different regions of a parallel state.
+    /// The descendants to enter; several only in different regions of a parallel state.
     pub targets: Vec<Handle<State>>,
-    /// The actions on the way, behind the ` / ` of its label.
+    /// The actions after the ` / ` of its label.
     pub actions: Vec<Handle<Action>>,
-    /// Whether the spec doesn't say it.
+    /// True if the spec doesn't contain it.
     pub inferred: bool,
 }
 
 /// One event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Its id, unique in the machine.
+    /// The id, unique in the machine.
     pub id: String,
-    /// Its first mention.
+    /// The first mention.
     pub span: Span,
-    /// Where it comes from.
+    /// The origin.
     pub kind: EventKind,
-    /// Its text where that isn't the id: of a prose label, or `title`.
+    /// The text of a prose label, or `title`.
     pub title: Option<String>,
-    /// Description for people.
+    /// The description for people.
     pub description: Option<String>,
-    /// JSON Schema of its data.
+    /// The JSON Schema of its data.
     pub data: Option<Value>,
 }
 
-/// Where an event comes from.
+/// The origin of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// Sent from outside, or raised by an action.
     Named,
-    /// `done.state.<id>`: raised when a child of that state that is final was entered, or when all its regions are done.
+    /// `done.state.<id>`: raised when the state has entered a final child, or all its regions are done.
     Completion(Handle<State>),
-    /// `after.<id>.<n>`: sent by the host's clock alone, never by its name. Other timers may send events of any kind.
+    /// `after.<id>.<n>`: sent by the host's clock alone, never by its name.
+    ///
+    /// Other timers may send events of any kind.
     Delayed,
     /// `error.execution`: raised when an assignment has no value.
     Fault,
-    /// `error.unknown_event`: sent by a face in place of a name that the machine doesn't have (`safe_next`).
+    /// `error.unknown_event`: sent by a front end for a name that the machine doesn't have (`safe_next`).
     Unknown,
 }
 
 impl EventKind {
-    /// Whether hosts send it by its name.
+    /// Reports whether hosts send it by its name.
     #[must_use]
     pub const fn is_sendable(self) -> bool {
         matches!(self, Self::Named | Self::Unknown)
@@ -182,26 +185,29 @@ impl EventKind {
 pub struct Transition {
     /// The whole statement in the diagram, or the branch in the definition.
     pub span: Span,
-    /// The state that it leaves from.
+    /// The source state.
     pub source: Handle<State>,
     /// The events that trigger it; none for an eventless transition.
     pub triggers: Vec<Handle<Event>>,
-    /// What must hold.
+    /// The condition.
     pub guard: Option<Spanned<Guard>>,
-    /// What it does.
+    /// The actions.
     pub actions: Vec<Handle<Action>>,
-    /// Where it leads; none for an internal transition that only acts, several only where they stand in different regions
-    /// of a parallel state.
+    /// The target states.
+    ///
+    /// None for an internal transition that only acts; several only in different regions of a parallel state.
     pub targets: Vec<Handle<State>>,
-    /// Whether it leaves its source.
+    /// True if it doesn't exit its source.
     pub internal: bool,
-    /// Whether the spec doesn't say it: the way out that a dead end gets, the two ways back from an invoked workflow.
+    /// True if the spec doesn't contain it.
+    ///
+    /// A dead end gets one such transition, and an invoked workflow's two outcomes get one each.
     pub implied: bool,
-    /// Its label in the diagram.
+    /// The label in the diagram.
     pub label: Option<Label>,
-    /// Description for people.
+    /// The description for people.
     pub description: Option<String>,
-    /// Keys of the definition that only hosts read: approval.
+    /// Keys of the definition that only hosts read, such as approval.
     pub meta: Meta,
 }
 
@@ -210,11 +216,11 @@ pub struct Transition {
 pub struct Label {
     /// The whole text.
     pub text: Spanned<String>,
-    /// The text between its brackets, if it has some.
+    /// The text between its brackets, if it has any.
     pub guard: Option<String>,
 }
 
-/// What must hold for a transition.
+/// The condition of a transition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Guard {
     /// The host answers.
@@ -223,9 +229,9 @@ pub enum Guard {
     Compare {
         /// The field.
         field: Handle<Field>,
-        /// How.
+        /// The comparison.
         operator: Operator,
-        /// With what: one constant, any number for `in`, none for `exists` and `not_exists`.
+        /// The operands: one constant, any number for `in`, none for `exists` and `not_exists`.
         constants: Vec<Constant>,
     },
     /// All of them; holds if there is none.
@@ -241,28 +247,28 @@ pub enum Guard {
 /// A guard that the host answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostGuard {
-    /// Its name: an identifier, unique among the guards.
+    /// The name: an identifier, unique among the guards.
     pub name: String,
-    /// What the author wrote: the name, an expression, prose.
+    /// The author's text: the name, an expression or prose.
     pub text: String,
-    /// Its first mention.
+    /// The first mention.
     pub span: Span,
 }
 
 /// A field of the context, or of the event's data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Dotted path; `event.x` is a field of the event's data.
+    /// The dotted path; `event.x` is a field of the event's data.
     pub path: String,
-    /// Its first mention.
+    /// The first mention.
     pub span: Span,
-    /// What it holds, as far as context, schema or use say.
+    /// The type, as far as context, schema or use determine it.
     pub kind: Type,
-    /// Whether it is there from the start and always, so that nobody need ask.
+    /// True if it is always there, from the start.
     pub present: bool,
 }
 
-/// What a value is, as far as it is known before the machine runs.
+/// The type of a value, as far as it is known statically.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Type {
     /// Nothing is known.
@@ -276,7 +282,7 @@ pub enum Type {
     Float,
     /// An integer or a number with a fraction.
     Number,
-    /// A text.
+    /// A string.
     Text,
     /// A list of such values.
     List(Box<Type>),
@@ -286,14 +292,14 @@ pub enum Type {
     Nullable(Box<Type>),
 }
 
-/// An expression over fields, with the place of each of its parts.
+/// An expression over fields, with the span of each of its parts.
 ///
-/// Two are equal if they say the same, wherever they are written.
+/// Equality ignores spans.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    /// Where it is written.
+    /// The span.
     pub span: Span,
-    /// What it is.
+    /// The operator and operands.
     pub kind: ExpressionKind,
 }
 
@@ -303,7 +309,7 @@ impl PartialEq for Expression {
     }
 }
 
-/// What an expression is.
+/// The operator and operands of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpressionKind {
     /// A literal.
@@ -324,7 +330,7 @@ pub enum ExpressionKind {
     Or(Vec<Expression>),
     /// `-a`, `size(a)`.
     Unary(UnaryOperator, Box<Expression>),
-    /// `a < b`, `a + b`, `a.startsWith(b)`, …
+    /// `a < b`, `a + b`, `a.startsWith(b)` and so on.
     Binary(BinaryOperator, Box<[Expression; 2]>),
     /// `a in [1, 2]`.
     Among(Box<Expression>, Vec<Constant>),
@@ -341,27 +347,27 @@ pub enum Constant {
     Int(i128),
     /// Finite.
     Float(f64),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
 /// One action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
-    /// Its name: an identifier, unique among the actions.
+    /// The name: an identifier, unique among the actions.
     pub name: String,
-    /// Its declaration, else its first mention.
+    /// The declaration, or else the first mention.
     pub span: Span,
-    /// What it does.
+    /// The operation.
     pub kind: ActionKind,
-    /// What the definition says of it: `effect`.
+    /// Keys of the definition that only hosts read: `effect`.
     pub meta: Meta,
 }
 
-/// What an action does.
+/// The operation of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ActionKind {
-    /// What the host makes of it.
+    /// Calls the host.
     Host,
     /// Raises an event from inside.
     Raise(Handle<Event>),
@@ -369,15 +375,15 @@ pub enum ActionKind {
     Assign(Vec<Assign>),
     /// Has the host send the timer's event after a delay, in milliseconds.
     Schedule(Handle<Timer>, u64),
-    /// Has the host forget what the timer still has to send.
+    /// Has the host cancel the timer.
     Cancel(Handle<Timer>),
-    /// Does one of two lists of actions. INVARIANT: they stand before it in the arena.
+    /// Executes one of two lists of actions. INVARIANT: those precede it in the arena.
     If {
-        /// Which of the two.
+        /// The condition.
         guard: Guard,
-        /// If it holds.
+        /// The actions if it holds.
         then: Vec<Handle<Action>>,
-        /// If it doesn't.
+        /// The actions if it doesn't.
         otherwise: Vec<Handle<Action>>,
     },
 }
@@ -387,47 +393,47 @@ pub enum ActionKind {
 pub struct Assign {
     /// A field of the context.
     pub field: Handle<Field>,
-    /// What it becomes.
+    /// The new value.
     pub value: Expression,
 }
 
-/// What delays an event.
+/// A delay of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timer {
-    /// Its name, unique among the timers: `after.<id>.<n>`, or the id that the author gave it.
+    /// The name, unique among the timers: `after.<id>.<n>`, or the author's id.
     pub name: String,
-    /// Where it is written.
+    /// The span.
     pub span: Span,
     /// The event that it sends.
     pub event: Handle<Event>,
-    /// The state whose `after` it is: scheduled on its entry, cancelled on its exit.
+    /// The state with this `after`: scheduled on its entry, cancelled on its exit.
     pub of: Option<Handle<State>>,
 }
 
 /// A detour that a file edit starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interrupt {
-    /// Its name.
+    /// The name.
     pub name: Spanned<String>,
-    /// The files whose edit starts it.
+    /// The pattern of the files whose edit starts it.
     pub pattern: String,
-    /// Where it leads; `None` for `$return`.
+    /// The target state; `None` for `$return`.
     pub target: Option<Handle<State>>,
 }
 
 /// A note in the diagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The state beside which it stands.
+    /// The annotated state.
     pub state: Handle<State>,
-    /// Whether it stands left of it.
+    /// True if it is to the left of the state.
     pub left: bool,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
 impl Transition {
-    /// Its first target.
+    /// Returns the first target.
     #[must_use]
     pub fn target(&self) -> Option<Handle<State>> {
         self.targets.first().copied()
@@ -435,7 +441,7 @@ impl Transition {
 }
 
 impl ActionKind {
-    /// The event that it raises at once.
+    /// Returns the event that it raises immediately.
     #[must_use]
     pub fn raised(&self) -> Option<Handle<Event>> {
         match self {
@@ -446,18 +452,18 @@ impl ActionKind {
 }
 
 impl Machine {
-    /// The root: the state that stands for the machine itself.
+    /// Returns the root: the state that stands for the machine itself.
     #[must_use]
     pub fn root(&self) -> Handle<State> {
         Handle::at(0)
     }
 
-    /// The states but the root, in document order.
+    /// Returns the states except the root, in document order.
     pub fn named_states(&self) -> impl Iterator<Item = (Handle<State>, &State)> {
         self.states.iter().skip(1)
     }
 
-    /// The transitions of a state, in document order.
+    /// Returns the transitions of a state, in document order.
     pub fn transitions_of(
         &self,
         state: Handle<State>,
@@ -474,40 +480,42 @@ impl Machine {
             })
     }
 
-    /// A state and the states around it, from the inside out, the root last.
+    /// Returns a state and its ancestors, the root last.
     pub fn ancestry(&self, state: Handle<State>) -> impl Iterator<Item = Handle<State>> {
         std::iter::successors(Some(state), |&inner| self.states.at(inner).parent)
     }
 
-    /// Whether `inner` is `outer` or lies inside it.
+    /// Reports whether `inner` is `outer` or a descendant of it.
     #[must_use]
     pub fn is_within(&self, inner: Handle<State>, outer: Handle<State>) -> bool {
         (outer.index()..self.states.at(outer).end).contains(&inner.index())
     }
 
-    /// The states that can be active alone: atomic and final ones.
+    /// Returns the atomic and final states.
     pub fn leaves(&self) -> impl Iterator<Item = (Handle<State>, &State)> {
         self.states.iter().filter(|(_, state)| state.kind.is_leaf())
     }
 
-    /// Where default entry into a state ends: the state itself if it is a leaf, else along the initial transitions.
+    /// Returns the leaf in which default entry into a state ends, along the initial transitions.
     ///
-    /// `None` where a compound state on the way has no initial transition, and where a parallel state or a history is on
-    /// the way, so that there isn't one leaf.
+    /// Returns `None` if a compound state on the way has no initial transition, or if a parallel state or a history is on
+    /// the way, because there isn't a single leaf then.
     #[must_use]
     pub fn default_leaf(&self, state: Handle<State>) -> Option<Handle<State>> {
-        let mut at = state;
-        while self.states.at(at).kind == StateKind::Compound {
-            let &[target] = self.states.at(at).initial.as_ref()?.targets.as_slice() else {
+        let mut entered = state;
+        while self.states.at(entered).kind == StateKind::Compound {
+            let initial = self.states.at(entered).initial.as_ref()?;
+            let &[target] = initial.targets.as_slice() else {
                 return None;
             };
-            // A proper descendant stands behind its ancestor, so this ends.
-            at = (target > at && self.is_within(target, at)).then_some(target)?;
+            // A proper descendant comes after its ancestor, so this ends.
+            let is_descendant = target > entered && self.is_within(target, entered);
+            entered = is_descendant.then_some(target)?;
         }
-        self.states.at(at).kind.is_leaf().then_some(at)
+        self.states.at(entered).kind.is_leaf().then_some(entered)
     }
 
-    /// The state of that id, the root excepted.
+    /// Returns the state of an id, except for the root.
     #[must_use]
     pub fn state_named(&self, id: &str) -> Option<Handle<State>> {
         self.named_states()
@@ -515,7 +523,7 @@ impl Machine {
             .map(|(handle, _)| handle)
     }
 
-    /// The event of that id.
+    /// Returns the event of an id.
     #[must_use]
     pub fn event_named(&self, id: &str) -> Option<Handle<Event>> {
         self.events

@@ -141,7 +141,9 @@ impl From<Spec> for Found {
     }
 }
 
-/// Parses one text: its specs, each with the findings of its front ends, and the findings that belong to no spec.
+/// Parses one text.
+///
+/// Returns its specs, each with the findings of its front ends, and the findings that belong to no spec.
 fn read(file: FileId, source: &SourceFile, options: &Options) -> (Specs, Vec<Diagnostic>) {
     let format = options
         .format
@@ -287,7 +289,9 @@ fn read_scxml(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) {
     (vec![(found, diags)], Vec::new())
 }
 
-/// Returns the id of a machine that has none: the folder of a `SKILL.md`, else the file's name without extensions.
+/// Returns the id of a machine that has none.
+///
+/// It is the folder of a `SKILL.md`, or else the file's name without extensions.
 fn default_id(path: &str) -> String {
     let mut parts = path.rsplit(['/', '\\']);
     let file = parts.next().unwrap_or("");

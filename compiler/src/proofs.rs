@@ -31,7 +31,7 @@ pub struct Proof {
     pub text: &'static str,
     /// The verdict.
     pub verdict: Judgment,
-    /// Why it fails or isn't known; of some claims that hold, what shows it.
+    /// The reason of a verdict that isn't `Holds`.
     pub why: Option<String>,
     /// The assumptions it rests on.
     pub assumes: Vec<&'static str>,
@@ -83,7 +83,7 @@ pub struct Witness {
 pub fn prove(valid: &Valid) -> Vec<Proof> {
     let evidence = Evidence {
         machine: valid,
-        reach: Reachability::of(valid),
+        reach: Reachability::new(valid),
         space: explore(valid),
     };
     [

@@ -1,26 +1,18 @@
-//! The checks, and the proof that they passed.
+//! Checks of machines, and the evidence that they passed.
 //!
-//! [`check`] runs every check on a machine and hands out [`Valid`] if none of them found an error. Back ends take
-//! `&Valid`, so a machine that wasn't checked can't be written. One check is one file, which holds its message too.
+//! [`check`] runs every check on a machine and returns [`Valid`] if none of them found an error. Back ends take `&Valid`,
+//! so an unchecked machine can't be written. The checks of one subject share a file, which lists them in its `CHECKS`;
+//! each is a function with its message below it.
 //!
-//! Deliberately not here: whether names lead somewhere ([`crate::lower`] has seen to it), and whether the table is sound
-//! (the runtime's `verify` does, with no opinion on whether the machine is any good).
+//! Deliberately not here: name resolution, which [`crate::lower`] does, and the soundness of the table, which the
+//! runtime's `verify` checks without an opinion on whether the machine is any good.
 
-mod conflicting_transitions;
-mod eventless_cycle;
-mod final_with_transitions;
-mod identifier_collision;
+mod determinism;
 mod limits;
-mod never_completes;
-mod no_final_state;
-mod no_path_to_final;
-mod overridden_transition;
-mod renamed_identifier;
-mod shadowed_transition;
-mod similar_name;
-mod unbounded_raise;
-mod unreachable_state;
-mod useless_history;
+mod names;
+mod structure;
+
+use std::cell::OnceCell;
 
 use crate::diag::Diags;
 use crate::ir::Machine;
@@ -40,14 +32,34 @@ impl std::ops::Deref for Valid {
     }
 }
 
-/// Runs the checks. `None` if one of them, or an earlier stage (`broken`), found an error.
-///
-/// A broken machine is checked only for what its author wrote, not for what can happen in it: that would be news about
-/// a machine that nobody meant.
+/// A check, and the machines that it applies to.
+enum Check {
+    /// Examines the author's text, so it also applies to a machine with errors.
+    Text(fn(&Subject<'_>, &mut Diags)),
+    /// Examines what can happen, which is worth knowing only for a machine without errors.
+    Behavior(fn(&Subject<'_>, &mut Diags)),
+}
+
+/// The subject of the checks.
+struct Subject<'m> {
+    machine: &'m Machine,
+    /// The findings of earlier stages, so that a consequence of one isn't reported again.
+    reported: &'m Diags,
+    reach: OnceCell<Reachability>,
+}
+
+impl Subject<'_> {
+    /// Returns what can be reached, which is computed once.
+    fn reach(&self) -> &Reachability {
+        self.reach.get_or_init(|| Reachability::new(self.machine))
+    }
+}
+
+/// Runs the checks. Returns `None` if one of them, or an earlier stage (`broken`), found an error.
 #[must_use]
 pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid> {
     if machine.states.len() < 2 {
-        // Nothing was read; an earlier stage has said why.
+        // Nothing was parsed, which an earlier stage has reported.
         return None;
     }
     let mut found = Diags::new();
@@ -56,27 +68,29 @@ pub fn check(machine: Machine, broken: bool, diags: &mut Diags) -> Option<Valid>
         diags.append(found);
         return None;
     }
-    renamed_identifier::check(&machine, diags, &mut found);
-    identifier_collision::check(&machine, &mut found);
-    similar_name::check(&machine, &mut found);
-    final_with_transitions::check(&machine, &mut found);
-    conflicting_transitions::check(&machine, &mut found);
-    shadowed_transition::check(&machine, &mut found);
-    let broken = broken || found.has_errors();
-    if !broken {
-        eventless_cycle::check(&machine, &mut found);
+    let subject = Subject {
+        machine: &machine,
+        reported: diags,
+        reach: OnceCell::new(),
+    };
+    let checks = || {
+        let determinism = determinism::CHECKS.iter();
+        determinism.chain(structure::CHECKS).chain(names::CHECKS)
+    };
+    for check in checks() {
+        if let Check::Text(run) = check {
+            run(&subject, &mut found);
+        }
+    }
+    for check in checks() {
+        if let Check::Behavior(run) = check
+            && !broken
+            && !found.has_errors()
+        {
+            run(&subject, &mut found);
+        }
     }
     let broken = broken || found.has_errors();
-    if !broken {
-        let reach = Reachability::of(&machine);
-        unreachable_state::check(&machine, &reach, diags, &mut found);
-        no_final_state::check(&machine, &mut found);
-        no_path_to_final::check(&machine, &reach, &mut found);
-        never_completes::check(&machine, &reach, &mut found);
-        overridden_transition::check(&machine, &reach, &mut found);
-        unbounded_raise::check(&machine, &reach, &mut found);
-        useless_history::check(&machine, &mut found);
-    }
     diags.append(found);
     (!broken).then_some(Valid { machine })
 }

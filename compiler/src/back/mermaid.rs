@@ -1,16 +1,16 @@
-//! The canonical diagram of a machine.
+//! Canonical diagrams.
 //!
-//! One statement a line, in document order: each state's title, actions and transitions stand together, in the body of the
-//! state around it; a transition that crosses bodies stands in the innermost body around both ends, so that Mermaid draws
-//! every state where it belongs. What leads into several regions at once is written by way of a fork.
+//! There is one statement a line, in document order. Each state's title, actions and transitions are together, in its
+//! parent's body; a transition across bodies is in the innermost body around both of its ends, so that Mermaid draws every
+//! state where it belongs. A transition into several regions is written as a fork.
 //!
-//! Reading what was written gives the same machine, as far as a diagram can say it. Only a definition says:
+//! Parsing a diagram gives the same machine again, as far as a diagram can express it. Only a definition expresses:
 //!
-//! - data, what actions assign or raise, instructions, tools, limits and whatever else hosts read;
-//! - the actions of a composite that has a title, or both entry and exit actions, since Mermaid takes one text for it;
-//! - that a transition to a state inside its source doesn't leave the source;
+//! - data, assigned values and raised events, instructions, tools, limits and everything else that hosts read;
+//! - the actions of a composite that has a title, or both entry and exit actions, because Mermaid allows it one text;
+//! - that a transition to a state inside its source doesn't exit the source;
 //! - a second history of a kind in one composite, and the ids of histories: Mermaid's are `X[H]` and `X[H*]`;
-//! - what leads out of a region as such, and the ids of regions. A region that has a name is drawn as a composite inside a
+//! - transitions out of a region itself, and the ids of regions; a region with a name is drawn as a composite inside a
 //!   region without one.
 
 mod expression;
@@ -29,7 +29,7 @@ use crate::valid::Valid;
 use label::{action_list, action_names};
 use plain::diagram_id;
 
-/// The diagram, with a line end behind its last line.
+/// Returns the diagram of a machine, with a line end after its last line.
 ///
 /// ```
 /// use statemark_compiler::{Options, back, compile, source::Sources};
@@ -49,7 +49,7 @@ pub fn write(valid: &Valid) -> String {
     if short.names_in_order() {
         return short.text;
     }
-    // Some state would be named by an arrow before its turn: name every state first.
+    // An arrow names some state before its turn, so name every state first.
     let mut long = Writer::new(valid, true);
     long.diagram();
     long.text
@@ -59,13 +59,13 @@ struct Writer<'m> {
     machine: &'m Machine,
     text: String,
     depth: usize,
-    /// Whether every body begins with the names of its states.
+    /// True if every body starts with the names of its states.
     declare: bool,
-    /// By state: how many others were mentioned before it.
+    /// The number of other states mentioned before each state.
     mentioned: BTreeMap<Handle<State>, usize>,
-    /// By transition: the body where it stands.
-    places: Vec<Handle<State>>,
-    /// How many forks were written, so that each has a name of its own.
+    /// The body in which each transition is written.
+    bodies: Vec<Handle<State>>,
+    /// The number of forks written, which makes their names unique.
     forks: usize,
 }
 
@@ -77,12 +77,12 @@ impl<'m> Writer<'m> {
             depth: 0,
             declare,
             mentioned: BTreeMap::new(),
-            places: places(machine),
+            bodies: bodies(machine),
             forks: 0,
         }
     }
 
-    /// Whether siblings are first mentioned in document order.
+    /// Reports whether siblings are first mentioned in document order.
     fn names_in_order(&self) -> bool {
         self.machine.states.iter().all(|(_, state)| {
             let is_named = |child: &&Handle<State>| {
@@ -139,8 +139,8 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// What stands inside a composite: its body, or its regions with lines between them.
-    fn inside(&mut self, handle: Handle<State>) {
+    /// Writes the content of a composite: its body, or its regions with dividers.
+    fn content(&mut self, handle: Handle<State>) {
         let machine = self.machine;
         let state = machine.states.at(handle);
         if state.kind != StateKind::Parallel {
@@ -159,7 +159,7 @@ impl<'m> Writer<'m> {
             if is_region(machine, child) {
                 self.body(child);
             } else {
-                // A region with a name is a composite in one that has none.
+                // A region with a name becomes a composite in a region without one.
                 let name = self.name(child);
                 self.line(&format!("[*] --> {name}"));
                 self.state(child, handle);
@@ -173,14 +173,15 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// Where a scope begins. A state further inside is mentioned here, too, but belongs to the body inside, because
-    /// mentions there beat those around.
+    /// Writes the initial transition of a scope.
+    ///
+    /// That mentions a deeper state here, too, but it still belongs to the inner body, whose mentions take precedence.
     fn initial(&mut self, scope: Handle<State>) {
         let machine = self.machine;
         let Some(initial) = &machine.states.at(scope).initial else {
             return;
         };
-        let label = behind_colon(&action_list(machine, &initial.actions));
+        let label = with_colon(&action_list(machine, &initial.actions));
         let &[target] = initial.targets.as_slice() else {
             self.fork("[*]", &label, &initial.targets);
             return;
@@ -193,7 +194,7 @@ impl<'m> Writer<'m> {
         self.line(&format!("[*] --> {target}{label}"));
     }
 
-    /// A state's own lines, then its body, then the transitions that stand in this scope.
+    /// Writes a state's own lines, then its body, then its transitions that belong to this scope.
     fn state(&mut self, handle: Handle<State>, scope: Handle<State>) {
         let machine = self.machine;
         let state = &machine.states.at(handle);
@@ -210,7 +211,7 @@ impl<'m> Writer<'m> {
             let name = self.name(handle);
             self.line(&format!("{name} : {}", plain::text(line)));
         }
-        // Mermaid takes one text for a composite: its title, else its entry, else its exit.
+        // Mermaid allows one text for a composite: its title, or else its entry, or else its exit.
         let mut room = if has_body {
             usize::from(state.title.is_none())
         } else {
@@ -228,25 +229,25 @@ impl<'m> Writer<'m> {
             let name = self.name(handle);
             self.line(&format!("state {name} {{"));
             self.depth += 1;
-            self.inside(handle);
+            self.content(handle);
             self.depth -= 1;
             self.line("}");
         }
         let inner: Vec<Handle<State>> = (handle.index()..state.end).map(Handle::at).collect();
         for source in inner {
             for (index, transition) in machine.transitions_of(source) {
-                let stands_here = self.places.get(index.index()) == Some(&scope);
-                if stands_here
+                let is_here = self.bodies.get(index.index()) == Some(&scope);
+                if is_here
                     && !is_safe_next(machine, transition)
                     && !is_region(machine, source)
-                    && self.top_in(source, scope) == handle
+                    && self.child_of_scope(source, scope) == handle
                 {
                     self.transition(transition);
                 }
             }
         }
         if state.kind == StateKind::Final {
-            // Final by its definition: drawn as what leads to the end, and read back beside that definition as final.
+            // A final state of the definition is drawn as leading to the end; with the definition it is final again.
             let name = self.name(handle);
             self.line(&format!("{name} --> [*]"));
         }
@@ -256,26 +257,26 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// A history, with its default transition unless that leads where the composite begins.
+    /// Writes a history, with its default transition unless that is the composite's initial one.
     fn history(&mut self, handle: Handle<State>) {
         let machine = self.machine;
         let was_named = self.mentioned.contains_key(&handle);
         let name = self.name(handle);
         let initial = machine.states.at(handle).initial.as_ref();
         if let Some(initial) = initial.filter(|initial| !initial.inferred) {
-            let label = behind_colon(&action_list(machine, &initial.actions));
-            self.way(&name, &label, &initial.targets);
+            let label = with_colon(&action_list(machine, &initial.actions));
+            self.arrow(&name, &label, &initial.targets);
         } else if !was_named {
             self.line(&name);
         }
     }
 
-    /// The child of a scope that holds a state.
-    fn top_in(&self, state: Handle<State>, scope: Handle<State>) -> Handle<State> {
+    /// Returns the child of a scope that contains a state.
+    fn child_of_scope(&self, state: Handle<State>, scope: Handle<State>) -> Handle<State> {
         let machine = self.machine;
         machine
             .ancestry(state)
-            .take_while(|&around| around != scope)
+            .take_while(|&ancestor| ancestor != scope)
             .last()
             .unwrap_or(state)
     }
@@ -286,12 +287,12 @@ impl<'m> Writer<'m> {
         if transition.targets.is_empty() {
             self.line(&format!("{source} : {label}"));
         } else {
-            self.way(&source, &behind_colon(&label), &transition.targets);
+            self.arrow(&source, &with_colon(&label), &transition.targets);
         }
     }
 
-    /// A way to a state, to an end, or by way of a fork to several states.
-    fn way(&mut self, source: &str, label: &str, targets: &[Handle<State>]) {
+    /// Writes an arrow to a state, to an end, or by a fork to several states.
+    fn arrow(&mut self, source: &str, label: &str, targets: &[Handle<State>]) {
         let &[target] = targets else {
             self.fork(source, label, targets);
             return;
@@ -305,8 +306,9 @@ impl<'m> Writer<'m> {
         self.line(&format!("{source} --> {target}{label}"));
     }
 
-    /// Where names come in order: names the siblings before a state that is about to be mentioned, perhaps outside of its
-    /// body, so that it keeps its place among them.
+    /// Writes the names of the siblings before a state that is about to be mentioned.
+    ///
+    /// So the state keeps its position among them, even if the mention is outside of their body.
     fn introduce(&mut self, state: Handle<State>) {
         let machine = self.machine;
         let parent = machine.states.at(state).parent;
@@ -323,7 +325,7 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// Whether a state is written as `[*]`.
+    /// Reports whether a state is written as `[*]`.
     fn is_star(&self, state: Handle<State>) -> bool {
         self.machine.states.at(state).implied
             && self.machine.states.at(state).kind == StateKind::Final
@@ -336,61 +338,62 @@ impl<'m> Writer<'m> {
     }
 }
 
-/// Whether a transition is the way for names that the machine doesn't have; only a definition can say that.
+/// Reports whether a transition is taken on unknown names, which only a definition can express.
 fn is_safe_next(machine: &Machine, transition: &Transition) -> bool {
     let mut triggers = transition.triggers.iter();
     triggers.any(|&event| machine.events.at(event).kind == EventKind::Unknown)
 }
 
-/// The bodies where the transitions stand: the innermost around both ends. What comes behind a transition of the same
-/// source stands no further in, because a body is written before what stands behind it.
-fn places(machine: &Machine) -> Vec<Handle<State>> {
-    let mut places: Vec<Handle<State>> = Vec::with_capacity(machine.transitions.len());
-    let mut before: Option<(Handle<State>, Handle<State>)> = None;
+/// Returns the body in which each transition is written: the innermost around both ends.
+///
+/// A later transition of the same source is written no deeper, because a body is written before the lines after it.
+fn bodies(machine: &Machine) -> Vec<Handle<State>> {
+    let mut bodies: Vec<Handle<State>> = Vec::with_capacity(machine.transitions.len());
+    let mut previous: Option<(Handle<State>, Handle<State>)> = None;
     for (_, transition) in machine.transitions.iter() {
         let source = transition.source;
         let parent = machine.states.at(source).parent.unwrap_or(source);
-        let around = |scope: &Handle<State>| {
-            let holds =
+        let contains_all = |scope: &Handle<State>| {
+            let contains =
                 |&target: &Handle<State>| target != *scope && machine.is_within(target, *scope);
             // Between the regions of a parallel state there is no body.
             machine.states.at(*scope).kind != StateKind::Parallel
-                && transition.targets.iter().all(holds)
+                && transition.targets.iter().all(contains)
         };
-        let mut place = machine
+        let mut body = machine
             .ancestry(parent)
-            .find(around)
+            .find(contains_all)
             .unwrap_or(machine.root());
         let is_end = transition
             .target()
             .is_some_and(|target| machine.states.at(target).implied);
-        if let Some((_, outer)) = before.filter(|(of, _)| *of == source)
-            && machine.is_within(place, outer)
+        if let Some((_, outer)) = previous.filter(|(other, _)| *other == source)
+            && machine.is_within(body, outer)
             && !is_end
         {
-            place = outer;
+            body = outer;
         }
-        before = Some((source, place));
-        places.push(place);
+        previous = Some((source, body));
+        bodies.push(body);
     }
-    places
+    bodies
 }
 
-/// Whether a state is a region without a name: a part of its parent's body.
+/// Reports whether a state is a region without a name, which is a part of its parent's body.
 fn is_region(machine: &Machine, state: Handle<State>) -> bool {
     let row = machine.states.at(state);
     let outer = row.parent.map(|parent| machine.states.at(parent).kind);
     row.implied && row.kind.has_children() && outer == Some(StateKind::Parallel)
 }
 
-/// Whether something inside a state can end it.
+/// Reports whether a state has a final child.
 fn is_done_inside(machine: &Machine, state: Handle<State>) -> bool {
     let mut children = machine.states.at(state).children.iter();
     children.any(|&child| machine.states.at(child).kind == StateKind::Final)
 }
 
-/// A label with what stands before it, if there is one.
-fn behind_colon(label: &str) -> String {
+/// Prefixes a label with a colon, if there is one.
+fn with_colon(label: &str) -> String {
     if label.is_empty() {
         String::new()
     } else {

@@ -1,8 +1,8 @@
-//! The table: the rows that the runtime verifies and steps.
+//! Tables: the rows that the runtime verifies and steps.
 //!
-//! Ids are the arena's indexes, so that records of the table, of generated Rust and of any other engine agree. The same
-//! machine gives the same bytes on every run and machine: rows stand in arena order, texts in the order of their first use,
-//! metadata is JSON with sorted keys.
+//! Ids are the arena's indices, so records of the table, of generated Rust and of any other engine agree. The same machine
+//! has the same bytes on every run and every computer: rows are in arena order, strings in the order of their first use,
+//! and metadata is JSON with sorted keys.
 
 mod program;
 
@@ -18,7 +18,7 @@ use crate::ir::{Action, ActionKind, Assign, Event, EventKind, Machine, Meta, Sta
 use crate::source::narrow;
 use crate::valid::Valid;
 
-/// The bytes of a machine's table.
+/// Returns the bytes of a machine's table.
 ///
 /// ```
 /// use statemark_compiler::{Options, back, compile, source::Sources};
@@ -32,23 +32,23 @@ use crate::valid::Valid;
 /// ```
 #[must_use]
 pub fn write(valid: &Valid) -> Vec<u8> {
-    // INVARIANT: `valid` holds only machines within the format's limits (`valid/limits.rs`).
+    // INVARIANT: a `Valid` is within the format's limits (`valid/limits.rs`).
     runtime::encode(&sections(valid)).unwrap_or_default()
 }
 
-/// The name of a table: SHA-256 of its bytes.
+/// Returns the SHA-256 of a table's bytes, which is its name.
 #[must_use]
 pub fn hash(bytes: &[u8]) -> [u8; 32] {
     hmac_sha256::Hash::hash(bytes)
 }
 
-/// The rows of a machine's table.
+/// Returns the rows of a machine's table.
 #[must_use]
 pub fn sections(valid: &Valid) -> Sections {
     rows(valid)
 }
 
-/// The rows of any machine; [`runtime::verify`] judges them.
+/// Returns the rows of any machine, for [`runtime::verify`] to check.
 pub(crate) fn rows(machine: &Machine) -> Sections {
     let mut writer = Writer::default();
     writer.sections.name = writer.text(&machine.id.value);
@@ -167,7 +167,7 @@ impl Writer {
         }
     }
 
-    /// Where the instructions stand that are written meanwhile.
+    /// Returns the range of the instructions that a function writes.
     fn program(&mut self, write: impl FnOnce(&mut Self)) -> Range<u32> {
         let start = narrow(self.sections.code.len());
         write(self);
@@ -237,21 +237,21 @@ impl Writer {
     }
 }
 
-/// States as the format's ids.
+/// Converts states to the format's ids.
 fn targets(states: &[Handle<State>]) -> impl Iterator<Item = StateId> {
     states
         .iter()
         .map(|state| StateId::new(short(state.index())))
 }
 
-/// Appends values to a list and gives the range where they stand.
+/// Appends values to a list and returns their range.
 fn append<T>(list: &mut Vec<T>, values: impl IntoIterator<Item = T>) -> Range<u32> {
     let start = narrow(list.len());
     list.extend(values);
     start..narrow(list.len())
 }
 
-/// An index of an arena as the format's 16 bits. `valid/limits.rs` has refused machines with more.
+/// Converts an arena's index to the format's 16 bits; `valid/limits.rs` has refused larger machines.
 fn short(index: usize) -> u16 {
     u16::try_from(index).unwrap_or(u16::MAX)
 }
@@ -312,7 +312,7 @@ fn state_metadata(state: &State, machine: &Machine) -> Meta {
     meta
 }
 
-/// The value with the keys of every object sorted, whatever map `serde_json` was built with.
+/// Sorts the keys of every object, whatever map `serde_json` was built with.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {

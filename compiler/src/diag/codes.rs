@@ -1,25 +1,25 @@
 //! The only list of codes.
 //!
-//! A code is `SM` and three digits, whose hundred is the stage that finds it, and a name that tells the defect. A number
-//! is never used twice. To add one, see CONTRIBUTING.md: a line here, a file of the same name, a page, a corpus folder.
+//! A code is `SM` and three digits, whose hundred is the subject, with a name for the defect. A number is never used
+//! twice. CONTRIBUTING.md says how to add one.
 
 use std::fmt;
 
-/// How grave a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth knowing; nothing is wrong.
     Hint,
     /// A fact about the machine.
     Info,
-    /// Probably a mistake; the machine is made all the same.
+    /// Probably a mistake; the machine is made anyway.
     Warning,
-    /// The machine is meaningless so; none is made.
+    /// Makes the machine meaningless; none is made.
     Error,
 }
 
 impl Severity {
-    /// The word that diagnostics show.
+    /// Returns the word that diagnostics show.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -47,25 +47,25 @@ macro_rules! codes {
             /// Every code, ascending.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The code as people quote it: `SM304`.
+            /// Returns the code as people quote it: `SM304`.
             #[must_use]
             pub const fn id(self) -> &'static str {
                 match self { $(Self::$variant => stringify!($id)),* }
             }
 
-            /// The name that tells the defect: `unreachable-state`.
+            /// Returns the name of the defect: `unreachable-state`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
             }
 
-            /// How grave it is unless configured otherwise.
+            /// Returns the default severity.
             #[must_use]
             pub const fn severity(self) -> Severity {
                 match self { $(Self::$variant => Severity::$severity),* }
             }
 
-            /// The code's page, as Markdown.
+            /// Returns the code's page, as Markdown.
             #[must_use]
             pub const fn page(self) -> &'static str {
                 match self { $(Self::$variant => include_str!(concat!("pages/", stringify!($id), ".md"))),* }
@@ -207,7 +207,7 @@ codes! {
 }
 
 impl Code {
-    /// The code that a person means by `SM304`, `sm304`, `304` or `unreachable-state`.
+    /// Returns the code that a person means by `SM304`, `sm304`, `304` or `unreachable-state`.
     #[must_use]
     pub fn from_words(words: &str) -> Option<Self> {
         let words = words.trim();

@@ -1,14 +1,14 @@
 //! Renderers: findings in, text out.
 //!
 //! [`full`] is for people at a terminal, [`concise`] for people with a pager and for editors that read lines, [`json`]
-//! for programs; [`footer`] sums up. All of them show the findings in the order in which they come
-//! ([`Diags::into_sorted`](super::Diags::into_sorted) is the order of reading), count columns as
-//! [`Position`](crate::source::Position) says, and give the same bytes for the same findings.
+//! for programs; [`footer`] sums up. All of them keep the order of the findings
+//! ([`Diags::into_sorted`](super::Diags::into_sorted) gives reading order), count columns as
+//! [`Position`](crate::source::Position) does, and return the same bytes for the same findings.
 //!
-//! A spec may come from a stranger, so no control character of a text, a name or a message reaches the terminal: it is
-//! shown as its picture (`␛`).
+//! A spec may be untrusted, so no control character of a text, a name or a message reaches the terminal: it is shown as
+//! its picture (`␛`).
 //!
-//! Deliberately not here: where the text goes, and whether there is color. A face decides and says so in [`Style`].
+//! Deliberately not here: where the text goes, and whether it has colors, which front ends decide by [`Style`].
 
 mod concise;
 mod excerpt;
@@ -24,9 +24,9 @@ pub use full::full;
 pub use json::json;
 pub use summary::{Summary, footer};
 
-/// How a text for people looks.
+/// The style of text for people.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Whether to mark parts with ANSI colors.
+    /// True to mark parts with ANSI colors.
     pub color: bool,
 }

@@ -1,8 +1,8 @@
 //! The Rust names of everything that has a name in a spec.
 //!
 //! States and events become variants (`UpperCamel`), guards, actions and the machine itself become methods and a module
-//! (`snake_case`). [`names`] converts; [`Names::renamed`] and [`Names::collisions`] tell where conversion wasn't enough,
-//! for the two checks that say so. In a [`Valid`](crate::valid::Valid) machine the names of one namespace differ.
+//! (`snake_case`). [`names`] converts; [`Names::renamed`] and [`Names::collisions`] list the cases in which conversion
+//! wasn't enough, for the two checks that report them. In a [`Valid`](crate::valid::Valid) machine the names of one namespace differ.
 //!
 //! Deliberately not here: tokens. A name is text that `proc_macro2::Ident::new` takes, whatever the spec holds.
 
@@ -23,16 +23,16 @@ pub struct Names {
     events: Vec<String>,
     guards: Vec<String>,
     actions: Vec<String>,
-    /// What has a name that its spelling doesn't foretell.
+    /// Items with a name that their id doesn't suggest.
     pub renamed: Vec<Renamed>,
-    /// What shares a name with something before it.
+    /// Items with the name of an earlier one.
     pub collisions: Vec<Collision>,
 }
 
-/// Something whose Rust name isn't its id in another case.
+/// An item whose Rust name isn't its id in another case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
-    /// What it is: `state`, `event`, `guard`, `action`.
+    /// The kind of item: `state`, `event`, `guard`, `action`.
     pub what: &'static str,
     /// Its id.
     pub id: String,
@@ -42,38 +42,41 @@ pub struct Renamed {
     pub span: Span,
 }
 
-/// Two things that would have one Rust name.
+/// Two items that would have the same Rust name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collision {
     /// The name.
     pub name: String,
-    /// The first: what it is, its id and its place.
+    /// The kind, id and place of the first.
     pub first: (&'static str, String, Span),
-    /// The one that comes after it.
+    /// The kind, id and place of the later one.
     pub second: (&'static str, String, Span),
 }
 
 impl Names {
-    /// The variant of a state: of `State` for a leaf, of `Super` for a state with children. Empty for the root.
+    /// Returns the variant of a state, which is empty for the root.
+    ///
+    /// It is a variant of `State` for a leaf, and of `Super` for a state with children.
     #[must_use]
     pub fn state(&self, state: Handle<State>) -> &str {
         self.states.get(state.index()).map_or("", String::as_str)
     }
 
-    /// The variant of an event.
+    /// Returns the variant of an event.
     #[must_use]
     pub fn event(&self, event: Handle<Event>) -> &str {
         self.events.get(event.index()).map_or("", String::as_str)
     }
 
-    /// The method that answers a guard.
+    /// Returns the method that answers a guard.
     #[must_use]
     pub fn guard(&self, guard: Handle<HostGuard>) -> &str {
         self.guards.get(guard.index()).map_or("", String::as_str)
     }
 
-    /// The method that carries out an action. An action that the machine carries out itself has a name, too, but
-    /// no method.
+    /// Returns the method that carries out an action.
+    ///
+    /// An action that the machine carries out itself has a name, but no method.
     #[must_use]
     pub fn action(&self, action: Handle<Action>) -> &str {
         self.actions.get(action.index()).map_or("", String::as_str)
@@ -99,7 +102,7 @@ pub fn names(machine: &Machine) -> Names {
     names
 }
 
-/// Leaves and states with children have a namespace each; the name of an implied final or region gives way.
+/// Names states: leaves and states with children have a namespace each, and implied states give way.
 fn name_states(machine: &Machine, names: &mut Names) {
     let mut leaves = Namespace::default();
     let mut supers = Namespace::default();
@@ -115,7 +118,7 @@ fn name_states(machine: &Machine, names: &mut Names) {
             &mut leaves
         };
         let mut converted = upper_camel(&state.id);
-        // That a state is called like a history is told elsewhere (SM332).
+        // A state that is named like a history is SM332.
         converted.1 &= !state.id.ends_with("[H]") && !state.id.ends_with("[H*]");
         let name = space.claim(names, "state", &state.id, state.span, converted);
         found.insert(handle, name);
@@ -125,14 +128,14 @@ fn name_states(machine: &Machine, names: &mut Names) {
             Some(name) => name,
             None if state.parent.is_none() => String::new(),
             None if state.kind.has_children() => supers.give_way("state", &state.id, state.span),
-            // A history is no variant that anybody sees, so it gives way to the leaves.
+            // Users never see the variant of a history, so it gives way to the leaves.
             None => leaves.give_way("state", &state.id, state.span),
         };
         names.states.push(name);
     }
 }
 
-/// The engine's own events (`done.state.x`) are no variants that anybody sees, so they give way.
+/// Names events; those of the engine (`done.state.x`), which users never see, give way.
 fn name_events(machine: &Machine, names: &mut Names) {
     let mut space = Namespace::default();
     let mut found = BTreeMap::new();
@@ -150,7 +153,7 @@ fn name_events(machine: &Machine, names: &mut Names) {
     }
 }
 
-/// Guards and actions are methods of one trait. An action that the machine carries out itself has none.
+/// Names guards and actions, which are methods of one trait.
 fn name_methods(machine: &Machine, names: &mut Names) {
     let mut space = Namespace::default();
     if !machine.fields.is_empty() {
@@ -177,7 +180,7 @@ fn name_methods(machine: &Machine, names: &mut Names) {
     }
 }
 
-/// Names that must differ.
+/// A set of names that must differ.
 #[derive(Default)]
 struct Namespace {
     taken: BTreeMap<String, (&'static str, String, Span)>,
@@ -185,7 +188,7 @@ struct Namespace {
 }
 
 impl Namespace {
-    /// Gives a name to what the author named, and reports what is worth reporting.
+    /// Claims a name for an item of the spec, and notes a renaming or a collision.
     fn claim(
         &mut self,
         names: &mut Names,
@@ -219,7 +222,7 @@ impl Namespace {
         name
     }
 
-    /// A name that nobody has claimed: that name with as many `_` behind it as it takes.
+    /// Returns an unclaimed name, with as many `_` appended as necessary.
     fn give_way(&mut self, what: &'static str, id: &str, span: Span) -> String {
         let mut name = upper_camel(id).0;
         while self.taken.contains_key(&name) {
@@ -230,7 +233,7 @@ impl Namespace {
     }
 }
 
-/// The name as a type or a variant, and whether it took more than another case.
+/// Converts an id to a type or a variant, and reports whether more than its case has changed.
 #[must_use]
 pub fn upper_camel(id: &str) -> (String, bool) {
     let (words, mut renamed) = words(id);
@@ -248,11 +251,11 @@ pub fn upper_camel(id: &str) -> (String, bool) {
         name.push('_');
         renamed = true;
     }
-    let begun = begin_with_letter(id, name, "Unnamed", 'U');
-    (begun.0, begun.1 || renamed)
+    let (name, is_prefixed) = begin_with_letter(id, name, "Unnamed", 'U');
+    (name, is_prefixed || renamed)
 }
 
-/// The name as a method or a module, and whether it took more than another case.
+/// Converts an id to a method or a module, and reports whether more than its case has changed.
 #[must_use]
 pub fn snake(id: &str) -> (String, bool) {
     let (words, mut renamed) = words(id);
@@ -261,12 +264,13 @@ pub fn snake(id: &str) -> (String, bool) {
         name.push('_');
         renamed = true;
     }
-    let begun = begin_with_letter(id, name, "unnamed", 'u');
-    (begun.0, begun.1 || renamed)
+    let (name, is_prefixed) = begin_with_letter(id, name, "unnamed", 'u');
+    (name, is_prefixed || renamed)
 }
 
-/// Puts `_` before a name that would begin with a digit. What has no letter at all is `otherwise`, but for pictures: they
-/// are called by their code points, `U2699` for a gear.
+/// Prefixes a name that would begin with a digit with `_`.
+///
+/// An id without any letter becomes `otherwise`, but symbols and emoji are named by their code points: `U2699` is a gear.
 fn begin_with_letter(id: &str, name: String, otherwise: &str, sign: char) -> (String, bool) {
     match name.chars().next() {
         None => {
@@ -274,10 +278,10 @@ fn begin_with_letter(id: &str, name: String, otherwise: &str, sign: char) -> (St
                 .chars()
                 .filter(|&c| !separates(c) && !is_joiner(c))
                 .collect();
-            let is_picture = !shown.is_empty() && shown.iter().all(|&c| c >= FIRST_PICTURE);
-            let points = shown.iter().take(MOST_POINTS);
+            let is_symbol = !shown.is_empty() && shown.iter().all(|&c| c >= FIRST_SYMBOL);
+            let points = shown.iter().take(MAX_CODE_POINTS);
             let points = points.map(|&c| format!("{sign}{:x}", u32::from(c)));
-            let name = is_picture.then(|| points.collect::<String>());
+            let name = is_symbol.then(|| points.collect::<String>());
             (name.unwrap_or_else(|| otherwise.to_owned()), true)
         }
         Some(first) if unicode_ident::is_xid_start(first) => (name, false),
@@ -285,18 +289,20 @@ fn begin_with_letter(id: &str, name: String, otherwise: &str, sign: char) -> (St
     }
 }
 
-/// Where pictures begin; before are punctuation, arrows and signs of mathematics, which are no names but mistakes.
-const FIRST_PICTURE: char = '\u{2300}';
+/// The first code point of symbols and emoji that may be a name.
+///
+/// Punctuation, arrows and mathematical operators come before it; they are mistakes, not names.
+const FIRST_SYMBOL: char = '\u{2300}';
 
-/// Most signs of which a name is made that has no letters. Unit: characters. Why: a name is to be typed.
-const MOST_POINTS: usize = 8;
+/// Most code points in a name without letters. Unit: characters. Why: somebody has to type it.
+const MAX_CODE_POINTS: usize = 8;
 
-/// The words of an id in lower case, and whether it has characters that neither stand in a word nor separate two.
+/// Returns the words of an id in lower case, and whether any other characters were dropped.
 fn words(id: &str) -> (Vec<String>, bool) {
     let letters: Vec<char> = id.chars().collect();
     let mut words = vec![String::new()];
     let mut dropped = false;
-    for (at, &c) in letters.iter().enumerate() {
+    for (index, &c) in letters.iter().enumerate() {
         if is_joiner(c) {
             continue;
         }
@@ -305,9 +311,9 @@ fn words(id: &str) -> (Vec<String>, bool) {
             words.push(String::new());
             continue;
         }
-        let before = at.checked_sub(1).and_then(|i| letters.get(i)).copied();
-        let next = letters.get(at + 1).copied();
-        let starts_word = statemark_runtime::begins_word(before, c, next);
+        let previous = index.checked_sub(1).and_then(|i| letters.get(i)).copied();
+        let next = letters.get(index + 1).copied();
+        let starts_word = statemark_runtime::begins_word(previous, c, next);
         if starts_word {
             words.push(String::new());
         }
@@ -322,18 +328,21 @@ fn words(id: &str) -> (Vec<String>, bool) {
     (words, dropped)
 }
 
-/// Whether a character parts two words, or is one that other findings speak of: a `;` (SM118), what can't be seen (SM114).
+/// Reports whether a character separates words, or has a finding of its own.
+///
+/// Those are `;` (SM118) and invisible characters (SM114).
 fn separates(c: char) -> bool {
     matches!(c, '_' | '-' | '.' | ' ' | ';' | '\u{ad}' | '\u{feff}')
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}')
 }
 
-/// Whether a character only says how those beside it look. Rust minds them in names.
+/// Reports whether a character only changes how its neighbors look, which Rust doesn't allow in names.
 fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// Words that can't be a method or a module: keywords of all editions, reserved ones included.
+///
 /// Source: The Rust Reference, "Keywords".
 const KEYWORDS: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",

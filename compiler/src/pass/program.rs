@@ -1,30 +1,30 @@
-//! How large the programs of guards and expressions are, before anybody writes them.
+//! Sizes of the programs of guards and expressions, before they are written.
 //!
 //! INVARIANT: counts what `back/table/program.rs` writes; a test there holds the two together.
 
 use crate::ir::{Expression, ExpressionKind, Guard};
 
-/// What a program takes.
+/// The size of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// Instructions, at most: a chain of conditions may need two less.
+    /// Most instructions; a chain of conditions may need two fewer.
     pub(crate) length: usize,
-    /// Values on the stack, at most.
+    /// Most values on the stack.
     pub(crate) depth: usize,
 }
 
-/// The program of a guard.
-pub(crate) fn of_guard(guard: &Guard) -> Size {
+/// Returns the size of a guard's program.
+pub(crate) fn guard_size(guard: &Guard) -> Size {
     match guard {
         Guard::Ask(_) | Guard::Compare { .. } => LEAF,
-        Guard::Not(inner) => then(of_guard(inner)),
-        Guard::All(parts) | Guard::Any(parts) => chain(parts.iter().map(of_guard)),
-        Guard::Expression(expression) => of_expression(expression),
+        Guard::Not(inner) => then(guard_size(inner)),
+        Guard::All(parts) | Guard::Any(parts) => chain(parts.iter().map(guard_size)),
+        Guard::Expression(expression) => expression_size(expression),
     }
 }
 
-/// The program of an expression.
-pub(crate) fn of_expression(expression: &Expression) -> Size {
+/// Returns the size of an expression's program.
+pub(crate) fn expression_size(expression: &Expression) -> Size {
     match &expression.kind {
         ExpressionKind::Constant(_)
         | ExpressionKind::Field(_)
@@ -33,13 +33,13 @@ pub(crate) fn of_expression(expression: &Expression) -> Size {
         | ExpressionKind::Ask(_) => LEAF,
         ExpressionKind::Not(inner)
         | ExpressionKind::Unary(_, inner)
-        | ExpressionKind::Among(inner, _) => then(of_expression(inner)),
+        | ExpressionKind::Among(inner, _) => then(expression_size(inner)),
         ExpressionKind::And(parts) | ExpressionKind::Or(parts) => {
-            chain(parts.iter().map(of_expression))
+            chain(parts.iter().map(expression_size))
         }
         ExpressionKind::Binary(_, operands) => {
             let [left, right] = operands.as_ref();
-            let (left, right) = (of_expression(left), of_expression(right));
+            let (left, right) = (expression_size(left), expression_size(right));
             Size {
                 length: left.length + right.length + 1,
                 depth: left.depth.max(right.depth + 1),
@@ -53,6 +53,7 @@ const LEAF: Size = Size {
     depth: 1,
 };
 
+/// Adds one instruction.
 fn then(inner: Size) -> Size {
     Size {
         length: inner.length + 1,
@@ -60,7 +61,9 @@ fn then(inner: Size) -> Size {
     }
 }
 
-/// One jump behind each part but the last, behind which the answer may be made a plain one.
+/// Adds up a chain of conditions.
+///
+/// There is a jump after each part but the last, and perhaps a conversion of the result at the end.
 fn chain(parts: impl Iterator<Item = Size>) -> Size {
     parts.fold(LEAF, |all, part| Size {
         length: all.length + part.length + 1,

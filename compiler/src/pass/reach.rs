@@ -1,4 +1,4 @@
-//! Graph and abstract reachability: the states that can be active, and the transitions that can be taken.
+//! Graph and abstract reachability of states and transitions.
 //!
 //! A machine without parallel states and histories has one active leaf, so its configurations are a graph of leaves that
 //! is searched exactly but for guards ([`graph`]). Any other machine is searched state by state ([`abstraction`]): what
@@ -17,9 +17,9 @@ use crate::ir::{Machine, State, StateKind, Transition};
 /// The states of a machine that can be active, and the transitions that can be taken.
 #[derive(Clone, Debug)]
 pub struct Reachability {
-    /// Whether each state can be active.
+    /// Flags of the states that can be active.
     active: Vec<bool>,
-    /// Whether each transition can be taken.
+    /// Flags of the transitions that can be taken.
     live: Vec<bool>,
     /// The successors of each node: a node is a leaf in a graph search, and see [`abstraction`] otherwise.
     next: Vec<Vec<usize>>,
@@ -27,9 +27,11 @@ pub struct Reachability {
 }
 
 impl Reachability {
-    /// Searches from the initial configuration and, because they may strike anywhere, from the targets of interrupts.
+    /// Searches from the initial configuration and from the targets of interrupts.
+    ///
+    /// An interrupt may occur in any configuration.
     #[must_use]
-    pub fn of(machine: &Machine) -> Self {
+    pub fn new(machine: &Machine) -> Self {
         let has_one_leaf =
             |(_, state): (_, &State)| state.kind != StateKind::Parallel && !state.kind.is_history();
         if machine.states.iter().all(has_one_leaf) {
@@ -57,7 +59,9 @@ impl Reachability {
         self.is_exact
     }
 
-    /// Reports whether a state can be done: a compound state in a final child, a parallel one in all of its regions.
+    /// Reports whether a state can be done.
+    ///
+    /// A compound state is done in a final child, a parallel one when all of its regions are.
     #[must_use]
     pub fn can_be_done(&self, machine: &Machine, state: Handle<State>) -> bool {
         can_be_done(machine, state, &self.active)

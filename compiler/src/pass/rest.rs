@@ -1,42 +1,47 @@
-//! Whether a machine comes to rest after an event, as far as no guard decides.
+//! Events that keep a machine from coming to rest, as far as no guard decides.
 //!
-//! A step goes on by itself where an action raises an event, a state is done, or a transition needs no event. Where the
-//! transition that is first in line has no guard, what follows is certain, so it can be followed here; where it has one,
-//! the walk stops, because the guard may stop the machine. The order of exits, actions and entries is SCXML's (W3C
-//! Recommendation, appendix D), as in the runtime.
+//! A step continues on its own if an action raises an event, a state is done, or a transition needs no event. If the
+//! first candidate has no guard, the next microstep is certain and is followed here; if it has one, the walk stops,
+//! because the guard may stop the machine. The order of exits, actions and entries is SCXML's (W3C Recommendation,
+//! appendix D), as in the runtime.
 //!
-//! Within a parallel state several regions may take one event, and where history leads is known only at run time: there the
-//! walk neither begins nor goes on, and nothing is claimed.
+//! In a parallel state several regions may take one event, and the target of a history is known only at run time: the
+//! walk neither starts nor continues there, and nothing is claimed.
 //!
-//! Deliberately not here: circles of eventless transitions alone ([`crate::valid`] refuses them before), and what the host
-//! sends.
+//! Deliberately not here: cycles of eventless transitions alone, which [`crate::valid`] refuses before, and events that
+//! the host sends.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::arena::Handle;
 use crate::ir::{Action, ActionKind, Event, EventKind, Machine, State, StateKind, Transition};
 
-/// Most microsteps that are followed from one event. Unit: microsteps. Why: a step is undone after as many.
-const MOST: u32 = statemark_runtime::DEFAULT_STEP_LIMIT;
+/// Most microsteps that are followed from one event.
+///
+/// Unit: microsteps. Why: a step is undone after as many.
+const MAX_MICROSTEPS: u32 = statemark_runtime::DEFAULT_STEP_LIMIT;
 
-/// A leaf, and the event that it is about to take while nothing else waits.
+/// A leaf with the event that it is about to take, while no other event is queued.
 type Moment = (Handle<State>, Handle<Event>);
 
-/// A state, and the event that it is asked for; `None` for its eventless transitions.
-type Asked = (Handle<State>, Option<Handle<Event>>);
+/// A state with an event; `None` for its eventless transitions.
+type Trigger = (Handle<State>, Option<Handle<Event>>);
 
 /// An event whose handling never ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Unrest {
     /// The event.
     pub event: Handle<Event>,
-    /// The transition that takes it and by which it comes back.
+    /// The transition that takes the event and raises it again.
     pub transition: Handle<Transition>,
 }
 
-/// The first event of each circle of raised events, in the order of the leaves given.
+/// Returns the first event of each cycle of raised events, in the order of the given leaves.
 #[must_use]
-pub fn unrests(machine: &Machine, leaves: impl IntoIterator<Item = Handle<State>>) -> Vec<Unrest> {
+pub fn find_unrest(
+    machine: &Machine,
+    leaves: impl IntoIterator<Item = Handle<State>>,
+) -> Vec<Unrest> {
     let mut walk = Walk::new(machine);
     let mut found = Vec::new();
     if !actions_are_certain(machine) {
@@ -46,20 +51,21 @@ pub fn unrests(machine: &Machine, leaves: impl IntoIterator<Item = Handle<State>
         if !is_followed(machine, leaf) {
             continue;
         }
-        let own: BTreeSet<Handle<Event>> = machine
+        let events: BTreeSet<Handle<Event>> = machine
             .ancestry(leaf)
             .flat_map(|state| machine.transitions_of(state))
             .flat_map(|(_, transition)| transition.triggers.iter().copied())
             .collect();
-        for event in own {
+        for event in events {
             found.extend(walk.follow(leaf, event));
         }
     }
     found
 }
 
-/// Whether what each list of actions raises depends on no data: no action is conditional, and no assignment's failure has
-/// an event.
+/// Reports whether the events that actions raise depend on no data.
+///
+/// No action may be conditional, and no failing assignment may raise an event.
 fn actions_are_certain(machine: &Machine) -> bool {
     let has_fault = |(_, event): (_, &Event)| event.kind == EventKind::Fault;
     let faults = machine.events.iter().any(has_fault);
@@ -70,17 +76,17 @@ fn actions_are_certain(machine: &Machine) -> bool {
     })
 }
 
-/// Whether entering a state ends in one leaf, which alone is active.
+/// Reports whether entering a state ends in one leaf, which alone is active.
 fn is_followed(machine: &Machine, state: Handle<State>) -> bool {
-    let is_parallel = |around| machine.states.at(around).kind == StateKind::Parallel;
+    let is_parallel = |state| machine.states.at(state).kind == StateKind::Parallel;
     machine.default_leaf(state).is_some() && !machine.ancestry(state).any(is_parallel)
 }
 
 struct Walk<'m> {
     machine: &'m Machine,
-    /// The state's first transition for an event.
-    first: BTreeMap<Asked, Handle<Transition>>,
-    /// Moments of which it is known how they go on.
+    /// The first transition of each state on each event.
+    first: BTreeMap<Trigger, Handle<Transition>>,
+    /// The moments that were followed already.
     known: BTreeSet<Moment>,
 }
 
@@ -103,14 +109,14 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Follows one event; gives it, or one that it raises, if that comes back without end.
+    /// Follows one event, and returns it, or one that it raises, if that is raised forever.
     fn follow(&mut self, leaf: Handle<State>, event: Handle<Event>) -> Option<Unrest> {
         let mut leaf = leaf;
         let mut queue = VecDeque::from([event]);
         let mut passed: BTreeMap<Moment, Handle<Transition>> = BTreeMap::new();
         let mut last = None;
-        for _ in 0..MOST {
-            let (event, alone) = match self.line(leaf, None) {
+        for _ in 0..MAX_MICROSTEPS {
+            let (event, alone) = match self.first_candidate(leaf, None) {
                 Some(eventless) => match self.take(eventless, &mut leaf, &mut queue) {
                     Some(()) => continue,
                     None => break,
@@ -120,7 +126,7 @@ impl<'m> Walk<'m> {
             let Some(event) = event else {
                 break;
             };
-            let Some(transition) = self.line(leaf, Some(event)) else {
+            let Some(transition) = self.first_candidate(leaf, Some(event)) else {
                 continue;
             };
             let moment = (leaf, event);
@@ -140,21 +146,21 @@ impl<'m> Walk<'m> {
             }
         }
         self.known.extend(passed.keys());
-        // Still more events wait than one: they raise more than they take away.
+        // The queue has grown: handling events raises more of them than it takes.
         last.filter(|_| queue.len() > 1)
     }
 
-    /// The transition that is first in line in a leaf.
-    fn line(
+    /// Returns the transition that is tried first in a leaf.
+    fn first_candidate(
         &self,
         leaf: Handle<State>,
         event: Option<Handle<Event>>,
     ) -> Option<Handle<Transition>> {
-        let mut around = self.machine.ancestry(leaf);
-        around.find_map(|state| self.first.get(&(state, event)).copied())
+        let mut states = self.machine.ancestry(leaf);
+        states.find_map(|state| self.first.get(&(state, event)).copied())
     }
 
-    /// One microstep. `None` where a guard decides, or the machine has ended.
+    /// Takes a microstep; returns `None` if a guard decides, or if the machine has ended.
     fn take(
         &self,
         transition: Handle<Transition>,
@@ -216,12 +222,12 @@ impl<'m> Walk<'m> {
         }
         let end = machine.states.at(*leaf);
         if end.kind == StateKind::Final {
-            let around = end.parent.unwrap_or_else(|| machine.root());
-            if around == machine.root() {
+            let parent = end.parent.unwrap_or_else(|| machine.root());
+            if parent == machine.root() {
                 queue.clear();
                 return None;
             }
-            queue.extend(machine.states.at(around).done);
+            queue.extend(machine.states.at(parent).done);
         }
         Some(())
     }

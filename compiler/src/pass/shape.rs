@@ -1,11 +1,11 @@
-//! What the context holds, field by field: as its schema says, as its initial values show, and as far as what is assigned
-//! leaves it so; and what the data of events holds that is merged into it.
+//! Types of the context's fields and of the event data that is merged into them.
 //!
-//! [`Layout::of`] is a tree of [`Member`]s with a [`Shape`] each. A shape is a promise about every value that the field
-//! ever has on any engine: what can't be promised is [`Shape::Free`]. The promise of an integer's bounds is kept by
-//! `lower/bounds.rs`, which has assignments checked; everything else is widened here until it is true.
+//! They follow from the schema, the initial values and all assignments. [`Layout::infer`] returns a tree of [`Member`]s
+//! with a [`Shape`] each. A shape is a promise about every value that the field ever has on any engine; a field without
+//! such a promise is [`Shape::Free`]. `lower/types/bounds.rs` keeps the promise of an integer's bounds by having
+//! assignments checked; everything else is widened here until it is true.
 //!
-//! Deliberately not here: Rust. What a shape is written as is `back/rust/context`.
+//! Deliberately not here: Rust. `back/rust/context` turns shapes into Rust types.
 
 mod payload;
 mod read;
@@ -22,26 +22,26 @@ use crate::arena::Handle;
 use crate::datum::merge_rule;
 use crate::ir::{Expression, ExpressionKind, Field, Machine};
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
     /// `true` or `false`.
     Bool,
-    /// An integer within bounds, which it may have.
+    /// An integer within inclusive bounds.
     Int(Range),
     /// A number with a fraction.
     Float,
-    /// A number of which nobody asks whether it has a fraction.
+    /// A number for which it doesn't matter whether it has a fraction.
     Number,
-    /// A text.
+    /// A string.
     Text,
-    /// One of these texts.
+    /// One of these strings.
     Enum(Vec<String>),
     /// A list of such values.
     List(Box<Shape>),
     /// An object of these fields.
     Struct(Vec<Member>),
-    /// Such a value or `null`; never of `Nullable` or `Free`.
+    /// Such a value or `null`; never contains `Nullable` or `Free`.
     Nullable(Box<Shape>),
     /// `null` alone.
     Null,
@@ -59,13 +59,13 @@ pub(crate) struct Range {
 /// A field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Member {
-    /// Its key.
+    /// The key.
     pub(crate) name: String,
-    /// What it holds if it is there.
+    /// The type of its value, if it is there.
     pub(crate) shape: Shape,
-    /// Whether it may be absent.
+    /// True if it may be absent.
     pub(crate) optional: bool,
-    /// What the schema says of it.
+    /// Documentation from the schema.
     pub(crate) docs: Option<String>,
 }
 
@@ -73,22 +73,22 @@ pub(crate) struct Member {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     pub(crate) members: Vec<Member>,
-    /// Beside a context: the data of the events that have a shape.
+    /// For a context: the data of the events that have a shape.
     pub(crate) payloads: Vec<Payload>,
-    /// The fields of events' data that may be read while an event without a shape is under way.
+    /// The fields of events' data that may be read while an event without a shape is handled.
     open: BTreeSet<Handle<Field>>,
-    /// Beside a context: the fields of events' data that are merged into it.
+    /// For a context: the rule by which fields of events' data are merged into it.
     pub(crate) merge: Merge,
 }
 
 impl Range {
-    /// What is computed: 64 bits with a sign.
+    /// The results of arithmetic: signed 64-bit integers.
     pub(crate) const COMPUTED: Self = Self {
         least: i64::MIN as i128,
         most: i64::MAX as i128,
     };
 
-    /// Whether it has all that the other one has.
+    /// Reports whether it contains all of another range.
     pub(crate) fn contains(self, other: Self) -> bool {
         self.least <= other.least && other.most <= self.most
     }
@@ -102,7 +102,7 @@ impl Range {
 }
 
 impl Shape {
-    /// What holds values of both.
+    /// Returns the narrowest type of the values of both.
     pub(crate) fn join(self, other: Self) -> Self {
         match (self, other) {
             (one, two) if one == two => one,
@@ -127,7 +127,7 @@ impl Shape {
         }
     }
 
-    /// An integer, if there are 64 bits that hold all of the range.
+    /// Returns an integer type if 64 bits, signed or unsigned, hold all of the range.
     fn int(range: Range) -> Self {
         let unsigned = Range {
             least: 0,
@@ -140,7 +140,7 @@ impl Shape {
         }
     }
 
-    /// It or `null`.
+    /// Returns a type that also has `null`.
     pub(crate) fn nullable(self) -> Self {
         match self {
             Self::Free | Self::Null => Self::Free,
@@ -149,7 +149,7 @@ impl Shape {
         }
     }
 
-    /// Whether it is one value, without others inside.
+    /// Reports whether it is a scalar.
     pub(crate) fn is_plain(&self) -> bool {
         match self {
             Self::Nullable(inner) => inner.is_plain(),
@@ -160,16 +160,16 @@ impl Shape {
 }
 
 impl Layout {
-    /// The fields of a machine's context; `None` if nothing declares any.
-    pub(crate) fn of(machine: &Machine) -> Option<Self> {
+    /// Infers the fields of a machine's context; returns `None` if nothing declares any.
+    pub(crate) fn infer(machine: &Machine) -> Option<Self> {
         let mut layout = Self::declared(machine)?;
         layout.payloads = payload::payloads(machine);
         layout.open = payload::open(machine, &layout.payloads);
-        layout.settle(machine);
+        layout.widen_all(machine);
         Some(layout)
     }
 
-    /// These fields alone.
+    /// Returns a layout of these fields alone.
     pub(crate) const fn with(members: Vec<Member>) -> Self {
         Self {
             members,
@@ -179,14 +179,14 @@ impl Layout {
         }
     }
 
-    /// What is declared of the fields, whatever they are assigned.
+    /// Returns the declared fields, regardless of assignments.
     pub(crate) fn declared(machine: &Machine) -> Option<Self> {
         let initial = machine.context.as_ref().and_then(Value::as_object);
         let schema = machine.context_schema.as_ref();
         let declared = schema.and_then(|schema| schema.get("properties"));
         let declared = declared.and_then(Value::as_object);
-        let is_said = |fields: Option<&Map<String, Value>>| fields.is_some_and(|it| !it.is_empty());
-        if !is_said(initial) && !is_said(declared) {
+        let has_any = |fields: Option<&Map<String, Value>>| fields.is_some_and(|it| !it.is_empty());
+        if !has_any(initial) && !has_any(declared) {
             return None;
         }
         let merge = merge_rule(&machine.meta);
@@ -197,13 +197,13 @@ impl Layout {
         })
     }
 
-    /// Whether what `event.x` gives is the host's to say, if no event with a shape is under way.
+    /// Reports whether the host may have to answer a read of `event.x`, for want of an event with a shape.
     pub(crate) fn is_open(&self, field: Handle<Field>) -> bool {
         self.payloads.is_empty() || self.open.contains(&field)
     }
 
-    /// What a field of events' data holds where it is there.
-    fn received(&self, field: Handle<Field>, path: &str) -> Shape {
+    /// Returns the type of a field of events' data, where it is there.
+    fn payload_shape(&self, field: Handle<Field>, path: &str) -> Shape {
         if self.is_open(field) {
             return Shape::Free;
         }
@@ -212,7 +212,7 @@ impl Layout {
             let (found, count) = payload.layout.find(path);
             let shape = &found.last()?.shape;
             match shape {
-                // What is inside of it may be anything.
+                // Anything may be inside of it.
                 Shape::Free if count < keys => Some(Shape::Free),
                 shape => (count == keys).then(|| shape.clone()),
             }
@@ -220,8 +220,9 @@ impl Layout {
         shapes.reduce(Shape::join).unwrap_or(Shape::Free)
     }
 
-    /// The members that a path leads through, up to the first that has a shape without fields, and how many keys that
-    /// takes.
+    /// Returns the members on a path, and how many keys of the path lead to them.
+    ///
+    /// They end with the first that isn't a struct.
     pub(crate) fn find(&self, path: &str) -> (Vec<&Member>, usize) {
         let mut found = Vec::new();
         let mut members = &self.members;
@@ -241,7 +242,7 @@ impl Layout {
         (found, count)
     }
 
-    /// What a field holds where it is there.
+    /// Returns the type of a field, where it is there.
     pub(crate) fn shape(&self, path: &str) -> Shape {
         let keys = path.split('.').count();
         match self.find(path) {
@@ -252,7 +253,7 @@ impl Layout {
         }
     }
 
-    /// Whether a value is there in every context, for all of the path.
+    /// Reports whether every context has a value at a path.
     pub(crate) fn is_present(&self, path: &str) -> bool {
         let keys = path.split('.').count();
         let (found, count) = self.find(path);
@@ -263,7 +264,7 @@ impl Layout {
             && !found.iter().take(inner).any(is_null)
     }
 
-    /// What an expression gives where it gives something.
+    /// Returns the type of an expression's value, where it has one.
     pub(crate) fn value(&self, machine: &Machine, expression: &Expression) -> Shape {
         use crate::ir::{BinaryOperator as Op, Constant, UnaryOperator};
         match &expression.kind {
@@ -280,7 +281,7 @@ impl Layout {
             ExpressionKind::Field(field) => {
                 let path = &machine.fields.at(*field).path;
                 match inside(path) {
-                    Some(path) => self.received(*field, path),
+                    Some(path) => self.payload_shape(*field, path),
                     None => self.shape(path),
                 }
             }
@@ -318,7 +319,7 @@ impl Layout {
         }
     }
 
-    /// What is left of a value whose bounds are checked: an integer, whatever it was before.
+    /// Returns the type of a value whose bounds are checked, which makes it an integer.
     fn bounded(
         &self,
         machine: &Machine,

@@ -3,7 +3,9 @@
 use crate::arena::Handle;
 use crate::ir::{Action, ActionKind, Event, EventKind, Machine, State, Transition};
 
-/// Returns the delay after which a state's own timer sends an event, in milliseconds; `None` if none of them does.
+/// Returns the delay after which a state's own timer sends an event, in milliseconds.
+///
+/// `None` if no timer of the state sends it.
 #[must_use]
 pub fn delay(machine: &Machine, state: Handle<State>, event: Handle<Event>) -> Option<u64> {
     let entry = &machine.states.at(state).entry;
@@ -20,7 +22,9 @@ pub fn delay(machine: &Machine, state: Handle<State>, event: Handle<Event>) -> O
         })
 }
 
-/// Formats milliseconds as the language writes them, in the largest unit that gives a whole number: `30s`.
+/// Formats milliseconds as the language writes durations: `30s`.
+///
+/// The unit is the largest that gives a whole number.
 #[must_use]
 pub fn format_duration(milliseconds: u64) -> String {
     let units = [
@@ -38,7 +42,7 @@ pub fn format_duration(milliseconds: u64) -> String {
     }
 }
 
-/// Reports whether an action was added to a state's entry or exit by a timer of its own, and isn't in the spec.
+/// Reports whether an action belongs to a timer of a state, and so isn't in the spec.
 #[must_use]
 pub fn is_timer_action(machine: &Machine, action: Handle<Action>) -> bool {
     match machine.actions.at(action).kind {
@@ -49,7 +53,7 @@ pub fn is_timer_action(machine: &Machine, action: Handle<Action>) -> bool {
     }
 }
 
-/// Describes when a transition of a state on an event is taken: `` on `go` ``, `after 30s`, `` when `a` is done ``.
+/// Describes when a transition is taken: `` on `go` ``, `after 30s`, `` when `a` is done ``.
 pub(crate) fn describe_trigger(
     machine: &Machine,
     source: Handle<State>,

@@ -67,7 +67,9 @@ fn describe(machine: &Machine, state: Handle<State>, trigger: Trigger) -> String
     }
 }
 
-/// Returns the triggers of a state on which several drawn transitions can be enabled at once and do different things.
+/// Returns the triggers of a state on which several drawn transitions compete.
+///
+/// They can be enabled at the same time and do different things.
 fn competing_triggers(
     machine: &Machine,
     state: Handle<State>,
@@ -101,7 +103,9 @@ fn competing_triggers(
     waiting.into_keys().collect()
 }
 
-/// Returns the parallel states in which several regions wait for one event that makes one of them exit the others.
+/// Returns the parallel states in which regions compete for an event.
+///
+/// Several of them wait for it, and one exits the others by it.
 fn competing_regions(machine: &Machine) -> Vec<(Handle<State>, Trigger)> {
     /// The transitions inside a parallel state that wait for one event.
     struct Waiting {

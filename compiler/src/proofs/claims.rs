@@ -1,4 +1,4 @@
-//! Claims read off the state space: reachability, ending, getting stuck, coming to rest, completing regions.
+//! Claims read off the state space: reachability, ends, getting stuck, rest and regions.
 //!
 //! Where the state space is incomplete, graph and abstract reachability still refute what they can.
 
@@ -395,7 +395,9 @@ pub(super) fn regions_complete(evidence: &Evidence<'_>) -> Option<Proof> {
     ))
 }
 
-/// Reports whether a parallel state was seen to be done; unless something waits for that, its regions with ends suffice.
+/// Reports whether a parallel state was seen to be done.
+///
+/// Unless a transition waits for that, it is enough that its regions with ends have reached them.
 fn completes(evidence: &Evidence<'_>, state: Handle<State>) -> bool {
     match evidence.machine.states.at(state).done {
         Some(done) => evidence.space.is_raised(done),
@@ -426,7 +428,9 @@ fn has_end(evidence: &Evidence<'_>, region: Handle<State>) -> bool {
     finals(evidence, region).next().is_some()
 }
 
-/// Reports whether a final state of a region was entered; a parallel region is done when its own regions are.
+/// Reports whether a final state of a region was entered.
+///
+/// A parallel region is done when its own regions are.
 fn reaches_end(evidence: &Evidence<'_>, region: Handle<State>) -> bool {
     match evidence.machine.states.at(region).kind {
         StateKind::Parallel => completes(evidence, region),

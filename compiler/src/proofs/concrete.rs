@@ -1,6 +1,6 @@
-//! Concrete reachability: every configuration that a machine can rest in, found by the table engine itself.
+//! Concrete reachability: every configuration in which a machine can rest.
 //!
-//! [`explore`] steps the machine with free guards from its start: in each configuration it sends every event that an
+//! [`explore`] lets the table engine itself find them. It steps the machine with free guards from its start: in each configuration it sends every event that an
 //! active state has a transition on, and fires every running timer, with every combination of answers to every question.
 //! The result is exact but for two assumptions: each guard can be true or false independently of the others, and the
 //! operands of assignments are there. The search is breadth first, so the path to each configuration has as few events as
@@ -24,8 +24,10 @@ use super::play::{Armed, Play, PlayHost, PlayObserver, free_table};
 use crate::arena::Handle;
 use crate::ir::{Event, Machine, State, Transition};
 
-/// Most work for one machine. Unit: steps, microsteps, states entered, transitions examined and taken, events raised,
-/// actions executed, questions asked and ids stored, added up. Why: some tens of megabytes and less than a second.
+/// Most work for one machine.
+///
+/// Unit: steps, microsteps, states entered, transitions examined and taken, events raised, actions executed, questions
+/// asked and ids stored, added up. Why: some tens of megabytes and less than a second.
 const MOST_WORK: usize = 400_000;
 
 /// A stimulus from outside.
@@ -53,10 +55,11 @@ pub(super) struct Node {
     /// The node and stimulus by which it was first reached; `None` at the start.
     from: Option<(usize, Stimulus)>,
     pub(super) has_ended: bool,
-    /// Whether it was first reached by a timer that nothing handled.
+    /// True if it was first reached by a timer that nothing handled.
     pub(super) after_unhandled_timer: bool,
-    /// Whether anything can be taken, and whether something is taken even if every guard is false.
+    /// True if some transition can be taken.
     pub(super) can_move: bool,
+    /// True if some transition is taken even if every guard is false.
     pub(super) always_moves: bool,
     next: BTreeSet<usize>,
 }
@@ -66,7 +69,7 @@ pub(super) struct Node {
 pub(super) struct EndlessStep {
     /// The node and stimulus that it starts from; `None` for the start of the machine.
     pub(super) from: Option<(usize, Stimulus)>,
-    /// Whether it loops whatever the guards answer.
+    /// True if it loops whatever the guards answer.
     pub(super) is_forced: bool,
 }
 
@@ -74,16 +77,18 @@ pub(super) struct EndlessStep {
 #[derive(Debug, Default)]
 pub(super) struct StateSpace {
     pub(super) nodes: Vec<Node>,
-    /// Whether each state, transition and event was ever entered, taken or raised.
+    /// Flags of the states, transitions and events that were ever entered, taken and raised.
     entered: Vec<bool>,
     taken: Vec<bool>,
     raised: Vec<bool>,
-    /// Whether each state and transition was entered or taken in a step that never came to rest, which no run takes.
+    /// Flags of the states and transitions that were entered and taken in an endless step.
+    ///
+    /// No run takes such a step.
     entered_in_endless_step: Vec<bool>,
     taken_in_endless_step: Vec<bool>,
     /// The first step found that never comes to rest; forced ones come before others.
     pub(super) endless_step: Option<EndlessStep>,
-    /// Whether the search went through everything.
+    /// True if the search left nothing out.
     pub(super) is_complete: bool,
 }
 
@@ -240,7 +245,7 @@ struct Search<'m> {
     /// The nodes that weren't expanded yet.
     open: VecDeque<usize>,
     work: usize,
-    /// Whether anything was left out.
+    /// True if the search left something out.
     is_cut: bool,
     space: StateSpace,
 }

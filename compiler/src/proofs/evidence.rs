@@ -70,7 +70,7 @@ impl Finding {
 }
 
 impl Evidence<'_> {
-    /// Returns the assumptions behind every claim about what can happen, as far as they concern this machine.
+    /// Returns the assumptions behind every claim about behavior that concern this machine.
     pub(super) fn assumptions(&self) -> Vec<&'static str> {
         let machine = self.machine;
         let mut assumes = vec!["events arrive in any order"];

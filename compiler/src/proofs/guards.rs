@@ -7,8 +7,9 @@ use crate::ir::{
     BinaryOperator, Constant, Expression, ExpressionKind, Field, Guard, Machine, Type,
 };
 
-/// Most transitions on one event that are compared with each other. Unit: transitions. Why: the work grows with the
-/// square.
+/// Most transitions on one event that are compared with each other.
+///
+/// Unit: transitions. Why: the work grows with the square.
 pub(super) const MOST_COMPARED: usize = 64;
 
 /// Reports whether two guards never hold together.
@@ -44,7 +45,9 @@ fn parts_exclude(one: &Guard, two: &Guard) -> bool {
     }
 }
 
-/// Reports whether one of two guards always holds: one negates the other, and neither is ever undecided.
+/// Reports whether one of two guards always holds.
+///
+/// One does if they negate each other and neither is ever undecided.
 pub(super) fn covers(machine: &Machine, one: &Guard, two: &Guard) -> bool {
     if negates(one, two) || negates(two, one) {
         // A guard that reads an absent field is undecided, and so is its negation.
@@ -95,7 +98,7 @@ fn expression_asks_only_host(expression: &Expression) -> bool {
 /// A comparison `field < constant`.
 struct Comparison<'g> {
     field: Handle<Field>,
-    /// Whether it is written as an expression.
+    /// True if it is written as an expression.
     ///
     /// To an expression, `3` and `3.0` are equal; to a definition's comparison they needn't be.
     is_expression: bool,
@@ -148,7 +151,9 @@ impl Comparison<'_> {
     }
 }
 
-/// Reports whether two constants are certainly different values; numbers of different kinds may be equal.
+/// Reports whether two constants are certainly different values.
+///
+/// Numbers of different kinds may be equal.
 fn are_distinct(one: &Constant, two: &Constant) -> bool {
     let is_number = |it: &Constant| matches!(it, Constant::Int(_) | Constant::Float(_));
     one != two

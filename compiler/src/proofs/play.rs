@@ -23,16 +23,21 @@ use crate::ir::{
 };
 use crate::source::Span;
 
-/// Most questions of one step that are answered both ways. Unit: questions. Why: a machine that loops while a guard holds
-/// would ask forever; further answers are `false`, and no claim relies on the others.
+/// Most questions of one step that are answered both ways.
+///
+/// Unit: questions. Why: a machine that loops while a guard holds would ask forever. Further answers are `false`, and no
+/// claim relies on the others.
 const MOST_ASKED: usize = 64;
 
-/// Microsteps without a question after which a step counts as endless. Unit: microsteps. Why: half of the engine's limit;
-/// a step that asks nothing for so long is in a loop.
+/// Microsteps without a question after which a step counts as endless.
+///
+/// Unit: microsteps. Why: half of the engine's limit; a step that asks nothing for so long is in a loop.
 const SILENCE: u32 = statemark_runtime::DEFAULT_STEP_LIMIT / 2;
 
-/// Most instances of one timer that run at once. Unit: timers. Why: a loop that starts one more each time would never
-/// repeat a configuration; no claim relies on further ones.
+/// Most instances of one timer that run at once.
+///
+/// Unit: timers. Why: a loop that starts one more each time would never repeat a configuration. No claim relies on
+/// further ones.
 const MOST_ARMED: u8 = 2;
 
 /// The running timers, with the number of instances of each.
@@ -127,9 +132,9 @@ pub(super) struct Play {
     microsteps_at_question: u32,
     /// An earlier moment of the step, to notice that it comes back there.
     since: Option<Moment>,
-    /// Whether the step came back to an earlier moment, by the answers given in between.
+    /// True if the step came back to an earlier moment, by the answers given in between.
     pub(super) loops: bool,
-    /// Whether some questions weren't answered both ways.
+    /// True if some questions weren't answered both ways.
     pub(super) is_cut: bool,
 }
 
@@ -141,7 +146,7 @@ struct Moment {
     armed: Armed,
     raised: usize,
     asked: usize,
-    /// Whether all transitions since were eventless.
+    /// True if all transitions since were eventless.
     is_eventless: bool,
     /// The number of microsteps then.
     microsteps: u32,
@@ -158,7 +163,9 @@ impl Play {
         };
     }
 
-    /// Turns the last `false` among the answers into `true`; returns `false` if there is none, so that all were played.
+    /// Turns the last `false` among the answers into `true`.
+    ///
+    /// Returns `false` if there is none, which means that all scripts were played.
     pub(super) fn next_script(&mut self) -> bool {
         self.script.truncate(self.asked);
         while self.script.last() == Some(&true) {
@@ -286,7 +293,7 @@ impl Host for PlayHost<'_> {
 pub(super) struct PlayObserver<'p> {
     pub(super) play: &'p RefCell<Play>,
     pub(super) table: &'p Table,
-    /// Whether a history may tell two moments in one configuration apart.
+    /// True if a history may tell two moments in one configuration apart.
     pub(super) has_history: bool,
 }
 

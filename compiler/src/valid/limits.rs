@@ -59,17 +59,17 @@ fn check_programs(machine: &Machine, diags: &mut Diags) {
     }
     for (_, transition) in machine.transitions.iter() {
         if let Some(guard) = &transition.guard {
-            check_program(program::of_guard(&guard.value), guard.span, diags);
+            check_program(program::guard_size(&guard.value), guard.span, diags);
         }
     }
     for (_, action) in machine.actions.iter() {
         match &action.kind {
             ActionKind::If { guard, .. } => {
-                check_program(program::of_guard(guard), action.span, diags);
+                check_program(program::guard_size(guard), action.span, diags);
             }
             ActionKind::Assign(assigns) => {
                 for assign in assigns {
-                    let size = program::of_expression(&assign.value);
+                    let size = program::expression_size(&assign.value);
                     check_program(size, assign.value.span, diags);
                 }
                 if assigns.len() > runtime::MAX_ASSIGNS {

@@ -2,7 +2,7 @@
 
 use crate::ir::{BinaryOperator, Constant, Expression, ExpressionKind, Machine, UnaryOperator};
 
-/// How tightly an expression binds: its operator's place in CEL's order.
+/// The precedence of an expression's operator in CEL.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Or,
@@ -14,14 +14,14 @@ enum Level {
     Value,
 }
 
-/// An expression as its author would write it.
+/// Formats an expression as its author would write it.
 pub(super) fn expression_text(machine: &Machine, expression: &Expression) -> String {
     let mut text = String::new();
     write(machine, expression, &mut text);
     text
 }
 
-/// Whether an expression is `a && b` or `a || b`.
+/// Reports whether an expression is `a && b` or `a || b`.
 pub(super) fn is_list(expression: &Expression) -> bool {
     level(expression) <= Level::And
 }
@@ -93,7 +93,9 @@ fn write(machine: &Machine, expression: &Expression, text: &mut String) {
     }
 }
 
-/// `!a`, `-a`. The same sign may stand twice, and `!` before `-` may not; in front of a number `-` would belong to it.
+/// Writes `!a` or `-a`.
+///
+/// A sign may be repeated, but `!` may not precede `-`; before a number, `-` would become part of it.
 fn prefix(machine: &Machine, sign: char, inner: &Expression, text: &mut String) {
     text.push(sign);
     let repeats = matches!(
@@ -116,8 +118,8 @@ fn prefix(machine: &Machine, sign: char, inner: &Expression, text: &mut String) 
 }
 
 fn list(machine: &Machine, parts: &[Expression], sign: &str, least: Level, text: &mut String) {
-    for (at, part) in parts.iter().enumerate() {
-        if at > 0 {
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
             text.push_str(sign);
         }
         operand(machine, part, least, text);
@@ -132,10 +134,10 @@ fn binary(
     text: &mut String,
 ) {
     use BinaryOperator as Op;
-    let (before, behind) = match operator {
+    let (left_level, right_level) = match operator {
         Op::Add | Op::Subtract => (Level::Sum, Level::Product),
         Op::Multiply | Op::Divide | Op::Remainder => (Level::Product, Level::Prefix),
-        // What is around all that an author wrote: the bounds of a field's schema.
+        // The bounds of a field's schema, which are around the author's expression.
         Op::AtLeast | Op::AtMost => return write(machine, left, text),
         Op::StartsWith | Op::EndsWith | Op::Contains => {
             operand(machine, left, Level::Value, text);
@@ -148,14 +150,14 @@ fn binary(
         }
         _ => (Level::Sum, Level::Sum),
     };
-    operand(machine, left, before, text);
+    operand(machine, left, left_level, text);
     text.push(' ');
     text.push_str(operator.name());
     text.push(' ');
-    operand(machine, right, behind, text);
+    operand(machine, right, right_level, text);
 }
 
-/// A constant as it stands in an expression.
+/// Formats a constant as in an expression.
 pub(super) fn constant_text(constant: &Constant) -> String {
     match constant {
         Constant::Null => "null".to_owned(),

@@ -1,11 +1,13 @@
-//! Ways into several regions at once, which Mermaid draws as forks.
+//! Transitions into several regions, which Mermaid draws as forks.
 
 use super::Writer;
 use crate::arena::Handle;
 use crate::ir::State;
 
 impl Writer<'_> {
-    /// A way to several targets: to a fork, with its label, and from there to each of them. Nothing without a target.
+    /// Writes an arrow to a fork, with its label, and from there one to each target.
+    ///
+    /// Without targets it writes nothing.
     pub(super) fn fork(&mut self, source: &str, label: &str, targets: &[Handle<State>]) {
         if targets.is_empty() {
             return;
@@ -22,7 +24,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An id that no state has.
+    /// Returns an id that no state has.
     fn fork_id(&mut self) -> String {
         loop {
             self.forks += 1;

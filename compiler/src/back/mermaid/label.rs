@@ -6,7 +6,7 @@ use crate::front::words::is_identifier;
 use crate::ir::{Action, Event, EventKind, Guard, Machine, Transition};
 use crate::pass::trigger::{delay, format_duration, is_timer_action};
 
-/// A transition's label in the language's grammar; empty for the completion of its source.
+/// Formats the label of a transition, which is empty for the completion of its source.
 pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
     let completes = transition
         .triggers
@@ -15,7 +15,7 @@ pub(crate) fn label(machine: &Machine, transition: &Transition) -> String {
     let mut parts = Vec::new();
     if transition.triggers.is_empty() {
         if transition.guard.is_none() {
-            // Without an event and without a guard: taken where nothing else is.
+            // Without an event and without a guard, it is taken if nothing else is.
             parts.push("[else]".to_owned());
         }
     } else if !completes {
@@ -58,7 +58,7 @@ pub(super) fn action_names(machine: &Machine, actions: &[Handle<Action>]) -> Str
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// A guard as its author would write it between brackets.
+/// Formats a guard as its author would write it between brackets.
 #[must_use]
 pub fn guard_text(machine: &Machine, guard: &Guard) -> String {
     match guard {

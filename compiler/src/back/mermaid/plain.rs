@@ -1,12 +1,13 @@
-//! Ids and texts as Mermaid can read them back.
+//! Ids and texts that Mermaid can parse again.
 
 use super::is_region;
 use crate::arena::Handle;
 use crate::front::words::slug;
 use crate::ir::{Machine, State, StateKind};
 
-/// The id as Mermaid can read it back: one with a character that ends an id is written as an identifier, one without any
-/// letter by its number.
+/// Returns an id that Mermaid can parse again.
+///
+/// An id with a character that would end it is written as an identifier, and one without any letter by its number.
 pub(super) fn diagram_id(machine: &Machine, state: Handle<State>) -> String {
     let row = machine.states.at(state);
     if row.kind.is_history() {
@@ -14,8 +15,8 @@ pub(super) fn diagram_id(machine: &Machine, state: Handle<State>) -> String {
             StateKind::DeepHistory => "[H*]",
             _ => "[H]",
         };
-        let around = row.parent.filter(|&parent| !is_region(machine, parent));
-        let composite = around.map_or_else(String::new, |parent| diagram_id(machine, parent));
+        let parent = row.parent.filter(|&parent| !is_region(machine, parent));
+        let composite = parent.map_or_else(String::new, |parent| diagram_id(machine, parent));
         return format!("{composite}{mark}");
     }
     let id = &row.id;
@@ -52,8 +53,9 @@ pub(super) fn diagram_id(machine: &Machine, state: Handle<State>) -> String {
     }
 }
 
-/// Whether Mermaid's lexer takes the beginning of an id for a keyword: its rules for these end at a word's end, and come
-/// before the rule for ids.
+/// Reports whether Mermaid's lexer takes the start of an id for a keyword.
+///
+/// Its rules for these match at a word's end, and precede the rule for ids.
 fn begins_with_keyword(id: &str) -> bool {
     let lower = id.to_ascii_lowercase();
     ["click", "href", "default"].iter().any(|keyword| {
@@ -62,8 +64,9 @@ fn begins_with_keyword(id: &str) -> bool {
     })
 }
 
-/// A text for a description or a note: a `;` would end the statement there, and what looks like an entity would be read as
-/// one.
+/// Escapes a text for a description or a note.
+///
+/// A `;` would end the statement, and a text like an entity would be read as one.
 pub(super) fn text(text: &str) -> String {
     if text.contains(';') {
         text.replace('#', "#35\u{0}")

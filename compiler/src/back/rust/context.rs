@@ -55,7 +55,7 @@ pub(super) struct Data {
 
 impl Data {
     pub(super) fn of(machine: &Machine, names: &Names) -> Option<Self> {
-        let mut data = Self::empty(String::new(), Layout::of(machine)?);
+        let mut data = Self::empty(String::new(), Layout::infer(machine)?);
         let mut taken = TAKEN.iter().map(|&name| name.to_owned()).collect();
         let members = data.layout.members.clone();
         data.name_members("", &members, &mut taken);

@@ -1,4 +1,4 @@
-//! Guards and expressions become programs for the runtime's stack.
+//! Programs of guards and expressions for the runtime's stack machine.
 
 use statemark_runtime as runtime;
 use statemark_runtime::{BinaryOperator, FieldId, GuardId, Instruction, StateId};
@@ -7,7 +7,7 @@ use super::{Writer, append, short};
 use crate::ir::{Constant, Expression, ExpressionKind, Guard};
 
 impl Writer {
-    /// Appends the program of a guard. It leaves the guard's answer on the stack.
+    /// Appends the program of a guard, which leaves its answer on the stack.
     pub(super) fn guard(&mut self, guard: &Guard) {
         match guard {
             Guard::Ask(host) => self.push(Instruction::Ask(GuardId::new(short(host.index())))),
@@ -30,7 +30,7 @@ impl Writer {
         }
     }
 
-    /// Appends the program of an expression. It leaves its value on the stack.
+    /// Appends the program of an expression, which leaves its value on the stack.
     pub(super) fn expression(&mut self, expression: &Expression) {
         match &expression.kind {
             ExpressionKind::Constant(constant) => {
@@ -77,8 +77,10 @@ impl Writer {
         self.push(Instruction::Binary(operator));
     }
 
-    /// `all` or `any` of the parts: after each part but the last, skip to the end once the answer is known. What the last
-    /// part leaves is made `true` or `false` where it may be something else.
+    /// Appends the conjunction (`all`) or disjunction of parts.
+    ///
+    /// After each part but the last, it skips to the end once the answer is known. The last value is converted to `true` or
+    /// `false` if it may be anything else.
     fn chain<T>(&mut self, parts: &[T], all: bool, part: fn(&mut Self, &T)) {
         let Some((last, others)) = parts.split_last() else {
             let range = self.constants(&[Constant::Bool(all)]);
@@ -92,14 +94,14 @@ impl Writer {
             self.push(Instruction::SkipIfTrue(0));
         }
         part(self, last);
-        if !self.leaves_an_answer() {
+        if !self.leaves_boolean() {
             self.push(Instruction::Not);
             self.push(Instruction::Not);
         }
         let end = self.sections.code.len();
-        for at in skips {
-            let distance = short(end - at - 1);
-            if let Some(slot) = self.sections.code.get_mut(at) {
+        for index in skips {
+            let distance = short(end - index - 1);
+            if let Some(slot) = self.sections.code.get_mut(index) {
                 *slot = if all {
                     Instruction::SkipIfFalse(distance)
                 } else {
@@ -109,8 +111,8 @@ impl Writer {
         }
     }
 
-    /// Whether what the last instruction leaves is `true` or `false`, whatever the fields are.
-    fn leaves_an_answer(&self) -> bool {
+    /// Reports whether the last instruction always leaves `true` or `false`.
+    fn leaves_boolean(&self) -> bool {
         match self.sections.code.last() {
             Some(Instruction::Push(range)) => {
                 let constant = self.sections.constants.get(range.start as usize);
@@ -149,10 +151,10 @@ impl Writer {
 mod tests {
     use super::*;
     use crate::arena::Handle;
-    use crate::pass::program::of_expression;
+    use crate::pass::program::expression_size;
     use crate::source::{Sources, Span};
 
-    /// `((f || f && f) == (f + f)) in […]`, over and over in itself, on either side.
+    /// Returns `((f || f && f) == (f + f)) in […]`, nested in itself on alternating sides.
     fn nested(levels: usize, span: Span) -> Expression {
         let part = |kind| Expression { span, kind };
         let field = || part(ExpressionKind::Field(Handle::at(0)));
@@ -190,7 +192,7 @@ mod tests {
             );
             let mut writer = Writer::default();
             writer.expression(&expression);
-            let (size, code) = (of_expression(&expression), writer.sections.code);
+            let (size, code) = (expression_size(&expression), writer.sections.code);
             let mut depth = 0_usize;
             let mut deepest = 0;
             for instruction in &code {

@@ -1,4 +1,4 @@
-//! One line a finding.
+//! Findings as one line each.
 
 use super::Style;
 use super::ink::Ink;
@@ -15,7 +15,7 @@ pub fn concise(diagnostics: &[Diagnostic], sources: &Sources, style: &Style) -> 
             let word = format!("{}[{}]", diagnostic.severity.name(), diagnostic.code);
             format!(
                 "{}: {} {}\n",
-                place(diagnostic, sources),
+                location(diagnostic, sources),
                 style.paint(Ink::Severity(diagnostic.severity), &word),
                 visible(&diagnostic.message)
             )
@@ -23,8 +23,8 @@ pub fn concise(diagnostics: &[Diagnostic], sources: &Sources, style: &Style) -> 
         .collect()
 }
 
-/// `path:line:col` of the primary place.
-pub(super) fn place(diagnostic: &Diagnostic, sources: &Sources) -> String {
+/// Returns the `path:line:col` of the primary span.
+pub(super) fn location(diagnostic: &Diagnostic, sources: &Sources) -> String {
     let span = diagnostic.primary.span;
     let file = sources.file(span.file);
     let at = file.position(span.start);

@@ -1,8 +1,8 @@
-//! The lines of a text that a finding shows, as the snippet renderer wants to have them.
+//! The lines of a text that a finding shows, in the form that the snippet renderer needs.
 //!
-//! An [`Excerpts`] holds only those lines, cut where they are long, with every character visible. It knows what each
-//! place in them is in the file, so that line and column numbers are the file's. That keeps the cost of a finding
-//! independent of the size of its file.
+//! An [`Excerpts`] has only those lines, shortened if they are long, with every character visible. It maps each position
+//! in them to the file, so line and column numbers are the file's. That keeps the cost of a finding independent of the
+//! size of its file.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,23 +14,27 @@ use super::visible::{stand_in, visible};
 use crate::diag::Diagnostic;
 use crate::source::{FileId, SourceFile, Sources, Span};
 
-/// Longest line that is shown whole. Unit: bytes. Why: two lines of a wide terminal; what is longer is data, in which
-/// only the surroundings of the place help.
+/// Longest line that is shown whole.
+///
+/// Unit: bytes. Why: two lines of a wide terminal. A longer line is data, of which only the neighborhood of the span
+/// helps.
 const MAX_LINE: usize = 240;
 
-/// How much of a longer line is shown. Unit: bytes.
+/// Shown length of a longer line. Unit: bytes.
 const MAX_PART: usize = 160;
 
-/// How much of a longer line is shown before the place in it. Unit: bytes.
+/// Shown length of a longer line before the span in it. Unit: bytes.
 const BEFORE: usize = 60;
 
-/// How many lines of a place are shown from its first one on. Unit: lines.
+/// Shown lines after the first one of a span. Unit: lines.
 pub(super) const FIRST_LINES: usize = 3;
 
-/// How many lines of a place are shown before its last one. Unit: lines.
+/// Shown lines before the last one of a span. Unit: lines.
 pub(super) const LAST_LINES: usize = 1;
 
-/// How far apart two lines are for the renderer that have others between them. Unit: lines. Why: from 3 on it draws a gap.
+/// Distance of two lines for the renderer if lines between them are left out.
+///
+/// Unit: lines. Why: from 3 on it draws a gap.
 const GAP: usize = 3;
 
 /// The shown lines of every file that a finding points into.
@@ -42,26 +46,26 @@ pub(super) struct Excerpts<'s> {
 struct FileExcerpt<'s> {
     id: FileId,
     source: &'s SourceFile,
-    /// The shown lines, each behind the line end of the one before.
+    /// The shown lines, separated by line ends.
     text: String,
     /// Ascending by both numbers.
     lines: Vec<Line>,
 }
 
 struct Line {
-    /// Its index in the file, from 0.
+    /// The index in the file, from 0.
     index: usize,
-    /// Its index for the renderer, which visits every line of a place: as in the file, but that a gap is [`GAP`] long.
+    /// The index for the renderer, which visits every line of a span; a gap counts as [`GAP`] lines.
     row: usize,
-    /// Where it stands in the excerpt's text.
+    /// The range in the excerpt's text.
     shown: Range<usize>,
-    /// For each character that is shown, and the end: its byte in the file and its byte in the excerpt.
+    /// The byte offsets of each shown character, and of the end, in the file and in the excerpt.
     bytes: Vec<(usize, usize)>,
 }
 
 impl<'s> Excerpts<'s> {
-    /// The lines that the places of a finding need, and its labels as places in them.
-    pub(super) fn of(
+    /// Returns the lines that the spans of a finding need, and its labels as ranges in them.
+    pub(super) fn new(
         diagnostic: &Diagnostic,
         sources: &'s Sources,
     ) -> (Self, Vec<rendered::Label<FileId>>) {
@@ -87,7 +91,7 @@ impl<'s> Excerpts<'s> {
                 let source = sources.file(span.file);
                 excerpts
                     .files
-                    .push(FileExcerpt::of(span.file, source, &here));
+                    .push(FileExcerpt::new(span.file, source, &here));
             }
         }
         let labels = places
@@ -95,7 +99,7 @@ impl<'s> Excerpts<'s> {
             .map(|&(span, message, style)| {
                 let range = excerpts
                     .file(span.file)
-                    .map_or(0..0, |file| file.shown(span));
+                    .map_or(0..0, |file| file.excerpt_range(span));
                 rendered::Label::new(style, span.file, range).with_message(visible(message))
             })
             .collect();
@@ -108,7 +112,7 @@ impl<'s> Excerpts<'s> {
 }
 
 impl<'s> FileExcerpt<'s> {
-    fn of(id: FileId, source: &'s SourceFile, spans: &[Span]) -> Self {
+    fn new(id: FileId, source: &'s SourceFile, spans: &[Span]) -> Self {
         let mut excerpt = Self {
             id,
             source,
@@ -160,14 +164,14 @@ impl<'s> FileExcerpt<'s> {
         self.text.push('\n');
     }
 
-    /// Where a place of the file stands in the excerpt.
-    fn shown(&self, span: Span) -> Range<usize> {
-        let start = self.shown_byte(span.start as usize, span.start);
-        let end = self.shown_byte(span.end as usize, span.end);
+    /// Maps a span of the file to the excerpt.
+    fn excerpt_range(&self, span: Span) -> Range<usize> {
+        let start = self.excerpt_byte(span.start as usize, span.start);
+        let end = self.excerpt_byte(span.end as usize, span.end);
         start..end.max(start)
     }
 
-    fn shown_byte(&self, byte: usize, at: u32) -> usize {
+    fn excerpt_byte(&self, byte: usize, at: u32) -> usize {
         let index = self.source.line_index(at);
         let Some(line) = self.lines.iter().find(|line| line.index == index) else {
             return 0;
@@ -177,20 +181,20 @@ impl<'s> FileExcerpt<'s> {
         found.map_or(line.shown.start, |&(_, shown)| shown)
     }
 
-    /// The line of a row.
+    /// Returns the line of a row.
     fn row(&self, row: usize) -> Option<&Line> {
         let found = self.lines.binary_search_by_key(&row, |line| line.row);
         found.ok().and_then(|at| self.lines.get(at))
     }
 
-    /// The line that holds a byte of the excerpt.
+    /// Returns the line that contains a byte of the excerpt.
     fn line_at(&self, byte: usize) -> Option<&Line> {
         let next = self.lines.partition_point(|line| line.shown.start <= byte);
         self.lines.get(next.checked_sub(1)?)
     }
 }
 
-/// A span that is in its file, without the line ends and blanks that it may end with.
+/// Limits a span to its file, without trailing line ends and blanks.
 fn clamped(span: Span, sources: &Sources) -> Span {
     let text = sources.file(span.file).text();
     let range = span.range();
@@ -201,7 +205,7 @@ fn clamped(span: Span, sources: &Sources) -> Span {
     };
     let kept = covered.trim_end_matches([' ', '\t', '\r', '\n']);
     let cut = if kept.is_empty() {
-        // Blanks alone are the point of the finding, but never across a line end.
+        // Blanks alone are the point of the finding, but not beyond a line end.
         covered.find(['\r', '\n']).unwrap_or(covered.len())
     } else {
         kept.len()
@@ -213,7 +217,9 @@ fn clamped(span: Span, sources: &Sources) -> Span {
     }
 }
 
-/// The lines that are shown for some places: the first and the last ones of each, and no gap of a single line.
+/// Returns the lines to show for some spans.
+///
+/// They are the first and last ones of each span, without gaps of a single line.
 fn shown_lines(source: &SourceFile, spans: &[Span]) -> BTreeSet<usize> {
     let mut lines = BTreeSet::new();
     for span in spans {
@@ -231,7 +237,7 @@ fn shown_lines(source: &SourceFile, spans: &[Span]) -> BTreeSet<usize> {
     lines
 }
 
-/// The part of a line that is shown: around the place of the finding, else around the first other one.
+/// Returns the shown part of a line: around the finding's span, or else around the first other one.
 fn window(text: &str, line: &Range<usize>, spans: &[Span]) -> Range<usize> {
     if line.len() <= MAX_LINE {
         return line.clone();
@@ -246,7 +252,7 @@ fn window(text: &str, line: &Range<usize>, spans: &[Span]) -> Range<usize> {
     boundary(text, start)..boundary(text, end)
 }
 
-/// The nearest character boundary at or before a byte.
+/// Returns the nearest character boundary at or before a byte.
 pub(super) fn boundary(text: &str, byte: usize) -> usize {
     let mut at = byte.min(text.len());
     while !text.is_char_boundary(at) {
@@ -281,7 +287,7 @@ impl<'a> Files<'a> for Excerpts<'_> {
 
     fn line_range(&'a self, id: FileId, row: usize) -> Result<Range<usize>, Error> {
         let file = self.file(id).ok_or(Error::FileMissing)?;
-        // A row in a gap is asked for, and then not shown.
+        // The renderer asks for rows in a gap, and doesn't show them.
         Ok(file.row(row).map_or(0..0, |line| line.shown.clone()))
     }
 

@@ -1,4 +1,4 @@
-//! A fix, as the lines that it removes and adds.
+//! Fixes, as the lines that they remove and add.
 
 use std::ops::Range;
 
@@ -11,13 +11,17 @@ use super::visible::{visible, visible_lines};
 use crate::diag::{Applicability, Edit, Fix};
 use crate::source::{FileId, SourceFile, Sources};
 
-/// Most lines of a fix that are shown. Unit: lines. Why: half a terminal; who wants all of it applies the fix.
+/// Most lines of a fix that are shown.
+///
+/// Unit: lines. Why: half a terminal; whoever wants to see all of it applies the fix.
 const MAX_LINES: usize = 16;
 
 /// Longest part of a line that is shown. Unit: bytes.
 const MAX_LINE: usize = 160;
 
-/// `fix: write …`, with how far it can be trusted, and below it the lines that change; `home` is the finding's file.
+/// Renders `fix: write …` with its applicability, and the changed lines below it.
+///
+/// `home` is the file of the finding.
 pub(super) fn lines(fix: &Fix, home: FileId, sources: &Sources, style: Style) -> String {
     let trust = match fix.applicability {
         Applicability::Safe => "",
@@ -44,13 +48,13 @@ pub(super) fn lines(fix: &Fix, home: FileId, sources: &Sources, style: Style) ->
     text
 }
 
-/// One line of what is shown.
+/// A shown line.
 enum Change {
     Removed(String),
     Added(String),
-    /// Lines between two places lie here.
+    /// Omitted lines between two regions.
     Skipped,
-    /// What follows is in another file.
+    /// The name of another file, which the following lines are in.
     File(String),
 }
 
@@ -70,7 +74,7 @@ fn changes(fix: &Fix, home: FileId, sources: &Sources) -> Vec<Change> {
     changes
 }
 
-/// Neighboring lines that some edits change.
+/// Adjacent lines that some edits change.
 struct Region<'f> {
     file: FileId,
     lines: Range<usize>,
@@ -99,7 +103,7 @@ fn regions<'f>(edits: &'f [Edit], sources: &Sources) -> Vec<Region<'f>> {
 }
 
 impl Region<'_> {
-    /// The lines removed and added, without the blanks that all of them begin with.
+    /// Returns the lines removed and added, without their common indentation.
     fn changes(&self, source: &SourceFile) -> Vec<Change> {
         let (old, new) = self.texts(source);
         let old: Vec<&str> = old.lines().collect();
@@ -111,7 +115,7 @@ impl Region<'_> {
             .map(|change| (change.tag(), change.value()))
             .collect();
         let lines: Vec<&str> = changed.iter().map(|&(_, line)| line).collect();
-        let shown = shortened(&lines);
+        let shown = shorten(&lines);
         changed
             .iter()
             .zip(shown)
@@ -122,7 +126,7 @@ impl Region<'_> {
             .collect()
     }
 
-    /// The lines before and after the edits.
+    /// Returns the lines before and after the edits.
     fn texts(&self, source: &SourceFile) -> (String, String) {
         let first = source.line_range(self.lines.start);
         let last = source.line_range(self.lines.end.saturating_sub(1));
@@ -146,8 +150,10 @@ impl Region<'_> {
     }
 }
 
-/// Lines without what all of them begin with if that is blank, or long, and not past the most that is shown.
-fn shortened(lines: &[&str]) -> Vec<String> {
+/// Shortens lines to the shown length.
+///
+/// Drops their common indentation and, if they are long, their common prefix.
+fn shorten(lines: &[&str]) -> Vec<String> {
     let filled = lines.iter().copied().filter(|line| !line.trim().is_empty());
     let indent = filled
         .clone()
@@ -174,7 +180,7 @@ fn shortened(lines: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// How many bytes all lines begin with.
+/// Returns the length of the longest common prefix, in bytes.
 fn common_prefix<'l>(mut lines: impl Iterator<Item = &'l str>) -> usize {
     let Some(first) = lines.next() else {
         return 0;

@@ -1,10 +1,10 @@
-//! Findings with the lines that they are about.
+//! Findings with the source lines in question.
 
 use codespan_reporting::diagnostic as rendered;
 use codespan_reporting::term::{self, Config};
 
 use super::Style;
-use super::concise::place;
+use super::concise::location;
 use super::excerpt::{Excerpts, FIRST_LINES, LAST_LINES};
 use super::fix;
 use super::ink::{Canvas, Ink};
@@ -12,10 +12,10 @@ use super::visible::{visible, visible_lines};
 use crate::diag::{Diagnostic, Severity};
 use crate::source::Sources;
 
-/// Renders findings for people: message, the lines concerned with their labels, notes, help, and each fix as the lines
-/// that it changes. A blank line parts two findings.
+/// Renders findings for people.
 ///
-/// A hint is shorter: the line concerned alone, and the titles of its fixes.
+/// Each has its message, the source lines with their labels, notes, help, and each fix as the lines that it changes. A
+/// blank line separates two findings. A hint is shorter: only its source line, and the titles of its fixes.
 ///
 /// ```text
 /// error[SM201]: state `implementng` doesn't exist
@@ -45,7 +45,7 @@ pub fn full(diagnostics: &[Diagnostic], sources: &Sources, style: &Style) -> Str
     text
 }
 
-/// `error[SM201]: state …`
+/// Renders `error[SM201]: state …`.
 fn header(diagnostic: &Diagnostic, style: Style) -> String {
     let word = format!("{}[{}]", diagnostic.severity.name(), diagnostic.code);
     let message = format!(": {}", visible(&diagnostic.message));
@@ -56,40 +56,40 @@ fn header(diagnostic: &Diagnostic, style: Style) -> String {
     )
 }
 
-/// The lines concerned with their labels, then notes, help and fixes.
+/// Renders the source lines with their labels, then notes, help and fixes.
 fn body(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
     let home = diagnostic.primary.span.file;
     let fixes = diagnostic.fixes.iter();
     let fixes = fixes.map(|fix| fix::lines(fix, home, sources, style));
-    let lines = shown(diagnostic, remarks(diagnostic).chain(fixes), sources, style);
+    let lines = snippet(diagnostic, remarks(diagnostic).chain(fixes), sources, style);
     format!("{}\n", lines.join("\n"))
 }
 
-/// As [`body`], without the lines that the fixes change and without the frame's blank lines.
+/// Renders like [`body`], without the lines that the fixes change and without the frame's blank lines.
 fn hint_body(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
     let fixes = diagnostic.fixes.iter();
     let fixes = fixes.map(|fix| format!("fix: {}", visible(&fix.title)));
-    let mut lines = shown(diagnostic, remarks(diagnostic).chain(fixes), sources, style);
+    let mut lines = snippet(diagnostic, remarks(diagnostic).chain(fixes), sources, style);
     let border = style.paint(Ink::Frame, "│");
     lines.retain(|line| line.trim_start() != border);
     format!("{}\n", lines.join("\n"))
 }
 
-/// The lines concerned with their labels, and the remarks below them.
-fn shown(
+/// Renders the source lines with their labels, and remarks below them.
+fn snippet(
     diagnostic: &Diagnostic,
     remarks: impl Iterator<Item = String>,
     sources: &Sources,
     style: Style,
 ) -> Vec<String> {
-    let (excerpts, labels) = Excerpts::of(diagnostic, sources);
-    let gravity = match diagnostic.severity {
+    let (excerpts, labels) = Excerpts::new(diagnostic, sources);
+    let severity = match diagnostic.severity {
         Severity::Error => rendered::Severity::Error,
         Severity::Warning => rendered::Severity::Warning,
         Severity::Info => rendered::Severity::Note,
         Severity::Hint => rendered::Severity::Help,
     };
-    let finding = rendered::Diagnostic::new(gravity)
+    let finding = rendered::Diagnostic::new(severity)
         .with_labels(labels)
         .with_notes_iter(remarks);
     let config = Config {
@@ -98,19 +98,19 @@ fn shown(
         ..Config::default()
     };
     let mut canvas = Canvas::new(style);
-    // INVARIANT: the excerpts have every line of the labels, and a canvas takes all that is written to it.
+    // INVARIANT: the excerpts have every line of the labels, and writing to a canvas can't fail.
     if term::emit_to_write_style(&mut canvas, &config, &excerpts, &finding).is_err() {
-        return vec![format!("  {}", place(diagnostic, sources))];
+        return vec![format!("  {}", location(diagnostic, sources))];
     }
     let text = canvas.into_text();
-    // The renderer's first line is its own header, which knows no hint; its last one is blank.
+    // The renderer's first line is its own header, which has no hints; its last one is blank.
     let lines = text.lines().skip(1).map(|line| line.trim_end().to_owned());
     let mut lines: Vec<String> = lines.collect();
     while lines.pop_if(|line| line.is_empty()).is_some() {}
     lines
 }
 
-/// The notes and the help, each with its word in front.
+/// Returns the notes and the help, each after its word.
 fn remarks(diagnostic: &Diagnostic) -> impl Iterator<Item = String> {
     let notes = diagnostic.notes.iter().map(|note| ("note", note));
     let help = diagnostic.help.iter().map(|help| ("help", help));

@@ -1,17 +1,17 @@
 //! Colors, as ANSI sequences.
 //!
-//! Red, yellow, cyan and green are a finding's gravity; blue is the frame around the source; all else has the
-//! terminal's own color.
+//! Red, yellow, cyan and green are severities; blue is the frame around the source; everything else has the terminal's
+//! own color.
 
 use std::io::{self, Write};
 
-use codespan_reporting::diagnostic::{LabelStyle, Severity as Gravity};
+use codespan_reporting::diagnostic::{LabelStyle, Severity as SnippetSeverity};
 use codespan_reporting::term::WriteStyle;
 
 use super::Style;
 use crate::diag::Severity;
 
-/// A way to mark a part of a text.
+/// A color of a part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
     /// The word of a severity, with its code.
@@ -29,7 +29,7 @@ pub(super) enum Ink {
 const RESET: &str = "\u{1b}[0m";
 
 impl Ink {
-    /// The sequence that begins it.
+    /// Returns the sequence that starts it.
     const fn start(self) -> &'static str {
         match self {
             Self::Severity(Severity::Error) => "\u{1b}[1;31m",
@@ -45,7 +45,7 @@ impl Ink {
 }
 
 impl Style {
-    /// The text in that ink, or plain without color.
+    /// Returns the text in a color, or unchanged if colors are off.
     pub(super) fn paint(self, ink: Ink, text: &str) -> String {
         if self.color {
             format!("{}{text}{RESET}", ink.start())
@@ -55,7 +55,7 @@ impl Style {
     }
 }
 
-/// What the snippet renderer writes to: text with or without color.
+/// The output of the snippet renderer: text with or without colors.
 pub(super) struct Canvas {
     bytes: Vec<u8>,
     style: Style,
@@ -92,7 +92,7 @@ impl Write for Canvas {
 }
 
 impl WriteStyle for Canvas {
-    fn set_header(&mut self, _: Gravity) -> io::Result<()> {
+    fn set_header(&mut self, _: SnippetSeverity) -> io::Result<()> {
         Ok(())
     }
 
@@ -112,13 +112,15 @@ impl WriteStyle for Canvas {
         self.set(Ink::Frame.start())
     }
 
-    fn set_label(&mut self, gravity: Gravity, style: LabelStyle) -> io::Result<()> {
-        let ink = match (style, gravity) {
+    fn set_label(&mut self, severity: SnippetSeverity, style: LabelStyle) -> io::Result<()> {
+        let ink = match (style, severity) {
             (LabelStyle::Secondary, _) => Ink::Frame,
-            (LabelStyle::Primary, Gravity::Error | Gravity::Bug) => Ink::Severity(Severity::Error),
-            (LabelStyle::Primary, Gravity::Warning) => Ink::Severity(Severity::Warning),
-            (LabelStyle::Primary, Gravity::Note) => Ink::Severity(Severity::Info),
-            (LabelStyle::Primary, Gravity::Help) => Ink::Severity(Severity::Hint),
+            (LabelStyle::Primary, SnippetSeverity::Error | SnippetSeverity::Bug) => {
+                Ink::Severity(Severity::Error)
+            }
+            (LabelStyle::Primary, SnippetSeverity::Warning) => Ink::Severity(Severity::Warning),
+            (LabelStyle::Primary, SnippetSeverity::Note) => Ink::Severity(Severity::Info),
+            (LabelStyle::Primary, SnippetSeverity::Help) => Ink::Severity(Severity::Hint),
         };
         self.set(ink.start())
     }

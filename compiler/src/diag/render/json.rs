@@ -35,7 +35,7 @@
 //! - `line` and `column` count from 1, columns in characters; `utf16_column` counts UTF-16 units from 0, as the Language
 //!   Server Protocol does; `byte` is the offset in the file from 0. A byte order mark has bytes but no column.
 //! - A range ends before its `end`. Ranges that say `{}` above have the same shape as the first.
-//! - Every key is always there. `version` grows when one changes its meaning or goes; new keys may come without.
+//! - Every key is always present. `version` is incremented if one changes its meaning or is removed, not for new keys.
 
 use serde::Serialize;
 
@@ -43,10 +43,10 @@ use super::summary::Summary;
 use crate::diag::{Applicability, Diagnostic};
 use crate::source::{Sources, Span};
 
-/// Renders findings as one JSON object of the shape that the module draws, indented, with a line end behind it.
+/// Renders findings as one indented JSON object, as the module describes it, with a line end.
 #[must_use]
 pub fn json(diagnostics: &[Diagnostic], sources: &Sources) -> String {
-    let summary = Summary::of(diagnostics);
+    let summary = Summary::new(diagnostics);
     let report = Report {
         version: 1,
         diagnostics: diagnostics
@@ -62,7 +62,7 @@ pub fn json(diagnostics: &[Diagnostic], sources: &Sources) -> String {
             fixable: summary.fixable,
         },
     };
-    // INVARIANT: the report has no map with keys that aren't texts, so writing it can't fail.
+    // INVARIANT: the report has no map with keys that aren't strings, so serializing it can't fail.
     let mut text = serde_json::to_string_pretty(&report).unwrap_or_default();
     text.push('\n');
     text
@@ -193,8 +193,8 @@ fn range(span: Span, sources: &Sources) -> Range {
     }
 }
 
-const fn applicability(of: Applicability) -> &'static str {
-    match of {
+const fn applicability(applicability: Applicability) -> &'static str {
+    match applicability {
         Applicability::Safe => "safe",
         Applicability::Unsafe => "unsafe",
         Applicability::DisplayOnly => "display-only",

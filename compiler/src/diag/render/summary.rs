@@ -1,4 +1,4 @@
-//! How many findings there are, and the line that says so.
+//! Counts of findings, and the line that shows them.
 
 use std::collections::BTreeSet;
 
@@ -6,27 +6,27 @@ use super::Style;
 use super::ink::Ink;
 use crate::diag::{Applicability, Diagnostic, Severity};
 
-/// How many findings there are.
+/// Counts of findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Findings that are errors.
     pub errors: usize,
     /// Findings that are warnings.
     pub warnings: usize,
-    /// Findings that are facts.
+    /// Findings that are infos.
     pub infos: usize,
     /// Findings that are hints.
     pub hints: usize,
     /// Files with a finding.
     pub files: usize,
-    /// Findings with a fix that is more than a sketch.
+    /// Findings with a fix that can be applied.
     pub fixable: usize,
 }
 
 impl Summary {
     /// Counts findings.
     #[must_use]
-    pub fn of(diagnostics: &[Diagnostic]) -> Self {
+    pub fn new(diagnostics: &[Diagnostic]) -> Self {
         let count = |severity| {
             diagnostics
                 .iter()
@@ -55,10 +55,12 @@ fn is_fixable(diagnostic: &Diagnostic) -> bool {
         .any(|fix| fix.applicability != Applicability::DisplayOnly)
 }
 
-/// One line that sums up: `found 3 errors and 1 warning in 2 files; 2 come with a fix`. Empty without a finding.
+/// Renders the summary: `found 3 errors and 1 warning in 2 files; 2 come with a fix`.
+///
+/// It is empty if there are no findings.
 #[must_use]
 pub fn footer(diagnostics: &[Diagnostic], style: &Style) -> String {
-    let summary = Summary::of(diagnostics);
+    let summary = Summary::new(diagnostics);
     let kinds = [
         (Severity::Error, summary.errors, "error"),
         (Severity::Warning, summary.warnings, "warning"),
@@ -68,7 +70,9 @@ pub fn footer(diagnostics: &[Diagnostic], style: &Style) -> String {
     let parts: Vec<String> = kinds
         .iter()
         .filter(|(_, count, _)| *count > 0)
-        .map(|&(severity, count, word)| style.paint(Ink::Severity(severity), &counted(count, word)))
+        .map(|&(severity, count, word)| {
+            style.paint(Ink::Severity(severity), &count_of(count, word))
+        })
         .collect();
     if parts.is_empty() {
         return String::new();
@@ -79,12 +83,12 @@ pub fn footer(diagnostics: &[Diagnostic], style: &Style) -> String {
         (1, _) => "; 1 comes with a fix".to_owned(),
         (count, _) => format!("; {count} come with a fix"),
     };
-    let files = counted(summary.files, "file");
-    format!("found {} in {files}{fixes}\n", enumerated(&parts))
+    let files = count_of(summary.files, "file");
+    format!("found {} in {files}{fixes}\n", join(&parts))
 }
 
-/// `1 file`, `2 files`.
-fn counted(count: usize, word: &str) -> String {
+/// Formats a count: `1 file`, `2 files`.
+fn count_of(count: usize, word: &str) -> String {
     if count == 1 {
         format!("1 {word}")
     } else {
@@ -92,8 +96,8 @@ fn counted(count: usize, word: &str) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
-fn enumerated(parts: &[String]) -> String {
+/// Joins parts: `a`, `a and b`, `a, b and c`.
+fn join(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [only] => only.clone(),

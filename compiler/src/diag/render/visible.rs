@@ -1,11 +1,11 @@
-//! Characters that a terminal would obey or hide, made visible.
+//! Visible substitutes for characters that a terminal would interpret or hide.
 
 use std::borrow::Cow;
 
-/// The character that is shown in place of another, or `None` where it can stand as it is.
+/// Returns the substitute for a character, or `None` if it can be shown as it is.
 ///
-/// Control characters become their pictures; what turns the direction of writing or has no width becomes `�`. A joiner
-/// behind a character outside ASCII holds an emoji or a word of another script together and stays.
+/// Control characters become their pictures; characters that change the writing direction or have no width become `�`. A
+/// joiner after a character outside ASCII is part of an emoji or of a word in another script, and is kept.
 pub(super) fn stand_in(character: char, before: Option<char>) -> Option<char> {
     match character {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)),
@@ -29,17 +29,17 @@ pub(super) fn stand_in(character: char, before: Option<char>) -> Option<char> {
     }
 }
 
-/// The text on one line, with every character visible.
+/// Returns a text on one line, with every character visible.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
-    replaced(text, |_| false)
+    replace(text, |_| false)
 }
 
-/// The text with every character visible but tabs and line ends, which stay.
+/// Returns a text with every character visible; tabs and line ends are kept.
 pub(super) fn visible_lines(text: &str) -> Cow<'_, str> {
-    replaced(text, |character| matches!(character, '\n' | '\t'))
+    replace(text, |character| matches!(character, '\n' | '\t'))
 }
 
-fn replaced(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn replace(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     let plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
     if plain {
         return Cow::Borrowed(text);
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_reaches_the_terminal_but_what_is_seen() {
+    fn only_visible_characters_reach_the_terminal() {
         assert_eq!(visible("a\u{1b}[31mb\r\nc"), "a␛[31mb␍␊c");
         assert_eq!(visible("x\u{202e}y\u{200b}z\u{9b}"), "x�y�z�");
         assert_eq!(visible_lines("a\n\tb\u{7}"), "a\n\tb␇");

@@ -44,11 +44,11 @@ pub(super) fn search(machine: &Machine) -> Reachability {
 
 struct Search<'m> {
     machine: &'m Machine,
-    /// Whether each state can be active.
+    /// Flags of the states that can be active.
     active: Vec<bool>,
-    /// Whether each state can be entered by default.
+    /// Flags of the states that can be entered by default.
     entered: Vec<bool>,
-    /// Whether each transition can be taken.
+    /// Flags of the transitions that can be taken.
     live: Vec<bool>,
     /// The states that are still to be entered.
     open: Vec<Handle<State>>,
@@ -127,7 +127,7 @@ impl Search<'_> {
         }
     }
 
-    /// Reports whether an event of a transition can occur that no earlier transition of the same state takes.
+    /// Reports whether an event of a transition can occur that no earlier one of its state takes.
     fn occurs(&self, transition: &Transition, handled: &BTreeSet<Option<Handle<Event>>>) -> bool {
         if transition.triggers.is_empty() {
             return !handled.contains(&None);

@@ -80,7 +80,9 @@ fn candidates(machine: &Machine, leaf: Handle<State>) -> Vec<Handle<Transition>>
     candidates
 }
 
-/// Reports whether an event can occur while a leaf is active; a completion can only in that state's final child.
+/// Reports whether an event can occur while a leaf is active.
+///
+/// The completion of a state can occur only in its final child.
 fn can_occur(machine: &Machine, leaf: Handle<State>, event: Handle<Event>) -> bool {
     match machine.events.at(event).kind {
         EventKind::Named | EventKind::Unknown | EventKind::Delayed | EventKind::Fault => true,

@@ -1,7 +1,7 @@
-//! What the data of events holds, and what becomes of it: its fields are read as `event.x`, and merged into the context.
+//! Types of events' data, whose fields are read as `event.x` and merged into the context.
 //!
-//! An event has a [`Payload`] where its schema says which fields there are. A read of `event.x` is *open* if an event without
-//! one may be under way where it stands: nothing says then what it gives, so it is the host's.
+//! An event has a [`Payload`] if its schema lists the fields. A read of `event.x` is *open* if an event without a payload
+//! may be the one that is handled: its type isn't known then, and the host answers.
 
 use std::collections::BTreeSet;
 
@@ -18,12 +18,14 @@ pub(crate) struct Payload {
     pub(crate) layout: Layout,
 }
 
-/// The path inside an event's data of a field that is read as `event.x`.
+/// Returns the path inside an event's data of a field that is read as `event.x`.
 pub(crate) fn inside(path: &str) -> Option<&str> {
     path.strip_prefix("event.")
 }
 
-/// The data of all events that have a shape. Where a spec reads `event` as a whole, none has: it would need every field.
+/// Returns the data of all events that have a shape.
+///
+/// If a spec reads `event` as a whole, none has, because that would need every field.
 pub(super) fn payloads(machine: &Machine) -> Vec<Payload> {
     let mut fields = machine.fields.iter();
     if fields.any(|(_, field)| field.path == "event") {
@@ -35,7 +37,7 @@ pub(super) fn payloads(machine: &Machine) -> Vec<Payload> {
         .filter(|(_, event)| event.kind.is_sendable());
     sendable
         .filter_map(|(handle, event)| {
-            let Shape::Struct(members) = read::of_schema(event.data.as_ref()?) else {
+            let Shape::Struct(members) = read::schema_shape(event.data.as_ref()?) else {
                 return None;
             };
             Some(Payload {
@@ -46,41 +48,41 @@ pub(super) fn payloads(machine: &Machine) -> Vec<Payload> {
         .collect()
 }
 
-/// The fields of events' data that may be read while an event without a payload is under way.
+/// Returns the fields of events' data that may be read while an event without a payload is handled.
 pub(super) fn open(machine: &Machine, payloads: &[Payload]) -> BTreeSet<Handle<Field>> {
     let has_payload = |event| payloads.iter().any(|payload| payload.event == event);
     let mut raised = BTreeSet::new();
     for (_, action) in machine.actions.iter() {
         raised.extend(action.kind.raised());
     }
-    let mut others = machine.events.iter();
-    let is_other = |handle, event: &Event| event.kind.is_sendable() && !has_payload(handle);
-    if machine.timers.is_empty() && !others.any(|(handle, event)| is_other(handle, event)) {
+    let mut events = machine.events.iter();
+    let is_bare = |handle, event: &Event| event.kind.is_sendable() && !has_payload(handle);
+    if machine.timers.is_empty() && !events.any(|(handle, event)| is_bare(handle, event)) {
         return BTreeSet::new();
     }
-    let mut found = Reads {
+    let mut reads = Reads {
         machine,
         fields: BTreeSet::new(),
     };
     for (_, state) in machine.states.iter() {
-        found.state(state);
+        reads.state(state);
     }
     for (_, transition) in machine.transitions.iter() {
-        // An event that isn't raised is the one from outside.
+        // An event that no action raises comes from outside.
         let mut triggers = transition.triggers.iter();
         let is_known = !transition.triggers.is_empty()
             && triggers.all(|&event| has_payload(event) && !raised.contains(&event));
         if !is_known {
             if let Some(guard) = &transition.guard {
-                found.guard(&guard.value);
+                reads.guard(&guard.value);
             }
-            found.actions(&transition.actions);
+            reads.actions(&transition.actions);
         }
     }
-    found.fields
+    reads.fields
 }
 
-/// Collects what is read.
+/// A collector of the event fields that are read.
 struct Reads<'m> {
     machine: &'m Machine,
     fields: BTreeSet<Handle<Field>>,
@@ -156,7 +158,7 @@ impl Reads<'_> {
 }
 
 impl Shape {
-    /// What holds its own values and those of data that is merged into it.
+    /// Returns the type of its own values and of data that is merged into it.
     pub(super) fn absorb(self, data: &Self) -> Self {
         match (self, data) {
             (Self::Struct(mut own), Self::Struct(members)) => {

@@ -1,7 +1,7 @@
-//! What schemas and initial values say of fields.
+//! Types of fields as schemas and initial values show them.
 //!
-//! Of JSON Schema this reads what says of a value what it is. A schema that says it in another way (`anyOf`, `$ref`), or
-//! that lets other fields pass because its author says so, promises nothing.
+//! This reads the part of JSON Schema that gives a value's type. A schema that gives it in another way (`anyOf`, `$ref`),
+//! or that explicitly allows other fields, promises nothing.
 
 use serde_json::{Map, Number, Value};
 use statemark_runtime::Merge;
@@ -9,8 +9,10 @@ use statemark_runtime::Merge;
 use super::{Member, Range, Shape};
 use crate::ir::Machine;
 
-/// The fields at the top: of the schema, of the initial context, and, where there is no schema, of the events' data, which
-/// is merged into the context; then those that are read or written and not declared.
+/// Returns the fields at the top of the context.
+///
+/// They come from the schema, the initial context and, if all event data is merged, the events' schemas; then come those
+/// that are read or written without a declaration.
 pub(super) fn members(
     machine: &Machine,
     declared: Option<&Map<String, Value>>,
@@ -19,9 +21,9 @@ pub(super) fn members(
 ) -> Vec<Member> {
     let mut members = Vec::new();
     let schema = machine.context_schema.as_ref();
-    for (name, schema_of) in declared.into_iter().flatten() {
+    for (name, declaration) in declared.into_iter().flatten() {
         let value = initial.and_then(|initial| initial.get(name));
-        let shape = of_schema(schema_of);
+        let shape = schema_shape(declaration);
         members.push(Member {
             name: name.clone(),
             shape: match value {
@@ -29,14 +31,14 @@ pub(super) fn members(
                 None => shape,
             },
             optional: value.is_none() && !schema.is_some_and(|it| requires(it, name)),
-            docs: words(schema_of),
+            docs: docs(declaration),
         });
     }
     for (name, value) in initial.into_iter().flatten() {
         if members.iter().all(|member| member.name != *name) {
             members.push(Member {
                 name: name.clone(),
-                shape: of_value(value),
+                shape: initial_shape(value),
                 optional: false,
                 docs: None,
             });
@@ -65,7 +67,7 @@ pub(super) fn members(
 }
 
 fn add_merged(members: &mut Vec<Member>, name: &str, schema: &Value) {
-    let shape = of_schema(schema);
+    let shape = schema_shape(schema);
     match members.iter_mut().find(|member| member.name == name) {
         Some(member) => {
             let own = std::mem::replace(&mut member.shape, Shape::Null);
@@ -75,15 +77,15 @@ fn add_merged(members: &mut Vec<Member>, name: &str, schema: &Value) {
             name: name.to_owned(),
             shape,
             optional: true,
-            docs: words(schema),
+            docs: docs(schema),
         }),
     }
 }
 
-fn words(schema: &Value) -> Option<String> {
-    let said = ["description", "title"];
-    let said = said.into_iter().find_map(|key| schema.get(key)?.as_str());
-    said.map(str::to_owned)
+fn docs(schema: &Value) -> Option<String> {
+    let keys = ["description", "title"];
+    let docs = keys.into_iter().find_map(|key| schema.get(key)?.as_str());
+    docs.map(str::to_owned)
 }
 
 fn requires(schema: &Value, name: &str) -> bool {
@@ -91,8 +93,8 @@ fn requires(schema: &Value, name: &str) -> bool {
     required.is_some_and(|required| required.iter().any(|it| it.as_str() == Some(name)))
 }
 
-/// What the values of a schema are.
-pub(crate) fn of_schema(schema: &Value) -> Shape {
+/// Returns the type of a schema's values.
+pub(crate) fn schema_shape(schema: &Value) -> Shape {
     if ["allOf", "anyOf", "oneOf", "not", "$ref"]
         .iter()
         .any(|key| schema.get(key).is_some())
@@ -102,14 +104,14 @@ pub(crate) fn of_schema(schema: &Value) -> Shape {
     let listed = schema.get("enum").and_then(Value::as_array);
     let constant = schema.get("const").map(std::slice::from_ref);
     if let Some(values) = listed.map(Vec::as_slice).or(constant) {
-        let shapes = values.iter().map(exactly);
+        let shapes = values.iter().map(exact_shape);
         return shapes.reduce(union).unwrap_or(Shape::Free);
     }
-    let named = |name: &Value| of_kind(name.as_str().unwrap_or_default(), schema);
+    let named = |name: &Value| kind_shape(name.as_str().unwrap_or_default(), schema);
     let shape = match schema.get("type") {
         Some(Value::Array(names)) => names.iter().map(named).reduce(Shape::join),
         Some(name) => Some(named(name)),
-        None if schema.get("properties").is_some() => Some(of_kind("object", schema)),
+        None if schema.get("properties").is_some() => Some(kind_shape("object", schema)),
         None => None,
     };
     let shape = shape.unwrap_or(Shape::Free);
@@ -119,7 +121,7 @@ pub(crate) fn of_schema(schema: &Value) -> Shape {
     }
 }
 
-fn of_kind(name: &str, schema: &Value) -> Shape {
+fn kind_shape(name: &str, schema: &Value) -> Shape {
     match name {
         "boolean" => Shape::Bool,
         "integer" => Shape::int(bounds(schema)),
@@ -127,7 +129,7 @@ fn of_kind(name: &str, schema: &Value) -> Shape {
         "string" => Shape::Text,
         "null" => Shape::Null,
         "array" => {
-            let items = schema.get("items").map_or(Shape::Free, of_schema);
+            let items = schema.get("items").map_or(Shape::Free, schema_shape);
             Shape::List(Box::new(items))
         }
         "object" => object(schema),
@@ -144,9 +146,9 @@ fn object(schema: &Value) -> Shape {
         Some(properties) if !is_open && !properties.is_empty() => {
             let members = properties.iter().map(|(name, inner)| Member {
                 name: name.clone(),
-                shape: of_schema(inner),
+                shape: schema_shape(inner),
                 optional: !requires(schema, name),
-                docs: words(inner),
+                docs: docs(inner),
             });
             Shape::Struct(members.collect())
         }
@@ -154,7 +156,7 @@ fn object(schema: &Value) -> Shape {
     }
 }
 
-/// The bounds that a schema gives an integer; where it gives none, what can be computed.
+/// Returns the bounds that a schema gives an integer; without any, those of arithmetic.
 fn bounds(schema: &Value) -> Range {
     let bound = |key| schema.get(key).and_then(Value::as_number);
     let whole = |number: &Number, up: bool| {
@@ -183,15 +185,15 @@ fn bounds(schema: &Value) -> Range {
         .min()
         .unwrap_or(Range::COMPUTED.most);
     let (least, most) = (least.max(smallest), most.min(largest));
-    // Bounds that no integer meets say nothing that could be kept to.
+    // No integer is within such bounds, so they promise nothing.
     if least > most {
         return Range::COMPUTED;
     }
     Range { least, most }
 }
 
-/// What an initial value shows that is no more than a beginning: `0` will be another integer.
-pub(super) fn of_value(value: &Value) -> Shape {
+/// Returns the type that an initial value suggests: `0` will become other integers.
+pub(super) fn initial_shape(value: &Value) -> Shape {
     match value {
         Value::Null => Shape::Free,
         Value::String(_) => Shape::Text,
@@ -201,25 +203,25 @@ pub(super) fn of_value(value: &Value) -> Shape {
             most: i128::from(u64::MAX),
         }),
         Value::Array(items) => {
-            let items = items.iter().map(of_value).reduce(Shape::join);
+            let items = items.iter().map(initial_shape).reduce(Shape::join);
             Shape::List(Box::new(items.unwrap_or(Shape::Free)))
         }
         Value::Object(fields) if fields.is_empty() => Shape::Free,
         Value::Object(fields) => {
             let fields = fields.iter().map(|(name, value)| Member {
                 name: name.clone(),
-                shape: of_value(value),
+                shape: initial_shape(value),
                 optional: false,
                 docs: None,
             });
             Shape::Struct(fields.collect())
         }
-        value => exactly(value),
+        value => exact_shape(value),
     }
 }
 
-/// What holds the value and as little else as can be said.
-fn exactly(value: &Value) -> Shape {
+/// Returns the narrowest type that has a value.
+fn exact_shape(value: &Value) -> Shape {
     match value {
         Value::Null => Shape::Null,
         Value::Bool(_) => Shape::Bool,
@@ -235,7 +237,7 @@ fn exactly(value: &Value) -> Shape {
     }
 }
 
-/// What holds the values of two shapes, of which each is listed.
+/// Returns the type of the values of two listed ones.
 fn union(one: Shape, two: Shape) -> Shape {
     match (one, two) {
         (Shape::Enum(mut one), Shape::Enum(two)) => {
@@ -251,7 +253,7 @@ fn union(one: Shape, two: Shape) -> Shape {
     }
 }
 
-/// The shape, widened to what the field begins with.
+/// Widens a type so that it has the initial value of its field.
 fn admit(shape: Shape, value: &Value) -> Shape {
     match (shape, value) {
         (Shape::Number, Value::Number(number)) if is_exact(number) => Shape::Number,
@@ -280,7 +282,7 @@ fn admit(shape: Shape, value: &Value) -> Shape {
             Shape::Struct(members.collect())
         }
         (shape, Value::Array(_) | Value::Object(_)) if shape != Shape::Free => Shape::Free,
-        (shape, value) => match (shape, exactly(value)) {
+        (shape, value) => match (shape, exact_shape(value)) {
             (Shape::Int(range), Shape::Int(_)) => {
                 let value = value.as_number().and_then(Number::as_i128).unwrap_or(0);
                 Shape::int(range.with(Range {
@@ -293,9 +295,9 @@ fn admit(shape: Shape, value: &Value) -> Shape {
     }
 }
 
-/// Whether a float is the same number.
+/// Reports whether a float can represent a number exactly.
 fn is_exact(number: &Number) -> bool {
-    /// Up to here every integer is a float.
-    const MOST: i128 = 1 << 53;
-    number.as_i128().is_none_or(|int| int.abs() <= MOST)
+    /// The largest integer up to which every integer is a float.
+    const MAX: i128 = 1 << 53;
+    number.as_i128().is_none_or(|int| int.abs() <= MAX)
 }

@@ -1,5 +1,6 @@
-//! Widens shapes until no assignment and no event's data breaks what they promise, and until every use of them is one that
-//! typed fields have.
+//! Widening of types to fit every assignment, event and use.
+//!
+//! In the end, no assignment and no event's data breaks a type's promise, and typed fields support every use.
 
 use super::{Layout, Member, Shape, inside};
 use crate::arena::Handle;
@@ -9,8 +10,10 @@ use crate::ir::{
 };
 
 impl Layout {
-    /// Widens. Each round widens a field or is the last, and a field can be widened a few times.
-    pub(super) fn settle(&mut self, machine: &Machine) {
+    /// Widens all fields to a fixed point.
+    ///
+    /// Each round but the last widens a field, and a field can be widened only a few times.
+    pub(super) fn widen_all(&mut self, machine: &Machine) {
         let mut uses = Uses::default();
         for (_, transition) in machine.transitions.iter() {
             if let Some(guard) = &transition.guard {
@@ -32,11 +35,11 @@ impl Layout {
             for &field in &uses.whole {
                 self.widen(path(machine, field), &Use::Whole);
             }
-            for &field in &uses.listed {
+            for &field in &uses.items {
                 let path = path(machine, field);
-                let is_there = self.is_present(path) && matches!(self.shape(path), Shape::List(_));
-                let of = if is_there { Use::Listed } else { Use::Whole };
-                self.widen(path, &of);
+                let is_list = self.is_present(path) && matches!(self.shape(path), Shape::List(_));
+                let usage = if is_list { Use::Items } else { Use::Whole };
+                self.widen(path, &usage);
             }
             for &field in &uses.computed {
                 self.widen(path(machine, field), &Use::Computed);
@@ -47,7 +50,7 @@ impl Layout {
                 };
                 for assign in assigns {
                     let value = self.value(machine, &assign.value);
-                    // What has others inside has types of its own where it stands.
+                    // A compound value has Rust types of its own in each place.
                     let value = if value.is_plain() { value } else { Shape::Free };
                     self.widen(path(machine, assign.field), &Use::Assigned(value));
                 }
@@ -58,7 +61,7 @@ impl Layout {
         }
     }
 
-    /// Makes room for the data of events.
+    /// Widens fields to the event data that is merged into them.
     fn merge_payloads(&mut self) {
         let data = self.payloads.iter();
         for field in data.flat_map(|payload| &payload.layout.members) {
@@ -72,29 +75,29 @@ impl Layout {
         }
     }
 
-    fn widen(&mut self, path: &str, of: &Use) {
+    fn widen(&mut self, path: &str, usage: &Use) {
         if let Some(path) = inside(path) {
             for payload in &mut self.payloads {
-                payload.layout.widen(path, of);
+                payload.layout.widen(path, usage);
             }
             return;
         }
         let mut keys = path.split('.');
         if let Some(first) = keys.next() {
-            widen(&mut self.members, first, keys, of);
+            widen(&mut self.members, first, keys, usage);
         }
     }
 }
 
-/// What is done with a field.
+/// A use of a field.
 enum Use {
-    /// It gets such a value.
+    /// An assignment of such a value.
     Assigned(Shape),
-    /// An operator takes all of it.
+    /// The whole value as an operand.
     Whole,
-    /// Its items are counted or looked through.
-    Listed,
-    /// It matters whether it has a fraction.
+    /// Its items, counted or searched.
+    Items,
+    /// A computation, for which it matters whether it has a fraction.
     Computed,
 }
 
@@ -102,18 +105,18 @@ fn widen<'p>(
     members: &mut [Member],
     key: &str,
     mut keys: impl Iterator<Item = &'p str>,
-    of: &Use,
+    usage: &Use,
 ) -> bool {
     let Some(member) = members.iter_mut().find(|member| member.name == key) else {
         return false;
     };
     let Some(next) = keys.next() else {
         let own = std::mem::replace(&mut member.shape, Shape::Free);
-        member.shape = match of {
+        member.shape = match usage {
             Use::Assigned(value) => own.join(value.clone()),
             Use::Whole if own.is_plain() => own,
             Use::Whole => Shape::Free,
-            Use::Listed => match own {
+            Use::Items => match own {
                 Shape::List(items) if items.is_plain() => Shape::List(items),
                 own if own.is_plain() => own,
                 _ => Shape::Free,
@@ -126,18 +129,18 @@ fn widen<'p>(
         };
         return true;
     };
-    // Objects are made on the way where there are none, and with no other field.
-    let makes = matches!(of, Use::Assigned(_));
+    // An assignment creates missing objects on its path, without any other field.
+    let creates = matches!(usage, Use::Assigned(_));
     let inner = match &mut member.shape {
-        Shape::Struct(inner) if !(makes && member.optional) => Some(inner),
-        Shape::Nullable(inner) if !makes => match inner.as_mut() {
+        Shape::Struct(inner) if !(creates && member.optional) => Some(inner),
+        Shape::Nullable(inner) if !creates => match inner.as_mut() {
             Shape::Struct(inner) => Some(inner),
             _ => None,
         },
         _ => None,
     };
-    let found = inner.is_some_and(|inner| widen(inner, next, keys, of));
-    if makes && !found {
+    let found = inner.is_some_and(|inner| widen(inner, next, keys, usage));
+    if creates && !found {
         member.shape = Shape::Free;
     }
     true
@@ -147,14 +150,14 @@ fn path(machine: &Machine, field: Handle<Field>) -> &str {
     &machine.fields.at(field).path
 }
 
-/// The fields of which more is read than typed fields give.
+/// The fields whose uses typed fields may not support.
 #[derive(Default)]
 struct Uses {
-    /// All of the value is an operand.
+    /// Fields whose whole value is an operand.
     whole: Vec<Handle<Field>>,
-    /// Its items are operands.
-    listed: Vec<Handle<Field>>,
-    /// It is computed with, or compared as its kind alone is.
+    /// Fields whose items are operands.
+    items: Vec<Handle<Field>>,
+    /// Fields in computations, or in comparisons that depend on the kind of number.
     computed: Vec<Handle<Field>>,
 }
 
@@ -178,7 +181,7 @@ impl Uses {
         }
     }
 
-    /// A value that is assigned: a field alone is copied.
+    /// Notes the uses in an assigned value; a field alone is copied.
     fn value(&mut self, expression: &Expression) {
         if let ExpressionKind::Field(field) = expression.kind {
             self.whole.push(field);
@@ -190,7 +193,7 @@ impl Uses {
     fn operand(&mut self, expression: &Expression) {
         match &expression.kind {
             ExpressionKind::Field(field) => self.whole.push(*field),
-            ExpressionKind::Unary(UnaryOperator::Size, inner) => self.listed(inner),
+            ExpressionKind::Unary(UnaryOperator::Size, inner) => self.items(inner),
             ExpressionKind::Unary(_, inner) => self.number(inner),
             ExpressionKind::Not(inner) | ExpressionKind::Among(inner, _) => self.operand(inner),
             ExpressionKind::And(parts) | ExpressionKind::Or(parts) => {
@@ -199,7 +202,7 @@ impl Uses {
             ExpressionKind::Binary(BinaryOperator::In, operands) => {
                 let [left, right] = operands.as_ref();
                 self.operand(left);
-                self.listed(right);
+                self.items(right);
             }
             ExpressionKind::Binary(operator, operands) if operator.is_arithmetic() => {
                 operands.iter().for_each(|operand| self.number(operand));
@@ -221,10 +224,12 @@ impl Uses {
         self.operand(expression);
     }
 
-    /// A list may stay what it is where its items are counted or looked through; an object may not.
-    fn listed(&mut self, expression: &Expression) {
+    /// Notes the uses in a list whose items are counted or searched.
+    ///
+    /// A list may keep its type then; an object may not.
+    fn items(&mut self, expression: &Expression) {
         match expression.kind {
-            ExpressionKind::Field(field) => self.listed.push(field),
+            ExpressionKind::Field(field) => self.items.push(field),
             _ => self.operand(expression),
         }
     }

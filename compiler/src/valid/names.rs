@@ -1,0 +1,276 @@
+//! Checks of names: names that Rust can't use as they are, and names that look misspelled.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Check, Subject};
+use crate::arena::Handle;
+use crate::diag::{Applicability, Code, Diagnostic, Diags};
+use crate::ir::{Machine, State, StateKind};
+use crate::front::words::word_key;
+use crate::pass::names::{Collision, Renamed, names};
+use crate::source::Span;
+
+/// The checks of this file.
+pub(super) const CHECKS: &[Check] = &[
+    Check::Text(renamed_identifiers),
+    Check::Text(identifier_collisions),
+    Check::Text(similar_names),
+];
+
+/// Reports SM208: ids that generated Rust has to rename, such as keywords.
+///
+/// None where an earlier finding says that it is hardly meant as a name.
+fn renamed_identifiers(subject: &Subject<'_>, diags: &mut Diags) {
+    for renamed in names(subject.machine).renamed {
+        // An empty id is an error of its own.
+        if !renamed.id.is_empty() && !subject.reported.covers(renamed.span) {
+            diags.push(renamed_identifier(&renamed));
+        }
+    }
+}
+
+fn renamed_identifier(renamed: &Renamed) -> Diagnostic {
+    let Renamed { what, id, name, .. } = renamed;
+    let message = format!("{what} `{id}` is called `{name}` in Rust");
+    Diagnostic::new(Code::RenamedIdentifier, renamed.span, message)
+        .label("can't be a name in Rust")
+        .help("choose another name if that one reads badly")
+}
+
+/// Reports SM209: ids that become a Rust name which an earlier id already has.
+fn identifier_collisions(subject: &Subject<'_>, diags: &mut Diags) {
+    for collision in names(subject.machine).collisions {
+        diags.push(identifier_collision(&collision));
+    }
+}
+
+fn identifier_collision(collision: &Collision) -> Diagnostic {
+    let name = &collision.name;
+    let (first_what, first, first_span) = &collision.first;
+    let (what, second, span) = &collision.second;
+    let both = if first_what == what {
+        format!("{what}s `{first}` and `{second}`")
+    } else {
+        format!("{first_what} `{first}` and {what} `{second}`")
+    };
+    let message = format!("{both} would both be called `{name}` in Rust");
+    Diagnostic::new(Code::IdentifierCollision, *span, message)
+        .label(format!("becomes `{name}`"))
+        .related(*first_span, format!("becomes `{name}`, too"))
+        .help("rename one of them")
+}
+
+/// Shortest name that is compared letter by letter.
+///
+/// Unit: characters. Why: short names are similar by nature.
+const SHORTEST: usize = 5;
+
+/// Shortest name of which another spelling is reported.
+///
+/// Unit: characters. Why: people sketch `a` inside `A`.
+const SHORTEST_SPELLED: usize = 3;
+
+/// Longest name that is compared letter by letter.
+///
+/// Unit: characters. Why: the work grows with its square.
+const LONGEST: usize = 64;
+
+/// Reports SM204: pairs of states that look like one, misspelled.
+///
+/// They differ in spelling alone, or by one letter where one of them lacks a transition in or out. That is how a typo
+/// looks in a diagram, in which every new word is a state.
+fn similar_names(subject: &Subject<'_>, diags: &mut Diags) {
+    let machine = subject.machine;
+    let is_named = |state: &State| !state.implied && !state.kind.is_history();
+    let states = || machine.named_states().filter(|(_, state)| is_named(state));
+    let mut by_words: BTreeMap<String, Handle<State>> = BTreeMap::new();
+    let mut by_deletion: BTreeMap<String, Vec<Handle<State>>> = BTreeMap::new();
+    for (handle, state) in states() {
+        let words = word_key(&state.id);
+        match by_words.get(&words) {
+            Some(_) if words.chars().count() < SHORTEST_SPELLED => {}
+            Some(&earlier) => {
+                diags.push(similar_name(
+                    machine,
+                    earlier,
+                    handle,
+                    "only in its spelling",
+                ));
+            }
+            None => {
+                by_words.insert(words.clone(), handle);
+                if (SHORTEST..=LONGEST).contains(&words.chars().count()) {
+                    for key in deletions(&words) {
+                        by_deletion.entry(key).or_default().push(handle);
+                    }
+                }
+            }
+        }
+    }
+    let ends = Ends::new(machine);
+    let mut reported: BTreeSet<(Handle<State>, Handle<State>)> = BTreeSet::new();
+    let groups = by_deletion.values();
+    for group in groups.filter(|group| (2..8).contains(&group.len())) {
+        for (index, &one) in group.iter().enumerate() {
+            for &two in group.iter().skip(index + 1) {
+                let pair = (one.min(two), one.max(two));
+                if one != two && is_typo(machine, &ends, pair) && reported.insert(pair) {
+                    diags.push(similar_name(machine, pair.0, pair.1, "by one letter"));
+                }
+            }
+        }
+    }
+}
+
+/// Returns a word and its variants without one letter.
+///
+/// Two words at an edit distance of 1 share one of them.
+fn deletions(word: &str) -> Vec<String> {
+    let letters: Vec<char> = word.chars().collect();
+    let without = |omitted: usize| {
+        let letters = letters.iter().enumerate();
+        let kept = letters.filter(|(index, _)| *index != omitted);
+        kept.map(|(_, letter)| letter).collect()
+    };
+    (0..letters.len())
+        .map(without)
+        .chain(std::iter::once(word.to_owned()))
+        .collect()
+}
+
+/// Reports whether two similar names are a typo rather than a family (`step_1`, `step_2`).
+fn is_typo(machine: &Machine, ends: &Ends, (one, two): (Handle<State>, Handle<State>)) -> bool {
+    if !ends.is_loose(one) && !ends.is_loose(two) {
+        return false;
+    }
+    let letters = |state: Handle<State>| {
+        word_key(&machine.states.at(state).id)
+            .chars()
+            .collect::<Vec<char>>()
+    };
+    let (a, b) = (letters(one), letters(two));
+    let digits = |word: &[char]| {
+        word.iter()
+            .filter(|c| c.is_numeric())
+            .copied()
+            .collect::<Vec<char>>()
+    };
+    crate::diag::distance(&a, &b) == 1 && digits(&a) == digits(&b) && !differ_by_initial(&a, &b)
+}
+
+/// Reports whether a word that differs is a single letter: `a_state` and `b_state`, `a1000` and `b1000`.
+fn differ_by_initial(a: &[char], b: &[char]) -> bool {
+    let parts = |c: &char| *c == '_' || c.is_numeric();
+    a.split(parts)
+        .zip(b.split(parts))
+        .any(|(one, two)| one != two && one.len().min(two.len()) <= 1)
+}
+
+/// The states with a written transition out, and those with one in.
+struct Ends {
+    left: BTreeSet<Handle<State>>,
+    entered: BTreeSet<Handle<State>>,
+}
+
+impl Ends {
+    fn new(machine: &Machine) -> Self {
+        let written = || {
+            let transitions = machine.transitions.iter();
+            let transitions = transitions.map(|(_, transition)| transition);
+            transitions.filter(|transition| !transition.implied)
+        };
+        let finals = machine
+            .leaves()
+            .filter(|(_, state)| state.kind == StateKind::Final);
+        let finals = finals.map(|(handle, _)| handle);
+        let initials = machine
+            .states
+            .iter()
+            .filter_map(|(_, outer)| outer.initial.as_ref());
+        let written_initials = initials.filter(|initial| !initial.inferred);
+        let targets = written().flat_map(|transition| transition.targets.iter().copied());
+        Self {
+            left: written()
+                .map(|transition| transition.source)
+                .chain(finals)
+                .collect(),
+            entered: targets
+                .chain(written_initials.flat_map(|initial| initial.targets.iter().copied()))
+                .collect(),
+        }
+    }
+
+    /// Reports whether a state lacks a transition in or out.
+    fn is_loose(&self, state: Handle<State>) -> bool {
+        !self.left.contains(&state) || !self.entered.contains(&state)
+    }
+}
+
+fn similar_name(
+    machine: &Machine,
+    earlier: Handle<State>,
+    later: Handle<State>,
+    how: &str,
+) -> Diagnostic {
+    let (first, second) = (&machine.states.at(earlier), &machine.states.at(later));
+    let span: Span = second.span;
+    let diagnostic = Diagnostic::new(
+        Code::SimilarName,
+        span,
+        format!("state `{}` differs from `{}` {how}", second.id, first.id),
+    )
+    .label("a state of its own")
+    .related(first.span, format!("`{}` is here", first.id));
+    if !is_mentioned_once(machine, later) {
+        let help = format!("if they are one state, write `{}` everywhere", first.id);
+        return diagnostic.help(help);
+    }
+    diagnostic.fix(
+        Applicability::Unsafe,
+        format!("if they are one state, write `{}`", first.id),
+        span,
+        first.id.clone(),
+    )
+}
+
+/// Reports whether one end of one drawn arrow is all that the spec says about a state.
+fn is_mentioned_once(machine: &Machine, handle: Handle<State>) -> bool {
+    let state = machine.states.at(handle);
+    let written = || {
+        machine
+            .transitions
+            .iter()
+            .filter(|(_, transition)| !transition.implied)
+    };
+    let sources = written().map(|(_, transition)| (transition.source, transition.span));
+    let targets = written().flat_map(|(_, transition)| {
+        let targets = transition.targets.iter();
+        targets.map(|&target| (target, transition.span))
+    });
+    let initials = machine
+        .states
+        .iter()
+        .filter_map(|(_, outer)| outer.initial.as_ref());
+    let initials = initials
+        .filter(|initial| !initial.inferred)
+        .flat_map(|initial| {
+            let targets = initial.targets.iter();
+            targets.map(|&target| (target, initial.span))
+        });
+    let mut mentions = sources
+        .chain(targets)
+        .chain(initials)
+        .filter(|(end, _)| *end == handle);
+    let is_bare = state.title.is_none()
+        && state.instructions.is_none()
+        && state.entry.is_empty()
+        && state.exit.is_empty();
+    let is_drawn = machine
+        .parts
+        .diagram
+        .is_some_and(|diagram| diagram.contains(state.span));
+    let on_an_arrow = mentions
+        .next()
+        .is_some_and(|(_, arrow)| arrow.contains(state.span));
+    is_bare && is_drawn && on_an_arrow && mentions.next().is_none()
+}

@@ -1,0 +1,235 @@
+//! Checks of structure: ends, reachability, and histories that remember nothing.
+
+use super::{Check, Subject};
+use crate::arena::Handle;
+use crate::diag::{Code, Diagnostic, Diags, quoted_list};
+use crate::ir::{EventKind, Machine, State, StateKind, Transition};
+use crate::pass::reach::Reachability;
+
+/// The checks of this file.
+pub(super) const CHECKS: &[Check] = &[
+    Check::Text(finals_with_transitions),
+    Check::Behavior(unreachable_states),
+    Check::Behavior(missing_final_state),
+    Check::Behavior(no_path_to_final),
+    Check::Behavior(never_completing_states),
+    Check::Behavior(useless_histories),
+];
+
+/// Reports SM307: final states with transitions, which can never be taken because the parent has ended.
+fn finals_with_transitions(subject: &Subject<'_>, diags: &mut Diags) {
+    let machine = subject.machine;
+    let leaves = machine.leaves();
+    for (handle, state) in leaves.filter(|(_, state)| state.kind == StateKind::Final) {
+        if let Some((_, transition)) = machine.transitions_of(handle).next() {
+            diags.push(final_with_transitions(state, transition));
+        }
+    }
+}
+
+fn final_with_transitions(state: &State, transition: &Transition) -> Diagnostic {
+    Diagnostic::new(
+        Code::FinalWithTransitions,
+        transition.span,
+        format!("final state `{}` can't be left", state.id),
+    )
+    .label("leaves a final state")
+    .related(state.span, format!("`{}` is final", state.id))
+    .help("remove the transition, or the state's type `final`")
+}
+
+/// Reports SM304: states that no configuration contains.
+///
+/// Of nested ones only the outermost is reported, and none where an earlier finding says that it is hardly a state.
+fn unreachable_states(subject: &Subject<'_>, diags: &mut Diags) {
+    let (machine, reach) = (subject.machine, subject.reach());
+    for (handle, state) in machine.named_states() {
+        let is_parent_reached = state.parent.is_none_or(|parent| reach.is_active(parent));
+        let is_named = !state.implied && !state.kind.is_history();
+        let is_reported = subject.reported.covers(state.span);
+        if !reach.is_active(handle) && is_parent_reached && is_named && !is_reported {
+            diags.push(unreachable_state(machine, handle, state, reach));
+        }
+    }
+}
+
+fn unreachable_state(
+    machine: &Machine,
+    handle: Handle<State>,
+    state: &State,
+    reach: &Reachability,
+) -> Diagnostic {
+    let message = format!("state `{}` can't be reached", state.id);
+    let diagnostic = Diagnostic::new(Code::UnreachableState, state.span, message);
+    let incoming = machine.transitions.iter().find(|(_, transition)| {
+        let mut targets = transition.targets.iter();
+        targets.any(|&target| machine.is_within(target, handle))
+            && !machine.is_within(transition.source, handle)
+    });
+    match incoming {
+        None => diagnostic
+            .label("no transition leads here")
+            .help("lead to it from a state that can be reached, or remove it"),
+        Some((into, transition)) => {
+            let source = machine.states.at(transition.source);
+            let why = if reach.is_active(transition.source) && !reach.is_live(into) {
+                "this transition can't be taken".to_owned()
+            } else {
+                format!("`{}` can't be reached either", source.id)
+            };
+            diagnostic
+                .label("the only ways here are never taken")
+                .related(transition.span, why)
+        }
+    }
+}
+
+/// Reports SM308: a workflow, that is, a machine with a definition, without a final state.
+///
+/// A diagram alone may well be a controller that runs forever.
+fn missing_final_state(subject: &Subject<'_>, diags: &mut Diags) {
+    let machine = subject.machine;
+    let Some(definition) = machine.parts.definition else {
+        return;
+    };
+    let mut states = machine.states.iter();
+    let is_end =
+        |state: &State| state.kind == StateKind::Final && state.parent == Some(machine.root());
+    if !states.any(|(_, state)| is_end(state)) {
+        let diagram = machine.parts.diagram;
+        let span = diagram.map_or(definition.before(), |_| machine.span);
+        let message = format!("workflow `{}` has no end", machine.id.value);
+        let diagnostic = Diagnostic::new(Code::NoFinalState, span, message)
+            .label("nothing in it leads to an end")
+            .help(
+                "lead to `[*]` in the diagram, or give a state `\"type\": \"final\"` in the definition",
+            );
+        diags.push(diagnostic);
+    }
+}
+
+/// Reports SM306, in one finding: leaves that can be active and from which no path leads to the end.
+///
+/// Says nothing of a machine that has no end at all.
+fn no_path_to_final(subject: &Subject<'_>, diags: &mut Diags) {
+    let machine = subject.machine;
+    let stuck = subject.reach().without_end(machine).into_iter();
+    let stuck: Vec<&State> = stuck.map(|leaf| machine.states.at(leaf)).collect();
+    // The end inside a compound state has no name; it counts only if nothing else is stuck.
+    let named: Vec<&State> = stuck.iter().copied().filter(|leaf| !leaf.implied).collect();
+    match (named.split_first(), stuck.first()) {
+        (Some((first, others)), _) => diags.push(stuck_states(first, others)),
+        (None, Some(end)) => {
+            let parent = end
+                .parent
+                .map_or("", |parent| &machine.states.at(parent).id);
+            diags.push(stuck_once_done(end, parent));
+        }
+        (None, None) => {}
+    }
+}
+
+fn stuck_states(first: &State, others: &[&State]) -> Diagnostic {
+    let names = std::iter::once(first).chain(others.iter().copied());
+    let names: Vec<&str> = names.map(|state| state.id.as_str()).collect();
+    let message = format!("no path leads from {} to the end", quoted_list(&names));
+    let mut diagnostic = Diagnostic::new(Code::NoPathToFinal, first.span, message)
+        .label("from here the machine can't end")
+        .help("lead on from one of them to a state that can end");
+    for state in others.iter().take(4) {
+        diagnostic = diagnostic.related(state.span, "nor from here");
+    }
+    diagnostic
+}
+
+fn stuck_once_done(end: &State, parent: &str) -> Diagnostic {
+    let message = format!("once `{parent}` is done, no path leads to the end");
+    Diagnostic::new(Code::NoPathToFinal, end.span, message)
+        .label(format!("`{parent}` is done here"))
+        .help(format!(
+            "lead on from `{parent}`: a transition without a label is taken when it is done"
+        ))
+}
+
+/// Reports SM314: transitions on the completion of a state that can't complete.
+fn never_completing_states(subject: &Subject<'_>, diags: &mut Diags) {
+    let (machine, reach) = (subject.machine, subject.reach());
+    for (_, transition) in machine.transitions.iter() {
+        for &event in &transition.triggers {
+            if let EventKind::Completion(handle) = machine.events.at(event).kind
+                && reach.is_active(handle)
+                && !reach.can_be_done(machine, handle)
+            {
+                diags.push(never_completes(machine.states.at(handle), transition));
+            }
+        }
+    }
+}
+
+fn never_completes(state: &State, transition: &Transition) -> Diagnostic {
+    let id = &state.id;
+    let (why, help) = if state.kind == StateKind::Parallel {
+        (
+            "not every region has an end that can be reached",
+            format!("lead to `[*]` in each region of `{id}`"),
+        )
+    } else {
+        (
+            "no end inside can be reached",
+            format!("lead to `[*]` inside `{id}`"),
+        )
+    };
+    Diagnostic::new(
+        Code::NeverCompletes,
+        transition.span,
+        format!("`{id}` is never done, so this is never taken"),
+    )
+    .label(format!("waits for `{id}` to be done"))
+    .related(state.span, why)
+    .help(help)
+}
+
+/// Reports SM333: histories that could have recorded one configuration only.
+fn useless_histories(subject: &Subject<'_>, diags: &mut Diags) {
+    let machine = subject.machine;
+    for (_, history) in machine.named_states() {
+        let Some(parent) = history.parent.filter(|_| history.kind.is_history()) else {
+            continue;
+        };
+        let deep = history.kind == StateKind::DeepHistory;
+        if !has_choice(machine, parent, deep) {
+            diags.push(useless_history(machine.states.at(parent), history, deep));
+        }
+    }
+}
+
+/// Reports whether a state can be exited in several configurations that its history tells apart.
+fn has_choice(machine: &Machine, parent: Handle<State>, deep: bool) -> bool {
+    let end = if deep {
+        machine.states.at(parent).end
+    } else {
+        parent.index() + 1
+    };
+    let mut states = (parent.index()..end).map(|index| machine.states.at(Handle::at(index)));
+    states.any(|state| {
+        let children = state.children.iter();
+        let proper = children.filter(|&&child| !machine.states.at(child).kind.is_history());
+        state.kind == StateKind::Compound && proper.count() > 1
+    })
+}
+
+fn useless_history(parent: &State, history: &State, deep: bool) -> Diagnostic {
+    let message = format!("`{}` has nothing to remember", history.id);
+    let diagnostic = Diagnostic::new(Code::UselessHistory, history.span, message);
+    if parent.kind == StateKind::Parallel && !deep {
+        let note = "a shallow history remembers which child was active, and in a parallel state all regions always are";
+        let help = format!("remember what was active inside them: `{}[H*]`", parent.id);
+        return diagnostic
+            .label("always begins every region anew")
+            .note(note)
+            .help(help);
+    }
+    diagnostic
+        .label(format!("always the same state of `{}`", parent.id))
+        .help(format!("lead to `{}` itself", parent.id))
+}
