@@ -210,3 +210,24 @@ fn codes_are_told_apart() {
         assert_eq!(Code::from_words(code.name()), Some(*code));
     }
 }
+
+/// Every code is in the changelog: by its id, or in a range (`SM101–SM114`) of those that were there from the start.
+#[test]
+fn the_changelog_names_every_code() {
+    let changelog = fs::read_to_string(root().join("CHANGELOG.md")).expect("a changelog");
+    let number = |id: &str| id.strip_prefix("SM").and_then(|id| id.parse::<u32>().ok());
+    let mut named: BTreeSet<u32> = BTreeSet::new();
+    let words = changelog.split(|c: char| !(c.is_ascii_alphanumeric() || c == '–'));
+    for word in words {
+        let (first, last) = word.split_once('–').unwrap_or((word, word));
+        if let (Some(first), Some(last)) = (number(first), number(last)) {
+            named.extend(first..=last);
+        }
+    }
+    let missing: Vec<&str> = Code::ALL
+        .iter()
+        .map(|code| code.id())
+        .filter(|id| !number(id).is_some_and(|number| named.contains(&number)))
+        .collect();
+    assert!(missing.is_empty(), "CHANGELOG.md doesn't name {missing:?}");
+}

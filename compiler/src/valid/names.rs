@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Check, Subject};
 use crate::arena::Handle;
 use crate::diag::{Applicability, Code, Diagnostic, Diags};
-use crate::ir::{Machine, State, StateKind};
 use crate::front::words::word_key;
+use crate::ir::{Machine, State, StateKind};
 use crate::pass::names::{Collision, Renamed, names};
 use crate::source::Span;
 

@@ -37,8 +37,8 @@
 //!   "timers": [],
 //!   "proofs": [
 //!     {
-//!       "claim": "can-end", "text": "it can come to an end", "verdict": "holds", "why": null,
-//!       "assumes": ["events come in any order"],
+//!       "claim": "can-end", "text": "the machine can end", "verdict": "holds", "why": null,
+//!       "assumes": ["events arrive in any order"],
 //!       "witness": { "events": ["ready", "done"], "states": ["implementing_end"] }
 //!     }
 //!   ],
