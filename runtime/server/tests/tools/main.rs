@@ -6,6 +6,7 @@ mod bench;
 mod bound;
 mod bounds;
 mod files;
+mod gating;
 mod hostile;
 mod profiles;
 mod requests;
