@@ -1,4 +1,4 @@
-//! Arguments of tools, checked by us: a wrong one names its path and what was expected.
+//! Arguments of tools. They are checked here: an invalid one names its path and what was expected.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -6,64 +6,74 @@ use serde_json::{Map, Value};
 use crate::problem::Problem;
 
 /// Most bytes of one call's arguments. Why: an artifact has 16 MiB at most, and JSON escapes make it longer.
-const MOST: usize = 32 << 20;
+const MAX_SIZE: usize = 32 << 20;
 
-/// The arguments under the names that a schema has for them: they may be written in camelCase and in snake_case. An optional
-/// one that is null isn't given. Whoever looks at arguments before they are read, such as the gate, sees what the tool sees.
-pub(crate) fn normal(
+/// Renames arguments to the names of a schema, and drops optional ones that are null.
+///
+/// A caller may write names in camelCase and in snake_case. Policy reads normalized arguments, so that it sees what the tool
+/// sees.
+///
+/// # Errors
+///
+/// An argument is given twice, in two spellings.
+pub(crate) fn normalize(
     schema: &Map<String, Value>,
-    given: Map<String, Value>,
+    arguments: Map<String, Value>,
 ) -> Result<Map<String, Value>, Problem> {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
     let properties = schema.get("properties").and_then(Value::as_object);
-    let mut own = Map::new();
-    for (spelled, value) in given {
+    let mut normal = Map::new();
+    for (spelled, value) in arguments {
         let mut known = properties.into_iter().flat_map(Map::keys);
-        let name = known.find(|name| snake(name) == snake(&spelled));
+        let name = known.find(|name| to_snake_case(name) == to_snake_case(&spelled));
         let is_optional = name.is_some_and(|name| !is_required(name));
         let name = name.cloned().unwrap_or(spelled);
-        if own.contains_key(&name) {
-            return Err(bad(&name, "is given twice, in two spellings"));
+        if normal.contains_key(&name) {
+            return Err(invalid(&name, "is given twice, in two spellings"));
         }
         if !(is_optional && value.is_null()) {
-            own.insert(name, value);
+            normal.insert(name, value);
         }
     }
-    Ok(own)
+    Ok(normal)
 }
 
-/// An argument by its name in snake_case, whatever its schema calls it; of arguments that have the names of a schema.
-pub(crate) fn by_name<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+/// Finds a normalized argument by its name in snake_case, however its schema spells it.
+pub(crate) fn find<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     let mut all = arguments.iter();
-    all.find_map(|(it, value)| (snake(it) == name).then_some(value))
+    all.find_map(|(key, value)| (to_snake_case(key) == name).then_some(value))
 }
 
-/// The same, to change it.
-pub(crate) fn by_name_mut<'a>(
+/// Finds a normalized argument to change it.
+pub(crate) fn find_mut<'a>(
     arguments: &'a mut Map<String, Value>,
     name: &str,
 ) -> Option<&'a mut Value> {
     let mut all = arguments.iter_mut();
-    all.find_map(|(it, value)| (snake(it) == name).then_some(value))
+    all.find_map(|(key, value)| (to_snake_case(key) == name).then_some(value))
 }
 
-/// Reads the arguments of a tool, which have the names of its schema.
-pub(crate) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Problem> {
-    typed(Value::Object(arguments))
+/// Parses the normalized arguments of a tool.
+///
+/// # Errors
+///
+/// One has the wrong type, is unknown, or is missing.
+pub(crate) fn parse<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Problem> {
+    parse_value(Value::Object(arguments))
 }
 
-/// Reads a value; what is wrong with it is said in the words of JSON.
-pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
+/// Parses a value. The problem of an invalid one is worded in terms of JSON.
+pub(crate) fn parse_value<T: DeserializeOwned>(value: Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let path = if path == "." { String::new() } else { path };
-        bad(&path, &error.into_inner().to_string())
+        invalid(&path, &error.into_inner().to_string())
     })
 }
 
-/// What serde says, in the words of JSON.
-fn bad(path: &str, what: &str) -> Problem {
+/// Rewords an error of serde in terms of JSON.
+fn invalid(path: &str, what: &str) -> Problem {
     let mut what = what.to_owned();
     for (rust, json) in [
         ("expected u64", "expected a whole number from 0 on"),
@@ -81,8 +91,8 @@ fn bad(path: &str, what: &str) -> Problem {
     Problem::argument(path, what)
 }
 
-/// `expectedSeq` as `expected_seq`; what is written so already stays.
-fn snake(name: &str) -> String {
+/// Converts `expectedSeq` to `expected_seq`; a name in snake_case stays.
+fn to_snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len());
     for letter in name.chars() {
         if letter.is_ascii_uppercase() && !snake.is_empty() {
@@ -93,12 +103,16 @@ fn snake(name: &str) -> String {
     snake
 }
 
-/// Whether arguments are as small as every tool's are.
+/// Checks the size of a call's arguments.
+///
+/// # Errors
+///
+/// They are too large.
 pub(crate) fn check_size(size: usize) -> Result<(), Problem> {
-    if size <= MOST {
+    if size <= MAX_SIZE {
         return Ok(());
     }
-    let message = format!("the arguments have {size} bytes; most are {MOST}");
+    let message = format!("the arguments have {size} bytes; at most {MAX_SIZE} are accepted");
     Err(Problem::new("too_large", message))
 }
 
@@ -124,18 +138,18 @@ mod tests {
             return Err("no object".to_owned());
         };
         let schema = json!({"properties": {"run_id": {}, "data": {}, "n": {}}, "required": ["n"]});
-        let map = normal(schema.as_object().unwrap(), map);
-        map.and_then(read).map_err(|problem| problem.message)
+        let map = normalize(schema.as_object().unwrap(), map);
+        map.and_then(parse).map_err(|problem| problem.message)
     }
 
     #[test]
-    fn both_spellings_are_read_and_what_is_wrong_is_named() {
-        let told = given(&json!({"runId": "r", "data": {"camelCase": 1}})).unwrap();
-        assert_eq!(told.run_id.as_deref(), Some("r"));
-        assert!(told.data.contains_key("camelCase"));
-        let told = given(&json!({"RunId": "r", "data": null})).unwrap();
-        assert_eq!(told.run_id.as_deref(), Some("r"));
-        assert!(told.data.is_empty());
+    fn both_spellings_are_accepted_and_errors_name_their_path() {
+        let wanted = given(&json!({"runId": "r", "data": {"camelCase": 1}})).unwrap();
+        assert_eq!(wanted.run_id.as_deref(), Some("r"));
+        assert!(wanted.data.contains_key("camelCase"));
+        let wanted = given(&json!({"RunId": "r", "data": null})).unwrap();
+        assert_eq!(wanted.run_id.as_deref(), Some("r"));
+        assert!(wanted.data.is_empty());
         for (arguments, message) in [
             (
                 json!({"runId": "r", "run_id": "r"}),

@@ -1,20 +1,20 @@
-//! Who calls.
+//! Callers of tools.
 
 use statemark_runs::{Actor, Role, RunId};
 
-/// Who calls, as far as the connection tells.
+/// The caller of a tool, as its connection identifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// In which role and under which name.
+    /// The caller's role and name.
     pub actor: Actor,
     /// The only run that the caller may touch.
     pub run: Option<RunId>,
-    /// The project that the caller works in.
+    /// The project that the caller works on.
     pub project: Option<String>,
 }
 
 impl Caller {
-    /// An agent without a name: who comes without a token.
+    /// Creates an agent without a name: a caller without a token.
     #[must_use]
     pub const fn agent() -> Self {
         Self {
@@ -24,9 +24,9 @@ impl Caller {
         }
     }
 
-    /// The same with the client's name, if it has none by a token.
+    /// Takes the client's name, unless the caller has one by a token.
     #[must_use]
-    pub fn through(mut self, client: Option<&str>) -> Self {
+    pub fn with_client(mut self, client: Option<&str>) -> Self {
         if self.actor.name.is_none() {
             self.actor.name = client.map(str::to_owned);
         }

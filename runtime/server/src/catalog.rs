@@ -1,15 +1,16 @@
 //! The workflows that a server is handed.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use statemark_runs::check::Declaration;
 use statemark_runs::{Hash, Workflow, Workflows};
 
 use crate::docs::Page;
 use crate::problem::Problem;
-use crate::project::Project;
 
 /// Where workflows come from. A catalog may change while it is used: runs go on under the tables that they began with.
 pub trait Catalog: Workflows {
@@ -77,6 +78,17 @@ pub trait Catalog: Workflows {
     }
 }
 
+/// A project that agents work on.
+#[derive(Clone, Debug, Default)]
+pub struct Project {
+    /// The root: the repository's, else the folder that the server was started in.
+    pub root: PathBuf,
+    /// The checks that the project's configuration declares.
+    pub checks: BTreeMap<String, Declaration>,
+    /// The folder that those checks run in.
+    pub checks_root: PathBuf,
+}
+
 /// A spec that is to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct NewSpec<'n> {
@@ -88,6 +100,13 @@ pub struct NewSpec<'n> {
     pub is_definition: bool,
     /// Whether a file of that name may be replaced.
     pub overwrite: bool,
+}
+
+/// Writes a definition as people read it.
+pub(crate) fn definition_text(definition: &Map<String, Value>) -> String {
+    // An object of JSON can always be written.
+    let text = serde_json::to_string_pretty(definition).unwrap_or_default();
+    format!("{text}\n")
 }
 
 /// A spec that was written.

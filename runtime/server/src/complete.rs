@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use statemark_runs::{Query, RunId};
 
-use crate::call::Call;
+use crate::ctx::Ctx;
 use crate::{prompt, resource};
 
 /// Most that are given at once, by the protocol.
@@ -21,15 +21,14 @@ pub(crate) enum Of<'a> {
 
 /// The values that an argument may go on to, sorted; and whether there are more.
 pub(crate) fn complete(
-    call: &Call<'_>,
+    ctx: &Ctx<'_>,
     of: &Of<'_>,
     (argument, begun): (&str, &str),
     others: &BTreeMap<String, String>,
 ) -> (Vec<String>, bool) {
-    let desk = call.desk;
     let is_offered = match of {
-        Of::Prompt(_) => argument != "run_id" || desk.own("list_runs").is_some(),
-        Of::Template(template) => resource::has_template(desk, template),
+        Of::Prompt(_) => argument != "run_id" || ctx.offers("list_runs"),
+        Of::Template(template) => resource::has_template(ctx, template),
     };
     if !is_offered {
         return (Vec::new(), false);
@@ -37,21 +36,21 @@ pub(crate) fn complete(
     let other = |name: &str| others.get(name).map(String::as_str);
     let found = match (of, argument) {
         (Of::Prompt(name), "run_id") => match name.strip_prefix(prompt::DRIVE) {
-            Some(workflow) => runs(call, Some(workflow), begun),
+            Some(workflow) => runs(ctx, Some(workflow), begun),
             None => Vec::new(),
         },
         (Of::Prompt(prompt::AUTHOR), "workflow") | (Of::Template(_), "workflow") => {
-            call.desk.catalog().ids()
+            ctx.catalog().ids()
         }
-        (Of::Template(_), "run") => runs(call, None, begun),
-        (Of::Template(_), "state") => states(call, other("workflow")),
+        (Of::Template(_), "run") => runs(ctx, None, begun),
+        (Of::Template(_), "state") => states(ctx, other("workflow")),
         (Of::Template(template), "artifact") if template.contains("{workflow}") => {
-            contracts(call, other("workflow"))
+            contracts(ctx, other("workflow"))
         }
-        (Of::Template(_), "artifact") => artifacts(call, other("run")),
-        (Of::Template(_), "revision") => revisions(call, other("run"), other("artifact")),
+        (Of::Template(_), "artifact") => artifacts(ctx, other("run")),
+        (Of::Template(_), "revision") => revisions(ctx, other("run"), other("artifact")),
         (Of::Template(_), "page") => {
-            let docs = call.desk.docs();
+            let docs = ctx.docs();
             docs.pages().iter().map(|page| page.id.clone()).collect()
         }
         _ => Vec::new(),
@@ -68,30 +67,30 @@ pub(crate) fn complete(
 }
 
 /// The runs that the caller may touch, newest first where there are too many.
-fn runs(call: &Call<'_>, workflow: Option<&str>, begun: &str) -> Vec<String> {
-    if let Some(run) = call.bound() {
-        return call
-            .run(None)
+fn runs(ctx: &Ctx<'_>, workflow: Option<&str>, begun: &str) -> Vec<String> {
+    if let Some(run) = ctx.bound_run() {
+        return ctx
+            .resolve_run(None)
             .map(|_| run.to_string())
             .into_iter()
             .collect();
     }
     let query = Query {
         workflow: workflow.map(str::to_owned),
-        project: call.caller.project.clone(),
+        project: ctx.caller.project.clone(),
         prefix: (!begun.is_empty()).then(|| begun.to_owned()),
         limit: MOST.saturating_add(1),
         ..Query::default()
     };
-    let page = call.desk.runs().store().list(&query).unwrap_or_default();
+    let page = ctx.runs().store().list(&query).unwrap_or_default();
     page.heads
         .into_iter()
         .map(|head| head.run.to_string())
         .collect()
 }
 
-fn states(call: &Call<'_>, workflow: Option<&str>) -> Vec<String> {
-    let catalog = call.desk.catalog();
+fn states(ctx: &Ctx<'_>, workflow: Option<&str>) -> Vec<String> {
+    let catalog = ctx.catalog();
     let ids = workflow.map_or_else(|| catalog.ids(), |it| vec![it.to_owned()]);
     let workflows = ids.iter().filter_map(|id| catalog.find(id));
     let names = workflows.flat_map(|it| {
@@ -101,8 +100,8 @@ fn states(call: &Call<'_>, workflow: Option<&str>) -> Vec<String> {
     names.collect()
 }
 
-fn contracts(call: &Call<'_>, workflow: Option<&str>) -> Vec<String> {
-    let catalog = call.desk.catalog();
+fn contracts(ctx: &Ctx<'_>, workflow: Option<&str>) -> Vec<String> {
+    let catalog = ctx.catalog();
     let ids = workflow.map_or_else(|| catalog.ids(), |it| vec![it.to_owned()]);
     let workflows = ids.iter().filter_map(|id| catalog.find(id));
     let names = workflows.flat_map(|it| {
@@ -114,21 +113,21 @@ fn contracts(call: &Call<'_>, workflow: Option<&str>) -> Vec<String> {
     names.collect()
 }
 
-fn loaded(call: &Call<'_>, run: Option<&str>) -> Option<statemark_runs::Loaded> {
-    let run: RunId = call.run(Some(run?)).ok()?;
-    call.desk.runs().load(&run).ok()
+fn loaded(ctx: &Ctx<'_>, run: Option<&str>) -> Option<statemark_runs::Loaded> {
+    let run: RunId = ctx.resolve_run(Some(run?)).ok()?;
+    ctx.runs().load(&run).ok()
 }
 
-fn artifacts(call: &Call<'_>, run: Option<&str>) -> Vec<String> {
-    let loaded = loaded(call, run);
+fn artifacts(ctx: &Ctx<'_>, run: Option<&str>) -> Vec<String> {
+    let loaded = loaded(ctx, run);
     loaded
         .into_iter()
         .flat_map(|it| it.state.artifacts.into_keys())
         .collect()
 }
 
-fn revisions(call: &Call<'_>, run: Option<&str>, artifact: Option<&str>) -> Vec<String> {
-    let Some((loaded, artifact)) = loaded(call, run).zip(artifact) else {
+fn revisions(ctx: &Ctx<'_>, run: Option<&str>, artifact: Option<&str>) -> Vec<String> {
+    let Some((loaded, artifact)) = loaded(ctx, run).zip(artifact) else {
         return Vec::new();
     };
     let all = loaded.state.artifacts.get(artifact).into_iter().flatten();

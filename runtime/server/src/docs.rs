@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::problem::Problem;
+
 use sections::Section;
 use words::words;
 pub(crate) use workflows::page as workflow_page;
@@ -28,6 +30,12 @@ const HEADING_ABOVE: f64 = 2.0;
 
 /// How often a word of an example counts. Why: an example is full of words that it isn't about.
 const EXAMPLE: f64 = 0.3;
+
+/// Longest question. Unit: bytes. Why: a question, not a document.
+const MAX_QUERY: usize = 1_000;
+
+/// Most sections that a call gives.
+const MAX_SECTIONS: usize = 25;
 
 /// A page.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,6 +153,23 @@ impl Docs {
         self.lengths.push(length);
         self.lines.push(lines);
         self.sections.push(section);
+    }
+
+    /// Searches the documentation for a caller: checks the question, and bounds the number of sections.
+    ///
+    /// # Errors
+    ///
+    /// The question is empty or too long.
+    pub(crate) fn query(&self, query: &str, skip: usize, limit: usize) -> Result<Found, Problem> {
+        if query.len() > MAX_QUERY {
+            let length = query.len();
+            let what = format!("it has {length} bytes; at most {MAX_QUERY} are accepted");
+            return Err(Problem::argument("query", what));
+        }
+        if query.trim().is_empty() {
+            return Err(Problem::argument("query", "it is empty; ask for something"));
+        }
+        Ok(self.search(query, skip, limit.clamp(1, MAX_SECTIONS)))
     }
 
     /// The page, or the section of it, at an address: with what stands below its heading, smaller headings included.

@@ -11,10 +11,10 @@
 //! next request and ends the streams that it has open; and a session is there for the caller alone who began it.
 
 mod api;
+mod auth;
 mod body;
 mod count;
-mod door;
-mod owners;
+mod sessions;
 mod stream;
 
 use std::net::SocketAddr;
@@ -34,12 +34,12 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
-use crate::desk::Desk;
+use crate::dispatch::Dispatcher;
 use crate::mcp::{Server, wire};
 use crate::metrics::{self, Metrics};
 use crate::problem::Problem;
 
-pub use door::Keys;
+pub use auth::Keys;
 
 /// Largest body of a request. Unit: bytes.
 const BODY: usize = wire::MOST;
@@ -99,22 +99,25 @@ impl Serving {
 /// # Errors
 ///
 /// The address can't be had; or it isn't the loopback and there are no tokens.
-pub async fn serve_http(desk: Arc<Desk>, options: HttpOptions) -> std::io::Result<Serving> {
+pub async fn serve_http(
+    dispatcher: Arc<Dispatcher>,
+    options: HttpOptions,
+) -> std::io::Result<Serving> {
     let stop = CancellationToken::new();
-    let (own, caller) = (Arc::clone(&desk), options.caller.clone());
+    let (own, caller) = (Arc::clone(&dispatcher), options.caller.clone());
     let make = move || Server::new(Arc::clone(&own), caller.clone());
-    let counted = Arc::clone(&desk);
+    let counted = Arc::clone(&dispatcher);
     let own = Router::new()
-        .nest("/api", api::router(Arc::clone(&desk), stop.clone()))
+        .nest("/api", api::router(Arc::clone(&dispatcher), stop.clone()))
         .route("/api/", get(api::index))
         .route("/metrics", get(move || told(Arc::clone(&counted))))
         .fallback(|| async {
             let message = "there is nothing here: the API is at `/api`, and MCP at `/mcp`";
             let problem = Problem::new("unknown_path", message);
-            door::refused(StatusCode::NOT_FOUND, problem)
+            auth::refused(StatusCode::NOT_FOUND, problem)
         });
-    let router = mounted(make, own, &options, desk.clone(), &stop);
-    listen(router, desk, &options, stop).await
+    let router = mounted(make, own, &options, dispatcher.clone(), &stop);
+    listen(router, dispatcher, &options, stop).await
 }
 
 /// Listens, and serves any handler on the same router, with the same checks, until it is stopped.
@@ -141,7 +144,7 @@ fn mounted<H: ServerHandler>(
     stop: &CancellationToken,
 ) -> Router {
     let config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(door::hosts(options))
+        .with_allowed_hosts(auth::hosts(options))
         // The door knows which pages are its own, which a list that is made beforehand can't.
         .disable_allowed_origins()
         .with_max_request_body_bytes(BODY)
@@ -152,32 +155,35 @@ fn mounted<H: ServerHandler>(
     patience.completed_cache_ttl = KEPT;
     sessions.session_config = patience;
     let sessions = Arc::new(sessions);
-    let owners = owners::Owners::new(Arc::clone(&sessions));
+    let owners = sessions::Owners::new(Arc::clone(&sessions));
     let service = StreamableHttpService::new(move || Ok(make()), sessions, config);
     let mcp = Router::new()
         .nest_service("/mcp", service)
         .layer(middleware::from_fn(body::check))
-        .layer(middleware::from_fn_with_state(owners, owners::keep_apart));
-    let door = door::Door::new(options, count);
+        .layer(middleware::from_fn_with_state(owners, sessions::isolate));
+    let auth = auth::Auth::new(options, count);
     let behind = beside
         .merge(mcp)
         .layer(DefaultBodyLimit::max(BODY))
-        .layer(middleware::from_fn_with_state(door.clone(), door::let_in))
-        .layer(middleware::from_fn_with_state(door, door::check_source));
+        .layer(middleware::from_fn_with_state(
+            auth.clone(),
+            auth::authenticate,
+        ))
+        .layer(middleware::from_fn_with_state(auth, auth::check_source));
     behind.route("/healthz", get(|| async { "ok\n" }))
 }
 
 /// What is counted. Counting runs may take its time.
-async fn told(desk: Arc<Desk>) -> Response {
+async fn told(dispatcher: Arc<Dispatcher>) -> Response {
     let count = move || {
-        let count = || desk.runs().store().status_counts().ok();
-        desk.metrics().text(count)
+        let count = || dispatcher.runs().store().status_counts().ok();
+        dispatcher.metrics().text(count)
     };
     match tokio::task::spawn_blocking(count).await {
         Ok(text) => ([(header::CONTENT_TYPE, metrics::MEDIA)], text).into_response(),
         Err(error) => {
             let problem = Problem::new("failed", error.to_string());
-            door::refused(StatusCode::INTERNAL_SERVER_ERROR, problem)
+            auth::refused(StatusCode::INTERNAL_SERVER_ERROR, problem)
         }
     }
 }

@@ -29,9 +29,9 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
-use crate::call::Call;
 use crate::caller::Caller;
-use crate::desk::Desk;
+use crate::ctx::Ctx;
+use crate::dispatch::Dispatcher;
 use crate::problem::Problem;
 
 pub use stdio::serve_stdio;
@@ -46,7 +46,7 @@ it stands still and which call moves it. People decide approvals elsewhere: ask 
 /// A handler of one connection, or of one request where there are no connections.
 #[derive(Clone)]
 pub struct Server {
-    desk: Arc<Desk>,
+    dispatcher: Arc<Dispatcher>,
     caller: Caller,
     /// What a client of the older era has asked to hear of.
     subscribed: follow::Subscribed,
@@ -56,9 +56,9 @@ pub struct Server {
 impl Server {
     /// A handler for whoever calls without a credential of their own.
     #[must_use]
-    pub fn new(desk: Arc<Desk>, caller: Caller) -> Self {
+    pub fn new(dispatcher: Arc<Dispatcher>, caller: Caller) -> Self {
         Self {
-            desk,
+            dispatcher,
             caller,
             subscribed: follow::Subscribed::default(),
             calls: calls::Calls::new(),
@@ -70,7 +70,7 @@ impl Server {
         let parts = context.extensions.get::<axum::http::request::Parts>();
         let caller = self.credential(parts);
         let client = context.client_info();
-        caller.through(client.as_ref().map(|it| it.name.as_str()))
+        caller.with_client(client.as_ref().map(|it| it.name.as_str()))
     }
 
     fn credential(&self, parts: Option<&axum::http::request::Parts>) -> Caller {
@@ -82,11 +82,11 @@ impl Server {
     async fn ask<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        ask: impl FnOnce(&Call<'_>) -> Result<T, Problem> + Send + 'static,
+        ask: impl FnOnce(&Dispatcher, &Ctx<'_>) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let caller = self.caller(context);
-        let desk = Arc::clone(&self.desk);
-        let work = tokio::task::spawn_blocking(move || ask(&Call::quiet(&desk, &caller)));
+        let dispatcher = Arc::clone(&self.dispatcher);
+        let work = tokio::task::spawn_blocking(move || ask(&dispatcher, &dispatcher.ctx(&caller)));
         let answer = work.await;
         let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         answer.map_err(|problem| told(&problem))
@@ -131,7 +131,11 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {
-        let tool = self.desk.tools().iter().find(|tool| tool.name == name);
+        let tool = self
+            .dispatcher
+            .tools()
+            .iter()
+            .find(|tool| tool.name == name);
         tool.map(tools::listed)
     }
 
@@ -203,7 +207,7 @@ impl ServerHandler for Server {
         let parts = context.extensions.get::<axum::http::request::Parts>();
         let caller = self.credential(parts);
         let outlet = follow::Outlet::Session(context.peer, self.subscribed.clone());
-        tokio::spawn(follow::follow(Arc::clone(&self.desk), caller, outlet));
+        tokio::spawn(follow::follow(Arc::clone(&self.dispatcher), caller, outlet));
     }
 
     async fn subscribe(
@@ -212,7 +216,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let uri = request.uri.clone();
-        self.ask(&context, move |call| follow::check(call, &uri))
+        self.ask(&context, move |_, ctx| follow::check(ctx, &uri))
             .await?;
         self.subscribed.add(request.uri)
     }
@@ -238,7 +242,7 @@ impl ServerHandler for Server {
         let uris = context.accepted().resource_subscriptions.clone();
         let uris = uris.unwrap_or_default();
         let outlet = follow::Outlet::Stream(context.sink().clone(), uris);
-        let work = follow::follow(Arc::clone(&self.desk), caller, outlet);
+        let work = follow::follow(Arc::clone(&self.dispatcher), caller, outlet);
         tokio::select! {
             () = work => {}
             () = context.cancelled() => {}

@@ -76,29 +76,29 @@ impl Default for Metrics {
 
 impl Metrics {
     /// Counts a call. The code is that of its problem, if it had one.
-    pub(crate) fn called(&self, tool: &'static str, code: Option<&str>, took: Duration) {
+    pub(crate) fn count_call(&self, tool: &'static str, code: Option<&str>, took: Duration) {
         let outcome = if code.is_some() { "refused" } else { "ok" };
         let labels: Labels<2> = [("tool", tool.to_owned()), ("outcome", outcome.to_owned())];
         self.calls.get_or_create(&labels.to_vec()).inc();
         if let Some(code) = code {
-            self.turned_away(code);
+            self.count_refusal(code);
         }
         self.seconds.observe(took.as_secs_f64());
     }
 
     /// Counts a refusal: that of a call, or of a request that came to no call.
-    pub(crate) fn turned_away(&self, code: &str) {
+    pub(crate) fn count_refusal(&self, code: &str) {
         let labels: Labels<1> = [("code", code.to_owned())];
         self.refusals.get_or_create(&labels.to_vec()).inc();
     }
 
     /// A connection was opened.
-    pub(crate) fn opened(&self) {
+    pub(crate) fn count_opened(&self) {
         self.connections.inc();
     }
 
     /// A connection was closed.
-    pub(crate) fn closed(&self) {
+    pub(crate) fn count_closed(&self) {
         self.connections.dec();
     }
 
@@ -146,9 +146,9 @@ mod tests {
     #[test]
     fn what_was_counted_is_told() {
         let metrics = Metrics::default();
-        metrics.called("get_run", None, Duration::from_micros(700));
-        metrics.called("get_run", Some("unknown_run"), Duration::from_micros(200));
-        metrics.opened();
+        metrics.count_call("get_run", None, Duration::from_micros(700));
+        metrics.count_call("get_run", Some("unknown_run"), Duration::from_micros(200));
+        metrics.count_opened();
         let text = metrics.text(|| None);
         for line in [
             "statemark_calls_total{tool=\"get_run\",outcome=\"ok\"} 1",

@@ -1,4 +1,4 @@
-//! Why a call wasn't answered as asked, and the one shape of all answers.
+//! Problems: errors that a caller receives, with a code, a message and the call that mends them.
 
 use std::fmt;
 
@@ -7,25 +7,28 @@ use serde_json::{Value, json};
 use statemark_runs::body::Refused;
 use statemark_runs::{CannotStep, RunError, StoreError};
 
-/// The code of a reach for a run that isn't the caller's.
+/// The code of a call on a run that isn't the caller's.
 pub(crate) const OTHER_RUN: &str = "other_run";
 
-/// Why a call wasn't answered as asked.
+/// The outcome of a call.
+pub type Outcome = Result<Value, Problem>;
+
+/// The reason that a call wasn't answered as asked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Problem {
-    /// For programs: `unknown_run`, `not_taken`, …
+    /// The code, for programs: `unknown_run`, `not_taken`, …
     pub code: String,
-    /// For people and models: what, where, and what to do.
+    /// The message, for people and models: what, where, and how to mend it.
     pub message: String,
-    /// More of it.
+    /// Further facts; null if there are none.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub details: Value,
-    /// The call that would mend it.
+    /// The call that mends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<Box<Fix>>,
 }
 
-/// A call that would mend a problem.
+/// A call that mends a problem.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fix {
     /// The tool.
@@ -35,7 +38,7 @@ pub struct Fix {
 }
 
 impl Problem {
-    /// A problem without details.
+    /// Creates a problem without details.
     #[must_use]
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
@@ -46,31 +49,31 @@ impl Problem {
         }
     }
 
-    /// A wrong argument: which, and what is wrong with it.
+    /// Creates the problem of an invalid argument: its path, and what is wrong with it.
     #[must_use]
     pub fn argument(path: &str, what: impl fmt::Display) -> Self {
-        let place = match path {
+        let subject = match path {
             "" => "the arguments".to_owned(),
             path => format!("`{path}`"),
         };
-        Self::new("invalid_arguments", format!("{place}: {what}")).with(json!({"path": path}))
+        Self::new("invalid_arguments", format!("{subject}: {what}")).with(json!({"path": path}))
     }
 
-    /// The same with details.
+    /// Adds details.
     #[must_use]
     pub fn with(mut self, details: Value) -> Self {
         self.details = details;
         self
     }
 
-    /// The same with the call that mends it.
+    /// Adds the call that mends it.
     #[must_use]
     pub fn mended_by(mut self, tool: &'static str, arguments: Value) -> Self {
         self.fix = Some(Box::new(Fix { tool, arguments }));
         self
     }
 
-    /// What a run has refused.
+    /// Creates the problem of an order that a run has refused.
     #[must_use]
     pub fn refused(refused: &Refused) -> Self {
         Self::new(refused.code.clone(), refused.reason.clone())
@@ -122,14 +125,5 @@ impl From<StoreError> for Problem {
             StoreError::Corrupt { .. } => Self::new("corrupt", message),
             _ => Self::new("store_failed", message),
         }
-    }
-}
-
-/// The one shape of all answers.
-#[must_use]
-pub(crate) fn envelope(answer: Result<Value, Problem>) -> (Value, bool) {
-    match answer {
-        Ok(data) => (json!({"ok": true, "data": data}), false),
-        Err(problem) => (json!({"ok": false, "error": problem}), true),
     }
 }

@@ -14,7 +14,8 @@ mod statewright;
 
 use serde_json::Value;
 
-use crate::tool::{Outcome, Tool};
+use crate::problem::Outcome;
+use crate::tool::Tool;
 
 /// The tools of all profiles.
 pub(crate) fn all() -> Vec<Tool> {

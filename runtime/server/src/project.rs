@@ -5,22 +5,23 @@
 //!
 //! Deliberately not here: tools that read and write any file. Those are a pack's.
 
+pub(crate) mod checks;
 mod feature;
 mod tasks;
 
-use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use serde_json::json;
-use statemark_runs::check::Declaration;
+
+use crate::catalog::Project;
+use crate::ctx::Ctx;
+use crate::problem::Problem;
 
 pub(crate) use feature::{DOCUMENTS, Feature};
-pub(crate) use tasks::{Completed, Tasks, complete};
-
-use crate::problem::Problem;
+pub(crate) use tasks::{Tasks, complete_task};
 
 /// Largest file that is read. Unit: bytes. Why: a document that people write; what is larger is something else.
 const MOST: u64 = 4 << 20;
@@ -28,15 +29,15 @@ const MOST: u64 = 4 << 20;
 /// Folders of the root that are nobody's documents.
 const HIDDEN: &[&str] = &[".git", ".statemark"];
 
-/// What a server is told of a project.
-#[derive(Clone, Debug, Default)]
-pub struct Project {
-    /// Its root: the repository's, else the folder that the server was started in.
-    pub root: PathBuf,
-    /// The checks that its configuration declares.
-    pub checks: BTreeMap<String, Declaration>,
-    /// The folder that those are declared for.
-    pub checks_root: PathBuf,
+/// Returns the project that the server works on.
+///
+/// # Errors
+///
+/// There is none, or its configuration can't be read.
+pub(crate) fn current_project(ctx: &Ctx<'_>) -> Result<Project, Problem> {
+    ctx.catalog()
+        .project()?
+        .ok_or_else(|| Problem::new("no_project", "the server isn't for a project"))
 }
 
 /// The files of a project.

@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 use statemark_runs::{Loaded, Workflow};
 use statemark_runtime::EventKind;
 
-use crate::bounds;
-use crate::call::Call;
 use crate::catalog::Spec;
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
 use crate::problem::Problem;
 use crate::resource::Address;
 
@@ -33,7 +33,7 @@ pub(crate) struct Listed {
 }
 
 /// The prompts, by name.
-pub(crate) fn listed(call: &Call<'_>) -> Vec<Listed> {
+pub(crate) fn listed(ctx: &Ctx<'_>) -> Vec<Listed> {
     let mut all = vec![Listed {
         name: AUTHOR.to_owned(),
         title: "Write a workflow".to_owned(),
@@ -44,8 +44,8 @@ pub(crate) fn listed(call: &Call<'_>) -> Vec<Listed> {
         ],
     }];
     // They tell what the tool does.
-    if call.desk.own("describe_workflow").is_some() {
-        all.extend(call.desk.catalog().specs().into_iter().map(drive));
+    if ctx.offers("describe_workflow") {
+        all.extend(ctx.catalog().specs().into_iter().map(drive));
     }
     all.sort_by(|one, other| one.name.cmp(&other.name));
     all
@@ -76,12 +76,12 @@ fn drive(spec: Spec) -> Listed {
 ///
 /// There is none of that name, an argument isn't one of its, or the run is nobody's to touch.
 pub(crate) fn text(
-    call: &Call<'_>,
+    ctx: &Ctx<'_>,
     name: &str,
     arguments: &Map<String, Value>,
 ) -> Result<String, Problem> {
-    let known = listed(call).into_iter().find(|it| it.name == name);
-    let known = known.ok_or_else(|| unknown(call, name))?;
+    let known = listed(ctx).into_iter().find(|it| it.name == name);
+    let known = known.ok_or_else(|| unknown(ctx, name))?;
     let mut given = Map::new();
     for (key, value) in arguments {
         let names: Vec<&str> = known.arguments.iter().map(|(name, _)| *name).collect();
@@ -96,40 +96,36 @@ pub(crate) fn text(
         text.map(str::trim).filter(|text| !text.is_empty())
     };
     match name.strip_prefix(DRIVE) {
-        Some(id) => driving(call, id, said("task"), said("run_id")),
-        None => authoring(call, said("goal"), said("workflow")),
+        Some(id) => driving(ctx, id, said("task"), said("run_id")),
+        None => authoring(ctx, said("goal"), said("workflow")),
     }
 }
 
-fn unknown(call: &Call<'_>, name: &str) -> Problem {
-    let known: Vec<String> = listed(call).into_iter().map(|it| it.name).collect();
+fn unknown(ctx: &Ctx<'_>, name: &str) -> Problem {
+    let known: Vec<String> = listed(ctx).into_iter().map(|it| it.name).collect();
     Problem::new("unknown_prompt", format!("there is no prompt `{name}`"))
         .with(json!({"known": known}))
 }
 
 /// What an argument tells is told where the tool is offered that tells the same.
-fn needs(call: &Call<'_>, tool: &str, argument: &str) -> Result<(), Problem> {
-    if call.desk.own(tool).is_some() {
+fn needs(ctx: &Ctx<'_>, tool: &str, argument: &str) -> Result<(), Problem> {
+    if ctx.offers(tool) {
         return Ok(());
     }
     let message = format!("this server doesn't offer `{tool}`: leave out `{argument}`");
     Err(Problem::new("not_offered", message))
 }
 
-fn authoring(
-    call: &Call<'_>,
-    goal: Option<&str>,
-    workflow: Option<&str>,
-) -> Result<String, Problem> {
+fn authoring(ctx: &Ctx<'_>, goal: Option<&str>, workflow: Option<&str>) -> Result<String, Problem> {
     let mut text = GUIDE.to_owned();
     if let Some(id) = workflow {
-        needs(call, "describe_workflow", "workflow")?;
-        let source = call.desk.catalog().source(id);
+        needs(ctx, "describe_workflow", "workflow")?;
+        let source = ctx.catalog().source(id);
         let source = source.ok_or_else(|| {
             Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
-                .with(json!({"known": call.desk.catalog().ids()}))
+                .with(json!({"known": ctx.catalog().ids()}))
         })?;
-        let (shown, is_cut) = bounds::cut(&source, bounds::MOST / 2);
+        let (shown, is_cut) = bounds::truncate(&source, bounds::MAX_REPLY / 2);
         text += &format!(
             "\n## Begin with `{id}`\n\n````markdown\n{}\n````\n",
             shown.trim_end()
@@ -145,20 +141,20 @@ fn authoring(
 }
 
 fn driving(
-    call: &Call<'_>,
+    ctx: &Ctx<'_>,
     id: &str,
     task: Option<&str>,
     run: Option<&str>,
 ) -> Result<String, Problem> {
-    let catalog = call.desk.catalog();
+    let catalog = ctx.catalog();
     let workflow = catalog.find(id).ok_or_else(|| {
         Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
             .with(json!({"known": catalog.ids()}))
     })?;
     if run.is_some() {
-        needs(call, "get_run", "run_id")?;
+        needs(ctx, "get_run", "run_id")?;
     }
-    let loaded = run.map(|run| call.load(Some(run))).transpose()?;
+    let loaded = run.map(|run| ctx.load_run(Some(run))).transpose()?;
     if let Some(other) = loaded.as_ref().filter(|it| it.state.workflow != id) {
         let message = format!(
             "`run_id`: `{}` is a run of `{}`",
@@ -185,7 +181,7 @@ fn driving(
             .len()
             .saturating_add(page.len())
             .saturating_add(rest.len())
-            > bounds::MOST
+            > bounds::MAX_REPLY
         {
             text += &rest;
             break;
@@ -235,7 +231,7 @@ fn states(workflow: &Workflow) -> impl Iterator<Item = String> {
             None => format!("\n### `{name}`\n"),
         };
         if let Some(instructions) = said("instructions") {
-            let (shown, is_cut) = bounds::cut(instructions.trim(), INSTRUCTIONS);
+            let (shown, is_cut) = bounds::truncate(instructions.trim(), INSTRUCTIONS);
             let rest = if is_cut {
                 let page = Address::State(workflow.id().to_owned(), name.to_owned());
                 format!(" … (the rest is at {page})")

@@ -25,7 +25,7 @@ use std::fmt;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use statemark_runs::RunId;
 
-use crate::desk::Desk;
+use crate::ctx::Ctx;
 use crate::problem::Problem;
 
 pub(crate) use list::{Template, has_template, listed, rank, templates};
@@ -135,12 +135,12 @@ impl Address {
     /// # Errors
     ///
     /// It doesn't.
-    pub(crate) fn check(&self, desk: &Desk) -> Result<(), Problem> {
+    pub(crate) fn check(&self, ctx: &Ctx<'_>) -> Result<(), Problem> {
         // The documentation is no set's: answers of all of them lead to its pages. Those of workflows are no part of it.
         let is_docs = matches!(self, Self::Page(page) if !page.starts_with("workflow/"));
-        let is_docs = is_docs && desk.options().allowed.is_none();
+        let is_docs = is_docs && ctx.options().allowed.is_none();
         let tools = self.tools();
-        if is_docs || tools.iter().any(|tool| desk.own(tool).is_some()) {
+        if is_docs || tools.iter().any(|tool| ctx.offers(tool)) {
             return Ok(());
         }
         let tools = tools.join("` or `");

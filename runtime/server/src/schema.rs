@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// The schema of arguments.
-pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
+/// Derives the schema of a tool's arguments.
+pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().with(|it| {
         it.inline_subschemas = true;
         it.meta_schema = None;
@@ -19,8 +19,8 @@ pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
     }
 }
 
-/// The schema of an answer with these fields beside each other in `data`: a name, and a JSON type or none for any.
-pub(crate) fn answer(fields: &[(&str, &str)]) -> Map<String, Value> {
+/// Creates the schema of an answer whose `data` has these fields: names with JSON types, empty for any.
+pub(crate) fn output(fields: &[(&str, &str)]) -> Map<String, Value> {
     let fields = fields.iter().map(|(name, kind)| {
         let schema = match *kind {
             "" => json!({}),
@@ -54,12 +54,12 @@ pub(crate) fn answer(fields: &[(&str, &str)]) -> Map<String, Value> {
     }
 }
 
-/// Leaves out what no client needs: titles, formats of integers, defaults of null.
+/// Removes what no client needs: titles, formats of integers, defaults of null.
 fn slim(value: &mut Value) {
     match value {
         Value::Object(map) => {
-            // Under `properties` stand names, of which one may be `title`.
-            let named = map.remove("properties");
+            // `properties` holds names, one of which may be `title`.
+            let properties = map.remove("properties");
             map.remove("title");
             map.remove("format");
             if map.get("default") == Some(&Value::Null) {
@@ -73,9 +73,9 @@ fn slim(value: &mut Value) {
                 map.insert("type".to_owned(), kind);
             }
             map.values_mut().for_each(slim);
-            if let Some(Value::Object(mut named)) = named {
-                named.values_mut().for_each(slim);
-                map.insert("properties".to_owned(), Value::Object(named));
+            if let Some(Value::Object(mut properties)) = properties {
+                properties.values_mut().for_each(slim);
+                map.insert("properties".to_owned(), Value::Object(properties));
             }
         }
         Value::Array(all) => all.iter_mut().for_each(slim),

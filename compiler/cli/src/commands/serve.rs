@@ -4,7 +4,7 @@ mod session;
 
 use std::sync::Arc;
 
-use statemark_server::{Asks, Desk, HttpOptions, Options, Server, serve_http, serve_stdio};
+use statemark_server::{Asks, Dispatcher, HttpOptions, Options, Server, serve_http, serve_stdio};
 
 use crate::args::ServeArgs;
 use crate::ending::asked_to_end;
@@ -31,14 +31,15 @@ pub(super) fn run(args: &ServeArgs, printer: &mut Printer) -> Result<ExitStatus,
             asks()
         },
     };
-    let desk = Desk::new(store, catalog, clock, options).map_err(FailureKind::Server)?;
-    let desk = Arc::new(desk);
+    let dispatcher =
+        Dispatcher::new(store, catalog, clock, options).map_err(FailureKind::Server)?;
+    let dispatcher = Arc::new(dispatcher);
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
     let tokio = tokio.map_err(FailureKind::Serving)?;
     let Some(address) = args.http else {
-        let server = Server::new(desk, runs::agent()?);
+        let server = Server::new(dispatcher, runs::agent()?);
         let ended = tokio.block_on(async {
             let asked = asked_to_end()?;
             serve_stdio(server, asked).await
@@ -57,7 +58,7 @@ pub(super) fn run(args: &ServeArgs, printer: &mut Printer) -> Result<ExitStatus,
     };
     tokio.block_on(async {
         let asked = asked_to_end().map_err(FailureKind::Serving)?;
-        let serving = serve_http(desk, options).await;
+        let serving = serve_http(dispatcher, options).await;
         let serving = serving.map_err(FailureKind::Serving)?;
         // It is removed when this ends, however it does.
         let _file = session::write(serving.address)?;

@@ -8,7 +8,7 @@ use serde_json::json;
 use statemark_compiler::source::Sources;
 use statemark_compiler::{Options as Compile, back, compile};
 use statemark_runs::{Actor, Order, Role, Runs, Send, Start, SystemClock, Tokens, Workflow};
-use statemark_server::{Caller, Desk, HttpOptions, Options, Server, serve_http, serve_stdio};
+use statemark_server::{Caller, Dispatcher, HttpOptions, Options, Server, serve_http, serve_stdio};
 use statemark_stores::SqliteStore;
 
 const SPEC: &str = "# Door\n\n## STATE-MACHINE: door\n\n```mermaid\nstateDiagram-v2\n    [*] --> shut\n    \
@@ -51,18 +51,18 @@ pub(crate) fn fill(folder: &Path, run: &str) {
     }
 }
 
-fn desk(folder: &Path) -> Arc<Desk> {
-    let desk = Desk::new(
+fn dispatcher(folder: &Path) -> Arc<Dispatcher> {
+    let dispatcher = Dispatcher::new(
         store(folder),
         Arc::new(workflows()),
         Arc::new(SystemClock),
         Options::default(),
     );
-    Arc::new(desk.unwrap())
+    Arc::new(dispatcher.unwrap())
 }
 
 pub(crate) fn stdio(folder: &Path) {
-    let server = Server::new(desk(folder), Caller::agent());
+    let server = Server::new(dispatcher(folder), Caller::agent());
     runtime()
         .block_on(serve_stdio(server, std::future::pending()))
         .unwrap();
@@ -77,7 +77,7 @@ pub(crate) fn http(folder: &Path) {
         caller: Caller::agent(),
     };
     runtime().block_on(async {
-        let serving = serve_http(desk(folder), options).await.unwrap();
+        let serving = serve_http(dispatcher(folder), options).await.unwrap();
         println!("{}", serving.address);
         serving.ended().await.unwrap();
     });

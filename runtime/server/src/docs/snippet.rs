@@ -1,7 +1,7 @@
 //! What stands around the words that were asked for.
 
 use super::words::words;
-use crate::bounds;
+use crate::envelope::bounds;
 
 /// Most bytes of a snippet. Why: enough to see whether the section answers, and ten of them are read at once.
 const MOST: usize = 280;
@@ -49,7 +49,7 @@ fn cut(line: &str, asked: &[String]) -> String {
         .find(|(_, word)| words(word).any(|it| asked.contains(&it.stem)));
     let begins = first.map_or(0, |(at, _)| at.saturating_sub(BEFORE));
     if begins == 0 {
-        return format!("{}…", bounds::cut(line, MOST).0);
+        return format!("{}…", bounds::truncate(line, MOST).0);
     }
     // From the next word on.
     let (_, before) = line
@@ -57,7 +57,7 @@ fn cut(line: &str, asked: &[String]) -> String {
         .rfind(|(at, letter)| *letter == ' ' && *at <= begins)
         .map_or((0, 0), |(at, _)| (at, at.saturating_add(1)));
     let rest = line.get(before..).unwrap_or(line);
-    let (shown, is_cut) = bounds::cut(rest, MOST);
+    let (shown, is_cut) = bounds::truncate(rest, MOST);
     let end = if is_cut { "…" } else { "" };
     format!("…{shown}{end}")
 }

@@ -24,11 +24,10 @@ use axum::{Extension, Json, Router};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::door::refused;
+use super::auth::refused;
 use super::stream;
-use crate::call::Call;
 use crate::caller::Caller;
-use crate::desk::Desk;
+use crate::dispatch::Dispatcher;
 use crate::problem::Problem;
 
 /// The paths, as the index tells them: verbs, path, and what it is in a few words.
@@ -61,7 +60,7 @@ const PATHS: [(&str, &str, &str); 11] = [
 /// What every request is answered from.
 #[derive(Clone)]
 pub(super) struct Api {
-    pub(super) desk: Arc<Desk>,
+    pub(super) dispatcher: Arc<Dispatcher>,
     /// Ends streams.
     pub(super) stop: CancellationToken,
 }
@@ -70,7 +69,7 @@ type Pairs = Query<Vec<(String, String)>>;
 type Given = Result<Json<Map<String, Value>>, JsonRejection>;
 
 /// The paths below `/api`.
-pub(super) fn router(desk: Arc<Desk>, stop: CancellationToken) -> Router {
+pub(super) fn router(dispatcher: Arc<Dispatcher>, stop: CancellationToken) -> Router {
     let read = |tool, named| {
         get(move |api, caller, path, query| read(tool, named, (api, caller, path, query)))
     };
@@ -105,7 +104,7 @@ pub(super) fn router(desk: Arc<Desk>, stop: CancellationToken) -> Router {
             let problem = Problem::new("unknown_method", "the path has no such method");
             refused(StatusCode::METHOD_NOT_ALLOWED, problem)
         })
-        .with_state(Api { desk, stop })
+        .with_state(Api { dispatcher, stop })
 }
 
 /// What there is.
@@ -145,7 +144,7 @@ async fn asked(
     pairs: Vec<(String, String)>,
     named: Option<(&'static str, String)>,
 ) -> Response {
-    let mut arguments = match api.desk.own(tool) {
+    let mut arguments = match api.dispatcher.own_tool(tool) {
         Some(known) => typed(pairs, &known.input),
         None => Map::new(),
     };
@@ -211,8 +210,8 @@ async fn called(
     done: StatusCode,
 ) -> Response {
     let work = tokio::task::spawn_blocking(move || {
-        api.desk
-            .call_own(&Call::quiet(&api.desk, &caller), tool, arguments)
+        api.dispatcher
+            .call_own(&api.dispatcher.ctx(&caller), tool, arguments)
     });
     match work.await {
         Ok(Some((answer, false))) => (done, Json(answer)).into_response(),

@@ -9,7 +9,7 @@ use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::desk::Desk;
+use crate::dispatch::Dispatcher;
 use crate::metrics::Metrics;
 
 /// Who counts.
@@ -17,7 +17,7 @@ pub(super) trait Count: Send + Sync + 'static {
     fn metrics(&self) -> &Metrics;
 }
 
-impl Count for Desk {
+impl Count for Dispatcher {
     fn metrics(&self) -> &Metrics {
         Self::metrics(self)
     }
@@ -49,7 +49,7 @@ impl Listener for Counted {
         let (stream, address) = Listener::accept(&mut self.listener).await;
         // Without it a small answer waits 40 ms for an acknowledgment of the one before. Where it can't be had, it waits.
         drop(stream.set_nodelay(true));
-        self.count.metrics().opened();
+        self.count.metrics().count_opened();
         let count = Arc::clone(&self.count);
         let count = Some(count);
         (Connection { stream, count }, address)
@@ -71,7 +71,7 @@ pub(super) struct Connection {
 impl Connection {
     fn done(&mut self) {
         if let Some(count) = self.count.take() {
-            count.metrics().closed();
+            count.metrics().count_closed();
         }
     }
 }

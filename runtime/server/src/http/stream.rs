@@ -24,11 +24,10 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::api::{Api, not_offered, status_of};
-use super::door::refused;
-use crate::call::Call;
+use super::auth::refused;
 use crate::caller::Caller;
-use crate::desk::Desk;
-use crate::news::{self, News};
+use crate::dispatch::Dispatcher;
+use crate::notifications::Notification;
 use crate::problem::Problem;
 
 /// How many events wait for a slow reader, which holds up its own stream and nobody else's.
@@ -51,7 +50,7 @@ type Sender = mpsc::Sender<Result<Event, Infallible>>;
 /// What a stream begins with: the run that it is of, if it is of one, and where that ends; the news, and their beginning.
 struct Begin {
     run: Option<(RunId, u64)>,
-    news: Receiver<News>,
+    notifications: Receiver<Notification>,
     mark: Watermark,
 }
 
@@ -98,9 +97,13 @@ pub(super) async fn stream(
         }
     };
     let last = Last::of(&headers).or(asked.after_seq).or(asked.after);
-    let (desk, seen) = (Arc::clone(&api.desk), caller.clone());
-    let begun = tokio::task::spawn_blocking(move || begin(&desk, &seen, &asked));
-    let Begin { run, news, mark } = match begun.await {
+    let (dispatcher, seen) = (Arc::clone(&api.dispatcher), caller.clone());
+    let begun = tokio::task::spawn_blocking(move || begin(&dispatcher, &seen, &asked));
+    let Begin {
+        run,
+        notifications,
+        mark,
+    } = match begun.await {
         Ok(Ok(begun)) => begun,
         Ok(Err(problem)) => return refused(status_of(&problem.code), problem),
         Err(error) => {
@@ -115,12 +118,12 @@ pub(super) async fn stream(
                 Some((run, end)) => {
                     let after = if let Last::At(seq) = last { seq } else { end };
                     if last != Last::Elsewhere || one::tell_missed(end, &tell).await {
-                        one::tell(&api.desk, run, after, news, &tell).await;
+                        one::tell(&api.dispatcher, run, after, notifications, &tell).await;
                     }
                 }
                 None => {
-                    let all = all::All::new(api.desk, caller, tell.clone(), mark);
-                    all.tell(news, last).await;
+                    let all = all::All::new(api.dispatcher, caller, tell.clone(), mark);
+                    all.tell(notifications, last).await;
                 }
             }
         };
@@ -137,11 +140,11 @@ pub(super) async fn stream(
 }
 
 /// Looks whether the caller may read what it asks for, and begins to listen.
-fn begin(desk: &Arc<Desk>, caller: &Caller, asked: &Asked) -> Result<Begin, Problem> {
-    let call = Call::quiet(desk, caller);
+fn begin(dispatcher: &Arc<Dispatcher>, caller: &Caller, asked: &Asked) -> Result<Begin, Problem> {
+    let ctx = dispatcher.ctx(caller);
     let run = match &asked.run_id {
-        Some(named) => Some(call.run(Some(named))?),
-        None => call.bound().map(|_| call.run(None)).transpose()?,
+        Some(named) => Some(ctx.resolve_run(Some(named))?),
+        None => ctx.bound_run().map(|_| ctx.resolve_run(None)).transpose()?,
     };
     if run.is_some() && asked.after.is_some() {
         let why = "is of the stream of all runs; one run goes on behind `after_seq`";
@@ -157,16 +160,20 @@ fn begin(desk: &Arc<Desk>, caller: &Caller, asked: &Asked) -> Result<Begin, Prob
     } else {
         "list_runs"
     };
-    if desk.own(tool).is_none() {
+    if dispatcher.own_tool(tool).is_none() {
         return Err(not_offered(tool));
     }
     let run = match run {
         Some(run) => {
-            let end = desk.runs().store().head(&run)?.seq;
+            let end = dispatcher.runs().store().head(&run)?.seq;
             Some((run, end))
         }
         None => None,
     };
-    let (news, mark) = news::listen(desk);
-    Ok(Begin { run, news, mark })
+    let (notifications, mark) = dispatcher.publisher().subscribe();
+    Ok(Begin {
+        run,
+        notifications,
+        mark,
+    })
 }

@@ -19,14 +19,14 @@ pub(super) async fn complete(
     let others: BTreeMap<String, String> = others.into_iter().flatten().collect();
     let argument = request.argument;
     let reference = request.r#ref;
-    let found = server.ask(context, move |call| {
+    let found = server.ask(context, move |_, ctx| {
         let of = match &reference {
             Reference::Prompt(it) => Of::Prompt(&it.name),
             Reference::Resource(it) => Of::Template(&it.uri),
             _ => return Ok((Vec::new(), false)),
         };
         let asked = (argument.name.as_str(), argument.value.as_str());
-        Ok(complete::complete(call, &of, asked, &others))
+        Ok(complete::complete(ctx, &of, asked, &others))
     });
     let (values, more) = found.await?;
     let total = u32::try_from(values.len()).ok().filter(|_| !more);

@@ -12,10 +12,10 @@ use rmcp::service::{Peer, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer};
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::call::Call;
 use crate::caller::Caller;
-use crate::desk::Desk;
-use crate::news::{self, News};
+use crate::ctx::Ctx;
+use crate::dispatch::Dispatcher;
+use crate::notifications::Notification;
 use crate::problem::Problem;
 use crate::resource::Address;
 
@@ -110,27 +110,32 @@ impl Outlet {
 }
 
 /// Whether a caller may hear of an address.
-pub(super) fn check(call: &Call<'_>, uri: &str) -> Result<(), Problem> {
+pub(super) fn check(ctx: &Ctx<'_>, uri: &str) -> Result<(), Problem> {
     let address = Address::parse(uri)?;
-    address.check(call.desk)?;
+    address.check(ctx)?;
     match address.run() {
-        Some(run) => call.run(Some(run.as_str())).map(drop),
+        Some(run) => ctx.resolve_run(Some(run.as_str())).map(drop),
         None => Ok(()),
     }
 }
 
 /// Tells a client what is new for it, until it is gone.
-pub(super) async fn follow(desk: Arc<Desk>, caller: Caller, outlet: Outlet) {
+pub(super) async fn follow(dispatcher: Arc<Dispatcher>, caller: Caller, outlet: Outlet) {
     let began = {
-        let (desk, caller) = (Arc::clone(&desk), caller.clone());
-        tokio::task::spawn_blocking(move || (news::listen(&desk), tools(&desk, &caller)))
+        let (dispatcher, caller) = (Arc::clone(&dispatcher), caller.clone());
+        tokio::task::spawn_blocking(move || {
+            (
+                dispatcher.publisher().subscribe(),
+                tools(&dispatcher, &caller),
+            )
+        })
     };
-    let Ok(((mut news, _), mut known)) = began.await else {
+    let Ok(((mut notifications, _), mut known)) = began.await else {
         return;
     };
-    let is_bound = Call::quiet(&desk, &caller).bound().is_some();
+    let is_bound = dispatcher.ctx(&caller).bound_run().is_some();
     loop {
-        let item = match tokio::time::timeout(THERE, news.recv()).await {
+        let item = match tokio::time::timeout(THERE, notifications.recv()).await {
             Err(_) if outlet.is_closed() => return,
             Err(_) => continue,
             Ok(Ok(item)) => Some(item),
@@ -140,13 +145,13 @@ pub(super) async fn follow(desk: Arc<Desk>, caller: Caller, outlet: Outlet) {
         };
         let uris = outlet.addresses();
         // Most clients have asked for nothing, and a busy store has news a thousand times a second.
-        if matches!(item, Some(News::Run { .. })) && !is_bound && uris.is_empty() {
+        if matches!(item, Some(Notification::Run { .. })) && !is_bound && uris.is_empty() {
             continue;
         }
         let looked = {
-            let (desk, caller) = (Arc::clone(&desk), caller.clone());
+            let (dispatcher, caller) = (Arc::clone(&dispatcher), caller.clone());
             let item = item.clone();
-            tokio::task::spawn_blocking(move || look(&desk, &caller, item.as_ref(), uris))
+            tokio::task::spawn_blocking(move || look(&dispatcher, &caller, item.as_ref(), uris))
         };
         let Ok((tools, uris)) = looked.await else {
             return;
@@ -155,7 +160,7 @@ pub(super) async fn follow(desk: Arc<Desk>, caller: Caller, outlet: Outlet) {
             known = tools;
             outlet.changed(List::Tools).await;
         }
-        if !matches!(item, Some(News::Run { .. })) {
+        if !matches!(item, Some(Notification::Run { .. })) {
             outlet.changed(List::Prompts).await;
             outlet.changed(List::Resources).await;
         }
@@ -170,15 +175,15 @@ pub(super) async fn follow(desk: Arc<Desk>, caller: Caller, outlet: Outlet) {
 
 /// The tools that a caller is offered now, if they may be others; and the addresses that are worth another look.
 fn look(
-    desk: &Desk,
+    dispatcher: &Dispatcher,
     caller: &Caller,
-    item: Option<&News>,
+    item: Option<&Notification>,
     uris: Vec<String>,
 ) -> (Option<Vec<&'static str>>, Vec<String>) {
-    let call = Call::quiet(desk, caller);
-    let concerns = match (item, call.bound()) {
+    let ctx = dispatcher.ctx(caller);
+    let concerns = match (item, ctx.bound_run()) {
         (_, None) => false,
-        (Some(News::Run { run, .. }), Some(bound)) => run == bound,
+        (Some(Notification::Run { run, .. }), Some(bound)) => run == bound,
         (_, Some(_)) => true,
     };
     let is_new = |uri: &String| {
@@ -186,16 +191,20 @@ fn look(
             return false;
         };
         let is_about = match (item, address.run()) {
-            (None, _) | (Some(News::Workflows), None) => true,
-            (Some(News::Run { run, .. }), Some(own)) => run == own,
+            (None, _) | (Some(Notification::Workflows), None) => true,
+            (Some(Notification::Run { run, .. }), Some(own)) => run == own,
             _ => false,
         };
-        is_about && check(&call, uri).is_ok()
+        is_about && check(&ctx, uri).is_ok()
     };
     let uris = uris.into_iter().filter(is_new).collect();
-    (concerns.then(|| tools(desk, caller)), uris)
+    (concerns.then(|| tools(dispatcher, caller)), uris)
 }
 
-fn tools(desk: &Desk, caller: &Caller) -> Vec<&'static str> {
-    desk.offered(caller).iter().map(|tool| tool.name).collect()
+fn tools(dispatcher: &Dispatcher, caller: &Caller) -> Vec<&'static str> {
+    dispatcher
+        .offered_tools(caller)
+        .iter()
+        .map(|tool| tool.name)
+        .collect()
 }

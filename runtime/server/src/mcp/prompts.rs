@@ -20,7 +20,9 @@ pub(super) async fn list(
     asked: Option<PaginatedRequestParams>,
     context: &RequestContext<RoleServer>,
 ) -> Result<ListPromptsResult, ErrorData> {
-    let all = server.ask(context, |call| Ok(prompt::listed(call))).await?;
+    let all = server
+        .ask(context, |_, ctx| Ok(prompt::listed(ctx)))
+        .await?;
     let (shown, next) = page(all, |it| &it.name, asked)?;
     let prompts = shown.into_iter().map(|it| {
         let arguments = it.arguments.iter().map(|(name, description)| {
@@ -45,7 +47,7 @@ pub(super) async fn get(
 ) -> Result<GetPromptResponse, ErrorData> {
     let arguments = request.arguments.unwrap_or_default();
     let name = request.name;
-    let text = server.ask(context, move |call| prompt::text(call, &name, &arguments));
+    let text = server.ask(context, move |_, ctx| prompt::text(ctx, &name, &arguments));
     let messages = vec![PromptMessage::new_text(Role::User, text.await?)];
     Ok(GetPromptResult::new(messages).into())
 }

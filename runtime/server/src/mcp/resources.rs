@@ -27,7 +27,7 @@ pub(super) async fn list(
     asked: Option<PaginatedRequestParams>,
     context: &RequestContext<RoleServer>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let entries = server.ask(context, resource::listed).await?;
+    let entries = server.ask(context, |_, ctx| resource::listed(ctx)).await?;
     let (entries, next) = ranked(entries, |it| &it.address, resource::rank, asked)?;
     let resources = entries.into_iter().map(|entry| {
         let name = entry.address.strip_prefix(resource::SCHEME);
@@ -53,7 +53,7 @@ pub(super) fn templates(
     server: &Server,
     asked: Option<PaginatedRequestParams>,
 ) -> Result<ListResourceTemplatesResult, ErrorData> {
-    let all = resource::templates(&server.desk);
+    let all = resource::templates(&server.dispatcher.ctx(&server.caller));
     let (shown, next) = page(all, |it: &Template| it.0, asked)?;
     let templates = shown.into_iter().map(|(uri, name, description, media)| {
         let template = ResourceTemplate::new(uri, name).with_description(description);
@@ -77,9 +77,9 @@ pub(super) async fn read(
     context: &RequestContext<RoleServer>,
 ) -> Result<ReadResourceResponse, ErrorData> {
     let asked = uri.clone();
-    let read = server.ask(context, move |call| {
+    let read = server.ask(context, move |_, ctx| {
         let address = Address::parse(&asked)?;
-        let content = resource::read(call, &address)?;
+        let content = resource::read(ctx, &address)?;
         Ok((content, address.run().is_some()))
     });
     let (content, is_of_run) = read.await?;

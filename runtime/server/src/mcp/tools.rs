@@ -18,7 +18,6 @@ use tokio::sync::mpsc;
 use super::Server;
 use super::calls::Waiting;
 use super::pages::page;
-use crate::call::Call;
 use crate::tool::Tool;
 
 /// How long a list stays good that no run can change. Unit: milliseconds. Why: only another start of the server changes it.
@@ -30,16 +29,12 @@ pub(super) async fn list(
     asked: Option<PaginatedRequestParams>,
     context: &RequestContext<RoleServer>,
 ) -> Result<ListToolsResult, ErrorData> {
-    let found = server.ask(context, |call| {
-        let tools: Vec<McpTool> = call
-            .desk
-            .offered(call.caller)
-            .into_iter()
-            .map(listed)
-            .collect();
-        Ok((tools, call.bound().is_some()))
+    let offered = server.ask(context, |dispatcher, ctx| {
+        let tools = dispatcher.offered_tools(ctx.caller).into_iter();
+        let tools: Vec<McpTool> = tools.map(listed).collect();
+        Ok((tools, ctx.bound_run().is_some()))
     });
-    let (tools, is_bound) = found.await?;
+    let (tools, is_bound) = offered.await?;
     let (tools, next) = page(tools, |tool| &tool.name, asked)?;
     let mut answer = ListToolsResult::with_all_items(tools)
         .with_ttl_ms(if is_bound { 0 } else { LASTING })
@@ -55,7 +50,7 @@ pub(super) async fn call(
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let caller = server.caller(&context);
-    let desk = Arc::clone(&server.desk);
+    let dispatcher = Arc::clone(&server.dispatcher);
     let waiting = Waiting::new();
     let (waited_for, running) = (waiting.flag(), server.calls.begin());
     let (tell, mut words) = mpsc::unbounded_channel::<(f64, String)>();
@@ -66,8 +61,8 @@ pub(super) async fn call(
         let cancelled = || !waited_for.load(Ordering::Relaxed);
         // Nobody may be left to hear it.
         let progress = |share: f64, said: &str| drop(tell.send((share, said.to_owned())));
-        let call = Call::quiet(&desk, &caller).heard(&cancelled, &progress);
-        desk.call(&call, &name, arguments)
+        let ctx = dispatcher.ctx(&caller).with_progress(&cancelled, &progress);
+        dispatcher.call(&ctx, &name, arguments)
     });
     let token = context.meta.get_progress_token();
     let answer = loop {
@@ -101,12 +96,11 @@ pub(super) async fn call(
 /// A tool as clients are told of it.
 pub(super) fn listed(tool: &Tool) -> McpTool {
     let schema = |map: &serde_json::Map<_, _>| Arc::new(JsonObject::clone(map));
-    let hints = tool.hints;
     let annotations = ToolAnnotations::new()
-        .read_only(hints.read_only)
-        .destructive(hints.destructive)
-        .idempotent(hints.idempotent)
-        .open_world(hints.open_world);
+        .read_only(tool.annotations.read_only)
+        .destructive(tool.annotations.destructive)
+        .idempotent(tool.annotations.idempotent)
+        .open_world(tool.annotations.open_world);
     let listed = McpTool::new(tool.name, tool.description, schema(&tool.input))
         .with_title(tool.title)
         .with_annotations(annotations);

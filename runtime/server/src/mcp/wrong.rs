@@ -43,6 +43,6 @@ pub(super) fn refusal(request: &CustomRequest) -> ErrorData {
 
 /// Why parameters aren't of a kind, if they aren't.
 fn why<T: DeserializeOwned>(params: Value) -> Option<String> {
-    let read = arguments::typed::<T>(params);
+    let read = arguments::parse_value::<T>(params);
     read.err().map(|problem| problem.message)
 }

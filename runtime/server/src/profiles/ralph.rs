@@ -29,7 +29,8 @@ mod plan;
 use serde_json::Value;
 
 use super::words;
-use crate::tool::{Outcome, Tool};
+use crate::problem::Outcome;
+use crate::tool::Tool;
 
 pub(super) fn all() -> Vec<Tool> {
     let mut all = vec![artifact::tool()];

@@ -31,10 +31,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use statemark_runs::Loaded;
 
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::session;
-use crate::tool::{Outcome, Tool};
+use crate::ctx::{Ctx, target};
+use crate::problem::{Outcome, Problem};
+use crate::tool::Tool;
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
@@ -73,9 +72,9 @@ fn shape(outcome: Outcome) -> (Value, bool) {
 }
 
 /// The run that is to be driven, or that there is none.
-fn driven(call: &Call<'_>) -> Result<Loaded, Problem> {
-    session::driven(call, None)?.ok_or_else(|| {
-        let known = call.desk.catalog().ids().join(", ");
+fn driven(ctx: &Ctx<'_>) -> Result<Loaded, Problem> {
+    target::driven_run(ctx, None)?.ok_or_else(|| {
+        let known = ctx.catalog().ids().join(", ");
         let message = format!(
             "no run is active: start one of {known} with `statemark start`, or with `start_run` of the set `runs`"
         );

@@ -56,9 +56,9 @@ mod watch_run;
 use serde_json::{Map, Value, json};
 use statemark_runs::Loaded;
 
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Tool};
+use crate::ctx::Ctx;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 pub(super) fn all() -> Vec<Tool> {
     let mut all = vec![
@@ -86,9 +86,9 @@ pub(super) fn all() -> Vec<Tool> {
 }
 
 /// What can't be taken back by calling it again.
-const ENDS: Hints = Hints {
+const ENDS: Annotations = Annotations {
     idempotent: false,
-    ..Hints::ENDS
+    ..Annotations::DESTRUCTIVE
 };
 
 /// The document's envelope.
@@ -132,8 +132,8 @@ fn invalid(message: impl Into<String>) -> Problem {
 }
 
 /// A run that is named, as it is now.
-fn load(call: &Call<'_>, run: &str) -> Result<Loaded, Problem> {
-    call.load(Some(run))
+fn load(ctx: &Ctx<'_>, run: &str) -> Result<Loaded, Problem> {
+    ctx.load_run(Some(run))
 }
 
 /// A number of journals as one of answers.

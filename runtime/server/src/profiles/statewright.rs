@@ -49,9 +49,8 @@ use serde::Deserialize;
 use serde_json::json;
 use statemark_runs::{Loaded, Status};
 
-use crate::call::Call;
+use crate::ctx::{Ctx, target};
 use crate::problem::Problem;
-use crate::session;
 use crate::tool::Tool;
 
 pub(super) fn all() -> Vec<Tool> {
@@ -84,36 +83,36 @@ fn active(loaded: &Loaded) -> String {
 }
 
 /// The run that is to be driven, or that there is none.
-fn driven(call: &Call<'_>, session: Option<&str>) -> Result<Loaded, Problem> {
-    let driven = session::driven(call, session)?;
-    driven.map_or_else(|| Err(no_workflow(call)?), Ok)
+fn driven(ctx: &Ctx<'_>, session: Option<&str>) -> Result<Loaded, Problem> {
+    let driven = target::driven_run(ctx, session)?;
+    driven.map_or_else(|| Err(no_workflow(ctx)?), Ok)
 }
 
 /// The run that was loaded and still goes on, or that there is none.
-fn loaded(call: &Call<'_>, session: Option<&str>) -> Result<Loaded, Problem> {
-    let live = live(call, session)?;
-    live.map_or_else(|| Err(no_workflow(call)?), Ok)
+fn loaded(ctx: &Ctx<'_>, session: Option<&str>) -> Result<Loaded, Problem> {
+    let live = live(ctx, session)?;
+    live.map_or_else(|| Err(no_workflow(ctx)?), Ok)
 }
 
 /// The run that was loaded and still goes on, if there is one.
-fn live(call: &Call<'_>, session: Option<&str>) -> Result<Option<Loaded>, Problem> {
-    let outer = session::outer(call, session)?;
+fn live(ctx: &Ctx<'_>, session: Option<&str>) -> Result<Option<Loaded>, Problem> {
+    let outer = target::session_run(ctx, session)?;
     Ok(outer.filter(|it| !it.state.status().is_over()))
 }
 
 /// That there is none; runs of other sessions are named.
-fn no_workflow(call: &Call<'_>) -> Result<Problem, Problem> {
-    let known = call.desk.catalog().ids();
+fn no_workflow(ctx: &Ctx<'_>) -> Result<Problem, Problem> {
+    let known = ctx.catalog().ids();
     let mut message = format!(
         "No workflow is active. Load one with statewright_load_workflow. Available: {}",
         known.join(", ")
     );
-    let live = match call.bound() {
-        None => session::live(call)?,
+    let live = match ctx.bound_run() {
+        None => target::live_runs(ctx)?,
         Some(_) => Vec::new(),
     };
     if !live.is_empty() {
-        let names = session::names(&live);
+        let names = target::name_runs(&live);
         message += &format!(". Of other sessions are active: {names}");
     }
     Ok(Problem::new("no_run", message).with(json!({"known": known})))

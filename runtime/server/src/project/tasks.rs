@@ -4,7 +4,10 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::json;
 
-use super::Files;
+use statemark_runs::{Role, RunError};
+
+use super::{Feature, Files, current_project};
+use crate::ctx::Ctx;
 use crate::problem::Problem;
 
 /// Held by whoever writes tasks: two at once would each put back the other's.
@@ -45,9 +48,41 @@ impl Tasks {
     }
 }
 
+/// Completes a task of the current feature. Returns the file that has it as well.
+///
+/// # Errors
+///
+/// The caller only reads, there is no such task, or tasks below it are open.
+pub(crate) fn complete_task(
+    ctx: &Ctx<'_>,
+    id: &str,
+    skip_validation: bool,
+) -> Result<(String, Completed), Problem> {
+    let actor = ctx.actor();
+    if actor.role < Role::Agent {
+        return Err(RunError::ReadOnly { actor }.into());
+    }
+    let files = Files::of(&current_project(ctx)?)?;
+    let feature = Feature::of(&files);
+    if feature.feature_number.is_none() {
+        let message = "the branch is no feature's; a feature's is called like `060-some-name`";
+        return Err(Problem::new("no_feature", message).mended_by("get_project_context", json!({})));
+    }
+    let path = feature.document("tasks");
+    let Some(path) = path.filter(|path| files.is_file(path)) else {
+        let message = "the feature has no `tasks.md` yet";
+        return Err(Problem::new("no_tasks", message).mended_by("get_project_context", json!({})));
+    };
+    let completed = complete(&files, &path, id, skip_validation)?;
+    if !completed.already {
+        ctx.record_change(&path);
+    }
+    Ok((path, completed))
+}
+
 /// Marks a task as done, and answers when the file is written. A task with open tasks below it isn't done, unless nobody
 /// wants to know.
-pub(crate) fn complete(
+fn complete(
     files: &Files,
     path: &str,
     id: &str,

@@ -8,8 +8,7 @@ use serde_json::Value;
 use statemark_runs::{Query, Status};
 
 use super::{Address, Part};
-use crate::call::Call;
-use crate::desk::Desk;
+use crate::ctx::Ctx;
 use crate::docs;
 use crate::problem::Problem;
 
@@ -98,13 +97,13 @@ const TEMPLATES: &[Template] = &[
 ];
 
 /// What the addresses look like that the server offers.
-pub(crate) fn templates(desk: &Desk) -> Vec<Template> {
+pub(crate) fn templates(ctx: &Ctx<'_>) -> Vec<Template> {
     let all = TEMPLATES.iter().copied();
-    all.filter(|it| has_template(desk, it.0)).collect()
+    all.filter(|it| has_template(ctx, it.0)).collect()
 }
 
 /// Whether the server offers what has such addresses.
-pub(crate) fn has_template(desk: &Desk, template: &str) -> bool {
+pub(crate) fn has_template(ctx: &Ctx<'_>, template: &str) -> bool {
     // One address that looks like it: with a number wherever something goes.
     let mut address = String::new();
     for part in template.split('{') {
@@ -116,7 +115,7 @@ pub(crate) fn has_template(desk: &Desk, template: &str) -> bool {
             }
         }
     }
-    Address::parse(&address).is_ok_and(|it| it.check(desk).is_ok())
+    Address::parse(&address).is_ok_and(|it| it.check(ctx).is_ok())
 }
 
 /// In which part of the list an address stands.
@@ -130,11 +129,11 @@ pub(crate) fn rank(address: &str) -> u8 {
 /// # Errors
 ///
 /// The store can't be read.
-pub(crate) fn listed(call: &Call<'_>) -> Result<Vec<Entry>, Problem> {
-    let catalog = call.desk.catalog();
+pub(crate) fn listed(ctx: &Ctx<'_>) -> Result<Vec<Entry>, Problem> {
+    let catalog = ctx.catalog();
     let mut all = Vec::new();
     let mut add = |address: Address, title: String, description: &str, media| {
-        if address.check(call.desk).is_err() {
+        if address.check(ctx).is_err() {
             return;
         }
         all.push(Entry {
@@ -169,7 +168,7 @@ pub(crate) fn listed(call: &Call<'_>) -> Result<Vec<Entry>, Problem> {
             );
         }
     }
-    for (run, title) in runs(call)? {
+    for (run, title) in runs(ctx)? {
         let journal = Address::Journal(run, Part::default());
         add(
             journal,
@@ -178,7 +177,7 @@ pub(crate) fn listed(call: &Call<'_>) -> Result<Vec<Entry>, Problem> {
             "application/jsonl",
         );
     }
-    for (page, title) in call.desk.listed_pages() {
+    for (page, title) in ctx.listed_pages() {
         let page = Address::Page(page.clone());
         add(page, title.clone(), "", "text/markdown");
     }
@@ -190,15 +189,15 @@ pub(crate) fn listed(call: &Call<'_>) -> Result<Vec<Entry>, Problem> {
 }
 
 /// The active runs that the caller may touch, of its project if it has one.
-fn runs(call: &Call<'_>) -> Result<Vec<(statemark_runs::RunId, String)>, Problem> {
-    let store = call.desk.runs().store();
-    let heads = match call.bound() {
+fn runs(ctx: &Ctx<'_>) -> Result<Vec<(statemark_runs::RunId, String)>, Problem> {
+    let store = ctx.runs().store();
+    let heads = match ctx.bound_run() {
         Some(run) => store.head(run).into_iter().collect(),
         None => {
             let statuses = [Status::Running, Status::Waiting, Status::Paused];
             let query = Query {
                 statuses: statuses.map(|it| it.name().to_owned()).to_vec(),
-                project: call.caller.project.clone(),
+                project: ctx.caller.project.clone(),
                 limit: RUNS,
                 ..Query::default()
             };

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use statemark_runs::{RunId, Workflow, builtin};
 
 use super::{Address, Part};
-use crate::bounds;
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::lookup::unknown_revision;
 use crate::problem::Problem;
-use crate::tools::artifacts::no_revision;
 
 /// Most bytes of a part of a journal. Unit: bytes. Why: whoever reads resources has more room than a model's context, yet
 /// not for a journal of 100,000 records.
@@ -42,44 +42,44 @@ impl Content {
 /// # Errors
 ///
 /// There is nothing, the server doesn't offer it, or it is of a run that the caller may not touch.
-pub(crate) fn read(call: &Call<'_>, address: &Address) -> Result<Content, Problem> {
-    address.check(call.desk)?;
+pub(crate) fn read(ctx: &Ctx<'_>, address: &Address) -> Result<Content, Problem> {
+    address.check(ctx)?;
     if let Some(run) = address.run() {
-        call.run(Some(run.as_str()))?;
+        ctx.resolve_run(Some(run.as_str()))?;
     }
-    let catalog = call.desk.catalog();
+    let catalog = ctx.catalog();
     match address {
         Address::Spec(id) => {
             let specs = catalog.specs();
             let source = specs.iter().find(|it| it.id == *id);
             let media = source.map_or("text/plain", |it| media_of(&it.source));
-            let text = catalog.source(id).ok_or_else(|| unknown(call, id))?;
+            let text = catalog.source(id).ok_or_else(|| unknown(ctx, id))?;
             Ok(Content::text(media, text))
         }
         Address::Diagram(id) => {
-            let text = catalog.diagram(id).ok_or_else(|| unknown(call, id))?;
+            let text = catalog.diagram(id).ok_or_else(|| unknown(ctx, id))?;
             Ok(Content::text("text/vnd.mermaid", text))
         }
         Address::Table(id) => {
-            let workflow = catalog.find(id).ok_or_else(|| unknown(call, id))?;
+            let workflow = catalog.find(id).ok_or_else(|| unknown(ctx, id))?;
             let text = statemark_runtime::dump(workflow.table().sections());
             Ok(Content::text("text/plain", text))
         }
         Address::State(id, state) => {
-            let workflow = catalog.find(id).ok_or_else(|| unknown(call, id))?;
+            let workflow = catalog.find(id).ok_or_else(|| unknown(ctx, id))?;
             state_page(&workflow, state)
         }
         Address::Contract(id, name) => {
-            let workflow = catalog.find(id).ok_or_else(|| unknown(call, id))?;
+            let workflow = catalog.find(id).ok_or_else(|| unknown(ctx, id))?;
             contract_page(&workflow, name)
         }
-        Address::Journal(run, part) => journal(call, run, *part),
-        Address::Transcript(run, part) => transcript(call, run, *part),
-        Address::Artifacts(run) => artifacts(call, run),
+        Address::Journal(run, part) => journal(ctx, run, *part),
+        Address::Transcript(run, part) => transcript(ctx, run, *part),
+        Address::Artifacts(run) => artifacts(ctx, run),
         Address::Artifact(run, name, revision) => {
-            let loaded = call.desk.runs().caught_up(run)?;
-            let found = call.desk.runs().read_artifact(&loaded, name, *revision);
-            let found = found.map_err(|error| no_revision(&loaded.run, error))?;
+            let loaded = ctx.runs().caught_up(run)?;
+            let found = ctx.runs().read_artifact(&loaded, name, *revision);
+            let found = found.map_err(|error| unknown_revision(&loaded.run, error))?;
             let media = found.revision.artifact.media.clone();
             let is_text = std::str::from_utf8(&found.content).is_ok();
             let plain = if is_text {
@@ -94,7 +94,7 @@ pub(crate) fn read(call: &Call<'_>, address: &Address) -> Result<Content, Proble
             })
         }
         Address::Page(page) => {
-            let text = call.desk.docs().text(&address.to_string());
+            let text = ctx.docs().text(&address.to_string());
             let text = text.ok_or_else(|| {
                 let message = format!("the documentation has no page `{page}`");
                 Problem::new("unknown_resource", message)
@@ -104,9 +104,9 @@ pub(crate) fn read(call: &Call<'_>, address: &Address) -> Result<Content, Proble
     }
 }
 
-fn unknown(call: &Call<'_>, id: &str) -> Problem {
+fn unknown(ctx: &Ctx<'_>, id: &str) -> Problem {
     Problem::new("unknown_workflow", format!("there is no workflow `{id}`"))
-        .with(json!({"known": call.desk.catalog().ids()}))
+        .with(json!({"known": ctx.catalog().ids()}))
         .mended_by("list_workflows", json!({}))
 }
 
@@ -199,12 +199,12 @@ fn fenced(value: &Value) -> String {
 
 /// Records of a run, each as a line, and where the next part begins.
 fn lines(
-    call: &Call<'_>,
+    ctx: &Ctx<'_>,
     run: &RunId,
     part: Part,
     mut line: impl FnMut(&statemark_runs::Record) -> String,
 ) -> Result<(String, Option<Part>), Problem> {
-    let store = call.desk.runs().store();
+    let store = ctx.runs().store();
     let head = store.head(run)?;
     let mut text = String::new();
     let mut after = part.after;
@@ -232,8 +232,8 @@ fn lines(
     Ok((text, more))
 }
 
-fn journal(call: &Call<'_>, run: &RunId, part: Part) -> Result<Content, Problem> {
-    let (text, more) = lines(call, run, part, |record| {
+fn journal(ctx: &Ctx<'_>, run: &RunId, part: Part) -> Result<Content, Problem> {
+    let (text, more) = lines(ctx, run, part, |record| {
         let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
         let mut told = json!({
             "seq": record.seq,
@@ -253,10 +253,10 @@ fn journal(call: &Call<'_>, run: &RunId, part: Part) -> Result<Content, Problem>
     Ok(content)
 }
 
-fn transcript(call: &Call<'_>, run: &RunId, part: Part) -> Result<Content, Problem> {
-    let (text, more) = lines(call, run, part, |record| {
+fn transcript(ctx: &Ctx<'_>, run: &RunId, part: Part) -> Result<Content, Problem> {
+    let (text, more) = lines(ctx, run, part, |record| {
         let told = record.summary().replace('\n', " ");
-        let (told, _) = bounds::cut(&told, bounds::MOST);
+        let (told, _) = bounds::truncate(&told, bounds::MAX_REPLY);
         format!("{}  {}  {}  {told}", record.seq, record.time, record.actor)
     })?;
     let mut content = Content::text("text/plain", text);
@@ -265,8 +265,8 @@ fn transcript(call: &Call<'_>, run: &RunId, part: Part) -> Result<Content, Probl
 }
 
 /// What was handed in, without what is in it.
-fn artifacts(call: &Call<'_>, run: &RunId) -> Result<Content, Problem> {
-    let loaded = call.desk.runs().caught_up(run)?;
+fn artifacts(ctx: &Ctx<'_>, run: &RunId) -> Result<Content, Problem> {
+    let loaded = ctx.runs().caught_up(run)?;
     let all = loaded.state.artifacts.iter().map(|(name, revisions)| {
         let revisions = revisions.iter().map(|it| {
             let artifact = &it.artifact;

@@ -4,12 +4,11 @@ mod get_artifact;
 mod report_progress;
 mod submit_artifact;
 
-pub(crate) use get_artifact::{all as all_told, no_revision};
 use serde_json::{Value, json};
 use statemark_runs::body::Finding;
 
+use crate::envelope::set_field;
 use crate::tool::Tool;
-use crate::tools::put;
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
@@ -23,7 +22,7 @@ pub(super) fn all() -> Vec<Tool> {
 fn diagnostic(finding: &Finding) -> Value {
     let mut told = json!({"line": finding.line, "column": finding.column, "message": finding.what});
     if let Some(help) = &finding.help {
-        put(&mut told, "help", json!(help));
+        set_field(&mut told, "help", json!(help));
     }
     told
 }

@@ -1,15 +1,15 @@
 //! Writing workflows, and reading how. What these need is a role, not a state.
 
-pub(crate) mod create_workflow;
+mod create_workflow;
 mod lint_workflow;
-pub(crate) mod search_docs;
+mod search_docs;
 mod simulate_workflow;
 
 use serde_json::{Value, json};
 
-use crate::bounds;
+use crate::envelope::bounds;
+use crate::envelope::set_field;
 use crate::tool::Tool;
-use crate::tools::put;
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
@@ -30,11 +30,11 @@ fn findings(mut found: Value, from: usize) -> Value {
     let count = all.len();
     let rest: Vec<Value> = all.into_iter().skip(from).collect();
     let beside = found.to_string().len().saturating_add(bounds::ENVELOPE);
-    let shown = bounds::fitting(rest, beside);
+    let shown = bounds::take_fitting(rest, beside);
     let behind = from.saturating_add(shown.len());
-    put(&mut found, "diagnostics", json!(shown));
+    set_field(&mut found, "diagnostics", json!(shown));
     if behind < count {
-        put(&mut found, "cursor", json!(behind));
+        set_field(&mut found, "cursor", json!(behind));
     }
     found
 }

@@ -13,7 +13,7 @@ use statemark_compiler::source::Sources;
 use statemark_compiler::{Options as Compiling, back, compile};
 use statemark_runs::{ManualClock, Store, Workflow, Workflows};
 use statemark_server::{
-    Call, Caller, Catalog, Created, Desk, NewSpec, Options, Problem, Project, Spec,
+    Caller, Catalog, Created, Dispatcher, NewSpec, Options, Problem, Project, Spec,
 };
 use statemark_stores::MemoryStore;
 
@@ -22,7 +22,7 @@ pub(crate) const BEGIN: u64 = 1_800_000_000_000;
 
 /// A desk, and what it stands on.
 pub(crate) struct Bench {
-    pub(crate) desk: Desk,
+    pub(crate) dispatcher: Dispatcher,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) store: Arc<dyn Store>,
     specs: Arc<Specs>,
@@ -34,9 +34,10 @@ impl Bench {
         let clock = Arc::new(ManualClock::new(BEGIN));
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(Arc::clone(&clock)));
         let specs = Arc::new(Specs::new(specs));
-        let desk = desk(&store, &specs, &clock, Options::default()).expect("the default sets");
+        let dispatcher =
+            dispatcher(&store, &specs, &clock, Options::default()).expect("the default sets");
         Self {
-            desk,
+            dispatcher,
             clock,
             store,
             specs,
@@ -45,8 +46,8 @@ impl Bench {
 
     /// Another desk over the same store, as after a restart.
     pub(crate) fn serve(&mut self, options: Options) -> Result<(), String> {
-        let desk = desk(&self.store, &self.specs, &self.clock, options);
-        self.desk = desk.map_err(|error| error.to_string())?;
+        let dispatcher = dispatcher(&self.store, &self.specs, &self.clock, options);
+        self.dispatcher = dispatcher.map_err(|error| error.to_string())?;
         Ok(())
     }
 
@@ -94,20 +95,20 @@ impl Bench {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Option<(Value, bool)> {
-        let call = Call::quiet(&self.desk, caller);
-        self.desk.call(&call, tool, arguments)
+        let call = self.dispatcher.ctx(caller);
+        self.dispatcher.call(&call, tool, arguments)
     }
 }
 
-fn desk(
+fn dispatcher(
     store: &Arc<dyn Store>,
     specs: &Arc<Specs>,
     clock: &Arc<ManualClock>,
     options: Options,
-) -> Result<Desk, statemark_server::StartError> {
+) -> Result<Dispatcher, statemark_server::StartError> {
     let catalog = Arc::clone(specs) as Arc<dyn Catalog>;
     let clock = Arc::clone(clock) as Arc<_>;
-    Desk::new(Arc::clone(store), catalog, clock, options)
+    Dispatcher::new(Arc::clone(store), catalog, clock, options)
 }
 
 /// The workflows of some specs.

@@ -241,9 +241,9 @@ const CALLS: &[(&str, &str)] = &[
 #[test]
 fn every_reply_is_within_its_bound() {
     let bench = bench();
-    widen(bench.desk.runs());
-    lengthen(bench.desk.runs(), FEW);
-    let unasked = bench.desk.tools().iter().map(|tool| tool.name);
+    widen(bench.dispatcher.runs());
+    lengthen(bench.dispatcher.runs(), FEW);
+    let unasked = bench.dispatcher.tools().iter().map(|tool| tool.name);
     let unasked: Vec<_> = unasked
         .filter(|name| !CALLS.iter().any(|(tool, _)| tool == name))
         .collect();
@@ -256,7 +256,7 @@ fn every_reply_is_within_its_bound() {
 #[ignore = "takes minutes where nothing is optimized"]
 fn every_reply_about_a_long_run_is_within_its_bound() {
     let bench = bench();
-    lengthen(bench.desk.runs(), RECORDS);
+    lengthen(bench.dispatcher.runs(), RECORDS);
     ask(&bench, &["long"]);
 }
 
@@ -291,7 +291,7 @@ fn whole(bench: &Bench) {
         pages(bench, "get_artifact", &wide, "artifacts").len(),
         MANY + 1
     );
-    let runs = bench.desk.runs();
+    let runs = bench.dispatcher.runs();
     let loaded = runs.load(&"wide".parse().unwrap()).unwrap();
     let mut blockers = pages(bench, "explain_run", &wide, "blockers");
     // The long question comes in pieces.
@@ -392,7 +392,7 @@ fn parts(bench: &Bench, run: &str, part: &str) -> Value {
 fn the_list_of_tools_is_small() {
     let bench = Bench::new(&[("ping.md", PING)]);
     // As clients are sent it.
-    let tools = bench.desk.tools().iter().map(|tool| {
+    let tools = bench.dispatcher.tools().iter().map(|tool| {
         json!({
             "name": tool.name,
             "title": tool.title,
@@ -400,9 +400,9 @@ fn the_list_of_tools_is_small() {
             "inputSchema": tool.input,
             "outputSchema": tool.output,
             "annotations": {
-                "readOnlyHint": tool.hints.read_only,
-                "destructiveHint": tool.hints.destructive,
-                "idempotentHint": tool.hints.idempotent,
+                "readOnlyHint": tool.annotations.read_only,
+                "destructiveHint": tool.annotations.destructive,
+                "idempotentHint": tool.annotations.idempotent,
                 "openWorldHint": false,
             },
         })

@@ -38,7 +38,7 @@ fn a_task_that_is_completed_changes_a_file_by_whatever_name_it_is_called() {
             workflow: "sew".to_owned(),
             ..Start::default()
         };
-        let runs = bench.desk.runs();
+        let runs = bench.dispatcher.runs();
         runs.execute(&order, &start).unwrap();
         let reserve = Reserve {
             tool: "Edit".to_owned(),

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use statemark_runs::{Actor, MAX_PAGE, Order, Role, Send, Start};
-use statemark_server::{Call, Caller, Options, Set, Tool};
+use statemark_runs::{Actor, Cancel, MAX_PAGE, Order, Role, Send, Start};
+use statemark_server::{Caller, Options, Set, Tool};
 
 use crate::bench::Bench;
 
@@ -54,7 +54,7 @@ fn every_tool_is_gated_as_the_table_says() {
         };
         let mut bench = Bench::new(&[("one.md", &spec("NAME", "KIN"))]);
         bench.serve(options.clone()).unwrap();
-        for tool in bench.desk.tools() {
+        for tool in bench.dispatcher.tools() {
             table += &line(tool, &options);
         }
     }
@@ -90,7 +90,7 @@ fn spec(name: &str, kin: &str) -> String {
 
 /// The line of a tool.
 fn line(tool: &Tool, options: &Options) -> String {
-    let kin = tool.kin.unwrap_or("-");
+    let kin = tool.equivalent.unwrap_or("-");
     let mut bench = Bench::new(&[("one.md", &spec(tool.name, kin))]);
     bench.serve(options.clone()).unwrap();
     let cells = STATES.map(|(state, _)| cell(&bench, tool, state));
@@ -107,30 +107,36 @@ fn line(tool: &Tool, options: &Options) -> String {
 fn cell(bench: &Bench, tool: &Tool, state: &str) -> String {
     let run = state.replace('_', "-");
     let order = |role| Order::new(run.parse().unwrap(), Actor::new(role));
-    let runs = bench.desk.runs();
+    let runs = bench.dispatcher.runs();
     let start = Start {
         workflow: "gates".to_owned(),
         ..Start::default()
     };
-    runs.start(&order(Role::Person), &start).unwrap();
+    runs.execute(&order(Role::Person), &start).unwrap();
     let send = Send {
         event: format!("to_{state}"),
         data: None,
     };
-    runs.send(&order(Role::Person), &send).unwrap();
+    runs.execute(&order(Role::Person), &send).unwrap();
     let bound = Caller {
         run: Some(run.parse().unwrap()),
         ..Caller::agent()
     };
     let is_listed = bench
-        .desk
-        .offered(&bound)
+        .dispatcher
+        .offered_tools(&bound)
         .iter()
         .any(|it| it.name == tool.name);
     let caller = Caller::agent();
     // Nobody waits: tools that would wait answer at once.
-    let call = Call::quiet(&bench.desk, &caller).heard(&|| true, &|_, _| {});
-    let (answer, _) = bench.desk.call(&call, tool.name, named(tool, &run)).unwrap();
+    let call = bench
+        .dispatcher
+        .ctx(&caller)
+        .with_progress(&|| true, &|_, _| {});
+    let (answer, _) = bench
+        .dispatcher
+        .call(&call, tool.name, named(tool, &run))
+        .unwrap();
     let text = answer.to_string();
     let loaded = runs.load(&run.parse().unwrap()).unwrap();
     let records = bench
@@ -142,7 +148,8 @@ fn cell(bench: &Bench, tool: &Tool, state: &str) -> String {
         .any(|it| it.kind == "tool" && it.body.contains("\"denied\""));
     assert!(!text.contains("several_runs"), "{}: {text}", tool.name);
     if !loaded.state.status().is_over() {
-        runs.cancel(&order(Role::Person), None).unwrap();
+        runs.execute(&order(Role::Person), &Cancel::default())
+            .unwrap();
     }
     match (is_refused, is_listed) {
         (false, true) => "yes".to_owned(),

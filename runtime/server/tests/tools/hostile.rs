@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
 use statemark_runs::{Actor, Hash, Head, Order, Query, Role, Start, state};
-use statemark_server::{Call, Caller, Options, Set, Tool};
+use statemark_server::{Caller, Options, Set, Tool};
 
 use crate::bench::Bench;
 use entropy::Entropy;
@@ -104,7 +104,7 @@ impl World {
         };
         for run in ["r1", "r2"] {
             let order = Order::new(run.parse().unwrap(), Actor::new(Role::Agent));
-            bench.desk.runs().execute(&order, &start).unwrap();
+            bench.dispatcher.runs().execute(&order, &start).unwrap();
         }
         let texts = [
             "r1", "r2", "paper", "draft", "review", "submit", "skip", "accept", "text", "test",
@@ -121,7 +121,7 @@ impl World {
 
     fn call(&mut self, noise: &[u8]) {
         let mut entropy = Entropy::new(noise);
-        let tools = self.bench.desk.tools();
+        let tools = self.bench.dispatcher.tools();
         let tool = &tools[entropy.below(tools.len())];
         let arguments = match self.value(&mut entropy, "", &Value::Object(tool.input.clone()), 0) {
             Value::Object(fields) => fields,
@@ -139,11 +139,15 @@ impl World {
             ..Caller::agent()
         };
         // Nobody waits: what would wait, answers at once.
-        let call = Call::quiet(&self.bench.desk, &caller).heard(&|| true, &|_, _| {});
+        let call = self
+            .bench
+            .dispatcher
+            .ctx(&caller)
+            .with_progress(&|| true, &|_, _| {});
         let name = tool.name;
         let given = Value::Object(arguments.clone());
         let told = catch_unwind(AssertUnwindSafe(|| {
-            self.bench.desk.call(&call, name, arguments)
+            self.bench.dispatcher.call(&call, name, arguments)
         }));
         let told = told.unwrap_or_else(|_| panic!("{name} {given} panicked"));
         let (answer, is_error) = told.expect("a tool");
@@ -269,7 +273,7 @@ impl World {
 
     /// Whatever was done, each run is what its journal says.
     fn check(&self) {
-        let runs = self.bench.desk.runs();
+        let runs = self.bench.dispatcher.runs();
         for head in self.heads() {
             let loaded = runs.load(&head.run).unwrap();
             let anew = state::replay(runs.store(), &head.run, None).unwrap();

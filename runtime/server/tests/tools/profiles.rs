@@ -79,7 +79,12 @@ fn a_workflow_cannot_become_a_laxer_one_under_its_own_name() {
 fn check(set: Set, document: &Value, wrong: &mut String) {
     let tools = document["tools"].as_object().unwrap();
     let bench = stage(set, document);
-    let offered: Vec<&str> = bench.desk.tools().iter().map(|tool| tool.name).collect();
+    let offered: Vec<&str> = bench
+        .dispatcher
+        .tools()
+        .iter()
+        .map(|tool| tool.name)
+        .collect();
     let mut documented: Vec<&str> = tools.keys().map(String::as_str).collect();
     documented.sort_unstable();
     if offered != documented {
@@ -90,7 +95,12 @@ fn check(set: Set, document: &Value, wrong: &mut String) {
         );
     }
     for (name, said) in tools {
-        let Some(tool) = bench.desk.tools().iter().find(|tool| tool.name == name) else {
+        let Some(tool) = bench
+            .dispatcher
+            .tools()
+            .iter()
+            .find(|tool| tool.name == name)
+        else {
             continue;
         };
         let mut documented = object(&said["arguments"]);
@@ -98,10 +108,10 @@ fn check(set: Set, document: &Value, wrong: &mut String) {
         takes(name, &tool.input, &Value::Object(documented), wrong);
         for (hint, documented) in object(&said["hints"]) {
             let is = match hint.as_str() {
-                "read_only" => tool.hints.read_only,
-                "destructive" => tool.hints.destructive,
-                "idempotent" => tool.hints.idempotent,
-                "open_world" => tool.hints.open_world,
+                "read_only" => tool.annotations.read_only,
+                "destructive" => tool.annotations.destructive,
+                "idempotent" => tool.annotations.idempotent,
+                "open_world" => tool.annotations.open_world,
                 other => panic!("`{other}` is no hint"),
             };
             if documented != is {
@@ -205,7 +215,11 @@ pub(crate) fn prepared(
     let caller = caller(call["as"].as_str());
     for before in call["before"].as_array().into_iter().flatten() {
         let (name, arguments) = (before[0].as_str().unwrap(), object(&before[1]));
-        let own = bench.desk.tools().iter().all(|tool| tool.name != name);
+        let own = bench
+            .dispatcher
+            .tools()
+            .iter()
+            .all(|tool| tool.name != name);
         if own {
             offer(&mut bench, &Set::OWN);
         }

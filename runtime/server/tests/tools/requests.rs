@@ -84,8 +84,8 @@ fn no_page_leaves_out_what_is_open() {
 fn what_no_record_holds_is_too_large() {
     let bench = Bench::new(&[("desk.md", SPEC)]);
     let agent = Caller::agent();
-    let desk = json!({"workflow": "desk", "run_id": "r"});
-    call(&bench, &agent, "start_run", desk);
+    let dispatcher = json!({"workflow": "desk", "run_id": "r"});
+    call(&bench, &agent, "start_run", dispatcher);
     let (large, larger) = ("x".repeat(700_000), "x".repeat(2 << 20));
     for (tool, arguments, code) in [
         (

@@ -34,7 +34,7 @@ fn stage() -> Bench {
         workflow: "rollout".to_owned(),
         ..Start::default()
     };
-    bench.desk.runs().execute(&order(), &start).unwrap();
+    bench.dispatcher.runs().execute(&order(), &start).unwrap();
     bench
 }
 
@@ -55,7 +55,7 @@ fn send(bench: &Bench, event: &str) {
         event: event.to_owned(),
         data: None,
     };
-    bench.desk.runs().execute(&order(), &send).unwrap();
+    bench.dispatcher.runs().execute(&order(), &send).unwrap();
 }
 
 fn left(bench: &Bench, key: &str) {
@@ -65,7 +65,7 @@ fn left(bench: &Bench, key: &str) {
             status,
             detail: Value::Null,
         };
-        bench.desk.runs().execute(&order(), &report).unwrap();
+        bench.dispatcher.runs().execute(&order(), &report).unwrap();
     }
 }
 
@@ -106,7 +106,7 @@ fn what_nothing_takes_back_needs_a_confirmation() {
             refused["error"]["details"]["effects"][0]["key"], "r:2:1",
             "{tool}"
         );
-        let loaded = bench.desk.runs().load(&"r".parse().unwrap()).unwrap();
+        let loaded = bench.dispatcher.runs().load(&"r".parse().unwrap()).unwrap();
         assert_eq!(loaded.state.leaves, ["sent"], "{tool}");
         arguments["confirm"] = json!(true);
         let done = call(&bench, tool, arguments);
@@ -120,7 +120,7 @@ fn what_nothing_takes_back_needs_a_confirmation() {
 #[test]
 fn a_node_tells_what_was_done_said_and_handed_in() {
     let bench = stage();
-    let runs = bench.desk.runs();
+    let runs = bench.dispatcher.runs();
     for (name, content) in [("letter", "{\"text\": \"Hello\"}"), ("memo", "on Monday")] {
         let put = PutArtifact::draft(name, content).finally();
         runs.execute(&order(), &put).unwrap();
@@ -193,7 +193,11 @@ fn save(bench: &Bench, folder: &Path) {
         name: Some("first".to_owned()),
         reason: Some("before it is sent".to_owned()),
     };
-    bench.desk.runs().execute(&order(), &checkpoint).unwrap();
+    bench
+        .dispatcher
+        .runs()
+        .execute(&order(), &checkpoint)
+        .unwrap();
 }
 
 #[test]
@@ -232,7 +236,7 @@ fn files_come_back_from_snapshots_and_with_time_travel() {
     assert_eq!(data["cwd"], json!(copy.0));
     assert_eq!(fs::read_to_string(copy.file()).unwrap(), "as it was");
     let head = bench
-        .desk
+        .dispatcher
         .runs()
         .load(&"r".parse().unwrap())
         .unwrap()

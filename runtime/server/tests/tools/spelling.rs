@@ -43,7 +43,7 @@ fn spellings() -> Vec<String> {
 
 /// How many calls a run has refused, and that it has refused whatever else it was told.
 fn refused(bench: &Bench, run: &RunId) -> usize {
-    let loaded = bench.desk.runs().load(run).unwrap();
+    let loaded = bench.dispatcher.runs().load(run).unwrap();
     let records = bench.store.records(run, 2, MAX_PAGE).unwrap();
     for record in &records {
         let Ok(Body::Tool(tool)) = record.read() else {
@@ -72,7 +72,7 @@ fn whatever_the_spelling_policy_and_the_tool_see_the_same_run() {
         project: Some(project.to_owned()),
         ..Start::default()
     };
-    let runs = bench.desk.runs();
+    let runs = bench.dispatcher.runs();
     runs.execute(&order("free"), &start("p")).unwrap();
     runs.execute(&order("held"), &start("q")).unwrap();
     let lock = json!({"run_id": "held", "event": "lock"});
@@ -82,11 +82,11 @@ fn whatever_the_spelling_policy_and_the_tool_see_the_same_run() {
     let mut tried = 0;
     for sets in [Set::OWN.to_vec(), vec![Set::Smithers]] {
         bench.serve(options(&sets)).unwrap();
-        let tools = bench.desk.tools().iter().filter(|tool| {
+        let tools = bench.dispatcher.tools().iter().filter(|tool| {
             let names = tool.input.get("properties").and_then(Value::as_object);
             let has = |name| names.is_some_and(|it| it.contains_key(name));
-            let is_free =
-                UNGATED.contains(&tool.name) || tool.kin.is_some_and(|kin| UNGATED.contains(&kin));
+            let is_free = UNGATED.contains(&tool.name)
+                || tool.equivalent.is_some_and(|kin| UNGATED.contains(&kin));
             !is_free && !has("parentRunId") && (has("run_id") || has("runId"))
         });
         let tools: Vec<&str> = tools.map(|tool| tool.name).collect();

@@ -183,11 +183,11 @@ impl Stage {
                 String::new()
             }
             "tools" => {
-                let tools = self.bench.desk.tools().iter().map(|tool| tool.name);
+                let tools = self.bench.dispatcher.tools().iter().map(|tool| tool.name);
                 tools.collect::<Vec<_>>().join(" ")
             }
             "schema" => {
-                let tools = self.bench.desk.tools();
+                let tools = self.bench.dispatcher.tools();
                 let tool = tools.iter().find(|tool| tool.name == rest).expect("a tool");
                 pretty(&json!({
                     "description": tool.description,
@@ -345,7 +345,7 @@ fn caller(words: &str) -> Caller {
         match word {
             "run" => caller.run = words.next().map(|it| it.parse().unwrap()),
             "project" => caller.project = words.next().map(str::to_owned),
-            name => caller = caller.through(Some(name)),
+            name => caller = caller.with_client(Some(name)),
         }
     }
     caller

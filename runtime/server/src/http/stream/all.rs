@@ -19,10 +19,9 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{Last, Sender};
-use crate::call::Call;
 use crate::caller::Caller;
-use crate::desk::Desk;
-use crate::news::News;
+use crate::dispatch::Dispatcher;
+use crate::notifications::Notification;
 
 /// Runs that are looked at together.
 const PAGE: usize = 100;
@@ -36,7 +35,7 @@ struct Over;
 
 /// A reader, and how far it is.
 pub(super) struct All {
-    desk: Arc<Desk>,
+    dispatcher: Arc<Dispatcher>,
     caller: Caller,
     tell: Sender,
     /// Up to where it has been told all.
@@ -47,9 +46,14 @@ pub(super) struct All {
 
 impl All {
     /// One that is to be told what comes behind a mark.
-    pub(super) fn new(desk: Arc<Desk>, caller: Caller, tell: Sender, mark: Watermark) -> Self {
+    pub(super) fn new(
+        dispatcher: Arc<Dispatcher>,
+        caller: Caller,
+        tell: Sender,
+        mark: Watermark,
+    ) -> Self {
         Self {
-            desk,
+            dispatcher,
             caller,
             tell,
             mark,
@@ -58,12 +62,16 @@ impl All {
     }
 
     /// Tells what it has missed, and what is new, until nobody reads.
-    pub(super) async fn tell(mut self, news: Receiver<News>, last: Last) {
+    pub(super) async fn tell(mut self, notifications: Receiver<Notification>, last: Last) {
         // Either way it is over.
-        let (Ok(()) | Err(Over)) = self.tell_all(news, last).await;
+        let (Ok(()) | Err(Over)) = self.tell_all(notifications, last).await;
     }
 
-    async fn tell_all(&mut self, mut news: Receiver<News>, last: Last) -> Result<(), Over> {
+    async fn tell_all(
+        &mut self,
+        mut notifications: Receiver<Notification>,
+        last: Last,
+    ) -> Result<(), Over> {
         match last {
             Last::Nowhere => self.say_mark().await?,
             Last::At(mark) if i64::try_from(mark).is_ok() => {
@@ -74,14 +82,14 @@ impl All {
             Last::At(_) | Last::Elsewhere => self.say_missed().await?,
         }
         loop {
-            match news.recv().await {
-                Ok(News::Run { run, mark }) => self.changed(run, mark).await?,
-                Ok(News::Workflows) => {
+            match notifications.recv().await {
+                Ok(Notification::Run { run, mark }) => self.changed(run, mark).await?,
+                Ok(Notification::Workflows) => {
                     let event = Event::default().event("workflows").data("{}");
                     self.say(event).await?;
                 }
                 Err(RecvError::Lagged(_)) => {
-                    news = news.resubscribe();
+                    notifications = notifications.resubscribe();
                     self.catch_up().await?;
                 }
                 Err(RecvError::Closed) => return Ok(()),
@@ -92,8 +100,8 @@ impl All {
     /// Tells of each run that has changed behind the mark.
     async fn catch_up(&mut self) -> Result<(), Over> {
         loop {
-            let (desk, mark) = (Arc::clone(&self.desk), self.mark.clone());
-            let changes = move || desk.runs().store().changes(&mark);
+            let (dispatcher, mark) = (Arc::clone(&self.dispatcher), self.mark.clone());
+            let changes = move || dispatcher.runs().store().changes(&mark);
             let (next, hints) = blocking(changes).await?.map_err(|_| Over)?;
             if next < self.mark {
                 // An id of another store, or of this one before it was put back to an earlier copy.
@@ -136,12 +144,12 @@ impl All {
 
     /// Where runs are now, those that the caller may touch.
     async fn look(&self, runs: Vec<RunId>) -> Result<Vec<Head>, Over> {
-        let (desk, caller) = (Arc::clone(&self.desk), self.caller.clone());
+        let (dispatcher, caller) = (Arc::clone(&self.dispatcher), self.caller.clone());
         let look = move || {
-            let call = Call::quiet(&desk, &caller);
+            let ctx = dispatcher.ctx(&caller);
             let heads = runs.iter().filter_map(|run| {
-                call.run(Some(run.as_str())).ok()?;
-                desk.runs().store().head(run).ok()
+                ctx.resolve_run(Some(run.as_str())).ok()?;
+                dispatcher.runs().store().head(run).ok()
             });
             heads.collect()
         };

@@ -9,8 +9,8 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Sender;
-use crate::desk::Desk;
-use crate::news::News;
+use crate::dispatch::Dispatcher;
+use crate::notifications::Notification;
 
 /// Records that are read at once.
 const PAGE: usize = 100;
@@ -23,16 +23,16 @@ pub(super) async fn tell_missed(end: u64, tell: &Sender) -> bool {
 
 /// Tells the records from behind a place on.
 pub(super) async fn tell(
-    desk: &Arc<Desk>,
+    dispatcher: &Arc<Dispatcher>,
     run: RunId,
     mut after: u64,
-    mut news: Receiver<News>,
+    mut notifications: Receiver<Notification>,
     tell: &Sender,
 ) {
     loop {
         loop {
-            let (desk, own) = (Arc::clone(desk), run.clone());
-            let read = move || desk.runs().store().records(&own, after, PAGE);
+            let (dispatcher, own) = (Arc::clone(dispatcher), run.clone());
+            let read = move || dispatcher.runs().store().records(&own, after, PAGE);
             let Ok(Ok(records)) = tokio::task::spawn_blocking(read).await else {
                 return;
             };
@@ -45,8 +45,8 @@ pub(super) async fn tell(
             }
         }
         loop {
-            match news.recv().await {
-                Ok(News::Run { run: changed, .. }) if changed == run => break,
+            match notifications.recv().await {
+                Ok(Notification::Run { run: changed, .. }) if changed == run => break,
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => break,
                 Err(RecvError::Closed) => return,

@@ -8,9 +8,10 @@ use statemark_runs::runs::{PutArtifact, Submitted};
 use statemark_runs::{Loaded, RunId, Written, builtins};
 
 use super::shape;
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
+use crate::ctx::Ctx;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,8 +32,8 @@ const FINDINGS: usize = 10;
 const PREFIX: &str = "ralph/";
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("ralph_submit_artifact", Set::Ralph, Hints::WRITES),
+    Tool::profile(
+        ("ralph_submit_artifact", Set::Ralph, Annotations::IDEMPOTENT),
         (
             "Submit an artifact",
             "Hands in a structured artifact of the session's run. An error says what its contract has against it, and where.",
@@ -40,11 +41,11 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("submit_artifact")
+    .equivalent_to("submit_artifact")
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
-    let run = call.run(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
     // Two types that a commit agent may say are one artifact.
     let name = match input.artifact_type.as_str() {
         "commit" | "skip" => "commit_message",
@@ -54,19 +55,19 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    submit(call, run, name, content, true)?;
+    submit(ctx, run, name, content, true)?;
     Ok(json!(format!("Artifact submitted: {name}")))
 }
 
 /// Hands in an artifact under its contract.
 pub(super) fn submit(
-    call: &Call<'_>,
+    ctx: &Ctx<'_>,
     run: RunId,
     name: &str,
     content: String,
     is_final: bool,
 ) -> Result<Written<Submitted>, Problem> {
-    let runs = call.desk.runs();
+    let runs = ctx.runs();
     let loaded = runs.caught_up(&run)?;
     let kind = format!("{PREFIX}{name}");
     let known = builtins();
@@ -82,7 +83,7 @@ pub(super) fn submit(
         is_final,
         ..PutArtifact::draft(name, content)
     };
-    let order = call.order(run, None, None)?;
+    let order = ctx.order(run, None, None)?;
     let written = runs.execute(&order, &put)?;
     check(name, &written)?;
     Ok(written)

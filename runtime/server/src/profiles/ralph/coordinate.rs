@@ -11,10 +11,11 @@ use statemark_runs::state::StepState;
 use statemark_runs::{Advance, Advanced, Loaded, Order, Report, RunError, StoreError};
 
 use super::shape;
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::refusal;
+use crate::ctx::Ctx;
+use crate::envelope::find_refusal;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 /// What a worker may do.
 const ACTIONS: [&str; 4] = ["claim", "release", "status", "ack"];
@@ -57,14 +58,14 @@ struct Coordinate {
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        Tool::foreign(
-            ("report_progress", Set::Ralph, Hints::ADDS),
+        Tool::profile(
+            ("report_progress", Set::Ralph, Annotations::ADDITIVE),
             ("Report progress", "Says how the work is getting on, for whoever watches."),
             shape,
             progress,
         ),
-        Tool::foreign(
-            ("declare_complete", Set::Ralph, Hints::WRITES),
+        Tool::profile(
+            ("declare_complete", Set::Ralph, Annotations::IDEMPOTENT),
             (
                 "Declare completion",
                 "Says that the work in the active step is done, which leads on if the step leads to an end.",
@@ -72,9 +73,9 @@ pub(super) fn all() -> Vec<Tool> {
             shape,
             complete,
         )
-        .like("submit_artifact"),
-        Tool::foreign(
-            ("coordinate", Set::Ralph, Hints::ADDS),
+        .equivalent_to("submit_artifact"),
+        Tool::profile(
+            ("coordinate", Set::Ralph, Annotations::ADDITIVE),
             (
                 "Coordinate workers",
                 "Claims or releases a unit of work of the active step, or says something to the other workers.",
@@ -82,37 +83,37 @@ pub(super) fn all() -> Vec<Tool> {
             shape,
             coordinate,
         )
-        .like("submit_artifact"),
+        .equivalent_to("submit_artifact"),
     ]
 }
 
-fn progress(call: &Call<'_>, input: &Progress) -> Outcome {
+fn progress(ctx: &Ctx<'_>, input: &Progress) -> Outcome {
     let said = match &input.note {
         Some(note) => format!("{} ({note})", input.status),
         None => input.status.clone(),
     };
-    let run = call.run(input.run_id.as_deref())?;
-    let order = call.order(run, None, None)?;
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let order = ctx.order(run, None, None)?;
     let report = ReportProgress {
         message: said.clone(),
         fraction: None,
         unit: None,
     };
-    let written = call.desk.runs().execute(&order, &report)?;
-    match refusal(&written) {
+    let written = ctx.runs().execute(&order, &report)?;
+    match find_refusal(&written) {
         Some(refused) => Err(Problem::refused(&refused)),
         None => Ok(json!(format!("Progress reported: {said}"))),
     }
 }
 
-fn complete(call: &Call<'_>, input: &Complete) -> Outcome {
+fn complete(ctx: &Ctx<'_>, input: &Complete) -> Outcome {
     let summary = input.summary.clone();
     let report = Report::Status {
         status: StepStatus::Completed,
         message: summary.clone(),
         data: Value::Null,
     };
-    let advanced = advance(call, input.run_id.as_deref(), &Advance::new(report))?;
+    let advanced = advance(ctx, input.run_id.as_deref(), &Advance::new(report))?;
     let summary = summary.unwrap_or_else(|| "no summary".to_owned());
     let next = match (&advanced.left, &advanced.request) {
         _ if advanced.refused.is_some() => {
@@ -126,16 +127,16 @@ fn complete(call: &Call<'_>, input: &Complete) -> Outcome {
     Ok(json!(format!("Task declared complete: {summary}.{next}")))
 }
 
-fn coordinate(call: &Call<'_>, input: &Coordinate) -> Outcome {
+fn coordinate(ctx: &Ctx<'_>, input: &Coordinate) -> Outcome {
     let action = input.action.as_str();
     let unit = input.work_unit_id.as_deref();
     match action {
-        "claim" | "release" => hold(call, input)?,
+        "claim" | "release" => hold(ctx, input)?,
         "status" | "ack" => {
             let data = json!({"action": action, "work_unit_id": unit, "payload": input.payload});
             let text = format!("coordinate: {action}");
             let said = Advance::new(Report::Note(Note { text, data }));
-            advance(call, input.run_id.as_deref(), &said)?;
+            advance(ctx, input.run_id.as_deref(), &said)?;
         }
         _ => {
             let message = format!(
@@ -152,7 +153,7 @@ fn coordinate(call: &Call<'_>, input: &Coordinate) -> Outcome {
 }
 
 /// Claims a unit that nobody has, or releases one that somebody has.
-fn hold(call: &Call<'_>, input: &Coordinate) -> Result<(), Problem> {
+fn hold(ctx: &Ctx<'_>, input: &Coordinate) -> Result<(), Problem> {
     let claims = input.action == "claim";
     let Some(unit) = input.work_unit_id.as_deref() else {
         let message = format!("`work_unit_id`: say which unit to {}", input.action);
@@ -169,22 +170,22 @@ fn hold(call: &Call<'_>, input: &Coordinate) -> Result<(), Problem> {
         data: input.payload.clone().map_or(Value::Null, Value::Object),
     };
     let report = Advance::new(report).of(unit);
-    let run = call.run(input.run_id.as_deref())?;
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
     for _ in 0..TRIES {
-        let loaded = call.desk.runs().caught_up(&run)?;
+        let loaded = ctx.runs().caught_up(&run)?;
         let claimed = claimed(&loaded);
         match (claims, claimed.get(unit)) {
-            (true, Some(held)) => return Err(taken(call, &loaded, unit, held)?),
+            (true, Some(held)) => return Err(taken(ctx, &loaded, unit, held)?),
             (false, None) => return Err(unclaimed(unit, &claimed)),
             _ => {}
         }
         // What was looked at has to be so still when it is written: two may claim at once.
-        let order = call.order(run.clone(), None, None)?;
+        let order = ctx.order(run.clone(), None, None)?;
         let order = Order {
             expected: Some(loaded.head.seq),
             ..order
         };
-        match call.desk.runs().execute(&order, &report) {
+        match ctx.runs().execute(&order, &report) {
             Err(RunError::Store(StoreError::Conflict { .. })) => {}
             advanced => return unrefused(advanced?).map(drop),
         }
@@ -209,13 +210,8 @@ fn claimed(loaded: &Loaded) -> BTreeMap<&str, &StepState> {
 }
 
 /// That another has the unit, and who.
-fn taken(
-    call: &Call<'_>,
-    loaded: &Loaded,
-    unit: &str,
-    held: &StepState,
-) -> Result<Problem, Problem> {
-    let store = call.desk.runs().store();
+fn taken(ctx: &Ctx<'_>, loaded: &Loaded, unit: &str, held: &StepState) -> Result<Problem, Problem> {
+    let store = ctx.runs().store();
     let records = store.records(&loaded.run, held.seq.saturating_sub(1), 1)?;
     let by = records.first().map(|it| format!(" by {}", it.actor));
     let said = match &held.data {
@@ -241,10 +237,10 @@ fn unclaimed(unit: &str, claimed: &BTreeMap<&str, &StepState>) -> Problem {
 }
 
 /// Reports on the active step of the run that is meant.
-fn advance(call: &Call<'_>, run: Option<&str>, advance: &Advance) -> Result<Advanced, Problem> {
-    let run = call.run(run)?;
-    let order = call.order(run, None, None)?;
-    unrefused(call.desk.runs().execute(&order, advance)?)
+fn advance(ctx: &Ctx<'_>, run: Option<&str>, advance: &Advance) -> Result<Advanced, Problem> {
+    let run = ctx.resolve_run(run)?;
+    let order = ctx.order(run, None, None)?;
+    unrefused(ctx.runs().execute(&order, advance)?)
 }
 
 /// What was reported, if the report stands.

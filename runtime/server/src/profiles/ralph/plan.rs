@@ -9,9 +9,10 @@ use statemark_runs::{Contract, Loaded, builtin};
 
 use super::artifact::{broken, check, submit};
 use super::shape;
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
+use crate::ctx::Ctx;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 /// The artifact.
 const PLAN: &str = "plan";
@@ -47,8 +48,8 @@ struct OfRun {
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        Tool::foreign(
-            ("ralph_submit_plan_section", Set::Ralph, Hints::WRITES),
+        Tool::profile(
+            ("ralph_submit_plan_section", Set::Ralph, Annotations::IDEMPOTENT),
             (
                 "Submit a section of the plan",
                 "Stages one section of the plan's draft, after it was checked. `ralph_finalize_plan` hands in the whole.",
@@ -56,9 +57,9 @@ pub(super) fn all() -> Vec<Tool> {
             shape,
             section,
         )
-        .like("submit_artifact"),
-        Tool::foreign(
-            ("ralph_finalize_plan", Set::Ralph, Hints::WRITES),
+        .equivalent_to("submit_artifact"),
+        Tool::profile(
+            ("ralph_finalize_plan", Set::Ralph, Annotations::IDEMPOTENT),
             (
                 "Finalize the plan",
                 "Checks the plan's draft as a whole and hands it in. If it isn't as its contract says, the draft stays.",
@@ -66,16 +67,16 @@ pub(super) fn all() -> Vec<Tool> {
             shape,
             finalize,
         )
-        .like("submit_artifact"),
-        Tool::foreign(
-            ("ralph_get_plan_draft", Set::Ralph, Hints::READS),
+        .equivalent_to("submit_artifact"),
+        Tool::profile(
+            ("ralph_get_plan_draft", Set::Ralph, Annotations::READ_ONLY),
             ("Get the plan's draft", "The sections that are staged, and what is in them."),
             shape,
             get,
         )
-        .like("submit_artifact"),
-        Tool::foreign(
-            ("ralph_discard_plan_draft", Set::Ralph, Hints::ENDS),
+        .equivalent_to("submit_artifact"),
+        Tool::profile(
+            ("ralph_discard_plan_draft", Set::Ralph, Annotations::DESTRUCTIVE),
             (
                 "Discard the plan's draft",
                 "Throws the draft away, so that the next plan starts anew.",
@@ -83,13 +84,13 @@ pub(super) fn all() -> Vec<Tool> {
             shape,
             discard,
         )
-        .like("submit_artifact"),
+        .equivalent_to("submit_artifact"),
     ]
 }
 
-fn section(call: &Call<'_>, input: &Section) -> Outcome {
-    let run = call.run(input.run_id.as_deref())?;
-    let loaded = call.desk.runs().caught_up(&run)?;
+fn section(ctx: &Ctx<'_>, input: &Section) -> Outcome {
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let loaded = ctx.runs().caught_up(&run)?;
     let schemas = sections(&loaded);
     let name = &input.section;
     let Some(schema) = schemas.get(name) else {
@@ -101,7 +102,7 @@ fn section(call: &Call<'_>, input: &Section) -> Outcome {
         return Err(Problem::new("unknown_section", message));
     };
     let content = parsed(&input.content)?;
-    let mut staged = draft(call, &loaded)?.map_or_else(Map::new, |it| it.sections);
+    let mut staged = draft(ctx, &loaded)?.map_or_else(Map::new, |it| it.sections);
     let value = match input.mode {
         Mode::Replace => content,
         Mode::Append => appended(name, schema, staged.get(name), content)?,
@@ -116,7 +117,7 @@ fn section(call: &Call<'_>, input: &Section) -> Outcome {
     let names: Vec<&str> = staged.keys().map(String::as_str).collect();
     let names = names.join(", ");
     submit(
-        call,
+        ctx,
         run,
         PLAN,
         pretty(&Value::Object(staged.clone())),
@@ -187,16 +188,13 @@ struct Draft {
 }
 
 /// The draft, if the current revision is one.
-fn draft(call: &Call<'_>, loaded: &Loaded) -> Result<Option<Draft>, Problem> {
+fn draft(ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Option<Draft>, Problem> {
     let current = loaded.state.current(PLAN);
     let Some(current) = current.filter(|it| it.artifact.stage == Stage::Draft) else {
         return Ok(None);
     };
     let revision = current.artifact.revision;
-    let text = call
-        .desk
-        .runs()
-        .read_artifact(loaded, PLAN, Some(revision))?;
+    let text = ctx.runs().read_artifact(loaded, PLAN, Some(revision))?;
     // What isn't an object was handed in some other way, and has no sections.
     let sections = serde_json::from_slice(&text.content).unwrap_or_default();
     Ok(Some(Draft {
@@ -206,26 +204,26 @@ fn draft(call: &Call<'_>, loaded: &Loaded) -> Result<Option<Draft>, Problem> {
     }))
 }
 
-fn finalize(call: &Call<'_>, input: &OfRun) -> Outcome {
-    let run = call.run(input.run_id.as_deref())?;
-    let loaded = call.desk.runs().caught_up(&run)?;
-    let Some(draft) = draft(call, &loaded)? else {
+fn finalize(ctx: &Ctx<'_>, input: &OfRun) -> Outcome {
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let loaded = ctx.runs().caught_up(&run)?;
+    let Some(draft) = draft(ctx, &loaded)? else {
         let message = "there is no draft of the plan: submit its sections first, or all of it with `ralph_submit_artifact`";
         return Err(Problem::new("no_draft", message));
     };
-    let order = call.order(run, None, None)?;
+    let order = ctx.order(run, None, None)?;
     let finalize = FinalizeArtifact {
         name: PLAN.to_owned(),
         revision: Some(draft.revision),
     };
-    let written = call.desk.runs().execute(&order, &finalize)?;
+    let written = ctx.runs().execute(&order, &finalize)?;
     check(PLAN, &written)?;
     Ok(json!(format!("Artifact submitted: {PLAN}")))
 }
 
-fn get(call: &Call<'_>, input: &OfRun) -> Outcome {
-    let loaded = call.load(input.run_id.as_deref())?;
-    let Some(draft) = draft(call, &loaded)? else {
+fn get(ctx: &Ctx<'_>, input: &OfRun) -> Outcome {
+    let loaded = ctx.load_run(input.run_id.as_deref())?;
+    let Some(draft) = draft(ctx, &loaded)? else {
         return Ok(json!({"staged_sections": []}));
     };
     let revisions = loaded.state.artifacts.get(PLAN);
@@ -239,18 +237,18 @@ fn get(call: &Call<'_>, input: &OfRun) -> Outcome {
     }))
 }
 
-fn discard(call: &Call<'_>, input: &OfRun) -> Outcome {
-    let loaded = call.load(input.run_id.as_deref())?;
-    if draft(call, &loaded)?.is_none() {
+fn discard(ctx: &Ctx<'_>, input: &OfRun) -> Outcome {
+    let loaded = ctx.load_run(input.run_id.as_deref())?;
+    if draft(ctx, &loaded)?.is_none() {
         return Ok(json!("No plan draft to discard."));
     }
-    let runs = call.desk.runs();
+    let runs = ctx.runs();
     // Each staged section has made a revision; a plan that was final before them stands.
     let revisions = loaded.state.artifacts.get(PLAN).into_iter().flatten();
     let drafts = revisions.filter(|it| it.artifact.stage == Stage::Draft);
     let drafts: Vec<u64> = drafts.map(|it| it.artifact.revision).collect();
     for revision in drafts {
-        let order = call.order(loaded.run.clone(), None, None)?;
+        let order = ctx.order(loaded.run.clone(), None, None)?;
         let discard = DiscardArtifact {
             name: PLAN.to_owned(),
             revision: Some(revision),

@@ -5,9 +5,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::shape;
-use crate::call::Call;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::project::complete_task::completed;
+use crate::ctx::Ctx;
+use crate::options::Set;
+use crate::problem::Outcome;
+use crate::project;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,8 +22,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("rstn_complete_task", Set::Rstn, Hints::WRITES),
+    Tool::profile(
+        ("rstn_complete_task", Set::Rstn, Annotations::IDEMPOTENT),
         (
             "Complete a task",
             "Mark a task as complete in the feature's tasks.md.",
@@ -29,12 +31,12 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("complete_task")
+    .equivalent_to("complete_task")
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     let id = &input.task_id;
-    let completed = completed(call, id, input.skip_validation);
+    let completed = project::complete_task(ctx, id, input.skip_validation);
     let (_, completed) = completed.map_err(|mut problem| {
         problem.message = match problem.code.as_str() {
             "unknown_task" => format!("Task {id} not found"),

@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 use statemark_runs::{Loaded, Status};
 
 use super::{Nothing, shape};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::session;
-use crate::tool::{Hints, Outcome, Set, Tool};
+use crate::ctx::{Ctx, target};
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("rstn_get_app_state", Set::Rstn, Hints::READS),
+    Tool::profile(
+        ("rstn_get_app_state", Set::Rstn, Annotations::READ_ONLY),
         (
             "Get the app's state",
             "Get the complete state as JSON: commands, active workflows, status, answers of the user.",
@@ -19,19 +19,19 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("get_run")
+    .equivalent_to("get_run")
 }
 
-fn run(call: &Call<'_>, _: &Nothing) -> Outcome {
-    let runs = call.desk.runs();
-    let commands = call.desk.catalog().ids();
+fn run(ctx: &Ctx<'_>, _: &Nothing) -> Outcome {
+    let runs = ctx.runs();
+    let commands = ctx.catalog().ids();
     let mut active = Map::new();
-    for head in session::live(call)? {
+    for head in target::live_runs(ctx)? {
         let loaded = runs.caught_up(&head.run)?;
         active.insert(head.run.to_string(), workflow(&loaded)?);
     }
     // Where several are live, none of them is the selected one.
-    let selected = match session::outer(call, None) {
+    let selected = match target::session_run(ctx, None) {
         Ok(found) => found,
         Err(problem) if problem.code == "several_runs" => None,
         Err(problem) => return Err(problem),
@@ -44,7 +44,7 @@ fn run(call: &Call<'_>, _: &Nothing) -> Outcome {
         Some(loaded) => status(loaded)?,
         None => "Ready".to_owned(),
     };
-    let root = call.desk.catalog().project()?.map(|it| it.root);
+    let root = ctx.catalog().project()?.map(|it| it.root);
     Ok(json!({
         "running": true,
         "current_view": "worktree",

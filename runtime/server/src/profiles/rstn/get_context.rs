@@ -3,14 +3,15 @@
 use serde_json::json;
 
 use super::{Nothing, shape};
-use crate::call::Call;
-use crate::project::{Feature, Files};
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::project::project;
+use crate::ctx::Ctx;
+use crate::options::Set;
+use crate::problem::Outcome;
+use crate::project::{Feature, Files, current_project};
+use crate::tool::{Annotations, Tool};
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("rstn_get_context", Set::Rstn, Hints::READS),
+    Tool::profile(
+        ("rstn_get_context", Set::Rstn, Annotations::READ_ONLY),
         (
             "Get the context",
             "Get current feature context and metadata: number, name, branch, phase, spec folder.",
@@ -18,11 +19,11 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("get_project_context")
+    .equivalent_to("get_project_context")
 }
 
-fn run(call: &Call<'_>, _: &Nothing) -> Outcome {
-    let feature = Feature::of(&Files::of(&project(call)?)?);
+fn run(ctx: &Ctx<'_>, _: &Nothing) -> Outcome {
+    let feature = Feature::of(&Files::of(&current_project(ctx)?)?);
     if feature.feature_number.is_none() {
         return Ok(json!(Feature::default()));
     }

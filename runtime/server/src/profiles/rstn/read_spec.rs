@@ -5,11 +5,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::shape;
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::project::{Feature, Files};
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::project::project;
+use crate::ctx::Ctx;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::project::{Feature, Files, current_project};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -29,8 +29,8 @@ enum Artifact {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("rstn_read_spec", Set::Rstn, Hints::READS),
+    Tool::profile(
+        ("rstn_read_spec", Set::Rstn, Annotations::READ_ONLY),
         (
             "Read a spec artifact",
             "Read a spec artifact of the current feature.",
@@ -38,10 +38,10 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("read_document")
+    .equivalent_to("read_document")
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     let word = match input.artifact {
         Artifact::Spec => "spec",
         Artifact::Plan => "plan",
@@ -49,7 +49,7 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
         Artifact::Checklist => "checklist",
         Artifact::Analysis => "analysis",
     };
-    let files = Files::of(&project(call)?)?;
+    let files = Files::of(&current_project(ctx)?)?;
     let feature = Feature::of(&files);
     let path = feature.document(word).filter(|path| files.is_file(path));
     let Some(path) = path else {

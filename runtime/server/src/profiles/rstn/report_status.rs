@@ -7,10 +7,11 @@ use statemark_runs::body::{RequestKind, StepStatus};
 use statemark_runs::{Advance, Ask, Report};
 
 use super::{driven, shape};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::{asked, refusal};
+use crate::ctx::Ctx;
+use crate::envelope::{find_refusal, opened_request};
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,8 +33,8 @@ enum Status {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("rstn_report_status", Set::Rstn, Hints::ADDS),
+    Tool::profile(
+        ("rstn_report_status", Set::Rstn, Annotations::ADDITIVE),
         (
             "Report the status",
             "Report task status: needs_input (asks the user), completed, or error.",
@@ -41,24 +42,24 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("send_event")
+    .equivalent_to("send_event")
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     let said = match input.status {
-        Status::NeedsInput => return ask(call, input),
+        Status::NeedsInput => return ask(ctx, input),
         Status::Completed => (StepStatus::Completed, "completed"),
         Status::Error => (StepStatus::Failed, "error"),
     };
     let (status, word) = said;
-    let before = driven(call)?;
-    let order = call.order(before.run.clone(), None, None)?;
+    let before = driven(ctx)?;
+    let order = ctx.order(before.run.clone(), None, None)?;
     let advance = Advance::new(Report::Status {
         status,
         message: input.message.clone(),
         data: Value::Null,
     });
-    let advanced = call.desk.runs().execute(&order, &advance)?;
+    let advanced = ctx.runs().execute(&order, &advance)?;
     // What its way out needs is no fault of the report: the step is recorded as what it is.
     match (advanced.refused, advanced.step) {
         (Some(refused), None) => Err(Problem::refused(&refused)),
@@ -66,19 +67,19 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
     }
 }
 
-fn ask(call: &Call<'_>, input: &Input) -> Outcome {
+fn ask(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     let Some(prompt) = &input.prompt else {
         let message = "Missing 'prompt' field: say what is wanted of the user";
         return Err(Problem::new("invalid_arguments", message));
     };
-    let before = driven(call)?;
-    let order = call.order(before.run.clone(), None, None)?;
+    let before = driven(ctx)?;
+    let order = ctx.order(before.run.clone(), None, None)?;
     let ask = Ask::new(RequestKind::Text, prompt.clone());
-    let written = call.desk.runs().execute(&order, &ask)?;
-    if let Some(refused) = refusal(&written) {
+    let written = ctx.runs().execute(&order, &ask)?;
+    if let Some(refused) = find_refusal(&written) {
         return Err(Problem::refused(&refused));
     }
-    let request = asked(&written).unwrap_or_default();
+    let request = opened_request(&written).unwrap_or_default();
     Ok(json!(format!(
         "Status 'needs_input' reported successfully. The answer will stand in rstn_get_app_state, under request {request}"
     )))

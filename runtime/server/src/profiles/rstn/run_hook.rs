@@ -7,11 +7,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::shape;
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::project::run_check::{self, ran};
-use crate::tools::refusal;
+use crate::ctx::Ctx;
+use crate::envelope::find_refusal;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::project::checks;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -24,8 +25,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("rstn_run_hook", Set::Rstn, Hints::ADDS),
+    Tool::profile(
+        ("rstn_run_hook", Set::Rstn, Annotations::ADDITIVE),
         (
             "Run a hook",
             "Run a project-configured hook command, such as lint, test or format.",
@@ -33,19 +34,22 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("run_check")
+    .equivalent_to("run_check")
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     let name = &input.hook_name;
-    let wanted = run_check::Input {
-        name: name.clone(),
-        args: input.args.clone(),
-        ..run_check::Input::default()
+    let request = checks::Request {
+        name,
+        args: &input.args,
+        run: None,
+        expected_seq: None,
+        idempotency_key: None,
     };
-    let (written, ran) = ran(call, &wanted).map_err(|problem| unknown(name, problem))?;
-    let Some(ran) = ran else {
-        let refused = written.as_ref().and_then(refusal);
+    let outcome = checks::run_check(ctx, &request);
+    let outcome = outcome.map_err(|problem| unknown(name, problem))?;
+    let Some(ran) = outcome.ran else {
+        let refused = outcome.written.as_ref().and_then(find_refusal);
         let message = format!("'{name}' wasn't run");
         return Err(refused.map_or_else(
             || Problem::new("not_run", message),

@@ -11,11 +11,12 @@ use statemark_runs::{Answer, Loaded, Reply};
 
 use super::summary::{self, Teller};
 use super::{ENDS, invalid, shape};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::human::{self, Asked, asked};
-use crate::tools::refusal;
+use crate::ctx::Ctx;
+use crate::envelope::find_refusal;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::requests::{self, OpenRequest};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -57,8 +58,12 @@ enum Action {
 }
 
 pub(super) fn list() -> Tool {
-    Tool::foreign(
-        ("list_pending_approvals", Set::Smithers, Hints::READS),
+    Tool::profile(
+        (
+            "list_pending_approvals",
+            Set::Smithers,
+            Annotations::READ_ONLY,
+        ),
         (
             "List pending approvals",
             "Approvals that wait for a person, of all runs or of one, of a workflow, of a node.",
@@ -66,12 +71,12 @@ pub(super) fn list() -> Tool {
         shape,
         listed,
     )
-    .like("list_requests")
-    .gives(&[("approvals", "array")])
+    .equivalent_to("list_requests")
+    .with_output(&[("approvals", "array")])
 }
 
 pub(super) fn resolve() -> Tool {
-    Tool::foreign(
+    Tool::profile(
         ("resolve_approval", Set::Smithers, ENDS),
         (
             "Resolve an approval",
@@ -80,8 +85,8 @@ pub(super) fn resolve() -> Tool {
         shape,
         resolved,
     )
-    .like("resolve_request")
-    .gives(&[("action", "string"), ("approval", "object"), ("run", "")])
+    .equivalent_to("resolve_request")
+    .with_output(&[("action", "string"), ("approval", "object"), ("run", "")])
 }
 
 /// Which approvals are meant.
@@ -92,31 +97,31 @@ struct Filter<'f> {
     iteration: Option<u64>,
 }
 
-fn listed(call: &Call<'_>, input: &Listing) -> Outcome {
+fn listed(ctx: &Ctx<'_>, input: &Listing) -> Outcome {
     let filter = Filter {
         run: input.run_id.as_deref(),
         workflow: input.workflow_name.as_deref(),
         node: input.node_id.as_deref(),
         iteration: None,
     };
-    let found = found(call, &filter)?;
-    let found = found.iter().map(|(loaded, it)| told(call, loaded, it));
+    let found = found(ctx, &filter)?;
+    let found = found.iter().map(|(loaded, it)| told(ctx, loaded, it));
     let found = found.collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({"approvals": found}))
 }
 
-fn found(call: &Call<'_>, filter: &Filter<'_>) -> Result<Vec<(Arc<Loaded>, Request)>, Problem> {
+fn found(ctx: &Ctx<'_>, filter: &Filter<'_>) -> Result<Vec<(Arc<Loaded>, Request)>, Problem> {
     let mut found = Vec::new();
-    let wanted = human::Filter {
+    let wanted = requests::Filter {
         run: filter.run,
         workflow: filter.workflow,
-        ..human::Filter::default()
+        ..requests::Filter::default()
     };
-    for Asked { loaded, request } in asked(call, &wanted, usize::MAX)? {
+    for OpenRequest { loaded, request } in requests::list_open(ctx, &wanted, usize::MAX)? {
         if !summary::is_approval(&request) {
             continue;
         }
-        let (node, iteration) = place(call, &loaded, &request)?;
+        let (node, iteration) = place(ctx, &loaded, &request)?;
         if filter.node.is_none_or(|wanted| wanted == node)
             && filter.iteration.is_none_or(|wanted| wanted == iteration)
         {
@@ -128,7 +133,7 @@ fn found(call: &Call<'_>, filter: &Filter<'_>) -> Result<Vec<(Arc<Loaded>, Reque
 
 /// The node that an approval is about, and which visit of it.
 fn place<'l>(
-    call: &Call<'_>,
+    ctx: &Ctx<'_>,
     loaded: &'l Loaded,
     request: &'l Request,
 ) -> Result<(&'l str, u64), Problem> {
@@ -136,17 +141,17 @@ fn place<'l>(
     let node = node.or_else(|| summary::active_node(loaded));
     let node = node.or_else(|| loaded.state.leaves.first().map(String::as_str));
     let node = node.unwrap_or_default();
-    Ok((node, summary::iteration(call, loaded, node)?))
+    Ok((node, summary::iteration(ctx, loaded, node)?))
 }
 
-fn resolved(call: &Call<'_>, input: &Resolving) -> Outcome {
+fn resolved(ctx: &Ctx<'_>, input: &Resolving) -> Outcome {
     let filter = Filter {
         run: input.run_id.as_deref(),
         workflow: input.workflow_name.as_deref(),
         node: input.node_id.as_deref(),
         iteration: input.iteration,
     };
-    let found = found(call, &filter)?;
+    let found = found(ctx, &filter)?;
     let (loaded, request) = match found.as_slice() {
         [only] => only,
         [] => {
@@ -160,13 +165,13 @@ fn resolved(call: &Call<'_>, input: &Resolving) -> Outcome {
             return Err(invalid(message).with(json!({"filters": filters})));
         }
         several => {
-            let matches = several.iter().map(|(loaded, it)| short(call, loaded, it));
+            let matches = several.iter().map(|(loaded, it)| short(ctx, loaded, it));
             let matches = matches.collect::<Result<Vec<Value>, Problem>>()?;
             let message = "several pending approvals match: narrow it down by `runId`, `nodeId` or `iteration`";
             return Err(invalid(message).with(json!({"matches": matches})));
         }
     };
-    let order = call.order(loaded.run.clone(), None, None)?;
+    let order = ctx.order(loaded.run.clone(), None, None)?;
     let reply = match (input.action, request.opened.kind) {
         (Action::Approve, _) => Reply::Approve,
         (Action::Deny, RequestKind::Review) => Reply::SendBack,
@@ -177,17 +182,17 @@ fn resolved(call: &Call<'_>, input: &Resolving) -> Outcome {
         value: input.decision.clone(),
         ..Answer::new(request.opened.request.clone(), reply)
     };
-    let written = call.desk.runs().execute(&order, &answer)?;
+    let written = ctx.runs().execute(&order, &answer)?;
     let decided = written.loaded.state.requests.get(&request.opened.request);
     let Some(decided) = decided.filter(|it| it.resolved.is_some()) else {
-        let refused = refusal(&written);
+        let refused = find_refusal(&written);
         let lost = || Problem::new("failed", "the decision wasn't recorded");
         return Err(refused.map_or_else(lost, |it| Problem::refused(&it)));
     };
-    let run = Teller::of(call).summary(call, &written.loaded)?;
+    let run = Teller::of(ctx).summary(ctx, &written.loaded)?;
     Ok(json!({
         "action": match input.action { Action::Approve => "approve", Action::Deny => "deny" },
-        "approval": told(call, &written.loaded, decided)?,
+        "approval": told(ctx, &written.loaded, decided)?,
         "run": run,
     }))
 }
@@ -204,8 +209,8 @@ fn note(input: &Resolving) -> Option<String> {
     }
 }
 
-fn short(call: &Call<'_>, loaded: &Loaded, request: &Request) -> Outcome {
-    let (node, iteration) = place(call, loaded, request)?;
+fn short(ctx: &Ctx<'_>, loaded: &Loaded, request: &Request) -> Outcome {
+    let (node, iteration) = place(ctx, loaded, request)?;
     Ok(json!({
         "runId": loaded.run,
         "nodeId": node,
@@ -215,12 +220,12 @@ fn short(call: &Call<'_>, loaded: &Loaded, request: &Request) -> Outcome {
 }
 
 /// An approval as the document tells it.
-pub(super) fn told(call: &Call<'_>, loaded: &Loaded, request: &Request) -> Result<Value, Problem> {
-    let (node, iteration) = place(call, loaded, request)?;
+pub(super) fn told(ctx: &Ctx<'_>, loaded: &Loaded, request: &Request) -> Result<Value, Problem> {
+    let (node, iteration) = place(ctx, loaded, request)?;
     let opened = &request.opened;
     let mut decided_at = None;
     if let Some((_, _, seq)) = &request.resolved {
-        let store = call.desk.runs().store();
+        let store = ctx.runs().store();
         let record = store.records(&loaded.run, seq.saturating_sub(1), 1)?;
         decided_at = record.first().map(|it| it.time);
     }

@@ -9,10 +9,11 @@ use statemark_runs::state::Revision;
 
 use super::nodes::{self, Nodes, Visit};
 use super::{load, shape, summary};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::put;
+use crate::ctx::Ctx;
+use crate::envelope::set_field;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -30,8 +31,8 @@ struct Input {
 pub(super) const MOST: u64 = 64 << 10;
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("list_artifacts", Set::Smithers, Hints::READS),
+    Tool::profile(
+        ("list_artifacts", Set::Smithers, Annotations::READ_ONLY),
         (
             "List artifacts",
             "What the nodes of a run have handed in, with its content.",
@@ -39,16 +40,16 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("get_artifact")
-    .gives(&[("artifacts", "array")])
+    .equivalent_to("get_artifact")
+    .with_output(&[("artifacts", "array")])
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
-    let loaded = load(call, &input.run_id)?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
+    let loaded = load(ctx, &input.run_id)?;
     if let Some(node) = &input.node_id {
         nodes::known(&loaded, node)?;
     }
-    let nodes = Nodes::read(call, &loaded)?;
+    let nodes = Nodes::read(ctx, &loaded)?;
     let mut found: Vec<(&Visit, &Revision)> = Vec::new();
     for name in loaded.state.artifacts.keys() {
         if let Some(current) = loaded.state.current(name)
@@ -69,7 +70,7 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
         if same.count() > 1 {
             id = format!("{id}:{}", artifact.name);
         }
-        let output = output(call, artifact)?;
+        let output = output(ctx, artifact)?;
         let mut item = json!({
             "artifactId": id,
             "kind": "node-output",
@@ -84,7 +85,7 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
             "value": output.validated,
         });
         if input.include_raw {
-            put(&mut item, "rawValue", output.raw);
+            set_field(&mut item, "rawValue", output.raw);
         }
         told.push(item);
     }
@@ -107,7 +108,7 @@ pub(super) struct Output {
 }
 
 /// What is in a revision; nothing where it lies somewhere else or is too large to be told.
-pub(super) fn output(call: &Call<'_>, artifact: &Artifact) -> Result<Output, Problem> {
+pub(super) fn output(ctx: &Ctx<'_>, artifact: &Artifact) -> Result<Output, Problem> {
     let content = artifact
         .content
         .filter(|_| artifact.size.is_none_or(|size| size <= MOST));
@@ -117,7 +118,7 @@ pub(super) fn output(call: &Call<'_>, artifact: &Artifact) -> Result<Output, Pro
             raw: Value::Null,
         });
     };
-    let bytes = call.desk.runs().store().blob(&content)?;
+    let bytes = ctx.runs().store().blob(&content)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let counts = artifact.stage == Stage::Final && artifact.holds();
     let validated = counts.then(|| {

@@ -12,10 +12,11 @@ use statemark_runs::{Ask, Loaded};
 
 use super::affirmative::is_affirmative;
 use super::{invalid, nodes, shape, summary};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::{asked, refusal};
+use crate::ctx::Ctx;
+use crate::envelope::{find_refusal, opened_request, set_field};
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -47,11 +48,11 @@ const LONGEST: Duration = Duration::from_secs(25);
 const BLINK: Duration = Duration::from_millis(50);
 
 pub(super) fn tool() -> Tool {
-    let hints = Hints {
+    let hints = Annotations {
         open_world: true,
-        ..Hints::ADDS
+        ..Annotations::ADDITIVE
     };
-    Tool::foreign(
+    Tool::profile(
         ("ask_human", Set::Smithers, hints),
         (
             "Ask a person",
@@ -60,8 +61,8 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("request_human")
-    .gives(&[
+    .equivalent_to("request_human")
+    .with_output(&[
         ("requestId", "string"),
         ("runId", "string"),
         ("nodeId", "string"),
@@ -81,12 +82,12 @@ struct Asked {
     loaded: Loaded,
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     let poll = seconds("pollSeconds", input.poll_seconds.unwrap_or(3.0), 0.25)?;
     let expires = seconds("timeoutSeconds", input.timeout_seconds.unwrap_or(0.0), 0.0)?;
     let mut asked = match &input.request_id {
-        Some(request) => asked_before(call, request)?,
-        None => ask(call, input, expires)?,
+        Some(request) => asked_before(ctx, request)?,
+        None => ask(ctx, input, expires)?,
     };
     let longest = if expires.is_zero() {
         LONGEST
@@ -99,22 +100,22 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
         if request.is_none_or(|it| it.resolved.is_some()) {
             return Ok(told(&asked, request));
         }
-        if (call.cancelled)() {
+        if ctx.is_cancelled() {
             return Ok(still(&asked, input, "aborted"));
         }
         if began.elapsed() >= longest {
             return Ok(still(&asked, input, "pending"));
         }
         let share = began.elapsed().as_secs_f64() / longest.as_secs_f64();
-        (call.progress)(
+        ctx.report_progress(
             share,
             &format!("waiting for an answer to `{}`", asked.request),
         );
         let from = Instant::now();
-        while from.elapsed() < poll && began.elapsed() < longest && !(call.cancelled)() {
+        while from.elapsed() < poll && began.elapsed() < longest && !ctx.is_cancelled() {
             std::thread::sleep(BLINK);
         }
-        asked.loaded = call.desk.runs().caught_up(&asked.loaded.run)?;
+        asked.loaded = ctx.runs().caught_up(&asked.loaded.run)?;
     }
 }
 
@@ -131,35 +132,35 @@ fn seconds(name: &str, given: f64, least: f64) -> Result<Duration, Problem> {
     Duration::try_from_secs_f64(given).map_err(|_| problem())
 }
 
-fn asked_before(call: &Call<'_>, request: &str) -> Result<Asked, Problem> {
+fn asked_before(ctx: &Ctx<'_>, request: &str) -> Result<Asked, Problem> {
     let Some(run) = run_of_request(request) else {
         return Err(invalid(format!(
             "`requestId`: `{request}` is no request's id"
         )));
     };
-    let loaded = call.load(Some(run.as_str()))?;
+    let loaded = ctx.load_run(Some(run.as_str()))?;
     let found = loaded.state.requests.get(request);
     let node = found.and_then(|it| it.opened.states.first().cloned());
     let node = node.or_else(|| summary::active_node(&loaded).map(str::to_owned));
     let node = node.unwrap_or_default();
     Ok(Asked {
         request: request.to_owned(),
-        iteration: summary::iteration(call, &loaded, &node)?,
+        iteration: summary::iteration(ctx, &loaded, &node)?,
         node,
         loaded,
     })
 }
 
-fn ask(call: &Call<'_>, input: &Input, expires: Duration) -> Result<Asked, Problem> {
+fn ask(ctx: &Ctx<'_>, input: &Input, expires: Duration) -> Result<Asked, Problem> {
     let prompt = input.prompt.trim();
     if prompt.is_empty() {
         return Err(invalid("`prompt`: say what the person should decide"));
     }
-    let asks = &call.desk.options().asks;
+    let asks = &ctx.options().asks;
     // Who is bound to a run means that one, whatever the environment says.
-    let given = asks.run.as_deref().filter(|_| call.bound().is_none());
-    let run = call
-        .run(input.run_id.as_deref().or(given))
+    let given = asks.run.as_deref().filter(|_| ctx.bound_run().is_none());
+    let run = ctx
+        .resolve_run(input.run_id.as_deref().or(given))
         .map_err(|problem| {
             let code = match problem.code.as_str() {
                 "no_run" => "ASK_HUMAN_NO_ACTIVE_RUN",
@@ -171,8 +172,8 @@ fn ask(call: &Call<'_>, input: &Input, expires: Duration) -> Result<Asked, Probl
                 ..problem
             }
         })?;
-    let before = call.desk.runs().caught_up(&run)?;
-    let (node, iteration) = place(call, input, &before)?;
+    let before = ctx.runs().caught_up(&run)?;
+    let (node, iteration) = place(ctx, input, &before)?;
     let prompt = match &input.context {
         Some(context) => format!("{prompt}\n\n{context}"),
         None => prompt.to_owned(),
@@ -191,14 +192,14 @@ fn ask(call: &Call<'_>, input: &Input, expires: Duration) -> Result<Asked, Probl
         expires_in: milliseconds.filter(|it| *it > 0),
         ..Ask::new(kind, prompt)
     };
-    let order = call.order(run, None, None)?;
-    let written = call.desk.runs().execute(&order, &ask)?;
-    if let Some(refused) = refusal(&written) {
+    let order = ctx.order(run, None, None)?;
+    let written = ctx.runs().execute(&order, &ask)?;
+    if let Some(refused) = find_refusal(&written) {
         return Err(Problem::refused(&refused));
     }
     let lost = || Problem::new("failed", "the question wasn't recorded");
     Ok(Asked {
-        request: asked(&written).ok_or_else(lost)?,
+        request: opened_request(&written).ok_or_else(lost)?,
         node,
         iteration,
         loaded: written.loaded,
@@ -207,8 +208,8 @@ fn ask(call: &Call<'_>, input: &Input, expires: Duration) -> Result<Asked, Probl
 
 /// The node that is meant, and the iteration that it is in. What the environment says of them holds for the run that it
 /// names.
-fn place(call: &Call<'_>, input: &Input, loaded: &Loaded) -> Result<(String, u64), Problem> {
-    let asks = &call.desk.options().asks;
+fn place(ctx: &Ctx<'_>, input: &Input, loaded: &Loaded) -> Result<(String, u64), Problem> {
+    let asks = &ctx.options().asks;
     let is_of_run = asks
         .run
         .as_deref()
@@ -229,7 +230,7 @@ fn place(call: &Call<'_>, input: &Input, loaded: &Loaded) -> Result<(String, u64
         Some(wanted) => Some(wanted),
         None => given.transpose()?,
     };
-    let iteration = summary::iteration(call, loaded, &node)?;
+    let iteration = summary::iteration(ctx, loaded, &node)?;
     match wanted {
         Some(wanted) if wanted != iteration => Err(invalid(format!(
             "`iteration`: `{node}` is in iteration {iteration}, not {wanted}"
@@ -266,7 +267,7 @@ fn still(asked: &Asked, input: &Input, status: &str) -> Value {
     let mut told = answer(asked, status, "blocked", &Value::Null, None);
     let arguments = json!({"prompt": input.prompt, "requestId": asked.request});
     let next = json!({"tool": "ask_human", "arguments": arguments});
-    crate::tools::put(&mut told, "next", next);
+    set_field(&mut told, "next", next);
     told
 }
 

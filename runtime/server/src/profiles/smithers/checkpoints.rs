@@ -9,10 +9,11 @@ use statemark_runs::state::Checkpoint;
 
 use super::nodes::{self, Nodes};
 use super::{ENDS, load, shape};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::{put, refusal};
+use crate::ctx::Ctx;
+use crate::envelope::{find_refusal, set_field};
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -35,8 +36,8 @@ struct Restoring {
 }
 
 pub(super) fn list() -> Tool {
-    Tool::foreign(
-        ("list_snapshots", Set::Smithers, Hints::READS),
+    Tool::profile(
+        ("list_snapshots", Set::Smithers, Annotations::READ_ONLY),
         (
             "List snapshots",
             "The working copies of a run that were saved.",
@@ -44,12 +45,12 @@ pub(super) fn list() -> Tool {
         shape,
         listed,
     )
-    .like("get_timeline")
-    .gives(&[("snapshots", "array")])
+    .equivalent_to("get_timeline")
+    .with_output(&[("snapshots", "array")])
 }
 
 pub(super) fn restore() -> Tool {
-    Tool::foreign(
+    Tool::profile(
         ("restore_checkpoint", Set::Smithers, ENDS),
         (
             "Restore a checkpoint",
@@ -58,8 +59,8 @@ pub(super) fn restore() -> Tool {
         shape,
         restored,
     )
-    .like("rewind_run")
-    .gives(&[
+    .equivalent_to("rewind_run")
+    .with_output(&[
         ("runId", "string"),
         ("nodeId", "string"),
         ("iteration", "integer"),
@@ -71,9 +72,9 @@ pub(super) fn restore() -> Tool {
     ])
 }
 
-fn listed(call: &Call<'_>, input: &Listing) -> Outcome {
-    let loaded = load(call, &input.run_id)?;
-    let nodes = Nodes::read(call, &loaded)?;
+fn listed(ctx: &Ctx<'_>, input: &Listing) -> Outcome {
+    let loaded = load(ctx, &input.run_id)?;
+    let nodes = Nodes::read(ctx, &loaded)?;
     let snapshots = in_order(&loaded).into_iter().map(|saved| {
         let taken = &saved.taken;
         let visit = nodes.at(saved.seq);
@@ -101,10 +102,10 @@ fn in_order(loaded: &Loaded) -> Vec<&Checkpoint> {
     all
 }
 
-fn restored(call: &Call<'_>, input: &Restoring) -> Outcome {
-    let loaded = load(call, &input.run_id)?;
+fn restored(ctx: &Ctx<'_>, input: &Restoring) -> Outcome {
+    let loaded = load(ctx, &input.run_id)?;
     nodes::known(&loaded, &input.node_id)?;
-    let nodes = Nodes::read(call, &loaded)?;
+    let nodes = Nodes::read(ctx, &loaded)?;
     let of_node = |saved: &&Checkpoint| {
         let mut visits = nodes.visits.iter();
         visits.any(|visit| {
@@ -129,10 +130,10 @@ fn restored(call: &Call<'_>, input: &Restoring) -> Outcome {
     let mut visits = nodes.visits.iter().rev();
     let visit = visits.find(|it| it.node == input.node_id && it.holds(saved.seq));
     let name = saved.taken.name.clone();
-    let order = call.order(loaded.run.clone(), None, None)?;
-    let written = call.desk.runs().execute(&order, &Restore { name });
+    let order = ctx.order(loaded.run.clone(), None, None)?;
+    let written = ctx.runs().execute(&order, &Restore { name });
     let error = match written {
-        Ok(written) => refusal(&written).map(|it| it.reason),
+        Ok(written) => find_refusal(&written).map(|it| it.reason),
         Err(error) => Some(error.to_string()),
     };
     let mut told = json!({
@@ -145,7 +146,7 @@ fn restored(call: &Call<'_>, input: &Restoring) -> Outcome {
         "success": error.is_none(),
     });
     if let Some(error) = error {
-        put(&mut told, "error", json!(error));
+        set_field(&mut told, "error", json!(error));
     }
     Ok(told)
 }

@@ -13,8 +13,10 @@ use statemark_runs::{MAX_PAGE, Record};
 
 use super::nodes::{Nodes, Visit};
 use super::{count, invalid, load, shape};
-use crate::call::Call;
-use crate::tool::{Hints, Outcome, Set, Tool};
+use crate::ctx::Ctx;
+use crate::options::Set;
+use crate::problem::Outcome;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -82,8 +84,8 @@ const TYPES: [&str; 42] = [
 ];
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("get_run_events", Set::Smithers, Hints::READS),
+    Tool::profile(
+        ("get_run_events", Set::Smithers, Annotations::READ_ONLY),
         (
             "Get a run's events",
             "What happened in a run, in order. For the next page `afterSeq` is the `seq` of the last event.",
@@ -91,11 +93,11 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("get_events")
-    .gives(&[("runId", "string"), ("events", "array")])
+    .equivalent_to("get_events")
+    .with_output(&[("runId", "string"), ("events", "array")])
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     let limit = input.limit.unwrap_or(200);
     if !(1..=10_000).contains(&limit) {
         return Err(invalid(format!("`limit`: {limit} isn't from 1 to 10000")));
@@ -108,9 +110,9 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
             )));
         }
     }
-    let loaded = load(call, &input.run_id)?;
-    let nodes = Nodes::read(call, &loaded)?;
-    let store = call.desk.runs().store();
+    let loaded = load(ctx, &input.run_id)?;
+    let nodes = Nodes::read(ctx, &loaded)?;
+    let store = ctx.runs().store();
     let wanted = |event: &Told| {
         let types = input.types.as_ref();
         types.is_none_or(|types| types.contains(&event.kind))

@@ -7,10 +7,11 @@ use statemark_runs::{Call as Proposed, Loaded, Reason, WaitingFor, shell_word};
 
 use super::summary::{self, own_timers};
 use super::{load, shape};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::put;
+use crate::ctx::Ctx;
+use crate::envelope::set_field;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -20,8 +21,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("explain_run", Set::Smithers, Hints::READS),
+    Tool::profile(
+        ("explain_run", Set::Smithers, Annotations::READ_ONLY),
         (
             "Explain a run",
             "Why a run is blocked or waits, and for each reason what would take it away.",
@@ -29,16 +30,16 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("explain_run")
-    .gives(&[("diagnosis", "object")])
+    .equivalent_to("explain_run")
+    .with_output(&[("diagnosis", "object")])
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
-    let loaded = load(call, &input.run_id)?;
-    let now = call.desk.runs().now();
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
+    let loaded = load(ctx, &input.run_id)?;
+    let now = ctx.runs().now();
     let why = loaded.why(None)?;
     let status = summary::status(&loaded)?;
-    let blockers = why.reasons.iter().map(|it| told(call, it, &loaded));
+    let blockers = why.reasons.iter().map(|it| told(ctx, it, &loaded));
     let blockers = blockers.collect::<Result<Vec<Value>, Problem>>()?;
     Ok(json!({"diagnosis": {
         "runId": loaded.run,
@@ -69,8 +70,8 @@ fn in_words(loaded: &Loaded, status: &str, reasons: &[Reason]) -> Result<String,
     })
 }
 
-fn told(call: &Call<'_>, reason: &Reason, loaded: &Loaded) -> Outcome {
-    let now = call.desk.runs().now();
+fn told(ctx: &Ctx<'_>, reason: &Reason, loaded: &Loaded) -> Outcome {
+    let now = ctx.runs().now();
     let request = request_of(reason, loaded);
     let asked = request.and_then(|it| loaded.state.requests.get(it));
     let node = asked.and_then(|it| it.opened.states.first().map(String::as_str));
@@ -93,7 +94,7 @@ fn told(call: &Call<'_>, reason: &Reason, loaded: &Loaded) -> Outcome {
     let mut blocker = json!({
         "kind": kind,
         "nodeId": node,
-        "iteration": summary::iteration(call, loaded, node)?,
+        "iteration": summary::iteration(ctx, loaded, node)?,
         "reason": reason.text,
         "waitingSince": since.unwrap_or(loaded.state.updated),
         "unblocker": reason.next.as_ref().map_or_else(
@@ -108,16 +109,16 @@ fn told(call: &Call<'_>, reason: &Reason, loaded: &Loaded) -> Outcome {
         "maxAttempts": loaded.limit(node, "max_visits"),
     });
     if let Some(Proposed::Send { event, .. }) = &reason.next {
-        put(&mut blocker, "signalName", json!(event));
+        set_field(&mut blocker, "signalName", json!(event));
     }
     if kind == "waiting-timer"
         && let Some(due) = own_timers(loaded).map(|timer| timer.due).min()
     {
-        put(&mut blocker, "firesAtMs", json!(due));
-        put(&mut blocker, "remainingMs", json!(due.saturating_sub(now)));
+        set_field(&mut blocker, "firesAtMs", json!(due));
+        set_field(&mut blocker, "remainingMs", json!(due.saturating_sub(now)));
     }
     if let Some(asked) = asked {
-        put(&mut blocker, "context", json!(asked.opened.prompt));
+        set_field(&mut blocker, "context", json!(asked.opened.prompt));
     }
     Ok(blocker)
 }

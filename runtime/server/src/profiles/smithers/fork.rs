@@ -12,10 +12,11 @@ use super::nodes;
 use super::rewind::check_effects;
 use super::summary::Teller;
 use super::{invalid, load, shape};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::{put, refusal};
+use crate::ctx::Ctx;
+use crate::envelope::{find_refusal, set_field};
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -66,14 +67,14 @@ struct Replaying {
 }
 
 pub(super) fn fork() -> Tool {
-    Tool::foreign(
-        ("fork_run", Set::Smithers, Hints::ADDS),
+    Tool::profile(
+        ("fork_run", Set::Smithers, Annotations::ADDITIVE),
         (
             "Fork a run",
             "Begins a run as a copy of another up to a frame. The other is untouched, and the new one waits for its agent.",
         ),
         shape,
-        |call, input: &Forking| {
+        |ctx, input: &Forking| {
             let asked = Asked {
                 frame: input.frame_no,
                 reset: &input.reset_nodes,
@@ -81,12 +82,12 @@ pub(super) fn fork() -> Tool {
                 label: input.branch_label.as_deref(),
                 run: input.run_id.as_deref(),
             };
-            let (told, _) = forked(call, &load(call, &input.parent_run_id)?, &asked)?;
+            let (told, _) = forked(ctx, &load(ctx, &input.parent_run_id)?, &asked)?;
             Ok(told)
         },
     )
-    .like("fork_run")
-    .gives(GIVES)
+    .equivalent_to("fork_run")
+    .with_output(GIVES)
 }
 
 pub(super) fn replay() -> Tool {
@@ -96,8 +97,8 @@ pub(super) fn replay() -> Tool {
         ("vcsPointer", ""),
         ("vcsError", "string"),
     ]);
-    Tool::foreign(
-        ("replay_run", Set::Smithers, Hints::ADDS),
+    Tool::profile(
+        ("replay_run", Set::Smithers, Annotations::ADDITIVE),
         (
             "Replay a run",
             "Forks a run to go over it again from a frame, with its files if asked for. Go on with `run_workflow` and `resume`.",
@@ -105,8 +106,8 @@ pub(super) fn replay() -> Tool {
         shape,
         replayed,
     )
-    .like("fork_run")
-    .gives(&gives)
+    .equivalent_to("fork_run")
+    .with_output(&gives)
 }
 
 const GIVES: &[(&str, &str)] = &[
@@ -129,7 +130,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// The fork that is meant. Nodes that weren't entered up to the frame are as they shall be; the store refuses them.
-    fn fork(&self, call: &Call<'_>, parent: &Loaded) -> Result<Fork, Problem> {
+    fn fork(&self, ctx: &Ctx<'_>, parent: &Loaded) -> Result<Fork, Problem> {
         let mut fork = Fork {
             input: Value::Object(self.overrides.clone()),
             title: self.label.map(str::to_owned),
@@ -138,7 +139,7 @@ impl Asked<'_> {
         if self.reset.is_empty() {
             return Ok(fork);
         }
-        let store = call.desk.runs().store();
+        let store = ctx.runs().store();
         let visits = state::replay(store, &parent.run, Some(self.frame))?.visits;
         for node in self.reset {
             nodes::known(parent, node)?;
@@ -150,9 +151,9 @@ impl Asked<'_> {
     }
 }
 
-fn replayed(call: &Call<'_>, input: &Replaying) -> Outcome {
-    call.may_begin()?;
-    let parent = load(call, &input.parent_run_id)?;
+fn replayed(ctx: &Ctx<'_>, input: &Replaying) -> Outcome {
+    ctx.check_may_start()?;
+    let parent = load(ctx, &input.parent_run_id)?;
     let asked = Asked {
         frame: input.frame_no,
         reset: &input.reset_nodes,
@@ -160,28 +161,28 @@ fn replayed(call: &Call<'_>, input: &Replaying) -> Outcome {
         label: input.branch_label.as_deref(),
         run: input.run_id.as_deref(),
     };
-    let runs = call.desk.runs();
+    let runs = ctx.runs();
     // Where nothing can be taken back there is nothing that would leave again.
-    if let Ok(begins) = runs.plan_fork(&asked.fork(call, &parent)?)
+    if let Ok(begins) = runs.plan_fork(&asked.fork(ctx, &parent)?)
         && let Ok(plan) = runs.plan_rewind(&parent.run, &Rewind::to(begins.at))
     {
         check_effects(&plan, input.confirm)?;
     }
-    let (mut told, fork) = forked(call, &parent, &asked)?;
-    let (pointer, error) = match restored(call, &fork, input) {
+    let (mut told, fork) = forked(ctx, &parent, &asked)?;
+    let (pointer, error) = match restored(ctx, &fork, input) {
         Ok(pointer) => (pointer, None),
         Err(why) => (None, Some(why)),
     };
-    put(&mut told, "vcsRestored", json!(pointer.is_some()));
-    put(&mut told, "vcsPointer", json!(pointer));
+    set_field(&mut told, "vcsRestored", json!(pointer.is_some()));
+    set_field(&mut told, "vcsPointer", json!(pointer));
     if let Some(error) = error {
-        put(&mut told, "vcsError", json!(error));
+        set_field(&mut told, "vcsError", json!(error));
     }
     Ok(told)
 }
 
 /// The commit that the files were put back to; why they weren't, if they should have been.
-fn restored(call: &Call<'_>, fork: &Loaded, input: &Replaying) -> Result<Option<String>, String> {
+fn restored(ctx: &Ctx<'_>, fork: &Loaded, input: &Replaying) -> Result<Option<String>, String> {
     if !input.restore_vcs {
         return Ok(None);
     }
@@ -198,13 +199,13 @@ fn restored(call: &Call<'_>, fork: &Loaded, input: &Replaying) -> Result<Option<
             "the files were saved from `{folder}`, not from `{cwd}`"
         ));
     }
-    let runs = call.desk.runs();
-    let order = call.order(fork.run.clone(), None, None);
+    let runs = ctx.runs();
+    let order = ctx.order(fork.run.clone(), None, None);
     let order = order.map_err(|problem| problem.message)?;
     let restore = Restore { name: name.clone() };
     let written = runs.execute(&order, &restore);
     let written = written.map_err(|error| error.to_string())?;
-    match refusal(&written) {
+    match find_refusal(&written) {
         Some(refused) => Err(refused.reason),
         None => Ok(Some(saved.taken.commit.clone())),
     }
@@ -217,20 +218,20 @@ fn chosen(named: &str) -> Result<RunId, NameError> {
     Ok(run)
 }
 
-fn forked(call: &Call<'_>, parent: &Loaded, asked: &Asked<'_>) -> Result<(Value, Loaded), Problem> {
-    call.may_begin()?;
-    let fork = asked.fork(call, parent)?;
+fn forked(ctx: &Ctx<'_>, parent: &Loaded, asked: &Asked<'_>) -> Result<(Value, Loaded), Problem> {
+    ctx.check_may_start()?;
+    let fork = asked.fork(ctx, parent)?;
     let run = match asked.run {
         Some(named) => chosen(named).map_err(|error| invalid(format!("`runId`: {error}")))?,
         None => RunId::random(),
     };
-    let order = call.order(run, None, None)?;
-    let written = call.desk.runs().execute(&order, &fork);
+    let order = ctx.order(run, None, None)?;
+    let written = ctx.runs().execute(&order, &fork);
     let new = written
         .map_err(|error| no_frame(error, asked.frame))?
         .loaded;
     let at = new.head.forked.as_ref().map_or(asked.frame, |it| it.1);
-    let store = call.desk.runs().store();
+    let store = ctx.runs().store();
     let frame = store.records(&parent.run, at.saturating_sub(1), 1)?;
     let frame = frame.first();
     let told = json!({
@@ -252,7 +253,7 @@ fn forked(call: &Call<'_>, parent: &Loaded, asked: &Asked<'_>) -> Result<(Value,
             "states": new.state.leaves,
             "input": new.state.context,
         },
-        "run": Teller::of(call).summary(call, &new)?,
+        "run": Teller::of(ctx).summary(ctx, &new)?,
     });
     Ok((told, new))
 }

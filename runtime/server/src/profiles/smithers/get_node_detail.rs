@@ -8,9 +8,11 @@ use statemark_runs::{Loaded, state};
 
 use super::nodes::{Nodes, Visit};
 use super::{approvals, artifacts, count, load, shape, summary};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
+use crate::ctx::Ctx;
+use crate::envelope::set_field;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -27,8 +29,8 @@ struct Input {
 const CALLS: usize = 200;
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("get_node_detail", Set::Smithers, Hints::READS),
+    Tool::profile(
+        ("get_node_detail", Set::Smithers, Annotations::READ_ONLY),
         (
             "Get a node",
             "A visit of a node: its attempts, calls of tools, tokens, output and approval.",
@@ -36,17 +38,17 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("get_run")
-    .gives(&[("detail", "object")])
+    .equivalent_to("get_run")
+    .with_output(&[("detail", "object")])
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
-    let loaded = load(call, &input.run_id)?;
-    let nodes = Nodes::read(call, &loaded)?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
+    let loaded = load(ctx, &input.run_id)?;
+    let nodes = Nodes::read(ctx, &loaded)?;
     let visit = nodes.wanted(&loaded, &input.node_id, input.iteration)?;
     let mut node = visit.told(&loaded);
-    crate::tools::put(&mut node, "runId", json!(loaded.run));
-    let spent = spent(call, &loaded, visit)?;
+    set_field(&mut node, "runId", json!(loaded.run));
+    let spent = spent(ctx, &loaded, visit)?;
     let end = visit.attempts.last().and_then(|it| it.ended);
     let begin = visit.attempts.first().map(|it| it.began);
     let duration = end.zip(begin).map(|(end, begin)| end.saturating_sub(begin));
@@ -59,8 +61,8 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
         "toolCalls": spent.calls,
         "tokenUsage": spent.usage,
         "scorers": [],
-        "output": output(call, &loaded, &nodes, visit)?,
-        "approval": approval(call, &loaded, visit)?,
+        "output": output(ctx, &loaded, &nodes, visit)?,
+        "approval": approval(ctx, &loaded, visit)?,
         "limits": {
             "toolPayloadBytesHuman": 0,
             "validatedOutputBytesHuman": artifacts::MOST,
@@ -104,8 +106,8 @@ struct Spent {
     usage: Option<Usage>,
 }
 
-fn spent(call: &Call<'_>, loaded: &Loaded, visit: &Visit) -> Result<Spent, Problem> {
-    let store = call.desk.runs().store();
+fn spent(ctx: &Ctx<'_>, loaded: &Loaded, visit: &Visit) -> Result<Spent, Problem> {
+    let store = ctx.runs().store();
     let upto = Some(visit.left.unwrap_or(loaded.head.seq));
     let live = state::live_records(store, &loaded.run, Some(loaded.head.seq), &[])?;
     let mut spent = Spent {
@@ -147,16 +149,11 @@ fn spent(call: &Call<'_>, loaded: &Loaded, visit: &Visit) -> Result<Spent, Probl
     Ok(spent)
 }
 
-fn output(
-    call: &Call<'_>,
-    loaded: &Loaded,
-    nodes: &Nodes,
-    visit: &Visit,
-) -> Result<Value, Problem> {
+fn output(ctx: &Ctx<'_>, loaded: &Loaded, nodes: &Nodes, visit: &Visit) -> Result<Value, Problem> {
     let Some(revision) = artifacts::of_visit(loaded, nodes, visit) else {
         return Ok(json!({"validated": null, "raw": null, "source": "none", "cacheKey": null}));
     };
-    let output = artifacts::output(call, &revision.artifact)?;
+    let output = artifacts::output(ctx, &revision.artifact)?;
     Ok(json!({
         "validated": output.validated,
         "raw": output.raw,
@@ -166,14 +163,14 @@ fn output(
 }
 
 /// The approval that was asked for last in a visit.
-fn approval(call: &Call<'_>, loaded: &Loaded, visit: &Visit) -> Result<Value, Problem> {
+fn approval(ctx: &Ctx<'_>, loaded: &Loaded, visit: &Visit) -> Result<Value, Problem> {
     let all = loaded.state.requests.values();
     let own = all.filter(|it| {
         let about = it.opened.states.contains(&visit.node);
         about && summary::is_approval(it) && visit.holds(it.seq)
     });
     match own.max_by_key(|it| it.seq) {
-        Some(request) => approvals::told(call, loaded, request),
+        Some(request) => approvals::told(ctx, loaded, request),
         None => Ok(Value::Null),
     }
 }

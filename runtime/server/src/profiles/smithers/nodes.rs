@@ -5,7 +5,7 @@ use statemark_runs::body::{Body, StepStatus};
 use statemark_runs::{Loaded, state};
 
 use super::summary;
-use crate::call::Call;
+use crate::ctx::Ctx;
 use crate::problem::Problem;
 
 /// The visits of a run's states, in the order of entering. What was taken back is none.
@@ -42,8 +42,8 @@ pub(super) struct Attempt {
 }
 
 impl Nodes {
-    pub(super) fn read(call: &Call<'_>, loaded: &Loaded) -> Result<Self, Problem> {
-        let runs = call.desk.runs();
+    pub(super) fn read(ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Self, Problem> {
+        let runs = ctx.runs();
         let timeline = runs.timeline(&loaded.run)?;
         let visible: Vec<&str> = loaded.workflow.visible_states().map(|it| it.1).collect();
         let visits = timeline.visits.into_iter();

@@ -12,10 +12,11 @@ use statemark_runs::{Loaded, RunError, RunId, state};
 use super::nodes::Nodes;
 use super::summary::{self, Teller};
 use super::{ENDS, invalid, load, shape};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Outcome, Set, Tool};
-use crate::tools::{put, refusal};
+use crate::ctx::Ctx;
+use crate::envelope::{find_refusal, set_field};
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::Tool;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -72,7 +73,7 @@ struct ToAttempt {
 
 pub(super) fn all() -> Vec<Tool> {
     vec![
-        Tool::foreign(
+        Tool::profile(
             ("rewind_run", Set::Smithers, ENDS),
             (
                 "Rewind a run",
@@ -81,9 +82,9 @@ pub(super) fn all() -> Vec<Tool> {
             shape,
             rewind,
         )
-        .like("rewind_run")
-        .gives(&[("result", "object"), ("run", "object")]),
-        Tool::foreign(
+        .equivalent_to("rewind_run")
+        .with_output(&[("result", "object"), ("run", "object")]),
+        Tool::profile(
             ("time_travel", Set::Smithers, ENDS),
             (
                 "Travel to an attempt",
@@ -92,9 +93,9 @@ pub(super) fn all() -> Vec<Tool> {
             shape,
             travel,
         )
-        .like("rewind_run")
-        .gives(&[("result", "object"), ("run", "object")]),
-        Tool::foreign(
+        .equivalent_to("rewind_run")
+        .with_output(&[("result", "object"), ("run", "object")]),
+        Tool::profile(
             ("revert_attempt", Set::Smithers, ENDS),
             (
                 "Revert to an attempt",
@@ -103,8 +104,8 @@ pub(super) fn all() -> Vec<Tool> {
             shape,
             revert,
         )
-        .like("rewind_run")
-        .gives(&[
+        .equivalent_to("rewind_run")
+        .with_output(&[
             ("runId", "string"),
             ("nodeId", "string"),
             ("iteration", "integer"),
@@ -117,14 +118,14 @@ pub(super) fn all() -> Vec<Tool> {
     ]
 }
 
-fn rewind(call: &Call<'_>, input: &ToFrame) -> Outcome {
-    let loaded = load(call, &input.run_id)?;
+fn rewind(ctx: &Ctx<'_>, input: &ToFrame) -> Outcome {
+    let loaded = load(ctx, &input.run_id)?;
     if !input.confirm {
         let message = "a rewind takes back what came behind the frame: say `confirm: true`";
         return Err(invalid(message));
     }
     let done = back(
-        call,
+        ctx,
         &loaded,
         &Back {
             to: input.frame_no,
@@ -132,11 +133,11 @@ fn rewind(call: &Call<'_>, input: &ToFrame) -> Outcome {
             confirm: true,
         },
     )?;
-    Ok(json!({"result": done.result(), "run": Teller::of(call).summary(call, &done.loaded)?}))
+    Ok(json!({"result": done.result(), "run": Teller::of(ctx).summary(ctx, &done.loaded)?}))
 }
 
-fn travel(call: &Call<'_>, input: &ToNode) -> Outcome {
-    let loaded = load(call, &input.run_id)?;
+fn travel(ctx: &Ctx<'_>, input: &ToNode) -> Outcome {
+    let loaded = load(ctx, &input.run_id)?;
     if input.reset_dependents == Some(false) {
         let message = "`resetDependents`: what came behind the attempt rests on it, and is taken back with it";
         return Err(invalid(message));
@@ -146,13 +147,13 @@ fn travel(call: &Call<'_>, input: &ToNode) -> Outcome {
         return Err(Problem::new("RUN_STILL_RUNNING", message));
     }
     let to = began(
-        call,
+        ctx,
         &loaded,
         (&input.node_id, input.iteration),
         input.attempt,
     )?;
     let done = back(
-        call,
+        ctx,
         &loaded,
         &Back {
             to,
@@ -160,16 +161,16 @@ fn travel(call: &Call<'_>, input: &ToNode) -> Outcome {
             confirm: input.confirm,
         },
     )?;
-    Ok(json!({"result": done.result(), "run": Teller::of(call).summary(call, &done.loaded)?}))
+    Ok(json!({"result": done.result(), "run": Teller::of(ctx).summary(ctx, &done.loaded)?}))
 }
 
-fn revert(call: &Call<'_>, input: &ToAttempt) -> Outcome {
-    let loaded = load(call, &input.run_id)?;
+fn revert(ctx: &Ctx<'_>, input: &ToAttempt) -> Outcome {
+    let loaded = load(ctx, &input.run_id)?;
     if input.attempt == 0 {
         return Err(invalid("`attempt`: it is 1 at least"));
     }
     let node = (input.node_id.as_str(), input.iteration);
-    let to = began(call, &loaded, node, Some(input.attempt))?;
+    let to = began(ctx, &loaded, node, Some(input.attempt))?;
     let back_to = Back {
         to,
         files: true,
@@ -181,34 +182,34 @@ fn revert(call: &Call<'_>, input: &ToAttempt) -> Outcome {
         "iteration": input.iteration,
         "attempt": input.attempt,
     });
-    let now = match back(call, &loaded, &back_to) {
+    let now = match back(ctx, &loaded, &back_to) {
         Ok(done) => {
-            put(&mut told, "success", json!(true));
+            set_field(&mut told, "success", json!(true));
             if let Some(commit) = &done.commit {
-                put(&mut told, "jjPointer", json!(commit));
+                set_field(&mut told, "jjPointer", json!(commit));
             }
             done.loaded
         }
         // What the caller has to say first is no failure of the revert.
         Err(problem) if problem.code == BLOCKED => return Err(problem),
         Err(problem) => {
-            put(&mut told, "success", json!(false));
-            put(&mut told, "error", json!(problem.message));
+            set_field(&mut told, "success", json!(false));
+            set_field(&mut told, "error", json!(problem.message));
             loaded
         }
     };
-    put(&mut told, "run", Teller::of(call).summary(call, &now)?);
+    set_field(&mut told, "run", Teller::of(ctx).summary(ctx, &now)?);
     Ok(told)
 }
 
 /// The record that a run was at when an attempt had begun.
 fn began(
-    call: &Call<'_>,
+    ctx: &Ctx<'_>,
     loaded: &Loaded,
     (node, iteration): (&str, u64),
     attempt: Option<u64>,
 ) -> Result<u64, Problem> {
-    let nodes = Nodes::read(call, loaded)?;
+    let nodes = Nodes::read(ctx, loaded)?;
     let visit = nodes.wanted(loaded, node, Some(iteration))?;
     let wanted = attempt.unwrap_or_else(|| visit.last_attempt());
     let found = visit.attempts.iter().find(|it| it.number == wanted);
@@ -218,14 +219,14 @@ fn began(
             format!("`attempt`: `{node}` has 1 to {last} in iteration {iteration}, not {wanted}");
         invalid(message)
     })?;
-    end_of(call, &loaded.run, found.first)
+    end_of(ctx, &loaded.run, found.first)
 }
 
 /// The last of the records that one was written with: only there the run ever was.
-pub(super) fn end_of(call: &Call<'_>, run: &RunId, seq: u64) -> Result<u64, Problem> {
+pub(super) fn end_of(ctx: &Ctx<'_>, run: &RunId, seq: u64) -> Result<u64, Problem> {
     let mut at = seq;
     loop {
-        let store = call.desk.runs().store();
+        let store = ctx.runs().store();
         let records = store.records(run, at.saturating_sub(1), 1)?;
         match records.first() {
             Some(record) if record.continues() => at = at.saturating_add(1),
@@ -270,8 +271,8 @@ impl Done {
 const BLOCKED: &str = "TIME_TRAVEL_SIDE_EFFECT_BLOCKED";
 
 /// Takes a run back.
-pub(super) fn back(call: &Call<'_>, loaded: &Loaded, back: &Back) -> Result<Done, Problem> {
-    let runs = call.desk.runs();
+pub(super) fn back(ctx: &Ctx<'_>, loaded: &Loaded, back: &Back) -> Result<Done, Problem> {
+    let runs = ctx.runs();
     let run = &loaded.run;
     let saved = state::replay(runs.store(), run, Some(back.to.min(loaded.head.seq)))?.workspace;
     let name = saved.filter(|_| back.files);
@@ -288,9 +289,9 @@ pub(super) fn back(call: &Call<'_>, loaded: &Loaded, back: &Back) -> Result<Done
     check_effects(&plan, back.confirm)?;
     rewind.force = plan.blocking().next().is_some();
     rewind.token = Some(plan.token.clone());
-    let order = call.order(run.clone(), None, None)?;
+    let order = ctx.order(run.clone(), None, None)?;
     let written = runs.execute(&order, &rewind)?;
-    if let Some(refused) = refusal(&written) {
+    if let Some(refused) = find_refusal(&written) {
         return Err(Problem::refused(&refused));
     }
     let taken = name.and_then(|name| loaded.state.checkpoints.get(&name));

@@ -8,11 +8,12 @@ use statemark_runs::{Continue, Loaded, Start, Status, StoreError};
 use super::rewind::{self, Back};
 use super::summary::{self, Teller};
 use super::{invalid, shape};
-use crate::call::Call;
 use crate::catalog::Spec;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::refusal;
+use crate::ctx::Ctx;
+use crate::envelope::{find_refusal, set_field};
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -60,8 +61,8 @@ struct Input {
 }
 
 pub(super) fn list() -> Tool {
-    Tool::foreign(
-        ("list_workflows", Set::Smithers, Hints::READS),
+    Tool::profile(
+        ("list_workflows", Set::Smithers, Annotations::READ_ONLY),
         (
             "List workflows",
             "The workflows that runs can be started of; `id` is the `workflowId` of `run_workflow`.",
@@ -69,16 +70,16 @@ pub(super) fn list() -> Tool {
         shape,
         listed,
     )
-    .like("list_workflows")
-    .gives(&[("workflows", "array")])
+    .equivalent_to("list_workflows")
+    .with_output(&[("workflows", "array")])
 }
 
 pub(super) fn tool() -> Tool {
-    let hints = Hints {
+    let hints = Annotations {
         open_world: true,
-        ..Hints::ADDS
+        ..Annotations::ADDITIVE
     };
-    Tool::foreign(
+    Tool::profile(
         ("run_workflow", Set::Smithers, hints),
         (
             "Run a workflow",
@@ -87,8 +88,8 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("start_run")
-    .gives(&[
+    .equivalent_to("start_run")
+    .with_output(&[
         ("workflow", "object"),
         ("runId", "string"),
         ("launchMode", "string"),
@@ -99,8 +100,8 @@ pub(super) fn tool() -> Tool {
     ])
 }
 
-fn listed(call: &Call<'_>, _: &Nothing) -> Outcome {
-    let mut specs = call.desk.catalog().specs();
+fn listed(ctx: &Ctx<'_>, _: &Nothing) -> Outcome {
+    let mut specs = ctx.catalog().specs();
     specs.sort_by(|a, b| a.id.cmp(&b.id));
     let specs: Vec<Value> = specs.iter().map(told).collect();
     Ok(json!({"workflows": specs}))
@@ -122,13 +123,13 @@ fn told(spec: &Spec) -> Value {
     })
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
-    let spec = spec(call, &input.workflow_id)?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
+    let spec = spec(ctx, &input.workflow_id)?;
     let begins = json!(begins_with(input));
-    let loaded = match existing(call, input)? {
+    let loaded = match existing(ctx, input)? {
         None if input.wait_for_terminal => return Err(no_executor(None)),
-        None => start(call, input, &begins)?,
-        Some(loaded) => again(call, input, &begins, loaded)?,
+        None => start(ctx, input, &begins)?,
+        Some(loaded) => again(ctx, input, &begins, loaded)?,
     };
     let status = summary::status(&loaded)?;
     let waited = input.wait_for_terminal;
@@ -141,14 +142,14 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
         "launchMode": if waited { "waited" } else { "background" },
         "requestedResume": input.resume,
         "status": status,
-        "observedRun": Teller::of(call).summary(call, &loaded)?,
+        "observedRun": Teller::of(ctx).summary(ctx, &loaded)?,
         "result": waited.then(|| result(&loaded, status)),
         "ignored": ignored(input),
     }))
 }
 
-fn spec(call: &Call<'_>, id: &str) -> Result<Spec, Problem> {
-    let catalog = call.desk.catalog();
+fn spec(ctx: &Ctx<'_>, id: &str) -> Result<Spec, Problem> {
+    let catalog = ctx.catalog();
     let mut specs = catalog.specs().into_iter();
     if let Some(spec) = specs.find(|spec| spec.id == id) {
         return Ok(spec);
@@ -171,8 +172,8 @@ fn begins_with(input: &Input) -> Map<String, Value> {
 }
 
 /// The run that is there already.
-fn existing(call: &Call<'_>, input: &Input) -> Result<Option<Loaded>, Problem> {
-    if input.run_id.is_none() && call.bound().is_none() {
+fn existing(ctx: &Ctx<'_>, input: &Input) -> Result<Option<Loaded>, Problem> {
+    if input.run_id.is_none() && ctx.bound_run().is_none() {
         if input.resume {
             return Err(invalid(
                 "`resume` needs the `runId` of the run to go on with",
@@ -180,8 +181,8 @@ fn existing(call: &Call<'_>, input: &Input) -> Result<Option<Loaded>, Problem> {
         }
         return Ok(None);
     }
-    let run = call.run(input.run_id.as_deref())?;
-    let runs = call.desk.runs();
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let runs = ctx.runs();
     match runs.store().head(&run) {
         Err(StoreError::NotFound { .. }) if !input.resume => Ok(None),
         Err(error) => Err(error.into()),
@@ -189,25 +190,20 @@ fn existing(call: &Call<'_>, input: &Input) -> Result<Option<Loaded>, Problem> {
     }
 }
 
-fn start(call: &Call<'_>, input: &Input, begins: &Value) -> Result<Loaded, Problem> {
-    let run = call.new_run(input.run_id.as_deref())?;
-    let order = call.order(run, None, None)?;
+fn start(ctx: &Ctx<'_>, input: &Input, begins: &Value) -> Result<Loaded, Problem> {
+    let run = ctx.new_run_id(input.run_id.as_deref())?;
+    let order = ctx.order(run, None, None)?;
     let start = Start {
         workflow: input.workflow_id.clone(),
         input: begins.clone(),
-        project: call.caller.project.clone(),
+        project: ctx.caller.project.clone(),
         ..Start::default()
     };
-    Ok(call.desk.runs().execute(&order, &start)?.loaded)
+    Ok(ctx.runs().execute(&order, &start)?.loaded)
 }
 
 /// A run that is there goes on, or begins anew.
-fn again(
-    call: &Call<'_>,
-    input: &Input,
-    begins: &Value,
-    loaded: Loaded,
-) -> Result<Loaded, Problem> {
+fn again(ctx: &Ctx<'_>, input: &Input, begins: &Value, loaded: Loaded) -> Result<Loaded, Problem> {
     let run = &loaded.run;
     if loaded.state.workflow != input.workflow_id {
         let message = format!("run `{run}` is of `{}`", loaded.state.workflow);
@@ -217,15 +213,15 @@ fn again(
         if loaded.state.status() != Status::Paused {
             return Ok(loaded);
         }
-        let order = call.order(run.clone(), None, None)?;
-        let written = call.desk.runs().execute(&order, &Continue::default())?;
-        return match refusal(&written) {
+        let order = ctx.order(run.clone(), None, None)?;
+        let written = ctx.runs().execute(&order, &Continue::default())?;
+        return match find_refusal(&written) {
             Some(refused) => Err(Problem::refused(&refused)),
             None => Ok(written.loaded),
         };
     }
     if !input.force {
-        let ways = if call.may_begin().is_ok() {
+        let ways = if ctx.check_may_start().is_ok() {
             "`resume` it, `force` it back to its beginning, or leave `runId` out"
         } else {
             "`resume` it, or `force` it back to its beginning"
@@ -235,7 +231,7 @@ fn again(
     }
     let before = loaded.state.input.as_object().cloned().unwrap_or_default();
     if json!(before) != *begins && (input.input.is_some() || input.prompt.is_some()) {
-        let way = if call.may_begin().is_ok() {
+        let way = if ctx.check_may_start().is_ok() {
             "leave `runId` out to start another run"
         } else {
             "leave `input` and `prompt` out to go back to its beginning"
@@ -245,7 +241,7 @@ fn again(
         );
         return Err(invalid(message));
     }
-    let first = rewind::end_of(call, run, 1)?;
+    let first = rewind::end_of(ctx, run, 1)?;
     if first == loaded.head.seq {
         return Ok(loaded);
     }
@@ -254,7 +250,7 @@ fn again(
         files: false,
         confirm: input.confirm,
     };
-    Ok(rewind::back(call, &loaded, &back)?.loaded)
+    Ok(rewind::back(ctx, &loaded, &back)?.loaded)
 }
 
 fn no_executor(loaded: Option<&Loaded>) -> Problem {
@@ -271,7 +267,7 @@ fn result(loaded: &Loaded, status: &str) -> Value {
     } else {
         ("error", super::runs::error(loaded))
     };
-    crate::tools::put(&mut result, key, value);
+    set_field(&mut result, key, value);
     result
 }
 

@@ -8,10 +8,11 @@ use statemark_runs::{Loaded, MAX_PAGE, Query, Status};
 use super::nodes::Nodes;
 use super::summary::{self, Teller};
 use super::{approvals, count, invalid, load, shape};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::put;
+use crate::ctx::Ctx;
+use crate::envelope::set_field;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -30,19 +31,19 @@ struct Getting {
 }
 
 pub(super) fn list() -> Tool {
-    Tool::foreign(
-        ("list_runs", Set::Smithers, Hints::READS),
+    Tool::profile(
+        ("list_runs", Set::Smithers, Annotations::READ_ONLY),
         ("List runs", "Recent runs, each in short."),
         shape,
         listed,
     )
-    .like("list_runs")
-    .gives(&[("runs", "array")])
+    .equivalent_to("list_runs")
+    .with_output(&[("runs", "array")])
 }
 
 pub(super) fn get() -> Tool {
-    Tool::foreign(
-        ("get_run", Set::Smithers, Hints::READS),
+    Tool::profile(
+        ("get_run", Set::Smithers, Annotations::READ_ONLY),
         (
             "Get a run",
             "A run with its steps, approvals, loops, lineage, configuration and error.",
@@ -50,19 +51,19 @@ pub(super) fn get() -> Tool {
         shape,
         got,
     )
-    .like("get_run")
-    .gives(&[("run", "object")])
+    .equivalent_to("get_run")
+    .with_output(&[("run", "object")])
 }
 
-fn listed(call: &Call<'_>, input: &Listing) -> Outcome {
+fn listed(ctx: &Ctx<'_>, input: &Listing) -> Outcome {
     let limit = input.limit.unwrap_or(20);
     if !(1..=200).contains(&limit) {
         return Err(invalid(format!("`limit`: {limit} isn't from 1 to 200")));
     }
     let statuses = statuses(input.status.as_deref())?;
-    let teller = Teller::of(call);
-    let runs = call.desk.runs();
-    if call.bound().is_none() {
+    let teller = Teller::of(ctx);
+    let runs = ctx.runs();
+    if ctx.bound_run().is_none() {
         // So that a list tells where runs are.
         runs.take_due()?;
     }
@@ -71,7 +72,7 @@ fn listed(call: &Call<'_>, input: &Listing) -> Outcome {
     };
     let mut query = Query {
         statuses,
-        project: call.caller.project.clone(),
+        project: ctx.caller.project.clone(),
         limit: MAX_PAGE,
         ..Query::default()
     };
@@ -79,13 +80,13 @@ fn listed(call: &Call<'_>, input: &Listing) -> Outcome {
     'pages: loop {
         let page = runs.store().list(&query)?;
         for head in page.heads {
-            if call.bound().is_some_and(|bound| *bound != head.run) {
+            if ctx.bound_run().is_some_and(|bound| *bound != head.run) {
                 continue;
             }
             let loaded = runs.load(&head.run)?;
             let wanted = input.status.as_deref();
             if wanted.is_none_or(|wanted| summary::status(&loaded).is_ok_and(|it| it == wanted)) {
-                found.push(teller.summary(call, &loaded)?);
+                found.push(teller.summary(ctx, &loaded)?);
             }
             if count(found.len()) >= limit {
                 break 'pages;
@@ -132,27 +133,27 @@ fn statuses(wanted: Option<&str>) -> Result<Option<Vec<String>>, Problem> {
     Ok(Some(ours.iter().map(|it| it.name().to_owned()).collect()))
 }
 
-fn got(call: &Call<'_>, input: &Getting) -> Outcome {
-    let loaded = load(call, &input.run_id)?;
-    let teller = Teller::of(call);
-    let nodes = Nodes::read(call, &loaded)?;
-    let mut run = teller.summary(call, &loaded)?;
-    put(&mut run, "steps", json!(steps(&loaded, &nodes)));
+fn got(ctx: &Ctx<'_>, input: &Getting) -> Outcome {
+    let loaded = load(ctx, &input.run_id)?;
+    let teller = Teller::of(ctx);
+    let nodes = Nodes::read(ctx, &loaded)?;
+    let mut run = teller.summary(ctx, &loaded)?;
+    set_field(&mut run, "steps", json!(steps(&loaded, &nodes)));
     let open = summary::approvals(&loaded).into_iter();
     let open: Result<Vec<Value>, Problem> = open
-        .map(|request| approvals::told(call, &loaded, request))
+        .map(|request| approvals::told(ctx, &loaded, request))
         .collect();
-    put(&mut run, "approvals", json!(open?));
-    put(&mut run, "loops", json!(loops(&loaded)));
+    set_field(&mut run, "approvals", json!(open?));
+    set_field(&mut run, "loops", json!(loops(&loaded)));
     let origins: Vec<_> = loaded.state.forked.iter().map(|(run, _)| run).collect();
-    put(&mut run, "continuedFromRunIds", json!(origins));
+    set_field(&mut run, "continuedFromRunIds", json!(origins));
     let children = loaded.state.children.iter();
     let child =
         children.filter(|(_, child)| child.ended.is_none() && loaded.state.is_current_child(child));
     let child = child.map(|(run, _)| run).next();
-    put(&mut run, "activeDescendantRunId", json!(child));
-    put(&mut run, "config", config(&loaded));
-    put(&mut run, "error", error(&loaded));
+    set_field(&mut run, "activeDescendantRunId", json!(child));
+    set_field(&mut run, "config", config(&loaded));
+    set_field(&mut run, "error", error(&loaded));
     Ok(json!({"run": run}))
 }
 

@@ -8,7 +8,7 @@ use statemark_runs::state::Request;
 use statemark_runs::{Loaded, PendingTimer, Status, WaitingFor};
 
 use super::nodes::Nodes;
-use crate::call::Call;
+use crate::ctx::Ctx;
 use crate::problem::Problem;
 
 /// Tells runs in the document's words.
@@ -19,11 +19,11 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    pub(super) fn of(call: &Call<'_>) -> Self {
-        let specs = call.desk.catalog().specs().into_iter();
+    pub(super) fn of(ctx: &Ctx<'_>) -> Self {
+        let specs = ctx.catalog().specs().into_iter();
         Self {
             paths: specs.map(|spec| (spec.id, spec.source)).collect(),
-            now: call.desk.runs().now(),
+            now: ctx.runs().now(),
         }
     }
 
@@ -33,7 +33,7 @@ impl Teller {
     }
 
     /// A run in short.
-    pub(super) fn summary(&self, call: &Call<'_>, loaded: &Loaded) -> Result<Value, Problem> {
+    pub(super) fn summary(&self, ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Value, Problem> {
         let state = &loaded.state;
         let status = status(loaded)?;
         let parent = state.parent.as_ref().map(|it| &it.run);
@@ -45,7 +45,7 @@ impl Teller {
         }
         let pending = approvals(loaded).len();
         let timers = if status == "waiting-timer" {
-            self.timers(call, loaded)?
+            self.timers(ctx, loaded)?
         } else {
             Vec::new()
         };
@@ -67,9 +67,9 @@ impl Teller {
         }))
     }
 
-    fn timers(&self, call: &Call<'_>, loaded: &Loaded) -> Result<Vec<Value>, Problem> {
+    fn timers(&self, ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Vec<Value>, Problem> {
         let node = active_node(loaded).unwrap_or_default();
-        let iteration = iteration(call, loaded, node)?;
+        let iteration = iteration(ctx, loaded, node)?;
         let told = own_timers(loaded).map(|timer| {
             json!({
                 "nodeId": node,
@@ -152,13 +152,13 @@ pub(super) fn active_node(loaded: &Loaded) -> Option<&str> {
 }
 
 /// Which visit of a node is the last one, from 0.
-pub(super) fn iteration(call: &Call<'_>, loaded: &Loaded, node: &str) -> Result<u64, Problem> {
+pub(super) fn iteration(ctx: &Ctx<'_>, loaded: &Loaded, node: &str) -> Result<u64, Problem> {
     if loaded.state.rewinds.is_empty() {
         let visit = loaded.state.visits.get(node);
         return Ok(visit.map_or(0, |visit| visit.count.saturating_sub(1)));
     }
     // What was taken back counts towards limits, and is no iteration.
-    let nodes = Nodes::read(call, loaded)?;
+    let nodes = Nodes::read(ctx, loaded)?;
     Ok(nodes.find(node, None).map_or(0, |visit| visit.iteration))
 }
 

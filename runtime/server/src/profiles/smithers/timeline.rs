@@ -7,10 +7,11 @@ use statemark_runs::runs::{Mark, Marked};
 use statemark_runs::{Loaded, Record, StoreError, state};
 
 use super::{load, shape};
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::put;
+use crate::ctx::Ctx;
+use crate::envelope::set_field;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -30,8 +31,8 @@ const DEEP: usize = 16;
 const RUNS: usize = 100;
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("get_timeline", Set::Smithers, Hints::READS),
+    Tool::profile(
+        ("get_timeline", Set::Smithers, Annotations::READ_ONLY),
         (
             "Get the timeline",
             "The frames of a run, each a `frameNo` to rewind to or to fork at, and the forks.",
@@ -39,29 +40,29 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("get_timeline")
-    .gives(&[("timeline", "object")])
+    .equivalent_to("get_timeline")
+    .with_output(&[("timeline", "object")])
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
-    let loaded = load(call, &input.run_id)?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
+    let loaded = load(ctx, &input.run_id)?;
     let mut left = RUNS;
     let deep = if input.tree { DEEP } else { 0 };
-    Ok(json!({"timeline": told(call, &loaded, deep, &mut left)?}))
+    Ok(json!({"timeline": told(ctx, &loaded, deep, &mut left)?}))
 }
 
-fn told(call: &Call<'_>, loaded: &Loaded, deep: usize, left: &mut usize) -> Result<Value, Problem> {
+fn told(ctx: &Ctx<'_>, loaded: &Loaded, deep: usize, left: &mut usize) -> Result<Value, Problem> {
     *left = left.saturating_sub(1);
-    let runs = call.desk.runs();
+    let runs = ctx.runs();
     let timeline = runs.timeline(&loaded.run)?;
-    let mut frames = frames(call, loaded)?;
+    let mut frames = frames(ctx, loaded)?;
     for frame in &mut frames {
         let at = frame.get("frameNo").and_then(Value::as_u64);
         let forks = timeline.forks.iter().filter(|it| Some(it.at) == at);
         let forks: Vec<Value> = forks
             .map(|it| json!({"runId": it.run, "createdAtMs": it.created, "status": it.status}))
             .collect();
-        put(frame, "forkPoints", json!(forks));
+        set_field(frame, "forkPoints", json!(forks));
     }
     let cut = frames.len().saturating_sub(MOST);
     let frames = frames.split_off(cut);
@@ -76,13 +77,13 @@ fn told(call: &Call<'_>, loaded: &Loaded, deep: usize, left: &mut usize) -> Resu
         let mut children = Vec::new();
         for fork in &timeline.forks {
             // What the caller may not touch isn't shown.
-            let is_out_of_reach = call.bound().is_some_and(|bound| *bound != fork.run);
+            let is_out_of_reach = ctx.bound_run().is_some_and(|bound| *bound != fork.run);
             if *left > 0 && !is_out_of_reach {
-                let child = call.desk.runs().caught_up(&fork.run)?;
-                children.push(self::told(call, &child, deep.saturating_sub(1), left)?);
+                let child = ctx.runs().caught_up(&fork.run)?;
+                children.push(self::told(ctx, &child, deep.saturating_sub(1), left)?);
             }
         }
-        put(&mut told, "children", Value::Array(children));
+        set_field(&mut told, "children", Value::Array(children));
     }
     Ok(told)
 }
@@ -92,8 +93,8 @@ const fn is_rewind(mark: &Mark) -> bool {
 }
 
 /// The records that count and end an append, with what they say.
-fn frames(call: &Call<'_>, loaded: &Loaded) -> Result<Vec<Value>, Problem> {
-    let store = call.desk.runs().store();
+fn frames(ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Vec<Value>, Problem> {
+    let store = ctx.runs().store();
     let upto = Some(loaded.head.seq);
     let live = state::live_records(store, &loaded.run, upto, &[])?;
     let mut frames = Vec::new();

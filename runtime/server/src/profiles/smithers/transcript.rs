@@ -10,8 +10,10 @@ use statemark_runs::state;
 
 use super::nodes::Nodes;
 use super::{invalid, load, shape};
-use crate::call::Call;
-use crate::tool::{Hints, Outcome, Set, Tool};
+use crate::ctx::Ctx;
+use crate::options::Set;
+use crate::problem::Outcome;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -28,8 +30,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("get_chat_transcript", Set::Smithers, Hints::READS),
+    Tool::profile(
+        ("get_chat_transcript", Set::Smithers, Annotations::READ_ONLY),
         (
             "Get the transcript",
             "What was said in a run, in order, with the attempts that it was said in.",
@@ -37,21 +39,21 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("get_events")
-    .gives(&[
+    .equivalent_to("get_events")
+    .with_output(&[
         ("runId", "string"),
         ("attempts", "array"),
         ("messages", "array"),
     ])
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     if input.tail == Some(0) {
         return Err(invalid("`tail`: it is 1 at least"));
     }
-    let loaded = load(call, &input.run_id)?;
-    let nodes = Nodes::read(call, &loaded)?;
-    let store = call.desk.runs().store();
+    let loaded = load(ctx, &input.run_id)?;
+    let nodes = Nodes::read(ctx, &loaded)?;
+    let store = ctx.runs().store();
     let with_stderr = input.include_stderr.unwrap_or(true);
     let mut keys: Vec<String> = Vec::new();
     let mut messages: Vec<Value> = Vec::new();

@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 
 use super::summary::{self, Teller};
 use super::{invalid, shape};
-use crate::call::Call;
-use crate::tool::{Hints, Outcome, Set, Tool};
+use crate::ctx::Ctx;
+use crate::options::Set;
+use crate::problem::Outcome;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -32,8 +34,8 @@ const LONGEST: u64 = 25_000;
 const BLINK: Duration = Duration::from_millis(50);
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("watch_run", Set::Smithers, Hints::READS),
+    Tool::profile(
+        ("watch_run", Set::Smithers, Annotations::READ_ONLY),
         (
             "Watch a run",
             "Waits until a run ends or the time is over. `timedOut` says that it goes on: call again.",
@@ -41,8 +43,8 @@ pub(super) fn tool() -> Tool {
         shape,
         run,
     )
-    .like("wait_run")
-    .gives(&[
+    .equivalent_to("wait_run")
+    .with_output(&[
         ("runId", "string"),
         ("intervalMs", "integer"),
         ("pollCount", "integer"),
@@ -53,7 +55,7 @@ pub(super) fn tool() -> Tool {
     ])
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     let interval = input.interval_ms.unwrap_or(1000);
     if interval == 0 {
         return Err(invalid("`intervalMs`: it is 1 at least"));
@@ -61,24 +63,24 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
     let interval = interval.max(SHORTEST);
     let longest = input.timeout_ms.unwrap_or(30_000).min(LONGEST);
     let longest = Duration::from_millis(longest);
-    let run = call.run(Some(&input.run_id))?;
+    let run = ctx.resolve_run(Some(&input.run_id))?;
     let began = Instant::now();
     let mut snapshots: Vec<Value> = Vec::new();
     let mut polls = 0_u64;
     let (last, over) = loop {
-        let loaded = call.desk.runs().caught_up(&run)?;
-        let teller = Teller::of(call);
-        let now = teller.summary(call, &loaded)?;
+        let loaded = ctx.runs().caught_up(&run)?;
+        let teller = Teller::of(ctx);
+        let now = teller.summary(ctx, &loaded)?;
         polls = polls.saturating_add(1);
         if snapshots.last().and_then(|it| it.get("run")) != Some(&now) {
             snapshots.push(json!({"observedAtMs": teller.now(), "run": now}));
         }
         let over = summary::is_terminal(&loaded);
-        if over || began.elapsed() >= longest || !rest(call, began, interval, longest) {
+        if over || began.elapsed() >= longest || !rest(ctx, began, interval, longest) {
             break (now, over);
         }
         let share = began.elapsed().as_secs_f64() / longest.as_secs_f64();
-        (call.progress)(share, &format!("watching `{run}`"));
+        ctx.report_progress(share, &format!("watching `{run}`"));
     };
     Ok(json!({
         "runId": run,
@@ -92,10 +94,10 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
 }
 
 /// Rests for an interval, or until the time is over; whether the caller still waits.
-fn rest(call: &Call<'_>, began: Instant, interval: u64, longest: Duration) -> bool {
+fn rest(ctx: &Ctx<'_>, began: Instant, interval: u64, longest: Duration) -> bool {
     let from = Instant::now();
     while from.elapsed() < Duration::from_millis(interval) && began.elapsed() < longest {
-        if (call.cancelled)() {
+        if ctx.is_cancelled() {
             return false;
         }
         std::thread::sleep(BLINK);

@@ -7,11 +7,12 @@ use statemark_runs::body::Refused;
 use statemark_runs::{Cancel, Force, Pause, Role, Status};
 
 use super::{OfSession, active, driven, loaded, state, status};
-use crate::call::Call;
-use crate::problem::Problem;
+use crate::ctx::Ctx;
+use crate::envelope::find_refusal;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
 use crate::profiles::words;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::refusal;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -26,18 +27,18 @@ struct Forcing {
 }
 
 pub(super) fn deactivate() -> Tool {
-    Tool::foreign(
-        ("statewright_deactivate", Set::Statewright, Hints::ENDS),
+    Tool::profile(
+        ("statewright_deactivate", Set::Statewright, Annotations::DESTRUCTIVE),
         (
             "Deactivate",
             "Leave the workflow early: its run is cancelled. Tools stay restricted unless the workflow says otherwise.",
         ),
         words,
-        |call, input: &OfSession| {
-            let before = loaded(call, input.session_id.as_deref())?;
-            let order = call.order(before.run.clone(), None, None)?;
-            let written = call.desk.runs().execute(&order, &Cancel::because("deactivated"))?;
-            unrefused(refusal(&written))?;
+        |ctx, input: &OfSession| {
+            let before = loaded(ctx, input.session_id.as_deref())?;
+            let order = ctx.order(before.run.clone(), None, None)?;
+            let written = ctx.runs().execute(&order, &Cancel::because("deactivated"))?;
+            unrefused(find_refusal(&written))?;
             Ok(json!({
                 "deactivated": true,
                 "state": active(&before),
@@ -48,22 +49,22 @@ pub(super) fn deactivate() -> Tool {
             }))
         },
     )
-    .like("control_run")
+    .equivalent_to("control_run")
 }
 
 pub(super) fn pause() -> Tool {
-    Tool::foreign(
-        ("statewright_pause", Set::Statewright, Hints::WRITES),
+    Tool::profile(
+        ("statewright_pause", Set::Statewright, Annotations::IDEMPOTENT),
         (
             "Pause",
             "Pause the workflow. Resume it later with statewright_load_workflow(name, resume=true).",
         ),
         words,
-        |call, input: &OfSession| {
-            let before = loaded(call, input.session_id.as_deref())?;
-            let order = call.order(before.run.clone(), None, None)?;
-            let written = call.desk.runs().execute(&order, &Pause::default())?;
-            unrefused(refusal(&written))?;
+        |ctx, input: &OfSession| {
+            let before = loaded(ctx, input.session_id.as_deref())?;
+            let order = ctx.order(before.run.clone(), None, None)?;
+            let written = ctx.runs().execute(&order, &Pause::default())?;
+            unrefused(find_refusal(&written))?;
             Ok(json!({
                 "paused": true,
                 "state": active(&before),
@@ -72,12 +73,12 @@ pub(super) fn pause() -> Tool {
             }))
         },
     )
-    .like("control_run")
+    .equivalent_to("control_run")
 }
 
 pub(super) fn force() -> Tool {
-    Tool::foreign(
-        ("statewright_force_state", Set::Statewright, Hints::ENDS),
+    Tool::profile(
+        ("statewright_force_state", Set::Statewright, Annotations::DESTRUCTIVE),
         (
             "Force a state",
             "Force a state, bypassing guards and transitions. Only with meta.debug, and only by a person.",
@@ -85,19 +86,19 @@ pub(super) fn force() -> Tool {
         words,
         jump,
     )
-    .like("control_run")
+    .equivalent_to("control_run")
 }
 
-fn jump(call: &Call<'_>, input: &Forcing) -> Outcome {
-    let before = driven(call, input.session_id.as_deref())?;
-    let order = call.order(before.run.clone(), None, None)?;
+fn jump(ctx: &Ctx<'_>, input: &Forcing) -> Outcome {
+    let before = driven(ctx, input.session_id.as_deref())?;
+    let order = ctx.order(before.run.clone(), None, None)?;
     let force = Force {
         to: input.state.clone(),
         context: input.context.clone(),
         reason: None,
     };
-    let written = call.desk.runs().execute(&order, &force)?;
-    if let Some(refused) = refusal(&written) {
+    let written = ctx.runs().execute(&order, &force)?;
+    if let Some(refused) = find_refusal(&written) {
         let is_debug = before.policy("debug") == Some(&json!(true));
         let message = match refused.code.as_str() {
             _ if !is_debug => {
@@ -107,7 +108,7 @@ fn jump(call: &Call<'_>, input: &Forcing) -> Outcome {
                 "State '{}' does not exist in the workflow: {}",
                 input.state, refused.reason
             ),
-            "not_a_person" if call.actor().role < Role::Person => {
+            "not_a_person" if ctx.actor().role < Role::Person => {
                 format!(
                     "statewright_force_state needs a person's credential: {}",
                     refused.reason
@@ -117,7 +118,7 @@ fn jump(call: &Call<'_>, input: &Forcing) -> Outcome {
         };
         return Err(Problem::new(refused.code, message));
     }
-    let mut told = state::told(call, &written.loaded)?;
+    let mut told = state::told(ctx, &written.loaded)?;
     told.insert("forced".to_owned(), json!(true));
     told.insert("from".to_owned(), json!(active(&before)));
     told.insert("to".to_owned(), json!(active(&written.loaded)));

@@ -5,12 +5,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::{Role, RunError};
 
-use crate::call::Call;
-use crate::catalog::NewSpec;
-use crate::problem::Problem;
+use crate::catalog::{NewSpec, definition_text};
+use crate::ctx::Ctx;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
 use crate::profiles::words;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::author::create_workflow::pretty;
+use crate::tool::{Annotations, Tool};
 
 /// Most findings that an error names. Why: who has a hundred mends the first ones first.
 const NAMED: usize = 10;
@@ -25,8 +25,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("statewright_create_workflow", Set::Statewright, Hints::WRITES),
+    Tool::profile(
+        ("statewright_create_workflow", Set::Statewright, Annotations::IDEMPOTENT),
         (
             "Create a workflow",
             "Create a new workflow from a JSON definition. One that is there already isn't replaced.",
@@ -34,11 +34,11 @@ pub(super) fn tool() -> Tool {
         words,
         run,
     )
-    .like("create_workflow")
+    .equivalent_to("create_workflow")
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
-    let actor = call.actor();
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
+    let actor = ctx.actor();
     if actor.role < Role::Agent {
         return Err(RunError::ReadOnly { actor }.into());
     }
@@ -52,15 +52,14 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
         );
         return Err(Problem::new("invalid_arguments", message));
     }
-    let text = pretty(&definition);
+    let text = definition_text(&definition);
     let new = NewSpec {
         name,
         text: &text,
         is_definition: true,
         overwrite: false,
     };
-    let created = call
-        .desk
+    let created = ctx
         .catalog()
         .create(&new)
         .map_err(|problem| invalid(name, problem))?;

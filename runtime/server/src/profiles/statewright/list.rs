@@ -3,30 +3,39 @@
 use serde_json::{Value, json};
 
 use super::{OfSession, active, live, status as word};
-use crate::call::Call;
+use crate::ctx::{Ctx, target};
+use crate::options::Set;
+use crate::problem::Outcome;
 use crate::profiles::words;
-use crate::session;
-use crate::tool::{Hints, Outcome, Set, Tool};
+use crate::tool::{Annotations, Tool};
 
 pub(super) fn workflows() -> Tool {
-    Tool::foreign(
-        ("statewright_list_workflows", Set::Statewright, Hints::READS),
+    Tool::profile(
+        (
+            "statewright_list_workflows",
+            Set::Statewright,
+            Annotations::READ_ONLY,
+        ),
         (
             "List workflows",
             "List all available workflows and which one is active.",
         ),
         words,
-        |call, input: &OfSession| {
-            let active = live(call, input.session_id.as_deref())?.map(|it| it.state.workflow);
-            Ok(json!({"workflows": call.desk.catalog().ids(), "active": active}))
+        |ctx, input: &OfSession| {
+            let active = live(ctx, input.session_id.as_deref())?.map(|it| it.state.workflow);
+            Ok(json!({"workflows": ctx.catalog().ids(), "active": active}))
         },
     )
-    .like("list_workflows")
+    .equivalent_to("list_workflows")
 }
 
 pub(super) fn status() -> Tool {
-    Tool::foreign(
-        ("statewright_get_status", Set::Statewright, Hints::READS),
+    Tool::profile(
+        (
+            "statewright_get_status",
+            Set::Statewright,
+            Annotations::READ_ONLY,
+        ),
         (
             "Get the status",
             "Get the active workflow, its current state, and the available workflows.",
@@ -34,16 +43,16 @@ pub(super) fn status() -> Tool {
         words,
         run,
     )
-    .like("get_run")
+    .equivalent_to("get_run")
 }
 
-fn run(call: &Call<'_>, input: &OfSession) -> Outcome {
+fn run(ctx: &Ctx<'_>, input: &OfSession) -> Outcome {
     let session = input.session_id.as_deref();
-    let workflows = call.desk.catalog().ids();
-    let Some(outer) = live(call, session)? else {
+    let workflows = ctx.catalog().ids();
+    let Some(outer) = live(ctx, session)? else {
         return Ok(json!({"active": null, "state": null, "workflows": workflows}));
     };
-    let inner = session::driven(call, session)?;
+    let inner = target::driven_run(ctx, session)?;
     let state = inner.as_ref().map_or(Value::Null, |it| json!(active(it)));
     Ok(json!({
         "active": outer.state.workflow,

@@ -8,12 +8,12 @@ use statemark_runs::{
 };
 
 use super::state;
-use crate::call::Call;
-use crate::problem::Problem;
+use crate::ctx::{Ctx, target};
+use crate::envelope::find_refusal;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
 use crate::profiles::words;
-use crate::session;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::refusal;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -30,8 +30,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("statewright_load_workflow", Set::Statewright, Hints::ENDS),
+    Tool::profile(
+        ("statewright_load_workflow", Set::Statewright, Annotations::DESTRUCTIVE),
         (
             "Load a workflow",
             "Load a named workflow and start it afresh; with resume=true, go on with its last paused run.",
@@ -39,11 +39,11 @@ pub(super) fn tool() -> Tool {
         words,
         run,
     )
-    .like("start_run")
+    .equivalent_to("start_run")
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
-    let catalog = call.desk.catalog();
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
+    let catalog = ctx.catalog();
     let Some(workflow) = catalog.find(&input.name) else {
         let known = catalog.ids();
         let message = format!(
@@ -53,49 +53,45 @@ fn run(call: &Call<'_>, input: &Input) -> Outcome {
         );
         return Err(Problem::new("unknown_workflow", message).with(json!({"known": known})));
     };
-    if let Some(bound) = call.bound() {
-        return attached(call, input, bound);
+    if let Some(bound) = ctx.bound_run() {
+        return attached(ctx, input, bound);
     }
-    let before = in_the_way(call, input)?;
+    let before = in_the_way(ctx, input)?;
     if let Some(before) = &before
         && (before.state.workflow != input.name
             || before.workflow.hash() != workflow.hash() && !input.resume)
-        && call.caller.actor.role < Role::Person
+        && ctx.caller.actor.role < Role::Person
     {
         return Err(swap(before, &input.name));
     }
     if input.resume {
         let paused = before.as_ref().map(|it| it.run.clone());
-        let project = project(call, input);
-        let last = || {
-            call.desk
-                .runs()
-                .latest_paused(&input.name, project.as_deref())
-        };
+        let project = project(ctx, input);
+        let last = || ctx.runs().latest_paused(&input.name, project.as_deref());
         let paused = match paused {
             Some(run) => Some(run),
             None => last()?,
         };
         if let Some(run) = paused {
-            return resumed(call, &run);
+            return resumed(ctx, &run);
         }
     }
     if let Some(before) = &before {
-        give_up(call, before)?;
+        give_up(ctx, before)?;
     }
-    started(call, input, before.as_ref())
+    started(ctx, input, before.as_ref())
 }
 
 /// The project that runs are of: the connection's, else the given one.
-fn project(call: &Call<'_>, input: &Input) -> Option<String> {
-    let own = call.caller.project.clone();
+fn project(ctx: &Ctx<'_>, input: &Input) -> Option<String> {
+    let own = ctx.caller.project.clone();
     own.or_else(|| input.project_id.clone())
 }
 
 /// Where there is one run that may be touched, it is joined as it is, or begins.
-fn attached(call: &Call<'_>, input: &Input, bound: &RunId) -> Outcome {
-    let loaded = match call.desk.runs().caught_up(bound) {
-        Err(RunError::Store(StoreError::NotFound { .. })) => return started(call, input, None),
+fn attached(ctx: &Ctx<'_>, input: &Input, bound: &RunId) -> Outcome {
+    let loaded = match ctx.runs().caught_up(bound) {
+        Err(RunError::Store(StoreError::NotFound { .. })) => return started(ctx, input, None),
         loaded => loaded?,
     };
     if loaded.state.workflow != input.name {
@@ -108,22 +104,22 @@ fn attached(call: &Call<'_>, input: &Input, bound: &RunId) -> Outcome {
         return Err(Problem::new("still_active", message));
     }
     if loaded.state.status() == Status::Paused && input.resume {
-        return resumed(call, bound);
+        return resumed(ctx, bound);
     }
-    answer(call, &loaded, false, None)
+    answer(ctx, &loaded, false, None)
 }
 
 /// The live run that the session has; one that another session holds isn't in the way.
-fn in_the_way(call: &Call<'_>, input: &Input) -> Result<Option<Loaded>, Problem> {
-    let project = project(call, input);
+fn in_the_way(ctx: &Ctx<'_>, input: &Input) -> Result<Option<Loaded>, Problem> {
+    let project = project(ctx, input);
     let of_project = |head: &Head| project.is_none() || head.summary.project == project;
-    let live = session::live(call)?.into_iter().filter(of_project);
-    let mut live = session::held(live.collect(), input.session_id.as_deref());
+    let live = target::live_runs(ctx)?.into_iter().filter(of_project);
+    let mut live = target::runs_of_session(live.collect(), input.session_id.as_deref());
     match live.pop() {
-        Some(only) if live.is_empty() => Ok(Some(call.desk.runs().caught_up(&only.run)?)),
+        Some(only) if live.is_empty() => Ok(Some(ctx.runs().caught_up(&only.run)?)),
         Some(last) => {
             live.push(last);
-            Err(session::several(&live))
+            Err(target::several_live(&live))
         }
         None => Ok(None),
     }
@@ -149,26 +145,26 @@ fn swap(live: &Loaded, name: &str) -> Problem {
     Problem::new("still_active", message)
 }
 
-fn resumed(call: &Call<'_>, run: &RunId) -> Outcome {
-    let runs = call.desk.runs();
+fn resumed(ctx: &Ctx<'_>, run: &RunId) -> Outcome {
+    let runs = ctx.runs();
     let loaded = runs.caught_up(run)?;
     if loaded.state.status() != Status::Paused {
         // It goes on already.
-        return answer(call, &loaded, true, None);
+        return answer(ctx, &loaded, true, None);
     }
-    let order = call.order(run.clone(), None, None)?;
+    let order = ctx.order(run.clone(), None, None)?;
     let written = runs.execute(&order, &Continue::default())?;
-    match refusal(&written) {
+    match find_refusal(&written) {
         Some(refused) => Err(Problem::refused(&refused)),
-        None => answer(call, &written.loaded, true, None),
+        None => answer(ctx, &written.loaded, true, None),
     }
 }
 
 /// Ends the run that another of the same workflow takes the place of.
-fn give_up(call: &Call<'_>, before: &Loaded) -> Result<(), Problem> {
+fn give_up(ctx: &Ctx<'_>, before: &Loaded) -> Result<(), Problem> {
     let by_person = |it: &statemark_runs::Actor| it.role >= Role::Person;
     if before.state.paused_by.as_ref().is_some_and(by_person)
-        && call.caller.actor.role < Role::Person
+        && ctx.caller.actor.role < Role::Person
     {
         let message = format!(
             "A person has paused run '{}': a person has to continue it before it can start over.",
@@ -176,30 +172,29 @@ fn give_up(call: &Call<'_>, before: &Loaded) -> Result<(), Problem> {
         );
         return Err(Problem::new("not_a_person", message));
     }
-    let order = call.order(before.run.clone(), None, None)?;
-    let written = call
-        .desk
+    let order = ctx.order(before.run.clone(), None, None)?;
+    let written = ctx
         .runs()
         .execute(&order, &Cancel::because("started over"))?;
-    refusal(&written).map_or(Ok(()), |it| Err(Problem::refused(&it)))
+    find_refusal(&written).map_or(Ok(()), |it| Err(Problem::refused(&it)))
 }
 
-fn started(call: &Call<'_>, input: &Input, before: Option<&Loaded>) -> Outcome {
-    let runs = call.desk.runs();
-    let run = call.new_run(None)?;
-    let order = call.order(run.clone(), None, None)?;
+fn started(ctx: &Ctx<'_>, input: &Input, before: Option<&Loaded>) -> Outcome {
+    let runs = ctx.runs();
+    let run = ctx.new_run_id(None)?;
+    let order = ctx.order(run.clone(), None, None)?;
     let start = Start {
         workflow: input.name.clone(),
-        project: project(call, input),
+        project: project(ctx, input),
         session: input.session_id.clone(),
         ..Start::default()
     };
     runs.execute(&order, &start)?;
-    answer(call, &runs.caught_up(&run)?, false, before)
+    answer(ctx, &runs.caught_up(&run)?, false, before)
 }
 
-fn answer(call: &Call<'_>, loaded: &Loaded, resumed: bool, before: Option<&Loaded>) -> Outcome {
-    let mut told = state::told(call, &session::innermost(call, loaded.clone())?)?;
+fn answer(ctx: &Ctx<'_>, loaded: &Loaded, resumed: bool, before: Option<&Loaded>) -> Outcome {
+    let mut told = state::told(ctx, &target::innermost_run(ctx, loaded.clone())?)?;
     told.insert("run_id".to_owned(), json!(loaded.run));
     told.insert("loaded".to_owned(), json!(true));
     told.insert("workflow".to_owned(), json!(loaded.state.workflow));

@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::driven;
-use crate::call::Call;
-use crate::problem::Problem;
+use crate::ctx::Ctx;
+use crate::lookup::check_state;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
 use crate::profiles::words;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::agent::run_agent::check_state;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,8 +33,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("statewright_run_agent", Set::Statewright, Hints::WRITES),
+    Tool::profile(
+        ("statewright_run_agent", Set::Statewright, Annotations::IDEMPOTENT),
         (
             "Run an agent",
             "Run an agent that is held to the workflow's states, on one state or on the whole workflow.",
@@ -41,17 +42,17 @@ pub(super) fn tool() -> Tool {
         words,
         run,
     )
-    .like("start_run")
+    .equivalent_to("start_run")
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
     if input.task.trim().is_empty() {
         return Err(Problem::argument(
             "task",
             "it is empty; say what is to be done",
         ));
     }
-    let loaded = driven(call, input.session_id.as_deref())?;
+    let loaded = driven(ctx, input.session_id.as_deref())?;
     check_state(&loaded.workflow, input.state.as_deref())?;
     Err(Problem::new(
         "executor_unavailable",

@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::bounds;
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::options::Set;
+use crate::problem::Outcome;
 use crate::profiles::words;
-use crate::tool::{Hints, Outcome, Set, Tool};
-use crate::tools::author::search_docs::searched;
+use crate::tool::{Annotations, Tool};
 
 /// How many snippets are given.
 const SNIPPETS: usize = 5;
@@ -21,8 +22,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("statewright_search_docs", Set::Statewright, Hints::READS),
+    Tool::profile(
+        ("statewright_search_docs", Set::Statewright, Annotations::READ_ONLY),
         (
             "Search the documentation",
             "Search documentation for workflow schema fields, tools, patterns, and troubleshooting.",
@@ -30,15 +31,15 @@ pub(super) fn tool() -> Tool {
         words,
         run,
     )
-    .like("search_docs")
+    .equivalent_to("search_docs")
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
-    let found = searched(call, &input.query, 0, SNIPPETS)?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
+    let found = ctx.docs().query(&input.query, 0, SNIPPETS)?;
     let results = found
         .hits
         .iter()
         .map(|hit| json!({"title": hit.title, "uri": hit.uri, "snippet": hit.snippet}));
-    let results: Vec<Value> = bounds::fitting(results.collect(), 0);
+    let results: Vec<Value> = bounds::take_fitting(results.collect(), 0);
     Ok(json!({"query": input.query, "results": results}))
 }

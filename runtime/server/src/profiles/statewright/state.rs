@@ -4,15 +4,16 @@ use serde_json::{Map, Value, json};
 use statemark_runs::{Legal, Loaded, Question};
 
 use super::{OfSession, active, driven, status};
-use crate::call::Call;
-use crate::next::{by_id, part};
-use crate::problem::Problem;
+use crate::ctx::Ctx;
+use crate::envelope::next::{rename_request_ids, run_part};
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
 use crate::profiles::words;
-use crate::tool::{Hints, Outcome, Set, Tool};
+use crate::tool::{Annotations, Tool};
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("statewright_get_state", Set::Statewright, Hints::READS),
+    Tool::profile(
+        ("statewright_get_state", Set::Statewright, Annotations::READ_ONLY),
         (
             "Get the state",
             "Get the current state, its tools and instructions, the available transitions, and the iteration count.",
@@ -20,19 +21,19 @@ pub(super) fn tool() -> Tool {
         words,
         run,
     )
-    .like("get_run")
+    .equivalent_to("get_run")
 }
 
-fn run(call: &Call<'_>, input: &OfSession) -> Outcome {
-    let loaded = driven(call, input.session_id.as_deref())?;
-    told(call, &loaded).map(Value::Object)
+fn run(ctx: &Ctx<'_>, input: &OfSession) -> Outcome {
+    let loaded = driven(ctx, input.session_id.as_deref())?;
+    told(ctx, &loaded).map(Value::Object)
 }
 
 /// What is told of a run's state.
-pub(super) fn told(call: &Call<'_>, loaded: &Loaded) -> Result<Map<String, Value>, Problem> {
+pub(super) fn told(ctx: &Ctx<'_>, loaded: &Loaded) -> Result<Map<String, Value>, Problem> {
     let view = loaded.view()?;
-    let hints = part(loaded, &view, "hints").unwrap_or_default();
-    let iterations = part(loaded, &view, "iterations").unwrap_or_default();
+    let hints = run_part(loaded, &view, "hints").unwrap_or_default();
+    let iterations = run_part(loaded, &view, "iterations").unwrap_or_default();
     let innermost = iterations.get(0);
     let counted = |key: &str| innermost.and_then(|it| it.get(key)).cloned();
     let granted = loaded.grants();
@@ -71,14 +72,17 @@ pub(super) fn told(call: &Call<'_>, loaded: &Loaded) -> Result<Map<String, Value
     };
     // What Statewright's states say beside that is told under its own name.
     for (key, value) in hints.as_object().into_iter().flatten() {
-        let value = call.desk.runs().redactor().redact_value(value);
+        let value = ctx.runs().redactor().redact_value(value);
         map.insert(key.to_owned(), value);
     }
     if !granted.disallowed.is_empty() {
         map.insert("disallowed_tools".to_owned(), json!(granted.disallowed));
     }
     if !view.waiting_for.is_empty() {
-        map.insert("waiting_for".to_owned(), by_id(json!(view.waiting_for)));
+        map.insert(
+            "waiting_for".to_owned(),
+            rename_request_ids(json!(view.waiting_for)),
+        );
     }
     Ok(std::mem::take(map))
 }

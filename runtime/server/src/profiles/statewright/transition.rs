@@ -8,10 +8,11 @@ use statemark_runs::{Loaded, Send, Sent, Written};
 use statemark_text::suggest::nearest;
 
 use super::{active, driven};
-use crate::call::Call;
-use crate::problem::Problem;
+use crate::ctx::Ctx;
+use crate::options::Set;
+use crate::problem::{Outcome, Problem};
 use crate::profiles::words;
-use crate::tool::{Hints, Outcome, Set, Tool};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -25,8 +26,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::foreign(
-        ("statewright_transition", Set::Statewright, Hints::ADDS),
+    Tool::profile(
+        ("statewright_transition", Set::Statewright, Annotations::ADDITIVE),
         (
             "Transition",
             "Transition to a new state by emitting an event, with data for the context and the guards.",
@@ -34,17 +35,17 @@ pub(super) fn tool() -> Tool {
         words,
         run,
     )
-    .like("send_event")
+    .equivalent_to("send_event")
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Outcome {
-    let before = driven(call, input.session_id.as_deref())?;
-    let order = call.order(before.run.clone(), None, None)?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Outcome {
+    let before = driven(ctx, input.session_id.as_deref())?;
+    let order = ctx.order(before.run.clone(), None, None)?;
     let send = Send {
         event: input.event.clone(),
         data: input.data.clone().map(Value::Object),
     };
-    let written = call.desk.runs().execute(&order, &send)?;
+    let written = ctx.runs().execute(&order, &send)?;
     match &written.outcome {
         Sent::Taken(_) => Ok(moved(&before, &written)),
         Sent::Asked(opened) => Ok(held(&before, &written, opened, &send)?),

@@ -4,12 +4,15 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use statemark_runs::{Role, RunError, Workflow};
+use statemark_runs::{Role, RunError};
 
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::Fields;
+use crate::envelope::next::describe_next;
+use crate::lookup::{check_state, unknown_workflow};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::unknown_workflow;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,8 +34,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("run_agent", Set::Agent, Hints::ENDS),
+    Tool::own(
+        ("run_agent", Set::Agent, Annotations::DESTRUCTIVE),
         (
             "Run an agent",
             "Lets a model drive a run, or one state of it. Answers `executor_unavailable` where the server has no executor: \
@@ -43,15 +46,15 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let actor = call.actor();
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let actor = ctx.actor();
     if actor.role < Role::Agent {
         return Err(RunError::ReadOnly { actor }.into());
     }
     check(input)?;
     let unavailable = |message: String| Problem::new("executor_unavailable", message);
     if let Some(id) = &input.workflow {
-        let catalog = call.desk.catalog();
+        let catalog = ctx.catalog();
         let workflow = catalog.find(id);
         let workflow = workflow.ok_or_else(|| unknown_workflow(catalog, id))?;
         check_state(&workflow, input.state.as_deref())?;
@@ -61,14 +64,14 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         );
         return Err(unavailable(message).mended_by("start_run", json!({"workflow": id})));
     }
-    let loaded = call.load(input.run_id.as_deref())?;
+    let loaded = ctx.load_run(input.run_id.as_deref())?;
     check_state(&loaded.workflow, input.state.as_deref())?;
     let run = &loaded.run;
     let message = format!(
         "this server has no executor, and nothing was done. Drive `{run}` yourself: do what the state's `instructions` say, \
          then `send_event`"
     );
-    let next = crate::next::next(&loaded)?;
+    let next = describe_next(&loaded)?;
     Err(unavailable(message)
         .with(json!({"next": next}))
         .mended_by("get_run", json!({"run_id": run})))
@@ -117,21 +120,4 @@ fn check(input: &Input) -> Result<(), Problem> {
         return bad("workdir", "it leads out of the project");
     }
     Ok(())
-}
-
-/// Whether a workflow has the state that somebody names.
-pub(crate) fn check_state(workflow: &Workflow, state: Option<&str>) -> Result<(), Problem> {
-    let Some(state) = state else {
-        return Ok(());
-    };
-    let known: Vec<&str> = workflow.visible_states().map(|(_, name)| name).collect();
-    if known.contains(&state) {
-        return Ok(());
-    }
-    let id = workflow.id();
-    let message = format!(
-        "`{id}` has no state `{state}`; there are {}",
-        known.join(", ")
-    );
-    Err(Problem::new("unknown_state", message).with(json!({"known": known})))
 }

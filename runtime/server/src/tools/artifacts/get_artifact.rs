@@ -3,18 +3,22 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use statemark_runs::Loaded;
 use statemark_runs::body::Artifact;
 use statemark_runs::state::Revision;
-use statemark_runs::{Loaded, RunError, RunId};
 
 use super::diagnostic;
-use crate::bounds;
-use crate::call::Call;
-use crate::next::next;
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::next::{describe_artifact, describe_next, list_artifacts};
+use crate::envelope::{
+    Fields, NEXT, add_page, answer_about, into_fields, page_start, remaining_room,
+};
+use crate::lookup::unknown_revision;
+use crate::options::Set;
 use crate::problem::Problem;
 use crate::resource::Address;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about, add, fields, place, put, room};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -35,8 +39,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("get_artifact", Set::Artifacts, Hints::READS),
+    Tool::own(
+        ("get_artifact", Set::Artifacts, Annotations::READ_ONLY),
         (
             "Read an artifact",
             "Lists what a run has handed in and what is missing; by name, the content with its hash. `next_offset` is where long content goes on.",
@@ -53,10 +57,10 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let loaded = call.load(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let loaded = ctx.load_run(input.run_id.as_deref())?;
     match named(&loaded, input)? {
-        Some(name) => content(call, &loaded, &name, input),
+        Some(name) => content(ctx, &loaded, &name, input),
         None => list(&loaded, input),
     }
 }
@@ -84,68 +88,31 @@ fn named(loaded: &Loaded, input: &Input) -> Result<Option<String>, Problem> {
 }
 
 /// All of them, as they count now.
-fn list(loaded: &Loaded, input: &Input) -> Data {
-    let from = place("artifacts", input.cursor.as_deref())?;
+fn list(loaded: &Loaded, input: &Input) -> Fields {
+    let from = page_start("artifacts", input.cursor.as_deref())?;
     let state = &loaded.state;
     let known = loaded.known_artifacts().into_iter();
     let missing: Vec<String> = known.filter(|it| state.standing(it).is_none()).collect();
-    let mut answer = fields(json!({"run_id": loaded.run}));
+    let mut answer = into_fields(json!({"run_id": loaded.run}));
     if input.cursor.is_none() {
-        answer.insert("next".to_owned(), next(loaded)?);
+        answer.insert("next".to_owned(), describe_next(loaded)?);
     }
     if !missing.is_empty() && input.cursor.is_none() {
         let missing = missing.into_iter().map(Value::from).collect();
-        let missing = bounds::fitting(missing, bounds::MOST / 2);
+        let missing = bounds::take_fitting(missing, bounds::MAX_REPLY / 2);
         answer.insert("missing".to_owned(), json!(missing));
     }
-    add(&mut answer, "artifacts", all(loaded), from);
+    add_page(&mut answer, "artifacts", list_artifacts(loaded), from);
     Ok(answer)
 }
 
-/// All artifacts of a run as they count now: of each the current revision; of one that has none, the last.
-pub(crate) fn all(loaded: &Loaded) -> Value {
-    let state = &loaded.state;
-    let told = state.artifacts.iter().filter_map(|(name, revisions)| {
-        let current = state.current(name).or(revisions.last())?;
-        let mut told = told(&current.artifact);
-        put(&mut told, "revisions", json!(revisions.len()));
-        Some(told)
-    });
-    told.collect()
-}
-
-/// What is known of a revision, without what is in it.
-fn told(artifact: &Artifact) -> Value {
-    let mut told = json!({
-        "name": artifact.name,
-        "revision": artifact.revision,
-        "stage": artifact.stage,
-        "valid": artifact.holds(),
-    });
-    for (key, value) in [
-        ("size", json!(artifact.size)),
-        ("hash", json!(artifact.content)),
-        ("media", json!(artifact.media)),
-        ("path", json!(artifact.path)),
-        ("storage_root", json!(artifact.storage_root)),
-        ("step", json!(artifact.step)),
-        ("unit", json!(artifact.unit)),
-        ("reason", json!(artifact.reason)),
-    ] {
-        if !value.is_null() {
-            put(&mut told, key, value);
-        }
-    }
-    told
-}
-
 fn with_run(loaded: &Loaded, artifact: &Artifact) -> Value {
-    let mut told = told(artifact);
-    put(&mut told, "run_id", json!(loaded.run));
-    told
+    let mut fields = describe_artifact(artifact);
+    fields.insert("run_id".to_owned(), json!(loaded.run));
+    Value::Object(fields)
 }
 
-fn content(call: &Call<'_>, loaded: &Loaded, name: &str, input: &Input) -> Data {
+fn content(ctx: &Ctx<'_>, loaded: &Loaded, name: &str, input: &Input) -> Fields {
     let known = loaded.state.artifacts.get(name);
     let meant = |it: &&Revision| {
         input
@@ -155,17 +122,17 @@ fn content(call: &Call<'_>, loaded: &Loaded, name: &str, input: &Input) -> Data 
     let file = known.and_then(|all| all.iter().rev().find(meant));
     if let Some(file) = file.filter(|it| it.artifact.content.is_none()) {
         // Its content is where it lies, and not in the store.
-        return about(loaded, with_run(loaded, &file.artifact));
+        return answer_about(loaded, with_run(loaded, &file.artifact));
     }
-    let runs = call.desk.runs();
+    let runs = ctx.runs();
     let read = runs
         .read_artifact(loaded, name, input.revision)
-        .map_err(|error| no_revision(&loaded.run, error))?;
+        .map_err(|error| unknown_revision(&loaded.run, error))?;
     let artifact = &read.revision.artifact;
-    let mut answer = fields(with_run(loaded, artifact));
+    let mut answer = into_fields(with_run(loaded, artifact));
     if input.offset == 0 {
         // A piece behind the first one goes on with an answer that has it.
-        answer.insert("next".to_owned(), next(loaded)?);
+        answer.insert("next".to_owned(), describe_next(loaded)?);
     }
     let diagnostics = artifact.verdict.as_ref().filter(|it| !it.holds);
     if let Some(verdict) = diagnostics.filter(|_| input.offset == 0) {
@@ -182,16 +149,6 @@ fn content(call: &Call<'_>, loaded: &Loaded, name: &str, input: &Input) -> Data 
     Ok(answer)
 }
 
-/// That there is no such revision, and where those are listed that there are.
-pub(crate) fn no_revision(run: &RunId, error: RunError) -> Problem {
-    match error {
-        RunError::Invalid { what } => {
-            Problem::new("no_revision", what).mended_by("get_artifact", json!({"run_id": run}))
-        }
-        error => error.into(),
-    }
-}
-
 /// As much of a text as there is room for.
 fn piece(answer: &mut Map<String, Value>, text: &str, from: usize) -> Result<(), Problem> {
     let Some(rest) = text.get(from..) else {
@@ -201,8 +158,8 @@ fn piece(answer: &mut Map<String, Value>, text: &str, from: usize) -> Result<(),
         );
         return Err(Problem::argument("offset", what));
     };
-    let room = room(answer);
-    let mut piece = bounds::cut(rest, room).0;
+    let room = remaining_room(answer);
+    let mut piece = bounds::truncate(rest, room).0;
     // A text is longer in JSON, where quotes and line ends are two characters.
     loop {
         let size = json!(piece).to_string().len();
@@ -210,7 +167,7 @@ fn piece(answer: &mut Map<String, Value>, text: &str, from: usize) -> Result<(),
             break;
         }
         let most = piece.len().saturating_mul(room) / size;
-        piece = bounds::cut(piece, most.min(piece.len().saturating_sub(1))).0;
+        piece = bounds::truncate(piece, most.min(piece.len().saturating_sub(1))).0;
     }
     answer.insert("content".to_owned(), json!(piece));
     let end = from.saturating_add(piece.len());

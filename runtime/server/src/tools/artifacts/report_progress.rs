@@ -5,9 +5,10 @@ use serde::Deserialize;
 use serde_json::json;
 use statemark_runs::runs::ReportProgress;
 
-use crate::call::Call;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, done};
+use crate::ctx::Ctx;
+use crate::envelope::{Fields, NEXT, answer_order};
+use crate::options::Set;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,8 +28,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("report_progress", Set::Artifacts, Hints::WRITES),
+    Tool::own(
+        ("report_progress", Set::Artifacts, Annotations::IDEMPOTENT),
         (
             "Report progress",
             "Says how far work is, for whoever watches. It moves nothing.",
@@ -38,16 +39,16 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let run = call.run(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
     let key = input.idempotency_key.as_deref();
-    let order = call.order(run, key, input.expected_seq)?;
+    let order = ctx.order(run, key, input.expected_seq)?;
     let report = ReportProgress {
         message: input.message.clone(),
         fraction: input.fraction,
         unit: input.unit.clone(),
     };
-    let written = call.desk.runs().execute(&order, &report)?;
+    let written = ctx.runs().execute(&order, &report)?;
     let seq = written.records.last().map(|it| it.seq);
-    done(&written, json!({"seq": seq}))
+    answer_order(&written, json!({"seq": seq}))
 }

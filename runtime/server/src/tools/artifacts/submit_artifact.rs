@@ -10,11 +10,12 @@ use statemark_runs::runs::{
 use statemark_runs::{Loaded, Order, Written};
 
 use super::diagnostic;
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::{Fields, NEXT, answer_about, answer_order, set_field};
+use crate::options::Set;
 use crate::problem::Problem;
 use crate::resource::Address;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about, done, put};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -64,8 +65,8 @@ struct Change {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("submit_artifact", Set::Artifacts, Hints::WRITES),
+    Tool::own(
+        ("submit_artifact", Set::Artifacts, Annotations::IDEMPOTENT),
         (
             "Submit an artifact",
             "Hands in what a state requires, whole or as edits. What its contract refuses is named by line, and stays a draft.",
@@ -81,17 +82,17 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let runs = call.desk.runs();
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let runs = ctx.runs();
     if input.content.is_some() && !input.edits.is_empty() {
         return Err(Problem::argument("edits", "give either them, or `content`"));
     }
-    let run = call.run(input.run_id.as_deref())?;
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
     let key = input.idempotency_key.as_deref();
-    let order = call.order(run, key, input.expected_seq)?;
+    let order = ctx.order(run, key, input.expected_seq)?;
     let content = input.content.as_ref().map(text);
     let written = match (input.mode, content) {
-        (Mode::Check, content) => return check(call, &order, input, content),
+        (Mode::Check, content) => return check(ctx, &order, input, content),
         (Mode::Discard, None) if input.edits.is_empty() => {
             let discard = DiscardArtifact {
                 name: input.name.clone(),
@@ -127,7 +128,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
             return Err(Problem::argument("content", what));
         }
     };
-    submitted(call, input, &written)
+    submitted(ctx, input, &written)
 }
 
 /// Content as it is kept: a text as it is, JSON for people.
@@ -152,8 +153,8 @@ fn edits(input: &Input) -> EditArtifact {
 }
 
 /// What the contract says; nothing is written.
-fn check(call: &Call<'_>, order: &Order, input: &Input, content: Option<Vec<u8>>) -> Data {
-    let runs = call.desk.runs();
+fn check(ctx: &Ctx<'_>, order: &Order, input: &Input, content: Option<Vec<u8>>) -> Fields {
+    let runs = ctx.runs();
     let loaded = runs.caught_up(&order.run)?;
     let verdict = match content {
         Some(content) => runs.check_artifact(&loaded, &input.name, &content)?,
@@ -165,25 +166,25 @@ fn check(call: &Call<'_>, order: &Order, input: &Input, content: Option<Vec<u8>>
     };
     let mut told = json!({"name": input.name});
     add(&mut told, Some(&verdict));
-    about(&loaded, told)
+    answer_about(&loaded, told)
 }
 
 /// What was kept, and what its contract says of it.
-fn submitted(call: &Call<'_>, input: &Input, written: &Written<Submitted>) -> Data {
+fn submitted(ctx: &Ctx<'_>, input: &Input, written: &Written<Submitted>) -> Fields {
     let submitted = &written.outcome;
     let mut told = json!({"name": input.name});
     if let Some(kept) = &submitted.artifact {
-        put(&mut told, "revision", json!(kept.revision));
-        put(&mut told, "stage", json!(kept.stage));
-        put(&mut told, "size", json!(kept.size));
-        put(&mut told, "hash", json!(kept.content));
+        set_field(&mut told, "revision", json!(kept.revision));
+        set_field(&mut told, "stage", json!(kept.stage));
+        set_field(&mut told, "size", json!(kept.size));
+        set_field(&mut told, "hash", json!(kept.content));
         add(&mut told, kept.verdict.as_ref());
     }
     let Some(refused) = &submitted.refused else {
-        return done(written, told);
+        return answer_order(written, told);
     };
     // What was kept all the same is said with the refusal.
-    let mut problem = match done(written, json!({})) {
+    let mut problem = match answer_order(written, json!({})) {
         Err(problem) => problem,
         Ok(_) => Problem::refused(refused),
     };
@@ -194,7 +195,7 @@ fn submitted(call: &Call<'_>, input: &Input, written: &Written<Submitted>) -> Da
             json!(contract(&written.loaded, &input.name)),
         );
     }
-    Err(mended(problem, &written.loaded, input, call))
+    Err(mended(problem, &written.loaded, input, ctx))
 }
 
 /// The page that says what an artifact has to be like.
@@ -203,25 +204,25 @@ fn contract(loaded: &Loaded, name: &str) -> String {
 }
 
 fn add(told: &mut Value, verdict: Option<&Verdict>) {
-    put(told, "valid", json!(verdict.is_none_or(|it| it.holds)));
+    set_field(told, "valid", json!(verdict.is_none_or(|it| it.holds)));
     let Some(verdict) = verdict.filter(|it| !it.findings.is_empty()) else {
         return;
     };
     let findings = verdict.findings.iter().map(diagnostic);
-    put(told, "diagnostics", json!(findings.collect::<Vec<_>>()));
+    set_field(told, "diagnostics", json!(findings.collect::<Vec<_>>()));
     if verdict.more > 0 {
-        put(told, "more", json!(verdict.more));
+        set_field(told, "more", json!(verdict.more));
     }
 }
 
 /// The problem with the call that leads on: one that edits what was kept, or one that reads what there is.
-fn mended(problem: Problem, loaded: &Loaded, input: &Input, call: &Call<'_>) -> Problem {
+fn mended(problem: Problem, loaded: &Loaded, input: &Input, ctx: &Ctx<'_>) -> Problem {
     let run = &loaded.run;
     let current = loaded.state.current(&input.name);
     let revision = current.map(|it| it.artifact.revision);
     match problem.code.as_str() {
         "contract_broken" => {
-            let edits = broken_lines(loaded, input, call);
+            let edits = broken_lines(loaded, input, ctx);
             let mut arguments = json!({
                 "run_id": run,
                 "name": input.name,
@@ -229,8 +230,8 @@ fn mended(problem: Problem, loaded: &Loaded, input: &Input, call: &Call<'_>) -> 
                 "base_revision": revision,
             });
             match edits.as_slice() {
-                [] => put(&mut arguments, "content", Value::Null),
-                edits => put(&mut arguments, "edits", json!(edits)),
+                [] => set_field(&mut arguments, "content", Value::Null),
+                edits => set_field(&mut arguments, "edits", json!(edits)),
             }
             problem.mended_by("submit_artifact", arguments)
         }
@@ -245,11 +246,11 @@ fn mended(problem: Problem, loaded: &Loaded, input: &Input, call: &Call<'_>) -> 
 
 /// Edits of the lines that the contract finds fault with, where a line stands only once. What is null is for the caller to
 /// write.
-fn broken_lines(loaded: &Loaded, input: &Input, call: &Call<'_>) -> Vec<Value> {
+fn broken_lines(loaded: &Loaded, input: &Input, ctx: &Ctx<'_>) -> Vec<Value> {
     /// Most lines that are quoted, and most bytes of each.
     const LINES: usize = 5;
     const BYTES: usize = 200;
-    let Ok(kept) = call.desk.runs().read_artifact(loaded, &input.name, None) else {
+    let Ok(kept) = ctx.runs().read_artifact(loaded, &input.name, None) else {
         return Vec::new();
     };
     let text = String::from_utf8_lossy(&kept.content).into_owned();

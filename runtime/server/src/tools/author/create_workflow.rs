@@ -5,11 +5,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::{Role, RunError};
 
-use crate::call::Call;
-use crate::catalog::NewSpec;
+use crate::catalog::{NewSpec, definition_text};
+use crate::ctx::Ctx;
+use crate::envelope::{Fields, into_fields, set_field};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{fields, put};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -26,8 +27,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("create_workflow", Set::Author, Hints::ENDS),
+    Tool::own(
+        ("create_workflow", Set::Author, Annotations::DESTRUCTIVE),
         (
             "Create a workflow",
             "Writes a spec into the folder of specs, if it has no errors; runs can be started of it at once. Runs that go on \
@@ -43,12 +44,12 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let actor = call.actor();
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let actor = ctx.actor();
     if actor.role < Role::Agent {
         return Err(RunError::ReadOnly { actor }.into());
     }
-    let definition = input.definition.as_ref().map(pretty);
+    let definition = input.definition.as_ref().map(definition_text);
     let (text, is_definition) = match (&definition, &input.markdown) {
         (Some(text), None) => (text, true),
         (None, Some(text)) => (text, false),
@@ -65,25 +66,18 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         is_definition,
         overwrite: input.overwrite,
     };
-    let created = call.desk.catalog().create(&new).map_err(|mut problem| {
+    let created = ctx.catalog().create(&new).map_err(|mut problem| {
         bound(&mut problem.details);
         problem
     })?;
     let mut answer = json!(created);
     bound(&mut answer);
-    Ok(fields(answer))
+    Ok(into_fields(answer))
 }
 
 /// As many findings as fit.
 fn bound(value: &mut Value) {
     if let Some(found) = value.get_mut("findings").map(Value::take) {
-        put(value, "findings", super::findings(found, 0));
+        set_field(value, "findings", super::findings(found, 0));
     }
-}
-
-/// A definition as people read it.
-pub(crate) fn pretty(definition: &Map<String, Value>) -> String {
-    // An object of JSON can't fail to be written.
-    let text = serde_json::to_string_pretty(definition).unwrap_or_default();
-    format!("{text}\n")
 }

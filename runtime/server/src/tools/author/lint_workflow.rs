@@ -3,10 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::{Fields, into_fields};
+use crate::lookup::unknown_workflow;
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{fields, unknown_workflow};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -23,8 +25,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("lint_workflow", Set::Author, Hints::READS),
+    Tool::own(
+        ("lint_workflow", Set::Author, Annotations::READ_ONLY),
         (
             "Lint a workflow",
             "Every finding in a spec, each with its place, why, and how to mend it. `search_docs` with a code such as SM304 \
@@ -42,8 +44,8 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let catalog = call.desk.catalog();
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let catalog = ctx.catalog();
     let found = match (&input.workflow, &input.text) {
         (Some(word), None) => {
             let found = catalog.lint_file(word);
@@ -57,5 +59,5 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
             ));
         }
     };
-    Ok(fields(super::findings(found, input.cursor)))
+    Ok(into_fields(super::findings(found, input.cursor)))
 }

@@ -4,18 +4,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::call::Call;
-use crate::docs::Found;
-use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{fields, put};
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::{Fields, into_fields, set_field};
+use crate::options::Set;
+use crate::tool::{Annotations, Tool};
 
-/// How many sections are given if nobody says, and at most.
-const USUAL: usize = 5;
-const MOST: usize = 25;
-
-/// Longest question. Unit: bytes. Why: a question, not a document.
-const LONGEST: usize = 1_000;
+/// Sections that a call gives unless it says how many.
+const DEFAULT_LIMIT: usize = 5;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -30,8 +26,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("search_docs", Set::Author, Hints::READS),
+    Tool::own(
+        ("search_docs", Set::Author, Annotations::READ_ONLY),
         (
             "Search the documentation",
             "How specs are written, what findings mean, what commands and tools do, and what the served workflows say. The \
@@ -47,37 +43,19 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let limit = input.limit.unwrap_or(USUAL);
-    let found = searched(call, &input.query, input.cursor, limit)?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let limit = input.limit.unwrap_or(DEFAULT_LIMIT);
+    let found = ctx.docs().query(&input.query, input.cursor, limit)?;
     let hits: Vec<Value> = found.hits.iter().map(|hit| json!(hit)).collect();
     let mut answer = json!({"total": found.total});
     if !found.meant.is_empty() {
-        put(&mut answer, "meant", json!(found.meant));
+        set_field(&mut answer, "meant", json!(found.meant));
     }
-    let hits = Call::fitting(hits, &answer);
+    let hits = bounds::take_fitting(hits, answer.to_string().len());
     let behind = input.cursor.saturating_add(hits.len());
-    put(&mut answer, "hits", json!(hits));
+    set_field(&mut answer, "hits", json!(hits));
     if behind < found.total && !hits.is_empty() {
-        put(&mut answer, "cursor", json!(behind));
+        set_field(&mut answer, "cursor", json!(behind));
     }
-    Ok(fields(answer))
-}
-
-/// What is found, behind the first `skip`.
-pub(crate) fn searched(
-    call: &Call<'_>,
-    query: &str,
-    skip: usize,
-    limit: usize,
-) -> Result<Found, Problem> {
-    if query.len() > LONGEST {
-        let length = query.len();
-        let why = format!("it has {length} bytes; most are {LONGEST}");
-        return Err(Problem::argument("query", why));
-    }
-    if query.trim().is_empty() {
-        return Err(Problem::argument("query", "it is empty; ask for something"));
-    }
-    Ok(call.desk.docs().search(query, skip, limit.clamp(1, MOST)))
+    Ok(into_fields(answer))
 }

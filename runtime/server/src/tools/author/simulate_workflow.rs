@@ -4,12 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::bounds;
-use crate::call::Call;
 use crate::catalog::Simulation;
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::{Fields, into_fields, set_field};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{fields, put};
+use crate::tool::{Annotations, Tool};
 
 /// Most events. Why: a story that people tell has fewer.
 const MOST: usize = 1_000;
@@ -30,8 +31,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("simulate_workflow", Set::Author, Hints::READS),
+    Tool::own(
+        ("simulate_workflow", Set::Author, Annotations::READ_ONLY),
         (
             "Simulate a workflow",
             "Steps through a machine without a run and says what each event did. The clock moves by `wait` alone; guards of \
@@ -49,13 +50,13 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
     if input.events.len() > MOST {
         let count = input.events.len();
         let message = format!("`events`: there are {count}; most are {MOST}");
         return Err(Problem::new("invalid_arguments", message).with(json!({"path": "events"})));
     }
-    let simulated = call.desk.catalog().simulate(&Simulation {
+    let simulated = ctx.catalog().simulate(&Simulation {
         workflow: &input.workflow,
         events: &input.events,
         context: &input.context,
@@ -66,19 +67,19 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         "is_final": simulated.is_final,
     });
     let context = simulated.context.to_string().len();
-    if context <= bounds::MOST / 4 {
-        put(&mut answer, "context", simulated.context);
+    if context <= bounds::MAX_REPLY / 4 {
+        set_field(&mut answer, "context", simulated.context);
     } else {
-        put(&mut answer, "context_left_out", json!(context));
+        set_field(&mut answer, "context_left_out", json!(context));
     }
     let count = simulated.records.len();
     let rest: Vec<Value> = simulated.records.into_iter().skip(input.cursor).collect();
     let beside = answer.to_string().len().saturating_add(bounds::ENVELOPE);
-    let shown = bounds::fitting(rest, beside);
+    let shown = bounds::take_fitting(rest, beside);
     let behind = input.cursor.saturating_add(shown.len());
-    put(&mut answer, "records", json!(shown));
+    set_field(&mut answer, "records", json!(shown));
     if behind < count {
-        put(&mut answer, "cursor", json!(behind));
+        set_field(&mut answer, "cursor", json!(behind));
     }
-    Ok(fields(answer))
+    Ok(into_fields(answer))
 }

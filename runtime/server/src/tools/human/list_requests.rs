@@ -7,13 +7,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::RunId;
 
-use super::{Filter, Kind, asked, place};
-use crate::call::Call;
-use crate::next::by_id;
-use crate::pages::{Place, no_cursor, page};
+use crate::ctx::Ctx;
+use crate::envelope::next::rename_request_ids;
+use crate::envelope::pages::{Position, invalid_cursor, paginate};
+use crate::envelope::{Fields, into_fields, remaining_room};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{fields, room};
+use crate::requests::{Filter, Kind, list_open, parse_position};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,8 +35,8 @@ struct Input {
 const PAGE: usize = 200;
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("list_requests", Set::Human, Hints::READS),
+    Tool::own(
+        ("list_requests", Set::Human, Annotations::READ_ONLY),
         (
             "List requests",
             "What people are asked and haven't answered, with everything that is asked.",
@@ -45,7 +46,7 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
     let from = input.cursor.as_deref().map(Cursor::read).transpose()?;
     let filter = Filter {
         run: input.run_id.as_deref(),
@@ -54,18 +55,18 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         state: input.state.as_deref(),
         from: from.as_ref().map(|it| &it.next),
     };
-    let found = asked(call, &filter, PAGE)?;
-    let place = Place {
+    let found = list_open(ctx, &filter, PAGE)?;
+    let place = Position {
         item: 0,
         // Of a request that is gone, no piece is left.
         byte: match (&from, found.first()) {
-            (Some(from), Some(first)) if first.place() == from.next => from.byte,
+            (Some(from), Some(first)) if first.position() == from.next => from.byte,
             _ => 0,
         },
     };
     let told = found.iter().map(|asked| {
-        let mut told = fields(json!(asked.request.opened));
-        told.extend(fields(json!({
+        let mut told = into_fields(json!(asked.request.opened));
+        told.extend(into_fields(json!({
             "run_id": asked.loaded.run,
             "workflow": asked.loaded.state.workflow,
             "asked_by": asked.request.asker.to_string(),
@@ -73,8 +74,12 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         })));
         Value::Object(told)
     });
-    let mut answer = fields(json!({}));
-    let (told, rest) = page(by_id(told.collect()), place, room(&answer));
+    let mut answer = into_fields(json!({}));
+    let (told, rest) = paginate(
+        rename_request_ids(told.collect()),
+        place,
+        remaining_room(&answer),
+    );
     answer.insert("requests".to_owned(), told);
     if let Some(rest) = rest
         && let Some(next) = found.get(rest.item)
@@ -97,10 +102,10 @@ impl Cursor {
         let read = || {
             let (request, byte) = text.rsplit_once('@')?;
             Some(Self {
-                next: place(request)?,
+                next: parse_position(request)?,
                 byte: byte.parse().ok()?,
             })
         };
-        read().ok_or_else(no_cursor)
+        read().ok_or_else(invalid_cursor)
     }
 }

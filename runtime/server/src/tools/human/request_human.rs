@@ -5,10 +5,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::Ask;
 
-use super::Kind;
-use crate::call::Call;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, asked, done};
+use crate::ctx::Ctx;
+use crate::envelope::{Fields, NEXT, answer_order, opened_request};
+use crate::options::Set;
+use crate::requests::Kind;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -41,8 +42,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("request_human", Set::Human, Hints::WRITES),
+    Tool::own(
+        ("request_human", Set::Human, Annotations::IDEMPOTENT),
         (
             "Ask a person",
             "Opens a request to a person and returns at once; `wait_run` with `until: request` waits for the answer.",
@@ -52,9 +53,9 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let run = call.run(input.run_id.as_deref())?;
-    let order = call.order(run, input.idempotency_key.as_deref(), input.expected_seq)?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let order = ctx.order(run, input.idempotency_key.as_deref(), input.expected_seq)?;
     let ask = Ask {
         choices: input.choices.clone(),
         schema: input.schema.clone(),
@@ -64,13 +65,13 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         expires_in: input.expires_in.map(|it| it.saturating_mul(1000)),
         ..Ask::new(input.kind.into(), input.prompt.clone())
     };
-    let written = call.desk.runs().execute(&order, &ask)?;
+    let written = ctx.runs().execute(&order, &ask)?;
     // An answer that comes before anybody waits is found, too.
     let after = written.records.last().map(|it| it.seq);
     let arguments = json!({"run_id": order.run, "until": "request", "after_seq": after});
     let wait = json!({"tool": "wait_run", "arguments": arguments});
-    done(
+    answer_order(
         &written,
-        json!({"request_id": asked(&written), "wait": wait}),
+        json!({"request_id": opened_request(&written), "wait": wait}),
     )
 }

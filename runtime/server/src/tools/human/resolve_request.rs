@@ -7,12 +7,13 @@ use statemark_runs::body::RequestKind;
 use statemark_runs::runs::run_of_request;
 use statemark_runs::{Answer, Reply, RunId, Withdraw, Written};
 
-use super::{Filter, Kind, asked};
-use crate::bounds;
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::{Fields, NEXT, answer_order, set_field};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, done, put};
+use crate::requests::{Filter, Kind, list_open};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -56,8 +57,8 @@ const CANDIDATES: usize = 10;
 const PROMPT: usize = 200;
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("resolve_request", Set::Human, Hints::WRITES),
+    Tool::own(
+        ("resolve_request", Set::Human, Annotations::IDEMPOTENT),
         (
             "Resolve a request",
             "Decides a request: a person's call, with a person's token. Whoever has asked may withdraw it.",
@@ -72,10 +73,10 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let (run, request) = meant(call, input)?;
-    let runs = call.desk.runs();
-    let order = call.order(run, input.idempotency_key.as_deref(), input.expected_seq)?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let (run, request) = meant(ctx, input)?;
+    let runs = ctx.runs();
+    let order = ctx.order(run, input.idempotency_key.as_deref(), input.expected_seq)?;
     let reply = match input.action {
         Action::Withdraw => {
             let withdraw = Withdraw {
@@ -99,25 +100,25 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
 }
 
 /// The decided request.
-fn resolved<T>(written: &Written<T>, request: &str) -> Data {
+fn resolved<T>(written: &Written<T>, request: &str) -> Fields {
     let known = written.loaded.state.requests.get(request);
     let mut told = json!({"request_id": request});
     if let Some(known) = known
         && let Some((resolved, by, _)) = &known.resolved
     {
-        let (prompt, _) = bounds::cut(&known.opened.prompt, PROMPT);
-        put(&mut told, "kind", json!(known.opened.kind));
-        put(&mut told, "prompt", json!(prompt));
-        put(&mut told, "resolution", json!(resolved.resolution));
-        put(&mut told, "by", json!(by.to_string()));
-        put(&mut told, "comment", json!(resolved.comment));
-        put(&mut told, "value", json!(resolved.value));
+        let (prompt, _) = bounds::truncate(&known.opened.prompt, PROMPT);
+        set_field(&mut told, "kind", json!(known.opened.kind));
+        set_field(&mut told, "prompt", json!(prompt));
+        set_field(&mut told, "resolution", json!(resolved.resolution));
+        set_field(&mut told, "by", json!(by.to_string()));
+        set_field(&mut told, "comment", json!(resolved.comment));
+        set_field(&mut told, "value", json!(resolved.value));
     }
-    done(written, told)
+    answer_order(written, told)
 }
 
 /// Whether a request is as the rest says, too: who means another one decides nothing.
-fn check(call: &Call<'_>, input: &Input, run: &RunId, request: &str) -> Result<(), Problem> {
+fn check(ctx: &Ctx<'_>, input: &Input, run: &RunId, request: &str) -> Result<(), Problem> {
     if let Some(named) = &input.run_id
         && named != run.as_str()
     {
@@ -127,7 +128,7 @@ fn check(call: &Call<'_>, input: &Input, run: &RunId, request: &str) -> Result<(
     if input.workflow.is_none() && input.kind.is_none() && input.state.is_none() {
         return Ok(());
     }
-    let loaded = call.desk.runs().load(run)?;
+    let loaded = ctx.runs().load(run)?;
     // Of one that there isn't, it is said later.
     let Some(known) = loaded.state.requests.get(request) else {
         return Ok(());
@@ -151,7 +152,7 @@ fn check(call: &Call<'_>, input: &Input, run: &RunId, request: &str) -> Result<(
 }
 
 /// The request by its id, or the only open one that the rest means.
-fn meant(call: &Call<'_>, input: &Input) -> Result<(RunId, String), Problem> {
+fn meant(ctx: &Ctx<'_>, input: &Input) -> Result<(RunId, String), Problem> {
     if let Some(request) = &input.request_id {
         let Some(run) = run_of_request(request) else {
             let message = format!("`request_id`: `{request}` is no request's id");
@@ -159,8 +160,8 @@ fn meant(call: &Call<'_>, input: &Input) -> Result<(RunId, String), Problem> {
                 Problem::new("unknown_request", message).mended_by("list_requests", json!({}))
             );
         };
-        let run = call.run(Some(run.as_str()))?;
-        check(call, input, &run, request)?;
+        let run = ctx.resolve_run(Some(run.as_str()))?;
+        check(ctx, input, &run, request)?;
         return Ok((run, request.clone()));
     }
     let filter = Filter {
@@ -170,7 +171,7 @@ fn meant(call: &Call<'_>, input: &Input) -> Result<(RunId, String), Problem> {
         state: input.state.as_deref(),
         ..Filter::default()
     };
-    let found = asked(call, &filter, CANDIDATES)?;
+    let found = list_open(ctx, &filter, CANDIDATES)?;
     match found.as_slice() {
         [only] => Ok((only.loaded.run.clone(), only.request.opened.request.clone())),
         [] => Err(Problem::new("unknown_request", "no such request is open")
@@ -179,7 +180,7 @@ fn meant(call: &Call<'_>, input: &Input) -> Result<(RunId, String), Problem> {
             let several = several.iter().take(CANDIDATES);
             let open = several.map(|it| {
                 let opened = &it.request.opened;
-                let (prompt, _) = bounds::cut(&opened.prompt, PROMPT);
+                let (prompt, _) = bounds::truncate(&opened.prompt, PROMPT);
                 json!({"request_id": opened.request, "kind": opened.kind, "prompt": prompt})
             });
             let open: Vec<Value> = open.collect();

@@ -3,13 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_runs::{Role, RunError};
 
-use crate::call::Call;
-use crate::problem::Problem;
-use crate::project::{Completed, Feature, Files, complete};
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{fields, put};
+use crate::ctx::Ctx;
+use crate::envelope::{Fields, into_fields, set_field};
+use crate::options::Set;
+use crate::project;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -25,8 +24,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("complete_task", Set::Project, Hints::WRITES),
+    Tool::own(
+        ("complete_task", Set::Project, Annotations::IDEMPOTENT),
         (
             "Complete a task",
             "Marks a task of the feature's `tasks.md` as done (`- [ ] T001` becomes `- [x] T001`). The file is written when \
@@ -43,9 +42,9 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
     let id = &input.task_id;
-    let (path, completed) = completed(call, id, input.skip_validation)?;
+    let (path, completed) = project::complete_task(ctx, id, input.skip_validation)?;
     let mut answer = json!({
         "task_id": id,
         "already": completed.already,
@@ -57,34 +56,6 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     } else {
         vec![json!(path)]
     };
-    put(&mut answer, "changed", json!(changed));
-    Ok(fields(answer))
-}
-
-/// Marks a task of the feature as done; gives the file that has it.
-pub(crate) fn completed(
-    call: &Call<'_>,
-    id: &str,
-    skip_validation: bool,
-) -> Result<(String, Completed), Problem> {
-    let actor = call.actor();
-    if actor.role < Role::Agent {
-        return Err(RunError::ReadOnly { actor }.into());
-    }
-    let files = Files::of(&super::project(call)?)?;
-    let feature = Feature::of(&files);
-    if feature.feature_number.is_none() {
-        let message = "the branch is no feature's; a feature's is called like `060-some-name`";
-        return Err(Problem::new("no_feature", message).mended_by("get_project_context", json!({})));
-    }
-    let path = feature.document("tasks");
-    let Some(path) = path.filter(|path| files.is_file(path)) else {
-        let message = "the feature has no `tasks.md` yet";
-        return Err(Problem::new("no_tasks", message).mended_by("get_project_context", json!({})));
-    };
-    let completed = complete(&files, &path, id, skip_validation)?;
-    if !completed.already {
-        call.has_changed(&path);
-    }
-    Ok((path, completed))
+    set_field(&mut answer, "changed", json!(changed));
+    Ok(into_fields(answer))
 }

@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::call::Call;
-use crate::project::{DOCUMENTS, Feature, Files, Tasks};
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::project::run_check::known;
-use crate::tools::{fields, put};
+use crate::ctx::Ctx;
+use crate::envelope::{Fields, into_fields, set_field};
+use crate::options::Set;
+use crate::project::checks::known_checks;
+use crate::project::{DOCUMENTS, Feature, Files, Tasks, current_project};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,8 +20,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("get_project_context", Set::Project, Hints::READS),
+    Tool::own(
+        ("get_project_context", Set::Project, Annotations::READ_ONLY),
         (
             "Get the project's context",
             "The feature of the branch (`060-some-name`): number, name, folder, and the phase that is next; its documents, \
@@ -40,8 +41,8 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, _: &Input) -> Data {
-    let project = super::project(call)?;
+fn run(ctx: &Ctx<'_>, _: &Input) -> Fields {
+    let project = current_project(ctx)?;
     let files = Files::of(&project)?;
     let feature = Feature::of(&files);
     let there = |(word, _): &&(&str, &str)| {
@@ -54,13 +55,13 @@ fn run(call: &Call<'_>, _: &Input) -> Data {
         .map(|(word, _)| *word)
         .collect();
     let mut answer: Value = json!(feature);
-    put(&mut answer, "documents", json!(documents));
+    set_field(&mut answer, "documents", json!(documents));
     if documents.contains(&"tasks")
         && let Some(path) = feature.document("tasks")
     {
         let Tasks { done, total } = Tasks::of(&files.read(&path)?);
-        put(&mut answer, "tasks", json!({"done": done, "total": total}));
+        set_field(&mut answer, "tasks", json!({"done": done, "total": total}));
     }
-    put(&mut answer, "checks", json!(known(call, &project)));
-    Ok(fields(answer))
+    set_field(&mut answer, "checks", json!(known_checks(ctx, &project)));
+    Ok(into_fields(answer))
 }

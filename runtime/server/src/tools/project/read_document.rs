@@ -5,15 +5,16 @@ use serde::Deserialize;
 use serde_json::json;
 use statemark_runs::Hash;
 
-use crate::bounds;
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::{Fields, into_fields, set_field};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::project::{DOCUMENTS, Feature, Files};
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{fields, put};
+use crate::project::{DOCUMENTS, Feature, Files, current_project};
+use crate::tool::{Annotations, Tool};
 
 /// Most bytes of a text in one answer. Why: quotes and line ends take two bytes each in JSON, and the reply has its bound.
-const MOST: usize = bounds::MOST / 2;
+const MOST: usize = bounds::MAX_REPLY / 2;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -29,8 +30,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("read_document", Set::Project, Hints::READS),
+    Tool::own(
+        ("read_document", Set::Project, Annotations::READ_ONLY),
         (
             "Read a document",
             "A document of the feature at hand, or any text of the project by its path; long ones in parts.",
@@ -46,8 +47,8 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let files = Files::of(&super::project(call)?)?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let files = Files::of(&current_project(ctx)?)?;
     let path = path(&files, &input.name)?;
     let text = files
         .read(&path)
@@ -60,10 +61,10 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         );
         return Err(Problem::new("invalid_arguments", message).with(json!({"path": "cursor"})));
     };
-    let (mut shown, mut is_cut) = bounds::cut(rest, MOST);
+    let (mut shown, mut is_cut) = bounds::truncate(rest, MOST);
     // Control characters take six bytes each.
-    while json!(shown).to_string().len() > bounds::MOST - bounds::ENVELOPE {
-        (shown, is_cut) = (bounds::cut(shown, shown.len() / 2).0, true);
+    while json!(shown).to_string().len() > bounds::MAX_REPLY - bounds::ENVELOPE {
+        (shown, is_cut) = (bounds::truncate(shown, shown.len() / 2).0, true);
     }
     let mut answer = json!({
         "path": path,
@@ -73,9 +74,9 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     });
     if is_cut {
         let behind = input.cursor.saturating_add(shown.len());
-        put(&mut answer, "cursor", json!(behind));
+        set_field(&mut answer, "cursor", json!(behind));
     }
-    Ok(fields(answer))
+    Ok(into_fields(answer))
 }
 
 /// That a document of the feature isn't there yet is no mistake of the name.

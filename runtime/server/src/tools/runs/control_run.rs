@@ -5,10 +5,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::{Cancel, Continue, Force, Pause, state};
 
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::{Fields, NEXT, answer_order};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, done};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -40,8 +41,8 @@ enum Action {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("control_run", Set::Runs, Hints::ENDS),
+    Tool::own(
+        ("control_run", Set::Runs, Annotations::DESTRUCTIVE),
         (
             "Control a run",
             "Pauses, continues or cancels a run. `force` sets its state by hand: a person's call, where the definition allows it.",
@@ -51,11 +52,11 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let run = call.run(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
     let key = input.idempotency_key.as_deref();
-    let order = call.order(run, key, input.expected_seq)?;
-    let runs = call.desk.runs();
+    let order = ctx.order(run, key, input.expected_seq)?;
+    let runs = ctx.runs();
     let reason = input.reason.clone();
     let written = match input.action {
         Action::Pause => runs.execute(&order, &Pause { reason })?,
@@ -81,5 +82,5 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         }
         _ => written.loaded.state.status(),
     };
-    done(&written, json!({"status": status}))
+    answer_order(&written, json!({"status": status}))
 }

@@ -8,10 +8,13 @@ use statemark_runtime::{
     ActionKind, EventId, EventKind, StateId, Table, TransitionId, TransitionRow,
 };
 
-use crate::call::Call;
-use crate::pages::{PartCursor, Place, no_cursor};
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{add, fields, place, put, unknown_workflow};
+use crate::ctx::Ctx;
+use crate::envelope::pages::{PartCursor, Position, invalid_cursor};
+use crate::envelope::{Fields, add_page, into_fields, page_start, set_field};
+use crate::lookup::unknown_workflow;
+use crate::options::Set;
+use crate::problem::Problem;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,8 +41,8 @@ enum Format {
 const PARTS: [&str; 5] = ["states", "transitions", "artifacts", "context", "proofs"];
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("describe_workflow", Set::Runs, Hints::READS),
+    Tool::own(
+        ("describe_workflow", Set::Runs, Annotations::READ_ONLY),
         (
             "Describe a workflow",
             "States, transitions, guards, artifacts, tools and proofs of a workflow; or its text.",
@@ -56,31 +59,27 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let catalog = call.desk.catalog();
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let catalog = ctx.catalog();
     let id = &input.workflow;
     let found = catalog.find(id);
     let workflow = found.ok_or_else(|| unknown_workflow(catalog, id))?;
     let cursor = input.cursor.as_deref();
     let text = match input.format {
-        Format::Json => return described(call, &workflow, cursor),
+        Format::Json => return described(ctx, &workflow, cursor),
         Format::Mermaid => catalog.diagram(id),
         Format::Markdown => catalog.source(id),
     };
-    let mut answer = fields(json!({"workflow": id}));
+    let mut answer = into_fields(json!({"workflow": id}));
     lines(&mut answer, &text.unwrap_or_default(), cursor)?;
     Ok(answer)
 }
 
 /// The text, by lines.
-fn lines(
-    answer: &mut Map<String, Value>,
-    text: &str,
-    cursor: Option<&str>,
-) -> Result<(), crate::Problem> {
-    let from = place("text", cursor)?;
+fn lines(answer: &mut Map<String, Value>, text: &str, cursor: Option<&str>) -> Result<(), Problem> {
+    let from = page_start("text", cursor)?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    add(answer, "text", json!(lines), from);
+    add_page(answer, "text", json!(lines), from);
     if let Some(Value::Array(lines)) = answer.get("text") {
         let text: String = lines.iter().filter_map(Value::as_str).collect();
         answer.insert("text".to_owned(), json!(text));
@@ -89,12 +88,12 @@ fn lines(
 }
 
 /// The machine by names.
-fn described(call: &Call<'_>, workflow: &Workflow, cursor: Option<&str>) -> Data {
+fn described(ctx: &Ctx<'_>, workflow: &Workflow, cursor: Option<&str>) -> Fields {
     let cursor: Option<PartCursor> = cursor.map(str::parse).transpose()?;
-    let mut answer = fields(json!({"workflow": workflow.id(), "hash": workflow.hash()}));
+    let mut answer = into_fields(json!({"workflow": workflow.id(), "hash": workflow.hash()}));
     let meta = workflow.meta();
     if cursor.is_none() {
-        let specs = call.desk.catalog().specs();
+        let specs = ctx.catalog().specs();
         if let Some(spec) = specs.into_iter().find(|it| it.id == workflow.id()) {
             answer.insert("diagnostics".to_owned(), json!(spec.diagnostics));
         }
@@ -105,21 +104,21 @@ fn described(call: &Call<'_>, workflow: &Workflow, cursor: Option<&str>) -> Data
         }
     }
     let (first, mut from) = match &cursor {
-        Some(cursor) => (cursor.part.as_str(), cursor.place),
-        None => ("states", Place::default()),
+        Some(cursor) => (cursor.part.as_str(), cursor.position),
+        None => ("states", Position::default()),
     };
     let begin = PARTS.iter().position(|it| *it == first);
-    for name in PARTS.iter().skip(begin.ok_or_else(no_cursor)?) {
+    for name in PARTS.iter().skip(begin.ok_or_else(invalid_cursor)?) {
         let items = match *name {
             "states" => Some(states(workflow)),
             "transitions" => Some(transitions(workflow)),
-            "proofs" => call.desk.catalog().proofs(workflow.id()).map(told),
+            "proofs" => ctx.catalog().proofs(workflow.id()).map(told),
             key => meta.get(key).cloned(),
         };
         if let Some(items) = items {
-            add(&mut answer, name, items, from);
+            add_page(&mut answer, name, items, from);
         }
-        from = Place::default();
+        from = Position::default();
         if answer.contains_key("cursor") {
             break;
         }
@@ -143,10 +142,10 @@ fn states(workflow: &Workflow) -> Value {
         let meta = workflow.state_meta(id);
         let mut state = json!({"state": name});
         if let Some(parent) = table.parent(id).filter(|it| table.parent(*it).is_some()) {
-            put(&mut state, "in", json!(table.state_name(parent)));
+            set_field(&mut state, "in", json!(table.state_name(parent)));
         }
         if table.is_end(id) {
-            put(&mut state, "is_final", json!(true));
+            set_field(&mut state, "is_final", json!(true));
         }
         for key in [
             "title",
@@ -158,7 +157,7 @@ fn states(workflow: &Workflow) -> Value {
             "max_iterations",
         ] {
             if let Some(value) = meta.get(key) {
-                put(&mut state, key, value.clone());
+                set_field(&mut state, key, value.clone());
             }
         }
         state
@@ -184,7 +183,7 @@ fn transition(workflow: &Workflow, id: TransitionId, row: &TransitionRow) -> Val
     let mut transition = json!({"to": targets});
     // The machine itself is no state that anybody sees.
     if row.source != StateId::new(0) {
-        put(&mut transition, "from", json!(table.state_name(row.source)));
+        set_field(&mut transition, "from", json!(table.state_name(row.source)));
     }
     let triggers = table.triggers(id).iter();
     // What can be sent, and what comes by itself.
@@ -197,7 +196,7 @@ fn transition(workflow: &Workflow, id: TransitionId, row: &TransitionRow) -> Val
         .iter()
         .filter_map(|it| raised_when(table.event_name(**it)));
     if let Some(when) = raised.next() {
-        put(&mut transition, "when", json!(when));
+        set_field(&mut transition, "when", json!(when));
     }
     let names =
         |all: Vec<&_>| -> Vec<&str> { all.into_iter().map(|it| table.event_name(*it)).collect() };
@@ -207,16 +206,16 @@ fn transition(workflow: &Workflow, id: TransitionId, row: &TransitionRow) -> Val
         .filter(|it| delay(table, **it).is_none())
         .collect();
     if !timed.is_empty() {
-        put(&mut transition, "after_ms", json!(timed));
+        set_field(&mut transition, "after_ms", json!(timed));
     }
     for (key, all) in [("events", names(named)), ("on", names(own))] {
         if !all.is_empty() {
-            put(&mut transition, key, json!(all));
+            set_field(&mut transition, key, json!(all));
         }
     }
     let code = table.guard(id);
     if !code.is_empty() {
-        put(
+        set_field(
             &mut transition,
             "guard",
             json!(expression::text(table, code)),
@@ -231,12 +230,12 @@ fn transition(workflow: &Workflow, id: TransitionId, row: &TransitionRow) -> Val
     });
     let actions: Vec<&str> = calls.map(|it| table.action_name(*it)).collect();
     if !actions.is_empty() {
-        put(&mut transition, "actions", json!(actions));
+        set_field(&mut transition, "actions", json!(actions));
     }
     let meta = workflow.transition_meta(id);
     for key in ["requires_approval", "description"] {
         if let Some(value) = meta.get(key) {
-            put(&mut transition, key, value.clone());
+            set_field(&mut transition, key, value.clone());
         }
     }
     transition

@@ -5,10 +5,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::{Call as Proposed, Legal, Loaded, Reason, Role};
 
-use crate::bounds;
-use crate::call::Call;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about, add, place, put};
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::{Fields, NEXT, add_page, answer_about, page_start, set_field};
+use crate::options::Set;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -25,8 +26,8 @@ struct Input {
 const SUMMARY: usize = 1 << 10;
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("explain_run", Set::Runs, Hints::READS),
+    Tool::own(
+        ("explain_run", Set::Runs, Annotations::READ_ONLY),
         (
             "Explain a run",
             "Why a run stands where it does, and for each reason the call that would move it.",
@@ -41,21 +42,21 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let loaded = call.load(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let loaded = ctx.load_run(input.run_id.as_deref())?;
     let why = loaded.why(input.event.as_deref())?;
     let legal = loaded.legal()?;
     let told = |it| told(it, &legal, &loaded);
     let blockers: Vec<Value> = why.reasons.iter().map(told).collect();
-    let from = place("blockers", input.cursor.as_deref())?;
+    let from = page_start("blockers", input.cursor.as_deref())?;
     let status = why.status.name();
     let summary = match why.reasons.first() {
         Some(first) => format!("it is {status}: {}", first.text),
         None => format!("it is {status}"),
     };
-    let (summary, _) = bounds::cut(&summary, SUMMARY);
-    let mut answer = about(&loaded, json!({"summary": summary}))?;
-    add(&mut answer, "blockers", json!(blockers), from);
+    let (summary, _) = bounds::truncate(&summary, SUMMARY);
+    let mut answer = answer_about(&loaded, json!({"summary": summary}))?;
+    add_page(&mut answer, "blockers", json!(blockers), from);
     Ok(answer)
 }
 
@@ -63,13 +64,13 @@ fn told(reason: &Reason, legal: &[Legal], loaded: &Loaded) -> Value {
     let mut told = json!({"kind": reason.code, "reason": reason.text});
     let (state, since) = stands(reason.next.as_ref(), legal, loaded);
     if let Some(state) = state {
-        put(&mut told, "state", json!(state));
+        set_field(&mut told, "state", json!(state));
     }
     if let Some(since) = since {
-        put(&mut told, "since", json!(since));
+        set_field(&mut told, "since", json!(since));
     }
     if let Some(next) = &reason.next {
-        put(&mut told, "unblock", unblock(next, loaded));
+        set_field(&mut told, "unblock", unblock(next, loaded));
     }
     told
 }
@@ -120,7 +121,7 @@ fn unblock(next: &Proposed, loaded: &Loaded) -> Value {
                 fields.iter().map(|it| (it.clone(), Value::Null)).collect();
             let mut arguments = json!({"run_id": run, "event": event});
             if !data.is_empty() {
-                put(&mut arguments, "data", Value::Object(data));
+                set_field(&mut arguments, "data", Value::Object(data));
             }
             json!({"tool": "send_event", "arguments": arguments})
         }
@@ -138,16 +139,16 @@ fn unblock(next: &Proposed, loaded: &Loaded) -> Value {
             json!({"tool": "start_run", "arguments": {"workflow": workflow}})
         }
         Proposed::Continue => {
-            let mut call = json!({
+            let mut ctx = json!({
                 "tool": "control_run",
                 "arguments": {"run_id": run, "action": "continue"},
             });
             // What an agent has paused, an agent may continue.
             let by = loaded.state.paused_by.as_ref();
             if by.is_none_or(|by| by.role >= Role::Person) {
-                put(&mut call, "by", json!("person"));
+                set_field(&mut ctx, "by", json!("person"));
             }
-            call
+            ctx
         }
         Proposed::SubmitArtifact { artifact } => json!({
             "tool": "submit_artifact",

@@ -5,13 +5,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::{Body, Record, RunId};
 
-use crate::bounds;
-use crate::call::Call;
-use crate::next::next;
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::next::describe_next;
+use crate::envelope::{Fields, NEXT, into_fields, remaining_room, set_field};
+use crate::lookup::check_state_of_run;
+use crate::options::Set;
 use crate::problem::Problem;
 use crate::resource::{Address, Part};
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, fields, known_state, put, room};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -50,8 +52,8 @@ const MOST: usize = 500;
 const LARGE: usize = 4 << 10;
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("get_events", Set::Runs, Hints::READS),
+    Tool::own(
+        ("get_events", Set::Runs, Annotations::READ_ONLY),
         (
             "Read a run's journal",
             "What happened in a run, in order; `cursor` is the `after_seq` of the next page.",
@@ -66,19 +68,19 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let run = call.run(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
     check(&input.kinds)?;
     let limit = input
         .limit
         .map_or(50, |it| usize::try_from(it).unwrap_or(MOST));
     let limit = limit.clamp(1, MOST);
-    let store = call.desk.runs().store();
+    let store = ctx.runs().store();
     let head = store.head(&run)?;
     let visits = match &input.state {
         Some(state) => {
-            known_state(&call.desk.runs().load(&run)?, "state", state)?;
-            Some(visits(call, &run, state)?)
+            check_state_of_run(&ctx.runs().load(&run)?, "state", state)?;
+            Some(visits(ctx, &run, state)?)
         }
         None => None,
     };
@@ -104,12 +106,15 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         }
     }
     let count = records.len();
-    let mut answer = fields(json!({"seq": head.seq}));
+    let mut answer = into_fields(json!({"seq": head.seq}));
     if input.after_seq == 0 {
         // A page behind the first one goes on with an answer that has it.
-        answer.insert("next".to_owned(), next(&call.desk.runs().load(&run)?)?);
+        answer.insert("next".to_owned(), describe_next(&ctx.runs().load(&run)?)?);
     }
-    let records = bounds::fitting(records, bounds::MOST.saturating_sub(room(&answer)));
+    let records = bounds::take_fitting(
+        records,
+        bounds::MAX_REPLY.saturating_sub(remaining_room(&answer)),
+    );
     let is_cut = records.len() < count || count == limit;
     let last = seqs.get(records.len().saturating_sub(1)).copied();
     if let Some(cursor) = last.filter(|it| is_cut && *it < head.seq) {
@@ -129,8 +134,8 @@ fn check(kinds: &[String]) -> Result<(), Problem> {
 }
 
 /// The records between which a state was active.
-fn visits(call: &Call<'_>, run: &RunId, state: &str) -> Result<Vec<(u64, u64)>, Problem> {
-    let timeline = call.desk.runs().timeline(run)?;
+fn visits(ctx: &Ctx<'_>, run: &RunId, state: &str) -> Result<Vec<(u64, u64)>, Problem> {
+    let timeline = ctx.runs().timeline(run)?;
     let visits = timeline.visits.iter().filter(|it| it.state == state);
     let visits = visits.map(|it| (it.entered, it.left.unwrap_or(u64::MAX)));
     Ok(visits.collect())
@@ -143,7 +148,7 @@ pub(super) fn whole(run: &RunId, record: &Record) -> Value {
 
 fn told(run: &RunId, record: &Record, view: View) -> Value {
     let text = record.summary();
-    let (text, _) = bounds::cut(&text, LARGE / 4);
+    let (text, _) = bounds::truncate(&text, LARGE / 4);
     if view == View::Transcript {
         return json!({"seq": record.seq, "time": record.time, "by": record.actor.to_string(), "text": text});
     }
@@ -155,15 +160,15 @@ fn told(run: &RunId, record: &Record, view: View) -> Value {
             limit: Some(1),
         };
         let resource = Address::Journal(run.clone(), part).to_string();
-        put(&mut told, "text", json!(text));
-        put(
+        set_field(&mut told, "text", json!(text));
+        set_field(
             &mut told,
             "too_large",
             json!({"bytes": record.body.len(), "resource": resource}),
         );
     } else {
         let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
-        put(&mut told, "body", body);
+        set_field(&mut told, "body", body);
     }
     told
 }

@@ -5,12 +5,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use statemark_runs::RunId;
 
-use crate::call::Call;
-use crate::next::part;
-use crate::pages::{PartCursor, Place, no_cursor, page};
+use crate::ctx::Ctx;
+use crate::envelope::next::run_part;
+use crate::envelope::pages::{PartCursor, Position, invalid_cursor, paginate};
+use crate::envelope::{Fields, NEXT, answer_about_view, remaining_room};
+use crate::lookup::check_state_of_run;
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about_view, known_state, room};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,8 +40,8 @@ enum Part {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("get_run", Set::Runs, Hints::READS),
+    Tool::own(
+        ("get_run", Set::Runs, Annotations::READ_ONLY),
         (
             "Look at a run",
             "Where a run is, what its state wants, which events are legal, which tools are granted, what it waits for. Where `cursors` stand, something was cut: ask again with one of them.",
@@ -62,38 +64,38 @@ impl Part {
     }
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let loaded = call.load(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let loaded = ctx.load_run(input.run_id.as_deref())?;
     let view = loaded.view()?;
     if let Some(state) = &input.visit {
-        known_state(&loaded, "visit", state)?;
+        check_state_of_run(&loaded, "visit", state)?;
     }
     if let Some(cursor) = &input.cursor {
         let cursor: PartCursor = cursor.parse()?;
         let mut answer = Map::new();
         let items = match cursor.part.as_str() {
-            "visit" => visits(call, &loaded.run, input.visit.as_deref())?,
-            name => part(&loaded, &view, name).ok_or_else(no_cursor)?,
+            "visit" => visits(ctx, &loaded.run, input.visit.as_deref())?,
+            name => run_part(&loaded, &view, name).ok_or_else(invalid_cursor)?,
         };
-        let place = cursor.place_in(&items);
+        let place = cursor.position_in(&items);
         let rest = told(&mut answer, &cursor.part, &items, place);
         answer.insert("cursors".to_owned(), json!(Vec::from_iter(rest)));
         return Ok(answer);
     }
     let fields =
         json!({"title": view.title, "created_at": view.created, "updated_at": view.updated});
-    let mut answer = about_view(&loaded, &view, fields);
+    let mut answer = answer_about_view(&loaded, &view, fields);
     let mut cursors = Vec::new();
     let mut names = vec!["steps"];
     names.extend(input.include.iter().map(|it| it.name()));
     names.dedup();
     for name in names {
-        let items = part(&loaded, &view, name).unwrap_or_default();
-        cursors.extend(told(&mut answer, name, &items, Place::default()));
+        let items = run_part(&loaded, &view, name).unwrap_or_default();
+        cursors.extend(told(&mut answer, name, &items, Position::default()));
     }
     if let Some(state) = &input.visit {
-        let items = visits(call, &loaded.run, Some(state))?;
-        cursors.extend(told(&mut answer, "visit", &items, Place::default()));
+        let items = visits(ctx, &loaded.run, Some(state))?;
+        cursors.extend(told(&mut answer, "visit", &items, Position::default()));
     }
     if !cursors.is_empty() {
         answer.insert("cursors".to_owned(), json!(cursors));
@@ -102,15 +104,20 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
 }
 
 /// Adds what there is room for of a part; the cursor where it goes on.
-fn told(answer: &mut Map<String, Value>, name: &str, items: &Value, from: Place) -> Option<String> {
-    let (told, rest) = page(items.clone(), from, room(answer));
+fn told(
+    answer: &mut Map<String, Value>,
+    name: &str,
+    items: &Value,
+    from: Position,
+) -> Option<String> {
+    let (told, rest) = paginate(items.clone(), from, remaining_room(answer));
     answer.insert(name.to_owned(), told);
-    rest.map(|place| PartCursor::of(name, items, place).to_string())
+    rest.map(|place| PartCursor::new(name, items, place).to_string())
 }
 
 /// The visits of a state, in the order of entering it.
-fn visits(call: &Call<'_>, run: &RunId, state: Option<&str>) -> Result<Value, Problem> {
-    let timeline = call.desk.runs().timeline(run)?;
+fn visits(ctx: &Ctx<'_>, run: &RunId, state: Option<&str>) -> Result<Value, Problem> {
+    let timeline = ctx.runs().timeline(run)?;
     let visits = timeline.visits.into_iter();
     let visits = visits.filter(|it| Some(it.state.as_str()) == state);
     Ok(json!(visits.collect::<Vec<_>>()))

@@ -5,12 +5,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use statemark_runs::{Cursor, Head, Query, Status};
 
-use crate::bounds;
-use crate::call::Call;
-use crate::pages::no_cursor;
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::pages::invalid_cursor;
+use crate::envelope::{Fields, into_fields, remaining_room, set_field};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{fields, put, room};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,8 +33,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("list_runs", Set::Runs, Hints::READS),
+    Tool::own(
+        ("list_runs", Set::Runs, Annotations::READ_ONLY),
         (
             "List runs",
             "Runs, the latest first: where each is and whether it waits for a person.",
@@ -49,7 +50,7 @@ const MOST: usize = 100;
 /// Most requests that are named of a run.
 const REQUESTS: usize = 10;
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
     let known = Status::ALL.map(Status::name);
     if let Some(word) = input.status.iter().find(|it| !known.contains(&it.as_str())) {
         let what = format!("`{word}` is none of {}", known.join(", "));
@@ -67,15 +68,15 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         limit: MOST,
         ..Query::default()
     };
-    let runs = call.desk.runs();
+    let runs = ctx.runs();
     // Who may touch one run only sees no other.
-    if let Some(bound) = call.bound() {
-        let head = call.load(Some(bound.as_str()))?.head;
+    if let Some(bound) = ctx.bound_run() {
+        let head = ctx.load_run(Some(bound.as_str()))?.head;
         let runs: Vec<Value> = is_asked_for(&head, input)
             .then(|| told(&head))
             .into_iter()
             .collect();
-        return Ok(fields(json!({"runs": runs})));
+        return Ok(into_fields(json!({"runs": runs})));
     }
     // What is due would make a status stale; a page that goes on from another stays with what that one has seen.
     if input.cursor.is_none() {
@@ -91,8 +92,11 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         heads.extend(page.heads.into_iter().filter(|it| is_asked_for(it, input)));
     }
     let told = heads.iter().take(limit).map(told).collect();
-    let mut answer = fields(json!({}));
-    let runs = bounds::fitting(told, bounds::MOST.saturating_sub(room(&answer)));
+    let mut answer = into_fields(json!({}));
+    let runs = bounds::take_fitting(
+        told,
+        bounds::MAX_REPLY.saturating_sub(remaining_room(&answer)),
+    );
     let last = runs.len().checked_sub(1).and_then(|at| heads.get(at));
     if let Some(last) = last.filter(|_| runs.len() < heads.len()) {
         let cursor = format!("{}:{}", last.updated, last.run);
@@ -126,10 +130,10 @@ fn told(head: &Head) -> Value {
     });
     if !summary.requests.is_empty() {
         let some: Vec<_> = summary.requests.iter().take(REQUESTS).collect();
-        put(&mut run, "waiting", json!(some));
+        set_field(&mut run, "waiting", json!(some));
     }
     if let Some(title) = &summary.title {
-        put(&mut run, "title", json!(title));
+        set_field(&mut run, "title", json!(title));
     }
     run
 }
@@ -143,5 +147,5 @@ fn read(text: &str) -> Result<Cursor, Problem> {
             run: run.parse().ok()?,
         })
     });
-    cursor.ok_or_else(no_cursor)
+    cursor.ok_or_else(invalid_cursor)
 }

@@ -4,9 +4,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::call::Call;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{fields, put};
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::{Fields, into_fields, set_field};
+use crate::options::Set;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,8 +20,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("list_workflows", Set::Runs, Hints::READS),
+    Tool::own(
+        ("list_workflows", Set::Runs, Annotations::READ_ONLY),
         (
             "List workflows",
             "The workflows that runs can be started of, with what each is for.",
@@ -29,9 +31,9 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
     let query = input.query.clone().unwrap_or_default().to_lowercase();
-    let mut specs = call.desk.catalog().specs();
+    let mut specs = ctx.catalog().specs();
     specs.sort_by(|a, b| a.id.cmp(&b.id));
     let cursor = input.cursor.clone().unwrap_or_default();
     let wanted = specs.into_iter().filter(|spec| {
@@ -45,11 +47,11 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     });
     let all: Vec<Value> = wanted.map(|spec| json!(spec)).collect();
     let count = all.len();
-    let workflows = Call::fitting(all, &json!({}));
+    let workflows = bounds::take_fitting(all, json!({}).to_string().len());
     let mut answer = json!({"workflows": workflows});
     if workflows.len() < count {
         let last = workflows.last().and_then(|it| it.get("id")).cloned();
-        put(&mut answer, "cursor", last.unwrap_or_default());
+        set_field(&mut answer, "cursor", last.unwrap_or_default());
     }
-    Ok(fields(answer))
+    Ok(into_fields(answer))
 }

@@ -9,11 +9,12 @@ use statemark_runs::{
     Advance, Advanced, Call as Proposed, Loaded, Reason, Report, Send, Written, raised_when, state,
 };
 
-use crate::call::Call;
-use crate::pages::{Place, page};
+use crate::ctx::Ctx;
+use crate::envelope::pages::{Position, paginate};
+use crate::envelope::{Fields, NEXT, answer_about, answer_order, remaining_room};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about, done, room};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -39,8 +40,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("send_event", Set::Runs, Hints::WRITES),
+    Tool::own(
+        ("send_event", Set::Runs, Annotations::IDEMPOTENT),
         (
             "Send an event",
             "Moves a run: one event, taken whole or refused with the legal ones and the facts that their guards read.",
@@ -59,10 +60,10 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let before = call.load(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let before = ctx.load_run(input.run_id.as_deref())?;
     let key = input.idempotency_key.as_deref();
-    let order = call.order(before.run.clone(), key, input.expected_seq)?;
+    let order = ctx.order(before.run.clone(), key, input.expected_seq)?;
     match (&input.event, &input.step) {
         (Some(event), None) => {
             let of_steps = [
@@ -78,12 +79,12 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
                 event: event.clone(),
                 data: input.data.clone(),
             };
-            let written = call.desk.runs().execute(&order, &send)?;
-            sent(call, &before, &written, event)
+            let written = ctx.runs().execute(&order, &send)?;
+            sent(ctx, &before, &written, event)
         }
         (None, Some(step)) => {
-            let advanced = call.desk.runs().execute(&order, &advance(step, input)?)?;
-            reported(call, &before, &advanced)
+            let advanced = ctx.runs().execute(&order, &advance(step, input)?)?;
+            reported(ctx, &before, &advanced)
         }
         _ => Err(Problem::argument(
             "event",
@@ -93,17 +94,17 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
 }
 
 /// What became of an event.
-fn sent(call: &Call<'_>, before: &Loaded, written: &Written<Sent>, event: &str) -> Data {
-    let from = leaves_before(call, before, written)?;
+fn sent(ctx: &Ctx<'_>, before: &Loaded, written: &Written<Sent>, event: &str) -> Fields {
+    let from = leaves_before(ctx, before, written)?;
     let event = match &written.outcome {
         Sent::Taken(event) => event,
         Sent::Asked(opened) => {
             let asked = json!({"taken": false, "from": from, "asked": opened.request, "prompt": opened.prompt});
-            return done(written, asked);
+            return answer_order(written, asked);
         }
         Sent::Refused(_) => return refused(written, event),
     };
-    let mut answer = done(
+    let mut answer = answer_order(
         written,
         json!({
             "taken": true,
@@ -113,13 +114,17 @@ fn sent(call: &Call<'_>, before: &Loaded, written: &Written<Sent>, event: &str) 
         }),
     )?;
     // Both are in the journal, and the context is in `get_run`.
-    let changed = page(
+    let changed = paginate(
         json!(event.step.changed),
-        Place::default(),
-        room(&answer) / 2,
+        Position::default(),
+        remaining_room(&answer) / 2,
     );
     answer.insert("changed".to_owned(), changed.0);
-    let effects = page(json!(event.step.effects), Place::default(), room(&answer));
+    let effects = paginate(
+        json!(event.step.effects),
+        Position::default(),
+        remaining_room(&answer),
+    );
     answer.insert("effects".to_owned(), effects.0);
     if changed.1.is_some() || effects.1.is_some() {
         let fix = json!({"tool": "get_run", "arguments": {"run_id": written.loaded.run, "include": ["context"]}});
@@ -129,9 +134,9 @@ fn sent(call: &Call<'_>, before: &Loaded, written: &Written<Sent>, event: &str) 
 }
 
 /// That it was refused; of an event that only the run itself sends, with what would make it do so.
-fn refused(written: &Written<Sent>, event: &str) -> Data {
+fn refused(written: &Written<Sent>, event: &str) -> Fields {
     let loaded = &written.loaded;
-    let problem = match done(written, json!({})) {
+    let problem = match answer_order(written, json!({})) {
         Err(problem) if raised_when(event).is_some() => problem,
         answer => return answer,
     };
@@ -145,18 +150,18 @@ fn refused(written: &Written<Sent>, event: &str) -> Data {
 }
 
 /// What became of a report.
-fn reported(call: &Call<'_>, before: &Loaded, advanced: &Advanced) -> Data {
+fn reported(ctx: &Ctx<'_>, before: &Loaded, advanced: &Advanced) -> Fields {
     let Some(written) = &advanced.written else {
         if let Some(refused) = &advanced.refused {
             return Err(Problem::refused(refused));
         }
         let answer = json!({"taken": false, "run_id": advanced.run});
-        return about(&call.desk.runs().load(&before.run)?, answer);
+        return answer_about(&ctx.runs().load(&before.run)?, answer);
     };
-    let from = leaves_before(call, before, written)?;
+    let from = leaves_before(ctx, before, written)?;
     let moved = advanced.left.as_ref().or(advanced.entered.as_ref());
     let to = moved.map_or(&from, |event| &event.step.leaves);
-    done(
+    answer_order(
         written,
         json!({
             "taken": moved.is_some(),
@@ -171,7 +176,7 @@ fn reported(call: &Call<'_>, before: &Loaded, advanced: &Advanced) -> Data {
 
 /// Where the run was before these records: a repeated call is told what it was told at first.
 fn leaves_before<T>(
-    call: &Call<'_>,
+    ctx: &Ctx<'_>,
     before: &Loaded,
     written: &Written<T>,
 ) -> Result<Vec<String>, Problem> {
@@ -186,7 +191,7 @@ fn leaves_before<T>(
     if last == 0 {
         return Ok(Vec::new());
     }
-    let state = state::load(call.desk.runs().store(), run, Some(last))?;
+    let state = state::load(ctx.runs().store(), run, Some(last))?;
     Ok(state.leaves)
 }
 

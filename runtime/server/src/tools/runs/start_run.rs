@@ -7,10 +7,15 @@ use statemark_runs::{
     Continue, Head, MAX_PAGE, Query, RunError, RunId, Start, StoreError, Written,
 };
 
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::{Fields, NEXT, answer_about, answer_order};
+use crate::lookup::unknown_workflow;
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about, done, unknown_workflow};
+use crate::tool::{Annotations, Tool};
+
+/// The outcome of continuing a run.
+type Continued = Written<Result<(), statemark_runs::body::Refused>>;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,8 +43,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("start_run", Set::Runs, Hints::WRITES),
+    Tool::own(
+        ("start_run", Set::Runs, Annotations::IDEMPOTENT),
         (
             "Start a run",
             "Starts a run of a workflow. The answer says where it is and which events are legal next.",
@@ -49,20 +54,17 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let runs = call.desk.runs();
-    let project = input
-        .project
-        .clone()
-        .or_else(|| call.caller.project.clone());
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let runs = ctx.runs();
+    let project = input.project.clone().or_else(|| ctx.caller.project.clone());
     let key = input.idempotency_key.as_deref();
     if input.resume
-        && let Some((run, written)) = resumed(call, input, project.as_deref())?
+        && let Some((run, written)) = resumed(ctx, input, project.as_deref())?
     {
-        return done(&written, json!({"run_id": run, "resumed": true}));
+        return answer_order(&written, json!({"run_id": run, "resumed": true}));
     }
-    let run = id(call, input, project.as_deref())?;
-    let order = call.order(run.clone(), key, None)?;
+    let run = id(ctx, input, project.as_deref())?;
+    let order = ctx.order(run.clone(), key, None)?;
     let start = Start {
         workflow: input.workflow.clone(),
         input: Value::Object(input.input.clone()),
@@ -73,28 +75,25 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     };
     let written = runs.execute(&order, &start).map_err(|error| match error {
         RunError::Store(StoreError::Conflict { .. }) => exists(&run),
-        RunError::UnknownWorkflow { id, .. } => unknown_workflow(call.desk.catalog(), &id),
+        RunError::UnknownWorkflow { id, .. } => unknown_workflow(ctx.catalog(), &id),
         error => error.into(),
     })?;
-    let mut answer = about(&written.loaded, json!({"run_id": run, "resumed": false}))?;
+    let mut answer = answer_about(&written.loaded, json!({"run_id": run, "resumed": false}))?;
     if written.replayed {
         answer.insert("replayed".to_owned(), json!(true));
     }
     Ok(answer)
 }
 
-/// What came of continuing a run.
-type Continued = Written<Result<(), statemark_runs::body::Refused>>;
-
 /// The run that goes on, if one does: that of the same call made before, the named one, else the latest paused one.
 fn resumed(
-    call: &Call<'_>,
+    ctx: &Ctx<'_>,
     input: &Input,
     project: Option<&str>,
 ) -> Result<Option<(RunId, Continued)>, Problem> {
-    let store = call.desk.runs().store();
+    let store = ctx.runs().store();
     if let Some(key) = &input.idempotency_key {
-        let order = call.order(id(call, input, project)?, Some(key), None)?;
+        let order = ctx.order(id(ctx, input, project)?, Some(key), None)?;
         let is_begun = match &order.key {
             Some(key) => store.key_use(&order.run, key)?.is_some(),
             None => false,
@@ -115,7 +114,7 @@ fn resumed(
                 .collect();
         }
         for run in known {
-            if let Some(written) = again(call, &run, key)? {
+            if let Some(written) = again(ctx, &run, key)? {
                 return Ok(Some((run, written)));
             }
         }
@@ -123,28 +122,28 @@ fn resumed(
             return Ok(None);
         }
     }
-    let head = if input.run_id.is_some() || call.bound().is_some() {
-        match store.head(&call.run(input.run_id.as_deref())?) {
+    let head = if input.run_id.is_some() || ctx.bound_run().is_some() {
+        match store.head(&ctx.resolve_run(input.run_id.as_deref())?) {
             Err(StoreError::NotFound { .. }) => return Ok(None),
             head => head?,
         }
     } else {
-        let latest = call.desk.runs().latest_paused(&input.workflow, project)?;
+        let latest = ctx.runs().latest_paused(&input.workflow, project)?;
         let Some(run) = latest else {
             return Ok(None);
         };
-        store.head(&call.run(Some(run.as_str()))?)?
+        store.head(&ctx.resolve_run(Some(run.as_str()))?)?
     };
     check(input, &head)?;
-    let order = call.order(head.run.clone(), input.idempotency_key.as_deref(), None)?;
-    let written = call.desk.runs().execute(&order, &Continue::default())?;
+    let order = ctx.order(head.run.clone(), input.idempotency_key.as_deref(), None)?;
+    let written = ctx.runs().execute(&order, &Continue::default())?;
     Ok(Some((head.run, written)))
 }
 
 /// What a run was told under this key, if that was to go on.
-fn again(call: &Call<'_>, run: &RunId, key: &str) -> Result<Option<Continued>, Problem> {
-    let order = call.order(run.clone(), Some(key), None)?;
-    let runs = call.desk.runs();
+fn again(ctx: &Ctx<'_>, run: &RunId, key: &str) -> Result<Option<Continued>, Problem> {
+    let order = ctx.order(run.clone(), Some(key), None)?;
+    let runs = ctx.runs();
     let seen = order.key.as_ref().map(|key| runs.store().key_use(run, key));
     if seen.transpose()?.flatten().is_none() {
         return Ok(None);
@@ -182,13 +181,13 @@ fn check(input: &Input, head: &Head) -> Result<(), Problem> {
 
 /// The id of the run: the given one, or the only one that the caller may touch; else a new one. With a key it is always
 /// the same, so that a call that is made again finds the run that it has started.
-fn id(call: &Call<'_>, input: &Input, project: Option<&str>) -> Result<RunId, Problem> {
+fn id(ctx: &Ctx<'_>, input: &Input, project: Option<&str>) -> Result<RunId, Problem> {
     let named = input.run_id.as_deref();
     let key = input.idempotency_key.as_ref();
-    let Some(key) = key.filter(|_| named.is_none() && call.bound().is_none()) else {
-        return call.new_run(named);
+    let Some(key) = key.filter(|_| named.is_none() && ctx.bound_run().is_none()) else {
+        return ctx.new_run_id(named);
     };
-    let caller = call.caller.actor.name.as_deref().unwrap_or_default();
+    let caller = ctx.caller.actor.name.as_deref().unwrap_or_default();
     let scope = format!("{}\n{caller}\n{key}", project.unwrap_or_default());
     Ok(RunId::for_workflow_and_key(&input.workflow, &scope))
 }

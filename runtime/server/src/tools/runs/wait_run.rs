@@ -8,11 +8,13 @@ use serde_json::{Value, json};
 use statemark_runs::Loaded;
 
 use super::get_events::whole;
-use crate::bounds;
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::{Fields, NEXT, answer_about, remaining_room};
+use crate::lookup::check_state_of_run;
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about, known_state, room};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -53,8 +55,8 @@ const TALK: Duration = Duration::from_secs(5);
 const MOST: usize = 100;
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("wait_run", Set::Runs, Hints::READS),
+    Tool::own(
+        ("wait_run", Set::Runs, Annotations::READ_ONLY),
         (
             "Wait for a run",
             "Waits until a run changes, ends, or is answered; `reached` says whether it did in time, `ended` that nothing more comes. Call again to go on.",
@@ -70,17 +72,17 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
     if input.until == Until::State && input.state.is_none() {
         return Err(Problem::argument("state", "say which, for `until: state`"));
     }
-    let run = call.run(input.run_id.as_deref())?;
-    let runs = call.desk.runs();
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let runs = ctx.runs();
     let began = Instant::now();
     let longest = Duration::from_millis(input.timeout_ms.unwrap_or(LONGEST).min(LONGEST));
     let mut loaded = runs.caught_up(&run)?;
     if let Some(state) = &input.state {
-        known_state(&loaded, "state", state)?;
+        check_state_of_run(&loaded, "state", state)?;
     }
     let after = input.after_seq.unwrap_or(loaded.head.seq);
     let mut talked = Instant::now();
@@ -92,12 +94,12 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         if loaded.state.status().is_over() {
             break false;
         }
-        if began.elapsed() >= longest || (call.cancelled)() {
+        if began.elapsed() >= longest || ctx.is_cancelled() {
             break false;
         }
         if talked.elapsed() >= TALK {
             let share = began.elapsed().as_secs_f64() / longest.as_secs_f64();
-            (call.progress)(share, &format!("waiting for `{run}`"));
+            ctx.report_progress(share, &format!("waiting for `{run}`"));
             talked = Instant::now();
         }
         std::thread::sleep(PAUSE);
@@ -105,11 +107,14 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     };
     let records = runs.store().records(&run, after, MOST)?;
     let records: Vec<Value> = records.iter().map(|it| whole(&run, it)).collect();
-    let mut answer = about(&loaded, json!({"reached": reached, "cursor": after}))?;
+    let mut answer = answer_about(&loaded, json!({"reached": reached, "cursor": after}))?;
     if loaded.state.status().is_over() {
         answer.insert("ended".to_owned(), json!(true));
     }
-    let records = bounds::fitting(records, bounds::MOST.saturating_sub(room(&answer)));
+    let records = bounds::take_fitting(
+        records,
+        bounds::MAX_REPLY.saturating_sub(remaining_room(&answer)),
+    );
     let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
     answer.insert("cursor".to_owned(), json!(after.saturating_add(count)));
     answer.insert("records".to_owned(), json!(records));

@@ -9,11 +9,12 @@ use statemark_runs::runs::{Checkpoint, Restore};
 use statemark_runs::state::Checkpoint as Kept;
 use statemark_runs::{FinishRestore, GiveUpRestore, Loaded, Written};
 
-use crate::call::Call;
-use crate::pages::Place;
+use crate::ctx::Ctx;
+use crate::envelope::pages::Position;
+use crate::envelope::{Fields, NEXT, add_page, answer_about, answer_order, set_field};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, about, add, done, put};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -47,8 +48,8 @@ enum Action {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("checkpoint", Set::Time, Hints::ENDS),
+    Tool::own(
+        ("checkpoint", Set::Time, Annotations::DESTRUCTIVE),
         (
             "Save or restore files",
             "Saves the files of the working copy with the run, or puts them back; git's branches, index and stash stay. What is overwritten is saved before.",
@@ -58,11 +59,11 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let runs = call.desk.runs();
-    let run = call.run(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let runs = ctx.runs();
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
     let key = input.idempotency_key.as_deref();
-    let order = call.order(run, key, input.expected_seq)?;
+    let order = ctx.order(run, key, input.expected_seq)?;
     let written = match input.action {
         Action::List => return list(&runs.caught_up(&order.run)?),
         Action::Take => {
@@ -90,7 +91,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         }
     };
     let current = current(&written);
-    done(&written, json!({"checkpoint": current}))
+    answer_order(&written, json!({"checkpoint": current}))
 }
 
 /// The one that the files are as, if they are as one.
@@ -100,21 +101,21 @@ fn current<T>(written: &Written<T>) -> Option<Value> {
     state.checkpoints.get(name).map(told)
 }
 
-fn list(loaded: &Loaded) -> Data {
+fn list(loaded: &Loaded) -> Fields {
     let state = &loaded.state;
     let mut kept: Vec<&Kept> = state.checkpoints.values().collect();
     kept.sort_by_key(|it| it.seq);
     let kept = kept.into_iter().map(|it| {
         let mut told = told(it);
         if state.workspace.as_ref() == Some(&it.taken.name) {
-            put(&mut told, "current", json!(true));
+            set_field(&mut told, "current", json!(true));
         }
         told
     });
     let kept: Vec<Value> = kept.collect();
     let restoring = state.restoring.as_ref().map(|it| &it.name);
-    let mut answer = about(loaded, json!({"restoring": restoring}))?;
-    add(&mut answer, "checkpoints", json!(kept), Place::default());
+    let mut answer = answer_about(loaded, json!({"restoring": restoring}))?;
+    add_page(&mut answer, "checkpoints", json!(kept), Position::default());
     Ok(answer)
 }
 
@@ -127,7 +128,7 @@ fn told(kept: &Kept) -> Value {
         "tree": kept.taken.tree,
     });
     if let Some(reason) = &kept.taken.reason {
-        put(&mut told, "reason", json!(reason));
+        set_field(&mut told, "reason", json!(reason));
     }
     told
 }

@@ -7,11 +7,12 @@ use statemark_runs::body::Body;
 use statemark_runs::runs::Fork;
 use statemark_runs::{RunError, RunId, StoreError};
 
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::{Fields, NEXT, answer_order};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
+use crate::tool::{Annotations, Tool};
 use crate::tools::time::told;
-use crate::tools::{NEXT, done};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -45,8 +46,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("fork_run", Set::Time, Hints::WRITES),
+    Tool::own(
+        ("fork_run", Set::Time, Annotations::IDEMPOTENT),
         (
             "Fork a run",
             "Begins a new run that shares another's journal up to a record. The other run is untouched.",
@@ -56,9 +57,9 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let runs = call.desk.runs();
-    let from = call.run(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let runs = ctx.runs();
+    let from = ctx.resolve_run(input.run_id.as_deref())?;
     let fork = Fork {
         reset: input.reset_states.clone(),
         input: Value::Object(input.input_overrides.clone()),
@@ -74,8 +75,8 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
             json!(told(json!(plan))),
         )]));
     }
-    let run = id(call, input, &from)?;
-    let order = call.order(run.clone(), input.idempotency_key.as_deref(), None)?;
+    let run = id(ctx, input, &from)?;
+    let order = ctx.order(run.clone(), input.idempotency_key.as_deref(), None)?;
     let written = runs.execute(&order, &fork).map_err(|error| match error {
         RunError::Store(StoreError::Conflict { .. }) => {
             let message = format!("there is a run `{run}` already: choose another `new_run_id`");
@@ -87,7 +88,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         Ok(Body::Forked(forked)) => Some(forked.at),
         _ => None,
     });
-    done(&written, json!({"run_id": run, "from": from, "at_seq": at}))
+    answer_order(&written, json!({"run_id": run, "from": from, "at_seq": at}))
 }
 
 /// A record that isn't there is a wrong argument, as it is where a run goes back.
@@ -101,14 +102,14 @@ fn no_record(error: RunError) -> Problem {
 }
 
 /// The new run's id. With a key it is always the same, so that a call that is made again finds the fork that it has made.
-fn id(call: &Call<'_>, input: &Input, from: &RunId) -> Result<RunId, Problem> {
-    call.may_begin()?;
+fn id(ctx: &Ctx<'_>, input: &Input, from: &RunId) -> Result<RunId, Problem> {
+    ctx.check_may_start()?;
     Ok(match (&input.new_run_id, &input.idempotency_key) {
         (Some(id), _) => id
             .parse()
             .map_err(|error| Problem::argument("new_run_id", error))?,
         (None, Some(key)) => {
-            let workflow = call.desk.runs().store().head(from)?.summary.workflow;
+            let workflow = ctx.runs().store().head(from)?.summary.workflow;
             RunId::for_workflow_and_key(&workflow, &format!("{from}\n{key}"))
         }
         (None, None) => RunId::random(),

@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::call::Call;
-use crate::next::next;
-use crate::pages::{PartCursor, Place, no_cursor};
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, add, fields};
+use crate::ctx::Ctx;
+use crate::envelope::next::describe_next;
+use crate::envelope::pages::{PartCursor, Position, invalid_cursor};
+use crate::envelope::{Fields, NEXT, add_page, into_fields};
+use crate::options::Set;
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -23,8 +24,8 @@ struct Input {
 const PARTS: [&str; 5] = ["origins", "branches", "marks", "forks", "visits"];
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("get_timeline", Set::Time, Hints::READS),
+    Tool::own(
+        ("get_timeline", Set::Time, Annotations::READ_ONLY),
         (
             "Look back",
             "What has become of a run: branches, forks, rewinds, checkpoints and each visit of a state, with what was taken back.",
@@ -41,29 +42,29 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let run = call.run(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
     let cursor: Option<PartCursor> = input.cursor.as_deref().map(str::parse).transpose()?;
     let (first, mut from) = match &cursor {
-        Some(cursor) => (cursor.part.as_str(), cursor.place),
-        None => ("origins", Place::default()),
+        Some(cursor) => (cursor.part.as_str(), cursor.position),
+        None => ("origins", Position::default()),
     };
     let begin = PARTS.iter().position(|it| *it == first);
-    let begin = begin.ok_or_else(no_cursor)?;
-    let timeline = call.desk.runs().timeline(&run)?;
-    let mut answer = fields(json!({"run_id": run, "seq": timeline.seq}));
+    let begin = begin.ok_or_else(invalid_cursor)?;
+    let timeline = ctx.runs().timeline(&run)?;
+    let mut answer = into_fields(json!({"run_id": run, "seq": timeline.seq}));
     if cursor.is_none() {
         // A page behind the first one goes on with an answer that has it.
-        answer.insert("next".to_owned(), next(&call.desk.runs().load(&run)?)?);
+        answer.insert("next".to_owned(), describe_next(&ctx.runs().load(&run)?)?);
     }
-    let mut parts = fields(json!(timeline));
+    let mut parts = into_fields(json!(timeline));
     for name in PARTS.iter().skip(begin) {
         let items = parts.remove(*name).unwrap_or_default();
         let is_empty = items.as_array().is_some_and(Vec::is_empty);
         if !is_empty {
-            add(&mut answer, name, items, from);
+            add_page(&mut answer, name, items, from);
         }
-        from = Place::default();
+        from = Position::default();
         if answer.contains_key("cursor") {
             break;
         }

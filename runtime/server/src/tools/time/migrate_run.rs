@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 use statemark_runs::body::Body;
 use statemark_runs::runs::{Migrate, MigrationPlan};
 
-use crate::bounds;
-use crate::call::Call;
-use crate::tool::{Data, Hints, Set, Tool};
+use crate::ctx::Ctx;
+use crate::envelope::bounds;
+use crate::envelope::{Fields, NEXT, answer_about, answer_order, find_refusal};
+use crate::options::Set;
+use crate::tool::{Annotations, Tool};
 use crate::tools::time::told;
-use crate::tools::{NEXT, about, done, refusal};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -37,8 +38,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("migrate_run", Set::Time, Hints::WRITES),
+    Tool::own(
+        ("migrate_run", Set::Time, Annotations::IDEMPOTENT),
         (
             "Migrate a run",
             "Lets a run go on under the machine that its spec has now. Refused where something that it stands on isn't there, and to agents where it demands anything else.",
@@ -48,16 +49,16 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let runs = call.desk.runs();
-    let loaded = call.load(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let runs = ctx.runs();
+    let loaded = ctx.load_run(input.run_id.as_deref())?;
     let migrate = Migrate {
         workflow: input.workflow.clone(),
         states: input.states.clone(),
         timers: input.timers.clone(),
     };
     // What is in the way is said of the run as it was before a refusal is written.
-    let plan = runs.plan_migration(&loaded.run, &migrate, call.actor().role)?;
+    let plan = runs.plan_migration(&loaded.run, &migrate, ctx.actor().role)?;
     if input.dry_run {
         let planned = json!({
             "possible": plan.obstacles.is_empty(),
@@ -65,13 +66,13 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
             "migrated": told(json!(plan.migrated)),
             "differences": differences(&plan),
         });
-        return about(&loaded, planned);
+        return answer_about(&loaded, planned);
     }
     let key = input.idempotency_key.as_deref();
-    let order = call.order(loaded.run.clone(), key, input.expected_seq)?;
+    let order = ctx.order(loaded.run.clone(), key, input.expected_seq)?;
     let written = runs.execute(&order, &migrate)?;
-    if refusal(&written).is_some() {
-        return done(&written, json!({})).map_err(|mut problem| {
+    if find_refusal(&written).is_some() {
+        return answer_order(&written, json!({})).map_err(|mut problem| {
             if let Value::Object(details) = &mut problem.details {
                 details.insert("obstacles".to_owned(), obstacles(&plan));
             }
@@ -82,7 +83,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         Ok(Body::Migrated(migrated)) => Some(told(json!(migrated))),
         _ => None,
     });
-    done(&written, json!({"migrated": migrated}))
+    answer_order(&written, json!({"migrated": migrated}))
 }
 
 fn obstacles(plan: &MigrationPlan) -> Value {
@@ -105,7 +106,7 @@ fn differences(plan: &MigrationPlan) -> Value {
             let more = names.len().saturating_sub(NAMED);
             names.truncate(NAMED);
             for name in names.iter_mut() {
-                if let (cut, true) = bounds::cut(name, NAME) {
+                if let (cut, true) = bounds::truncate(name, NAME) {
                     *name = format!("{cut}…");
                 }
             }

@@ -6,11 +6,12 @@ use serde_json::json;
 use statemark_runs::body::Scope;
 use statemark_runs::runs::Rewind;
 
-use crate::call::Call;
+use crate::ctx::Ctx;
+use crate::envelope::{Fields, NEXT, answer_about, answer_order};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
+use crate::tool::{Annotations, Tool};
 use crate::tools::time::told;
-use crate::tools::{NEXT, about, done};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -52,8 +53,8 @@ enum What {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("rewind_run", Set::Time, Hints::ENDS),
+    Tool::own(
+        ("rewind_run", Set::Time, Annotations::DESTRUCTIVE),
         (
             "Rewind a run",
             "Takes back what came after a record. First without a token, which says what would be undone and gives one. Nothing is deleted.",
@@ -63,9 +64,9 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let runs = call.desk.runs();
-    let run = call.run(input.run_id.as_deref())?;
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let runs = ctx.runs();
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
     let rewind = Rewind {
         scope: match input.scope {
             What::State => Scope::State,
@@ -85,17 +86,17 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         ));
     }
     if input.confirm_token.is_none() {
-        let loaded = call.load(Some(run.as_str()))?;
+        let loaded = ctx.load_run(Some(run.as_str()))?;
         let mut plan = told(json!(runs.plan_rewind(&run, &rewind)?));
         let token = plan.remove("token");
-        return about(&loaded, json!({"plan": plan, "confirm_token": token}));
+        return answer_about(&loaded, json!({"plan": plan, "confirm_token": token}));
     }
     let key = input.idempotency_key.as_deref();
-    let order = call.order(run, key, input.expected_seq)?;
+    let order = ctx.order(run, key, input.expected_seq)?;
     let written = runs.execute(&order, &rewind)?;
     let seq = written.records.last().map(|it| it.seq);
     let again = json!({"run_id": order.run, "to": input.to, "force": input.force, "dry_run": true});
-    done(&written, json!({"to": input.to, "seq": seq})).map_err(|problem| {
+    answer_order(&written, json!({"to": input.to, "seq": seq})).map_err(|problem| {
         match problem.code.as_str() {
             "stale_token" | "no_token" => problem.mended_by("rewind_run", again),
             _ => problem,

@@ -5,12 +5,13 @@ use serde::Deserialize;
 use serde_json::json;
 use statemark_runs::maintenance::{ignore_progress, verify};
 
-use crate::call::Call;
-use crate::next::next;
-use crate::pages::Place;
+use crate::ctx::Ctx;
+use crate::envelope::next::describe_next;
+use crate::envelope::pages::Position;
+use crate::envelope::{Fields, NEXT, add_page, into_fields};
+use crate::options::Set;
 use crate::problem::Problem;
-use crate::tool::{Data, Hints, Set, Tool};
-use crate::tools::{NEXT, add, fields};
+use crate::tool::{Annotations, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,8 +21,8 @@ struct Input {
 }
 
 pub(super) fn tool() -> Tool {
-    Tool::new(
-        ("verify_run", Set::Time, Hints::READS),
+    Tool::own(
+        ("verify_run", Set::Time, Annotations::READ_ONLY),
         (
             "Verify a run",
             "Checks the chain of hashes and what is kept of a run, makes every step again and compares.",
@@ -38,9 +39,9 @@ pub(super) fn tool() -> Tool {
     )
 }
 
-fn run(call: &Call<'_>, input: &Input) -> Data {
-    let run = call.run(input.run_id.as_deref())?;
-    let runs = call.desk.runs();
+fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
+    let run = ctx.resolve_run(input.run_id.as_deref())?;
+    let runs = ctx.runs();
     let verified = verify(runs.store(), Some(&run), &mut ignore_progress)?;
     let found = verified.differences.iter();
     let mut differences: Vec<_> = found
@@ -53,7 +54,7 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
         steps = replay.steps;
         differences.extend(replay.difference.map(|it| json!(it)));
     }
-    let mut answer = fields(json!({
+    let mut answer = into_fields(json!({
         "run_id": run,
         "whole": differences.is_empty(),
         "records": verified.records,
@@ -64,16 +65,16 @@ fn run(call: &Call<'_>, input: &Input) -> Data {
     if let Ok(next) = runs
         .load(&run)
         .map_err(Problem::from)
-        .and_then(|it| next(&it))
+        .and_then(|it| describe_next(&it))
     {
         answer.insert("next".to_owned(), next);
     }
     if !differences.is_empty() {
-        add(
+        add_page(
             &mut answer,
             "differences",
             json!(differences),
-            Place::default(),
+            Position::default(),
         );
     }
     Ok(answer)

@@ -1,78 +1,78 @@
-//! Pages of what may be of any size: lists and objects, of which a reply has as many items as fit.
+//! Pages of lists and objects of any size: a reply has as many items as fit.
 //!
-//! A cursor says which part goes on where: `context:12` is its item 12, `context:12:4000` the same from that byte of its
-//! JSON on. So everything can be had, an item that is larger than a reply included. Where items have names, the cursor has
-//! the item's, too (`context:12=words`): what comes and goes meanwhile shifts the numbers, and not what is next.
+//! A cursor names a part and a position in it: `context:12` is item 12, `context:12:4000` byte 4000 of its JSON. So
+//! everything can be read, even an item that is larger than a reply. If items have names, the cursor has the item's as well
+//! (`context:12=words`): items that come and go between two pages shift the numbers, not the next item.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 
-use crate::bounds;
+use super::bounds;
 use crate::problem::Problem;
 
-/// What an item costs beside its text: punctuation, and what says that it is a piece.
+/// Bytes that an item takes beside its JSON: punctuation, and the fields around a piece.
 const PUNCTUATION: usize = 4;
 const PIECE: usize = 80;
 
-/// Where a page begins.
+/// The position at which a page begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     pub(crate) item: usize,
     pub(crate) byte: usize,
 }
 
-/// A place in one of several parts.
+/// A position in one of several parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PartCursor {
     pub(crate) part: String,
-    pub(crate) place: Place,
-    /// What the item is called, if it has a name.
+    pub(crate) position: Position,
+    /// The name of the item, if items have names.
     pub(crate) name: Option<String>,
 }
 
 impl PartCursor {
-    /// Where a part goes on that has these items now.
-    pub(crate) fn of(part: &str, items: &Value, place: Place) -> Self {
-        let name = names(items).into_iter().nth(place.item);
+    /// Creates the cursor of a position in a part that has these items now.
+    pub(crate) fn new(part: &str, items: &Value, position: Position) -> Self {
+        let name = item_names(items).into_iter().nth(position.item);
         Self {
             part: part.to_owned(),
-            place,
+            position,
             name: name.map(|(_, name)| name),
         }
     }
 
-    /// Where it goes on in the items that there are by now: at the same one, or at the next if that is gone.
-    pub(crate) fn place_in(&self, items: &Value) -> Place {
-        let names = names(items);
+    /// Returns the position in the items of today: the named item, or the one after it if that is gone.
+    pub(crate) fn position_in(&self, items: &Value) -> Position {
+        let names = item_names(items);
         let Some(name) = &self.name else {
-            return self.place;
+            return self.position;
         };
         if let Some(item) = names.iter().position(|(_, it)| it == name) {
-            let byte = self.place.byte;
-            return Place { item, byte };
+            let byte = self.position.byte;
+            return Position { item, byte };
         }
         let is_numbered = names.iter().any(|(number, _)| *number > 0);
-        let order = number(name).filter(|_| is_numbered);
+        let order = request_number(name).filter(|_| is_numbered);
         let gone = (order.unwrap_or_default(), name.clone());
         let item = names.iter().position(|it| *it > gone);
-        Place {
+        Position {
             item: item.unwrap_or(names.len()),
             byte: 0,
         }
     }
 }
 
-/// The names of the items, with what they are sorted by before it: requests by their numbers. Empty where they have none.
-fn names(items: &Value) -> Vec<(u64, String)> {
+/// Returns the names of the items, each after its sort key: the number of a request. Empty if items have no names.
+fn item_names(items: &Value) -> Vec<(u64, String)> {
     match items {
         Value::Object(all) => all.keys().map(|key| (0, key.clone())).collect(),
         Value::Array(all) => {
             let named = all.iter().map(|item| {
                 let text = |key| item.get(key).and_then(Value::as_str).map(str::to_owned);
                 let request = text("request_id");
-                let request = request.map(|id| (number(&id).unwrap_or_default(), id));
+                let request = request.map(|id| (request_number(&id).unwrap_or_default(), id));
                 request.or_else(|| text("name").map(|name| (0, name)))
             });
             named.collect::<Option<Vec<_>>>().unwrap_or_default()
@@ -81,14 +81,14 @@ fn names(items: &Value) -> Vec<(u64, String)> {
     }
 }
 
-/// The number of a request, by its id.
-fn number(id: &str) -> Option<u64> {
+/// Returns the number in the id of a request.
+fn request_number(id: &str) -> Option<u64> {
     id.rsplit_once(':')?.1.parse().ok()
 }
 
 impl fmt::Display for PartCursor {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { item, byte } = self.place;
+        let Position { item, byte } = self.position;
         write!(out, "{}:{item}", self.part)?;
         if byte > 0 {
             write!(out, ":{byte}")?;
@@ -115,31 +115,32 @@ impl FromStr for PartCursor {
         match (item, byte, parts.next()) {
             (Some(Ok(item)), Ok(byte), None) => Ok(Self {
                 part,
-                place: Place { item, byte },
+                position: Position { item, byte },
                 name,
             }),
-            _ => Err(no_cursor()),
+            _ => Err(invalid_cursor()),
         }
     }
 }
 
-/// A cursor that no answer has given.
-pub(crate) fn no_cursor() -> Problem {
+/// Creates the problem of a cursor that no answer has given.
+pub(crate) fn invalid_cursor() -> Problem {
     Problem::argument("cursor", "take the one that the answer before has given")
 }
 
-/// What fits of a list or an object from a place on, and where the next page begins. At least one item is told, or a piece
-/// of it; anything else than a list or an object is told whole.
-pub(crate) fn page(items: Value, from: Place, room: usize) -> (Value, Option<Place>) {
+/// Cuts a page out of a list or an object. Returns the position of the next page as well.
+///
+/// A page has at least one item, or a piece of it. Other values come whole.
+pub(crate) fn paginate(items: Value, start: Position, room: usize) -> (Value, Option<Position>) {
     match items {
         Value::Array(all) => {
             let all = all.into_iter().map(|it| (String::new(), it));
-            let (kept, rest) = fill(all, from, room);
+            let (kept, rest) = fill(all, start, room);
             let kept = kept.into_iter().map(|(_, it)| it).collect();
             (Value::Array(kept), rest)
         }
         Value::Object(all) => {
-            let (kept, rest) = fill(all.into_iter(), from, room);
+            let (kept, rest) = fill(all.into_iter(), start, room);
             (Value::Object(Map::from_iter(kept)), rest)
         }
         other => (other, None),
@@ -150,12 +151,12 @@ type Items = Vec<(String, Value)>;
 
 fn fill(
     items: impl Iterator<Item = (String, Value)>,
-    from: Place,
+    start: Position,
     mut room: usize,
-) -> (Items, Option<Place>) {
+) -> (Items, Option<Position>) {
     let mut kept = Items::new();
-    for (number, (key, item)) in items.enumerate().skip(from.item) {
-        let byte = if number == from.item { from.byte } else { 0 };
+    for (number, (key, item)) in items.enumerate().skip(start.item) {
+        let byte = if number == start.item { start.byte } else { 0 };
         let text = item.to_string();
         let size = text
             .len()
@@ -166,43 +167,43 @@ fn fill(
             kept.push((key, item));
             continue;
         }
-        let place = |item, byte| Some(Place { item, byte });
+        let at = |item, byte| Some(Position { item, byte });
         if !kept.is_empty() {
-            return (kept, place(number, 0));
+            return (kept, at(number, 0));
         }
         let (piece, end) = piece(&text, byte, room.saturating_sub(key.len()));
         kept.push((key, piece));
         return if end < text.len() {
-            (kept, place(number, end))
+            (kept, at(number, end))
         } else {
-            (kept, place(number.saturating_add(1), 0))
+            (kept, at(number.saturating_add(1), 0))
         };
     }
     (kept, None)
 }
 
-/// A piece of an item's JSON, and where it ends.
+/// Cuts a piece out of an item's JSON. Returns the byte at which it ends as well.
 fn piece(text: &str, from: usize, room: usize) -> (Value, usize) {
-    // A piece stands in a JSON text, which makes it up to twice as long.
-    let most = room.saturating_sub(PIECE) / 2;
+    // Escaped in a JSON string, a piece may be twice as long.
+    let max = room.saturating_sub(PIECE) / 2;
     let from = (0..=from.min(text.len()))
         .rev()
         .find(|at| text.is_char_boundary(*at))
         .unwrap_or_default();
-    let (cut, _) = bounds::cut(text.get(from..).unwrap_or_default(), most.max(64));
-    let told = json!({"json": cut, "from": from, "bytes": text.len()});
-    (told, from.saturating_add(cut.len()))
+    let (cut, _) = bounds::truncate(text.get(from..).unwrap_or_default(), max.max(64));
+    let piece = json!({"json": cut, "from": from, "bytes": text.len()});
+    (piece, from.saturating_add(cut.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Everything, page by page, and how many pages that took.
+    /// Reads everything, page by page. Returns the number of pages as well.
     fn all(items: &Value, room: usize) -> (Vec<Value>, usize) {
-        let (mut told, mut from, mut pages) = (Vec::new(), Place::default(), 0);
+        let (mut told, mut from, mut pages) = (Vec::new(), Position::default(), 0);
         loop {
-            let (value, rest) = page(items.clone(), from, room);
+            let (value, rest) = paginate(items.clone(), from, room);
             assert!(value.to_string().len() <= room.max(200), "{value}");
             match value {
                 Value::Array(all) => told.extend(all),
@@ -241,27 +242,30 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_and_goes_hides_nothing() {
+    fn items_that_come_and_go_hide_no_other() {
         let open = |numbers: &[u64]| {
             let all = numbers
                 .iter()
                 .map(|it| json!({"request_id": format!("r:{it}")}));
             Value::Array(all.collect())
         };
-        let place = Place { item: 2, byte: 9 };
-        let cursor = PartCursor::of("requests", &open(&[2, 9, 10, 11]), place).to_string();
+        let position = Position { item: 2, byte: 9 };
+        let cursor = PartCursor::new("requests", &open(&[2, 9, 10, 11]), position).to_string();
         assert_eq!(cursor, "requests:2:9=r:10");
         let cursor: PartCursor = cursor.parse().unwrap();
-        let at = |item, byte| Place { item, byte };
-        assert_eq!(cursor.place_in(&open(&[2, 9, 10, 11])), at(2, 9));
-        assert_eq!(cursor.place_in(&open(&[10, 11])), at(0, 9));
-        assert_eq!(cursor.place_in(&open(&[9, 11])), at(1, 0));
-        assert_eq!(cursor.place_in(&open(&[9])), at(1, 0));
-        let cursor = PartCursor::of("context", &json!({"a": 1, "c": 2}), at(1, 0));
-        assert_eq!(cursor.place_in(&json!({"a": 1, "b": 0, "c": 2})), at(2, 0));
-        assert_eq!(cursor.place_in(&json!({"a": 1, "d": 2})), at(1, 0));
-        let cursor = PartCursor::of("steps", &json!([1, 2, 3]), at(1, 0));
-        assert_eq!(cursor.place_in(&json!([1, 2, 3])), at(1, 0));
+        let at = |item, byte| Position { item, byte };
+        assert_eq!(cursor.position_in(&open(&[2, 9, 10, 11])), at(2, 9));
+        assert_eq!(cursor.position_in(&open(&[10, 11])), at(0, 9));
+        assert_eq!(cursor.position_in(&open(&[9, 11])), at(1, 0));
+        assert_eq!(cursor.position_in(&open(&[9])), at(1, 0));
+        let cursor = PartCursor::new("context", &json!({"a": 1, "c": 2}), at(1, 0));
+        assert_eq!(
+            cursor.position_in(&json!({"a": 1, "b": 0, "c": 2})),
+            at(2, 0)
+        );
+        assert_eq!(cursor.position_in(&json!({"a": 1, "d": 2})), at(1, 0));
+        let cursor = PartCursor::new("steps", &json!([1, 2, 3]), at(1, 0));
+        assert_eq!(cursor.position_in(&json!([1, 2, 3])), at(1, 0));
     }
 
     #[test]

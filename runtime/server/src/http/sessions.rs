@@ -157,7 +157,7 @@ fn named(headers: &HeaderMap) -> Option<SessionId> {
 }
 
 /// Lets a request reach no other session than its caller's.
-pub(super) async fn keep_apart(
+pub(super) async fn isolate(
     State(owners): State<Owners>,
     Extension(owner): Extension<Owner>,
     mut request: Request,

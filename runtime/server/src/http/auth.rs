@@ -19,9 +19,10 @@ use statemark_runs::{Hash, Tokens};
 
 use super::HttpOptions;
 use super::count::Count;
-use super::owners::Owner;
+use super::sessions::Owner;
 use crate::caller::Caller;
-use crate::problem::{Problem, envelope};
+use crate::envelope;
+use crate::problem::Problem;
 
 /// How often an open stream's token is looked at. Why: whoever revokes a token waits a moment, not longer.
 const LOOK: Duration = Duration::from_millis(500);
@@ -45,7 +46,7 @@ impl Keys for Tokens {
 
 /// Who is let in.
 #[derive(Clone)]
-pub(super) struct Door(Arc<Inner>);
+pub(super) struct Auth(Arc<Inner>);
 
 struct Inner {
     count: Arc<dyn Count>,
@@ -56,7 +57,7 @@ struct Inner {
     origins: Vec<String>,
 }
 
-impl Door {
+impl Auth {
     pub(super) fn new(options: &HttpOptions, count: Arc<dyn Count>) -> Self {
         let origin = |it: &String| it.trim_end_matches('/').to_ascii_lowercase();
         Self(Arc::new(Inner {
@@ -79,7 +80,7 @@ impl Door {
 
     /// Refuses somebody, and counts it.
     fn refuse(&self, status: StatusCode, problem: Problem) -> Response {
-        self.0.count.metrics().turned_away(&problem.code);
+        self.0.count.metrics().count_refusal(&problem.code);
         refused(status, problem)
     }
 
@@ -112,24 +113,24 @@ pub(super) fn hosts(options: &HttpOptions) -> Vec<String> {
 
 /// Refuses requests to another name, and those of pages that aren't allowed.
 pub(super) async fn check_source(
-    State(door): State<Door>,
+    State(auth): State<Auth>,
     request: Request,
     next: Next,
 ) -> Response {
     let headers = request.headers();
     let host = headers.get(header::HOST).and_then(|it| it.to_str().ok());
     let host = host.or_else(|| request.uri().authority().map(Authority::as_str));
-    if !host.is_some_and(|host| is_among(host, &door.0.hosts)) {
+    if !host.is_some_and(|host| is_among(host, &auth.0.hosts)) {
         let message = "the server isn't asked for under this name; `--host NAME` allows one";
-        return door.refuse(StatusCode::FORBIDDEN, Problem::new("bad_host", message));
+        return auth.refuse(StatusCode::FORBIDDEN, Problem::new("bad_host", message));
     }
     if let Some(origin) = headers.get(header::ORIGIN) {
         let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
         // Pages that the server itself gives may call it: what they are asked for under was checked above.
         let own = host.map(|host| format!("http://{}", host.to_ascii_lowercase()));
-        if own.as_ref() != Some(&origin) && !door.0.origins.contains(&origin) {
+        if own.as_ref() != Some(&origin) && !auth.0.origins.contains(&origin) {
             let message = "pages of this origin may not call; `--origin URL` allows one";
-            return door.refuse(StatusCode::FORBIDDEN, Problem::new("bad_origin", message));
+            return auth.refuse(StatusCode::FORBIDDEN, Problem::new("bad_origin", message));
         }
     }
     next.run(request).await
@@ -148,9 +149,13 @@ fn is_among(authority: &str, names: &[String]) -> bool {
 
 /// Lets a request in as its token says. Who is on the same machine is an agent where there never were tokens: whoever
 /// revokes the last one doesn't mean to let everybody in.
-pub(super) async fn let_in(State(door): State<Door>, mut request: Request, next: Next) -> Response {
+pub(super) async fn authenticate(
+    State(auth): State<Auth>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let given = request.headers().get(header::AUTHORIZATION);
-    let tokens = match door.tokens() {
+    let tokens = match auth.tokens() {
         Ok(tokens) => tokens,
         Err(response) => return *response,
     };
@@ -161,18 +166,18 @@ pub(super) async fn let_in(State(door): State<Door>, mut request: Request, next:
                 scheme.eq_ignore_ascii_case("bearer").then_some(text)
             });
             let Some(token) = text.and_then(|text| tokens.find(text)) else {
-                return door
+                return auth
                     .unknown("the token isn't good here: it was revoked, or is another project's");
             };
             let caller = Caller {
                 actor: token.actor(),
                 run: token.run.clone(),
-                project: door.0.caller.project.clone(),
+                project: auth.0.caller.project.clone(),
             };
             (caller, Some(token.hash))
         }
-        None if door.0.is_loopback && tokens.allows_anonymous() => (door.0.caller.clone(), None),
-        None => return door.unknown("a token is needed: `Authorization: Bearer …`"),
+        None if auth.0.is_loopback && tokens.allows_anonymous() => (auth.0.caller.clone(), None),
+        None => return auth.unknown("a token is needed: `Authorization: Bearer …`"),
     };
     request.extensions_mut().insert(caller);
     request.extensions_mut().insert(Owner(token));
@@ -180,7 +185,7 @@ pub(super) async fn let_in(State(door): State<Door>, mut request: Request, next:
     match token {
         Some(token) if is_stream(&response) => response.map(|body| {
             let revoked = Box::pin(async move {
-                while door.is_good(&token) {
+                while auth.is_good(&token) {
                     tokio::time::sleep(LOOK).await;
                 }
             });
@@ -197,7 +202,7 @@ fn is_stream(response: &Response) -> bool {
 
 /// A refusal in the one shape of all answers.
 pub(super) fn refused(status: StatusCode, problem: Problem) -> Response {
-    let (answer, _) = envelope(Err(problem));
+    let (answer, _) = envelope::wrap(Err(problem));
     (status, axum::Json(json!(answer))).into_response()
 }
 

@@ -1,0 +1,152 @@
+//! Notifications of changes: of runs, and of the workflows.
+//!
+//! One thread polls the store while there are subscribers, so that fifty clients cost as much as one. A notification is a
+//! hint: the subscriber looks at the run, and may find that nothing has changed for it.
+//!
+//! What to rely on: after the watermark of its subscription a subscriber misses no notification; once it has received all
+//! of them up to one, it has seen all changes up to that one's watermark. Watermarks are the store's, and are valid in
+//! another process.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use statemark_runs::{Hash, RunId, Watermark};
+use tokio::sync::broadcast::{self, Receiver, Sender};
+
+use crate::services::Services;
+
+/// Time between two polls of the store. Why: nobody notices a tenth of a second, and it doesn't load a store.
+const STORE_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Time between two looks at the workflows. Why: each look lists the spec files.
+const WORKFLOWS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Most notifications that wait for a slow subscriber; one that misses some is told so.
+const CAPACITY: usize = 1_024;
+
+/// A change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Notification {
+    /// A run has changed.
+    Run {
+        run: RunId,
+        /// All changes up to here have been published.
+        mark: Watermark,
+    },
+    /// The workflows have changed.
+    Workflows,
+}
+
+/// The publisher of notifications.
+pub(crate) struct Publisher(Arc<Inner>);
+
+struct Inner {
+    services: Arc<Services>,
+    sender: Sender<Notification>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Whether the polling thread runs.
+    is_polling: bool,
+    /// All changes up to here have been published.
+    published: Watermark,
+}
+
+impl Publisher {
+    pub(crate) fn new(services: Arc<Services>) -> Self {
+        Self(Arc::new(Inner {
+            services,
+            sender: broadcast::channel(CAPACITY).0,
+            state: Mutex::default(),
+        }))
+    }
+
+    /// Subscribes to the changes from now on. Returns the watermark after which they begin as well.
+    pub(crate) fn subscribe(&self) -> (Receiver<Notification>, Watermark) {
+        let inner = &self.0;
+        let mut state = inner.state();
+        let receiver = inner.sender.subscribe();
+        if !state.is_polling {
+            state.published = inner.latest_watermark();
+            let workflows = inner.workflows();
+            let weak = Arc::downgrade(inner);
+            let started = std::thread::Builder::new()
+                .name("notifications".to_owned())
+                .spawn(move || poll(&weak, workflows));
+            state.is_polling = started.is_ok();
+        }
+        (receiver, state.published.clone())
+    }
+}
+
+impl Inner {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the watermark after all changes so far.
+    fn latest_watermark(&self) -> Watermark {
+        let mut latest = Watermark::default();
+        // A store may return its changes in parts.
+        while let Ok((next, hints)) = self.services.runs().store().changes(&latest) {
+            if hints.is_empty() || next == latest {
+                return next;
+            }
+            latest = next;
+        }
+        latest
+    }
+
+    /// Lists the workflows with the hashes of their tables.
+    fn workflows(&self) -> Vec<(String, Hash)> {
+        let specs = self.services.catalog().specs().into_iter();
+        specs.map(|spec| (spec.id, spec.hash)).collect()
+    }
+
+    /// Publishes the changes of runs since the last poll.
+    fn publish_runs(&self, published: &Watermark) {
+        // A store that can't be reached now may be in a moment.
+        let Ok((next, hints)) = self.services.runs().store().changes(published) else {
+            return;
+        };
+        // Under the lock: a new subscriber receives all of these or none.
+        let mut state = self.state();
+        let mut left = hints.len();
+        for hint in hints {
+            left = left.saturating_sub(1);
+            let mark = if left == 0 { &next } else { published };
+            let (run, mark) = (hint.run, mark.clone());
+            // The last subscriber may have gone.
+            drop(self.sender.send(Notification::Run { run, mark }));
+        }
+        state.published = next;
+    }
+}
+
+/// Publishes changes until there is no subscriber.
+fn poll(weak: &Weak<Inner>, mut workflows: Vec<(String, Hash)>) {
+    let mut looked = Instant::now();
+    loop {
+        std::thread::sleep(STORE_INTERVAL);
+        let Some(inner) = weak.upgrade() else { return };
+        let published = {
+            let mut state = inner.state();
+            if inner.sender.receiver_count() == 0 {
+                state.is_polling = false;
+                return;
+            }
+            state.published.clone()
+        };
+        inner.publish_runs(&published);
+        if looked.elapsed() >= WORKFLOWS_INTERVAL {
+            looked = Instant::now();
+            let found = inner.workflows();
+            if found != workflows {
+                workflows = found;
+                drop(inner.sender.send(Notification::Workflows));
+            }
+        }
+    }
+}
