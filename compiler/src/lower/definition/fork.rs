@@ -66,21 +66,7 @@ pub(super) fn add_fork<'d>(
             .push(too_few_branches(fork.span, branches.len()));
         return None;
     }
-    let scope = branches
-        .first()
-        .map_or(ROOT, |it| draft.parent(it.initial.0));
-    for branch in &branches {
-        for (state, span) in [branch.initial, branch.terminal] {
-            if draft.parent(state) != scope {
-                let id = draft.get(state).ir.id.clone();
-                let place = Place::new(&id, span);
-                context
-                    .diags
-                    .push(branch_in_another_scope(place, draft.get(state).ir.span));
-                return None;
-            }
-        }
-    }
+    let scope = scope_of_branches(&branches, draft, context)?;
     let wanted = format!("{}_fork", draft.get(source).ir.id);
     let parallel = draft.implied_state(&wanted, fork.span, scope, source);
     let state = draft.get_mut(parallel);
@@ -94,6 +80,27 @@ pub(super) fn add_fork<'d>(
         on_fail: on_fail.map(|it| it.0),
         branches,
     })
+}
+
+/// Returns the scope of the ends of all branches, or reports an end in another one.
+fn scope_of_branches(
+    branches: &[Branch<'_>],
+    draft: &Draft,
+    context: &mut Context<'_>,
+) -> Option<StateHandle> {
+    let scope = draft.parent(branches.first()?.initial.0);
+    for branch in branches {
+        for (state, span) in [branch.initial, branch.terminal] {
+            if draft.parent(state) != scope {
+                let state = draft.get(state);
+                let place = Place::new(&state.ir.id, span);
+                let diagnostic = branch_in_another_scope(place, state.ir.span);
+                context.diags.push(diagnostic);
+                return None;
+            }
+        }
+    }
+    Some(scope)
 }
 
 impl Pending<'_> {

@@ -376,10 +376,10 @@ fn leads_to(
         return false;
     };
     let done = draft.event("done");
-    draft.transitions.iter().any(|it| {
-        it.ir.source == waiting
-            && same_states(&it.ir.targets, wanted)
-            && matches!(&it.trigger, DraftTrigger::Events(events) if events.iter().any(|&e| Some(e) == done))
+    draft.transitions.iter().any(|transition| {
+        transition.ir.source == waiting
+            && same_states(&transition.ir.targets, wanted)
+            && matches!(&transition.trigger, DraftTrigger::Events(events) if events.iter().any(|&e| Some(e) == done))
     })
 }
 

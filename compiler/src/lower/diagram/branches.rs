@@ -129,18 +129,7 @@ impl Branches {
         context: &mut Context<'_>,
     ) -> Option<(StateHandle, Vec<Branch>)> {
         let id = draft.get(self.fork).ir.id.as_str();
-        let mut all = Vec::with_capacity(targets.len());
-        for &(target, start) in targets {
-            let reach = self.reach(target, start, draft);
-            let is_join = draft.get(target).pseudo == Some(Stereotype::Join);
-            let Some(reach) = reach.filter(|_| !is_join) else {
-                let name = &draft.get(target).ir.id;
-                let diagnostic = branch_out_of_scope(id, name, start);
-                context.diags.push(diagnostic);
-                return None;
-            };
-            all.push(reach);
-        }
+        let all = self.reach_all(targets, draft, context)?;
         let Some(&(join, from, step)) = all.iter().find_map(|reach| reach.joins.first()) else {
             let span = draft.get(self.fork).ir.span;
             context.diags.push(fork_without_join(id, span));
@@ -151,7 +140,7 @@ impl Branches {
             .map_or(draft.get(join).ir.span, |path| path.last());
         let inside = self.states_before(join, &all, draft);
         let before = context.diags.has_errors();
-        let mut owners: BTreeMap<StateHandle, usize> = BTreeMap::new();
+        let mut branch_of: BTreeMap<StateHandle, usize> = BTreeMap::new();
         for (number, reach) in all.iter().enumerate() {
             if !inside.contains(&reach.root) {
                 let names = (
@@ -165,7 +154,7 @@ impl Branches {
             }
             let states = reach.from.keys().copied();
             for state in states.filter(|state| inside.contains(state)) {
-                let earlier = *owners.entry(state).or_insert(number);
+                let earlier = *branch_of.entry(state).or_insert(number);
                 if let Some(other) = all.get(earlier).filter(|_| earlier != number) {
                     let names = (id, draft.get(state).ir.id.as_str());
                     let paths = [other, reach].map(|reach| reach.path(state, None, draft));
@@ -190,6 +179,29 @@ impl Branches {
                 .collect(),
         };
         Some((join, all.into_iter().map(branch).collect()))
+    }
+
+    /// Returns the states that each transition out of the fork leads to, or reports one out of the scope.
+    fn reach_all(
+        &self,
+        targets: &[(StateHandle, Span)],
+        draft: &Draft,
+        context: &mut Context<'_>,
+    ) -> Option<Vec<Reachability>> {
+        let mut all = Vec::with_capacity(targets.len());
+        for &(target, start) in targets {
+            let reach = self.reach(target, start, draft);
+            let is_join = draft.get(target).pseudo == Some(Stereotype::Join);
+            let Some(reach) = reach.filter(|_| !is_join) else {
+                let fork = &draft.get(self.fork).ir.id;
+                let name = &draft.get(target).ir.id;
+                let diagnostic = branch_out_of_scope(fork, name, start);
+                context.diags.push(diagnostic);
+                return None;
+            };
+            all.push(reach);
+        }
+        Some(all)
     }
 
     fn path(
