@@ -4,5 +4,6 @@
 
 pub mod mermaid;
 pub mod rust;
+#[cfg(feature = "scxml")]
 pub mod scxml;
 pub mod table;

@@ -7,6 +7,7 @@ pub mod expression;
 pub mod label;
 pub mod markdown;
 pub mod mermaid;
+#[cfg(feature = "scxml")]
 pub mod scxml;
 pub mod words;
 mod yaml;

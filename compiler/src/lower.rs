@@ -18,6 +18,7 @@ mod fields;
 mod finish;
 mod guard;
 mod messages;
+#[cfg(feature = "scxml")]
 pub mod scxml;
 mod spec;
 mod target;

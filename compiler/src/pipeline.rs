@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
-use crate::front::{definition, markdown, mermaid, scxml};
+#[cfg(feature = "scxml")]
+use crate::front::scxml;
+use crate::front::{definition, markdown, mermaid};
+#[cfg(feature = "scxml")]
 use crate::lower::scxml::lower_scxml;
 use crate::lower::{Spec, lower};
 use crate::pass::names::snake;
@@ -30,6 +33,8 @@ pub enum Format {
     /// A JSON definition alone.
     Definition,
     /// An SCXML document.
+    ///
+    /// Needs the feature `scxml`; without it, compiling one is an error that says so.
     Scxml,
 }
 
@@ -105,6 +110,7 @@ pub fn compile(sources: &Sources, options: &Options) -> Compiled {
 fn finish(found: &Found, sources: &Sources, mut diags: Diags) -> (Option<Valid>, Vec<Diagnostic>) {
     let machine = match found {
         Found::Spec(spec) => lower(spec, sources, &mut diags),
+        #[cfg(feature = "scxml")]
         Found::Scxml { document, file, id } => lower_scxml(document, *file, id.clone(), &mut diags),
     };
     let broken = diags.has_errors();
@@ -119,6 +125,7 @@ enum Found {
     /// A diagram, a definition, or both.
     Spec(Box<Spec>),
     /// An SCXML document.
+    #[cfg(feature = "scxml")]
     Scxml {
         document: Box<scxml::ast::Document>,
         file: FileId,
@@ -130,6 +137,7 @@ impl Found {
     fn id(&self) -> &Spanned<String> {
         match self {
             Self::Spec(spec) => &spec.id,
+            #[cfg(feature = "scxml")]
             Self::Scxml { id, .. } => id,
         }
     }
@@ -274,6 +282,7 @@ fn read_definition(file: FileId, source: &SourceFile) -> (Spec, Diags) {
 }
 
 /// Parses an SCXML document. A text that isn't SCXML at all has no machine, which a finding reports.
+#[cfg(feature = "scxml")]
 fn read_scxml(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) {
     let mut diags = Diags::new();
     let Some(document) = scxml::parse_scxml(file, source.text(), &mut diags) else {
@@ -287,6 +296,20 @@ fn read_scxml(file: FileId, source: &SourceFile) -> (Specs, Vec<Diagnostic>) {
         id,
     };
     (vec![(found, diags)], Vec::new())
+}
+
+/// Reports that this build of the compiler reads no SCXML.
+#[cfg(not(feature = "scxml"))]
+fn read_scxml(file: FileId, _: &SourceFile) -> (Specs, Vec<Diagnostic>) {
+    let start = Span {
+        file,
+        start: 0,
+        end: 0,
+    };
+    let message = "this build of the compiler reads no SCXML";
+    let help = "turn on the feature `scxml`, of `statemark` for `machine!` and of `statemark-compiler` for a build script";
+    let diagnostic = Diagnostic::new(Code::ScxmlDisabled, start, message).help(help);
+    (Vec::new(), vec![diagnostic])
 }
 
 /// Returns the id of a machine that has none.

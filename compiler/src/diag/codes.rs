@@ -123,6 +123,7 @@ codes! {
     SM158 "foreign-expression" Error ForeignExpression;
     SM159 "idle-cancel" Warning IdleCancel;
     SM160 "always-fails" Warning AlwaysFails;
+    SM161 "scxml-disabled" Error ScxmlDisabled;
     // 2: names.
     SM201 "unknown-state" Error UnknownState;
     SM202 "unknown-guard" Error UnknownGuard;

@@ -121,6 +121,7 @@ pub(super) fn initial_outside_scope(
         ))
 }
 
+#[cfg(feature = "scxml")]
 pub(super) fn unknown_target(name: &Spanned<String>, similar: Option<&str>) -> Diagnostic {
     let message = format!("state `{}` doesn't exist", name.value);
     let diagnostic = Diagnostic::new(Code::UnknownState, name.span, message).label("no such state");
