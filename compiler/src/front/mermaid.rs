@@ -1,13 +1,14 @@
-//! State diagrams.
+//! The front end for Mermaid state diagrams.
 //!
-//! The language is the one that Mermaid 12.3 accepts, rule by rule: [`parse_diagram`] goes through its pre-processing
-//! (`preprocess`), its lexer (`lex`) and its grammar (`parse`). What Mermaid refuses is an error, one for each statement,
-//! and reading goes on; what it silently takes otherwise than meant is a warning, and is taken so here too.
+//! The language is what Mermaid 12.3 accepts, rule by rule: [`parse_diagram`] follows its pre-processing
+//! (`preprocess`), its lexer (`lex`) and its grammar (`parse`). A statement that Mermaid refuses is an error, and the
+//! parser continues after it. A text that Mermaid silently takes in an unexpected way is a warning, and has that
+//! meaning here too.
 //!
-//! A few things are accepted that Mermaid refuses or drops: `state x` declares `x`, `state x : Title` gives it a title, and
-//! `state x` may stand on the line above `state y {`. `DIFFERENCES.md` beside this file is the whole list.
+//! A few things are accepted that Mermaid refuses or drops: `state x` declares `x`, `state x : Title` gives it a title,
+//! and `state x` can be on the line above `state y {`. `DIFFERENCES.md` in the module's folder has the whole list.
 //!
-//! Deliberately not here: what a label means, and who owns a state.
+//! Deliberately not here: the meaning of labels, and the parent of each state.
 
 pub mod ast;
 mod bare_declarations;
@@ -31,7 +32,7 @@ use crate::excerpt::Excerpt;
 use ast::Diagram;
 use lex::rule::is_space;
 
-/// Reads a state diagram: what stands in a fence, or a whole `.mmd` file.
+/// Parses a state diagram: the text of a fence, or a whole `.mmd` file.
 ///
 /// It never fails. Each statement that can't be read is one diagnostic; all others are in the tree, in the order of the
 /// text. Spans are of the file that the excerpt is of.
@@ -52,7 +53,7 @@ use lex::rule::is_space;
 /// ```
 pub fn parse_diagram(excerpt: &Excerpt, diags: &mut Diags) -> Diagram {
     let mut prepared = preprocess::prepare(excerpt);
-    let title = front_matter::title(&prepared, diags);
+    let title = front_matter::read_title(&prepared, diags);
     for directive in &prepared.open_directives {
         let say = match directive.ends_early {
             true => messages::cut_directive,
@@ -67,8 +68,9 @@ pub fn parse_diagram(excerpt: &Excerpt, diags: &mut Diags) -> Diagram {
     diagram
 }
 
-/// Whether Mermaid takes a text for a state diagram: behind front matter, directives and comments it begins with
-/// `stateDiagram`.
+/// Returns whether Mermaid takes a text for a state diagram.
+///
+/// It does if the text begins with `stateDiagram` after front matter, directives and comments.
 ///
 /// A text whose front matter is broken counts too if one of its lines begins so, though Mermaid draws nothing of it: its
 /// author meant a state diagram, and [`parse_diagram`] says what is wrong.
@@ -81,14 +83,14 @@ pub fn parse_diagram(excerpt: &Excerpt, diags: &mut Diags) -> Diagram {
 /// ```
 #[must_use]
 pub fn is_state_diagram(text: &str) -> bool {
-    // Spans don't matter here, and any file will do for them.
+    // Spans don't matter here, so any file will do.
     let file = crate::source::Sources::new().add("", "");
     let prepared = preprocess::prepare(&Excerpt::whole(file, text));
     preprocess::is_detected(&prepared.text)
         || (prepared.text.starts_with("---") && header_line(&prepared.text).is_some())
 }
 
-/// Where the first line that begins like a header begins.
+/// Returns the offset of the first line that begins like a header.
 fn header_line(text: &str) -> Option<usize> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {

@@ -1,8 +1,8 @@
-//! A state diagram as written.
+//! The syntax tree of a state diagram.
 //!
-//! Every statement that Mermaid accepts is here, in the order of the text, with the places of its parts; nothing is
-//! resolved. What has no meaning for a machine (notes, styles, links) is kept all the same: back ends draw it, editors
-//! fold it. Texts are raw: entities and escapes are decoded by who reads them (see [`super::entity`]).
+//! Every statement that Mermaid accepts is here, in source order, with the spans of its parts. Nothing is resolved.
+//! Statements without a meaning for a machine (notes, styles, links) are kept: back ends draw them, editors fold them.
+//! Texts are raw: consumers decode entities and escapes with [`super::entity`].
 
 use crate::front::label::ast::{Description, Label};
 use crate::source::{Span, Spanned};
@@ -10,40 +10,40 @@ use crate::source::{Span, Spanned};
 /// A state diagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagram {
-    /// The whole excerpt that was parsed.
+    /// The whole excerpt.
     pub span: Span,
     /// The header (`stateDiagram-v2`).
     pub header: Option<Span>,
-    /// `title` of the diagram's own front matter.
+    /// The `title` of the diagram's own front matter.
     pub title: Option<Spanned<String>>,
     /// The statements.
     pub body: Body,
 }
 
-/// The statements between two braces, or of the whole diagram.
+/// The statements between two braces, or those of the whole diagram.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {
-    /// In the order of the text.
+    /// The statements in source order.
     pub statements: Vec<Statement>,
 }
 
 /// One statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// From its first to its last byte, a body included.
+    /// From the first to the last byte, a body included.
     pub span: Span,
-    /// What it says.
+    /// The kind of statement, with its parts.
     pub kind: StatementKind,
 }
 
-/// What a statement says.
+/// The kind of a statement, with its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatementKind {
     /// `a`, alone.
     Mention(Endpoint),
     /// `a : text`.
     Description {
-        /// The state described.
+        /// The described state.
         state: Endpoint,
         /// The text after the colon.
         description: Description,
@@ -58,29 +58,29 @@ pub enum StatementKind {
     Note(Note),
     /// `direction LR`.
     Direction(Spanned<Direction>),
-    /// A line that draws: `classDef`, `class`, `style`, `click`, `scale`, `hide empty description`.
+    /// A line that only draws: `classDef`, `class`, `style`, `click`, `scale`, `hide empty description`.
     Drawing(Drawing),
     /// `accTitle: text` or `accDescr: text` or `accDescr { text }`.
     Accessibility {
-        /// Whether it is the title; else the description.
+        /// Selects the title; otherwise it is the description.
         title: bool,
         /// The text.
         text: Spanned<String>,
     },
 }
 
-/// One end of a transition, or a state mentioned.
+/// One end of a transition, or a mentioned state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// What is named.
+    /// The state or `[*]`.
     pub target: EndpointKind,
-    /// Where it is named, without its class.
+    /// The span of the name, without its class.
     pub span: Span,
-    /// The class behind `:::`.
+    /// The class after `:::`.
     pub class: Option<Spanned<String>>,
 }
 
-/// What an endpoint names.
+/// The target of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndpointKind {
     /// `[*]`.
@@ -92,13 +92,13 @@ pub enum EndpointKind {
 /// `source --> target : label`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transition {
-    /// Where it comes from.
+    /// The source.
     pub source: Endpoint,
-    /// Where it leads.
+    /// The target.
     pub target: Endpoint,
     /// The arrow itself.
     pub arrow: Span,
-    /// The label after the colon; its text may be empty.
+    /// The label after the colon; its text can be empty.
     pub label: Option<Label>,
 }
 
@@ -109,18 +109,20 @@ pub struct Declaration {
     pub id: Spanned<String>,
     /// The title: of `state "title" as id`, or of `state id : title`.
     pub title: Option<Spanned<String>>,
-    /// `<<fork>>` and its kin.
+    /// `<<fork>>`, `<<join>>` or `<<choice>>`.
     pub stereotype: Option<Spanned<Stereotype>>,
     /// The statements between its braces; `None` where it has none.
     pub body: Option<Body>,
-    /// What Mermaid makes of it.
+    /// The declaration as Mermaid draws it.
     pub drawn: DrawnAs,
 }
 
-/// A declaration as Mermaid draws it. A machine is built of what is declared, whatever Mermaid draws.
+/// A declaration as Mermaid draws it.
+///
+/// A machine is built of what is declared, whatever Mermaid draws.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DrawnAs {
-    /// What it says.
+    /// As written.
     #[default]
     Written,
     /// Nothing: `state x` and `state x : Title`.
@@ -129,11 +131,11 @@ pub enum DrawnAs {
     Named(String),
     /// A composite whose title, as given here, has blanks around it.
     Padded(String),
-    /// A state with an empty line below its title: `state "title" as x:::class`.
+    /// A state with an empty line under its title: `state "title" as x:::class`.
     TwoLines,
 }
 
-/// What a pseudo-state is.
+/// The kind of a pseudo-state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stereotype {
     /// `<<fork>>` or `[[fork]]`.
@@ -145,7 +147,7 @@ pub enum Stereotype {
 }
 
 impl Stereotype {
-    /// The word for it.
+    /// Returns the keyword.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -159,15 +161,15 @@ impl Stereotype {
 /// A note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The state it stands beside; of a floating note, its own id.
+    /// The state that the note belongs to; for a floating note, its own id.
     pub state: Spanned<String>,
-    /// Where it stands: `Some(true)` left of the state, `Some(false)` right of it, `None` floating.
+    /// The side of the state: `Some(true)` is left, `Some(false)` is right, `None` is floating.
     pub left: Option<bool>,
     /// The text.
     pub text: Spanned<String>,
 }
 
-/// Which way a diagram is drawn.
+/// The direction in which a diagram is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Top to bottom.
@@ -180,13 +182,15 @@ pub enum Direction {
     RightLeft,
 }
 
-/// A line that only draws, kept as written.
+/// A line that only draws, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawing {
-    /// The keyword that it begins with, in its canonical spelling: `classDef`, `class`, `style`, `click`, `scale`, `hide`;
-    /// or `state`, of which nothing is drawn where no name stands behind it.
+    /// The first keyword in its canonical spelling.
+    ///
+    /// One of `classDef`, `class`, `style`, `click`, `scale`, `hide`; or `state`, where no name follows and nothing is
+    /// drawn.
     pub keyword: &'static str,
-    /// What it names: a class, states, a width.
+    /// The object of the statement: a class, states, a width.
     pub subject: Option<Spanned<String>>,
     /// The rest of it.
     pub rest: Option<Spanned<String>>,

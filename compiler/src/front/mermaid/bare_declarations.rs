@@ -1,7 +1,7 @@
-//! Which declarations Mermaid makes nothing of, and whether that shows.
+//! Declarations that Mermaid drops.
 //!
-//! `state x` alone matters only where nothing else names `x`: then Mermaid doesn't draw it. A title behind it is lost in
-//! any case.
+//! A lone `state x` matters only where nothing else names `x`, because Mermaid then doesn't draw the state. A title
+//! after it is lost in any case.
 
 use std::collections::BTreeSet;
 
@@ -10,28 +10,28 @@ use super::messages::quote;
 use crate::diag::{Applicability, Code, Diagnostic, Diags};
 use crate::source::Span;
 
-/// A declaration that Mermaid makes nothing of.
+/// A declaration that Mermaid drops.
 #[derive(Debug)]
 pub(super) struct Bare {
     /// The state.
     pub(super) id: String,
     /// The whole statement.
     pub(super) span: Span,
-    /// `state` and the blanks behind it.
+    /// `state` and the blanks after it.
     pub(super) keyword: Span,
-    /// Whether it has a title, which Mermaid drops.
+    /// Set if it has a title, which Mermaid drops.
     pub(super) titled: bool,
-    /// Whether Mermaid refuses it for the `{` on the line that follows.
+    /// Set if Mermaid refuses it because of the `{` on the next line.
     pub(super) refused: bool,
 }
 
-/// Reports the declarations that Mermaid loses.
+/// Reports the declarations that Mermaid drops.
 pub(super) fn check(diagram: &Diagram, bare: &[Bare], diags: &mut Diags) {
     if bare.is_empty() {
         return;
     }
     let mut drawn = BTreeSet::new();
-    collect(&diagram.body, &mut drawn);
+    collect_drawn(&diagram.body, &mut drawn);
     for declaration in bare {
         let Bare {
             id,
@@ -50,8 +50,10 @@ pub(super) fn check(diagram: &Diagram, bare: &[Bare], diags: &mut Diags) {
     }
 }
 
-/// The states that Mermaid draws. Bodies are at most [`super::parse::MAX_DEPTH`] deep.
-fn collect<'d>(body: &'d Body, drawn: &mut BTreeSet<&'d str>) {
+/// Collects the states that Mermaid draws.
+///
+/// Bodies are at most [`super::parse::MAX_DEPTH`] deep.
+fn collect_drawn<'d>(body: &'d Body, drawn: &mut BTreeSet<&'d str>) {
     for statement in &body.statements {
         match &statement.kind {
             StatementKind::Mention(state) | StatementKind::Description { state, .. } => {
@@ -72,7 +74,7 @@ fn collect<'d>(body: &'d Body, drawn: &mut BTreeSet<&'d str>) {
                     continue;
                 };
                 drawn.insert(&declaration.id.value);
-                collect(inner, drawn);
+                collect_drawn(inner, drawn);
             }
             StatementKind::Divider
             | StatementKind::Note(_)
@@ -95,7 +97,7 @@ fn bare_declaration(span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::BareDeclaration, span, message)
 }
 
-/// `state x`, and `x` nowhere else.
+/// Reports `state x` where nothing else names `x`.
 fn undrawn_declaration(span: Span, keyword: Span, id: &str) -> Diagnostic {
     let id = quote(id);
     bare_declaration(span, format!("Mermaid doesn't draw `{id}`"))
@@ -108,7 +110,7 @@ fn undrawn_declaration(span: Span, keyword: Span, id: &str) -> Diagnostic {
         )
 }
 
-/// `state x : Title`.
+/// Reports `state x : Title`.
 fn undrawn_title(span: Span, keyword: Span, id: &str) -> Diagnostic {
     let id = quote(id);
     bare_declaration(span, format!("Mermaid doesn't show this title of `{id}`"))
@@ -121,7 +123,7 @@ fn undrawn_title(span: Span, keyword: Span, id: &str) -> Diagnostic {
         )
 }
 
-/// `state x` in front of a line with a `{`.
+/// Reports `state x` above a line with a `{`.
 fn refused_declaration(span: Span, keyword: Span, id: &str) -> Diagnostic {
     let id = quote(id);
     bare_declaration(

@@ -10,10 +10,10 @@ use super::messages::quote;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::source::Span;
 
-/// Mermaid's name for the diagram itself. It makes no node of a composite of this name.
+/// Mermaid's name for the diagram itself, for which it makes no node.
 const ROOT: &str = "root";
 
-/// Id of a scope's start and end.
+/// The id of a scope's start and end.
 const STAR: &str = "[*]";
 
 /// Reports each text of a composite but its first.
@@ -49,9 +49,9 @@ pub(super) fn check(diagram: &Diagram, diags: &mut Diags) {
     }
 }
 
-/// Returns whether Mermaid counts a composite's name as its first text, as it does where sanitizing changes the name.
+/// Returns whether Mermaid counts a composite's name as its first text.
 ///
-/// Names that hold whole HTML tags aren't judged: see `DIFFERENCES.md`.
+/// It does where sanitizing changes the name. Names that hold whole HTML tags aren't judged: see `DIFFERENCES.md`.
 fn is_own_text(id: &str) -> bool {
     let Some((before, mark)) = id.split_once('<') else {
         return false;
@@ -68,7 +68,7 @@ struct Composite<'d> {
     id: &'d str,
     /// Its first declaration.
     span: Span,
-    /// Whether it is the start or the end of a scope to Mermaid, and has a text as such.
+    /// Set if Mermaid takes it for the start or end of a scope that has a text.
     is_star: bool,
 }
 
@@ -84,16 +84,18 @@ struct Text {
 /// The composites and texts of a diagram.
 #[derive(Debug, Default)]
 struct Collector<'d> {
-    /// By Mermaid's ids.
+    /// The composites by Mermaid's ids.
     composites: BTreeMap<String, Composite<'d>>,
-    /// In the order of writing.
+    /// The texts in source order.
     texts: Vec<Text>,
     /// The number of regions so far.
     regions: usize,
 }
 
 impl<'d> Collector<'d> {
-    /// Collects from a body. Bodies are at most [`super::parse::MAX_DEPTH`] deep.
+    /// Collects from a body.
+    ///
+    /// Bodies are at most [`super::parse::MAX_DEPTH`] deep.
     fn body(&mut self, scope: &str, body: &'d Body) {
         let is_divider = |kind: &StatementKind| *kind == StatementKind::Divider;
         let mut kinds = body.statements.iter().map(|statement| &statement.kind);
@@ -167,19 +169,19 @@ impl<'d> Collector<'d> {
         }
     }
 
-    /// Returns a scope that no state is named after.
+    /// Returns a scope name that no state has.
     fn region(&mut self) -> String {
         self.regions += 1;
         format!("-- {}", self.regions)
     }
 }
 
-/// Returns Mermaid's id of the `[*]` of a scope, where it isn't the target of a transition.
+/// Returns Mermaid's id of a scope's `[*]` where it isn't the target of a transition.
 fn start_of(scope: &str) -> String {
     format!("{scope}_start")
 }
 
-/// A second text of a composite. Mermaid refuses the whole diagram.
+/// Reports a second text of a composite, for which Mermaid refuses the whole diagram.
 fn second_text(text: Span, first: Span, composite: Span, id: &str) -> Diagnostic {
     Diagnostic::new(
         Code::CompositeDescription,
@@ -192,7 +194,7 @@ fn second_text(text: Span, first: Span, composite: Span, id: &str) -> Diagnostic
     .help("keep the one that is its title; put a composite's entry and exit actions into the definition")
 }
 
-/// A composite that is the start or the end of a scope as well, and has a text in both roles.
+/// Reports a composite that Mermaid takes for a `[*]`, and that has a text in both roles.
 fn text_as_star(composite: Span, id: &str) -> Diagnostic {
     let id = quote(id);
     Diagnostic::new(

@@ -1,7 +1,7 @@
-//! Texts as a reader sees them: entities and line breaks decoded.
+//! Decoding of entities and line breaks in texts.
 //!
-//! Mermaid writes entities as `#quot;` and `#35;`, without HTML's `&`; they are the only way to put a `;` into a label. Line
-//! breaks are written `<br>` or `\n`. Names beyond the common ones stay as they are written: nobody meant more.
+//! Mermaid writes entities as `#quot;` and `#35;`, without HTML's `&`. They are the only way to put a `;` into a label.
+//! Line breaks are written `<br>` or `\n`. Less common names stay as written, because nobody means an entity by them.
 
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take_while, take_while1};
@@ -12,7 +12,7 @@ use nom::{IResult, Parser};
 
 use super::lex::rule::{is_word, literal, space0};
 
-/// The names that are decoded.
+/// The entities that are decoded.
 const NAMES: [(&str, char); 24] = [
     ("amp", '&'),
     ("apos", '\''),
@@ -40,7 +40,7 @@ const NAMES: [(&str, char); 24] = [
     ("semi", ';'),
 ];
 
-/// The text with `#name;`, `#123;` and `#x1f;` decoded, and `<br>` and `\n` made line ends.
+/// Decodes `#name;`, `#123;` and `#x1f;`, and turns `<br>` and `\n` into line ends.
 ///
 /// ```
 /// use statemark_compiler::front::mermaid::entity::decode;
@@ -56,9 +56,9 @@ pub fn decode(text: &str) -> String {
         let (plain, mark) = rest.split_at_checked(at).unwrap_or((rest, ""));
         decoded.push_str(plain);
         rest = match piece(mark) {
-            Ok((behind, c)) => {
+            Ok((after, c)) => {
                 decoded.push(c);
-                behind
+                after
             }
             Err(_) => {
                 let mut chars = mark.chars();
@@ -71,9 +71,9 @@ pub fn decode(text: &str) -> String {
     decoded
 }
 
-/// The character of the entity that a text begins with, and what stands behind it.
+/// Decodes the entity at the start of a text, and returns the rest.
 pub(crate) fn first(text: &str) -> Option<(char, &str)> {
-    entity(text).ok().map(|(behind, c)| (c, behind))
+    entity(text).ok().map(|(after, c)| (c, after))
 }
 
 fn entity(input: &str) -> IResult<&str, char, ()> {
@@ -90,7 +90,7 @@ fn piece(input: &str) -> IResult<&str, char, ()> {
     alt((entity, line_break, escape)).parse(input)
 }
 
-/// The character that an entity's name or number stands for.
+/// Returns the character of an entity's name or number.
 fn character(name: &str) -> Option<char> {
     let hexadecimal = |input| -> IResult<&str, &str, ()> {
         let (rest, _) = literal("x")(input)?;

@@ -1,6 +1,6 @@
 //! The front matter of a diagram: a block of YAML between two `---` at its very start.
 //!
-//! Mermaid reads `title` and settings from it. Only the title matters here, and that the YAML is good, since Mermaid draws
+//! Mermaid reads `title` and settings from it. Only the title matters here, and that the YAML is valid: Mermaid draws
 //! nothing where it isn't.
 
 use std::fmt;
@@ -15,40 +15,42 @@ use crate::excerpt::Excerpt;
 use crate::front::yaml::Trouble;
 use crate::source::{Span, Spanned};
 
-/// Front matter and what it holds. Ranges are of the text that was searched.
+/// The location of front matter in the searched text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FrontMatter {
-    /// All of it, fences and blank lines behind it included.
+    /// The whole block, with its fences and the blank lines after it.
     pub(super) whole: Range<usize>,
     /// The YAML.
     pub(super) yaml: Range<usize>,
-    /// The blanks in front of the first fence, which its lines share.
+    /// The number of blanks before the first fence, which the block's lines share.
     pub(super) indent: usize,
 }
 
-/// A title, and where it stands in the text that was searched.
+/// A title and its range in the searched text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Title {
-    /// What it says.
+    /// The decoded title.
     text: String,
-    /// Where it stands.
+    /// The range of the value.
     range: Range<usize>,
 }
 
-/// Finds the front matter: `/^([^\S\n\r]*)-{3}\s*[\n\r](.*?)[\n\r]\1-{3}\s*[\n\r]+/s`.
+/// Finds the front matter.
+///
+/// Mermaid's expression is `/^([^\S\n\r]*)-{3}\s*[\n\r](.*?)[\n\r]\1-{3}\s*[\n\r]+/s`.
 pub(super) fn find(text: &str) -> Option<FrontMatter> {
     let fence = text.find(|c| !is_space(c) || c == '\n')?;
     let indent = text.get(..fence)?;
-    let behind = text.get(fence..)?.strip_prefix("---")?;
+    let after = text.get(fence..)?.strip_prefix("---")?;
     let blanks_start = fence + 3;
-    let blanks_end = text.len() - behind.trim_start_matches(is_space).len();
+    let blanks_end = text.len() - after.trim_start_matches(is_space).len();
     let blanks = text.get(blanks_start..blanks_end)?;
     let first = blanks_start + blanks.find('\n')?;
     let last = blanks_start + blanks.rfind('\n')?;
-    // The expression is greedy in the blanks: an end behind their last line end comes first, one inside them second.
-    let (start, (newline, end)) = match closing(text, indent, last + 1) {
+    // The expression is greedy in blanks, so an end after their last line end wins over one among them.
+    let (start, (newline, end)) = match find_closing(text, indent, last + 1) {
         Some(found) => (last + 1, found),
-        None => (first + 1, closing(text, indent, first + 1)?),
+        None => (first + 1, find_closing(text, indent, first + 1)?),
     };
     Some(FrontMatter {
         whole: 0..end,
@@ -57,36 +59,42 @@ pub(super) fn find(text: &str) -> Option<FrontMatter> {
     })
 }
 
-/// The first fence of that indent behind a line end at `from` or later, with only blanks and a line end behind it: where
-/// that line end is, and where all of it ends.
-fn closing(text: &str, indent: &str, from: usize) -> Option<(usize, usize)> {
+/// Finds the first closing fence with an indent, at or after an offset.
+///
+/// The fence follows a line end, and only blanks and a line end follow it. Returns the offset of the line end before it
+/// and the end of the block.
+fn find_closing(text: &str, indent: &str, from: usize) -> Option<(usize, usize)> {
     let mut at = from;
     loop {
         let newline = at + text.get(at..)?.find('\n')?;
         let line = text.get(newline + 1..)?;
-        let behind = line
+        let after = line
             .strip_prefix(indent)
             .and_then(|line| line.strip_prefix("---"));
-        if let Some(behind) = behind {
-            let blanks = behind.len() - behind.trim_start_matches(is_space).len();
-            if let Some(end) = behind.get(..blanks).and_then(|blanks| blanks.rfind('\n')) {
-                return Some((newline, text.len() - behind.len() + end + 1));
+        if let Some(after) = after {
+            let blanks = after.len() - after.trim_start_matches(is_space).len();
+            if let Some(end) = after.get(..blanks).and_then(|blanks| blanks.rfind('\n')) {
+                return Some((newline, text.len() - after.len() + end + 1));
             }
         }
         at = newline + 1;
     }
 }
 
-/// Reads the YAML: its title, or where and what is wrong with it.
-fn read(excerpt: &Excerpt, found: &FrontMatter) -> Result<Option<Title>, (Span, Trouble)> {
+/// Parses the YAML and returns its title.
+///
+/// # Errors
+///
+/// The span and description of a fault in the YAML.
+fn parse_yaml(excerpt: &Excerpt, found: &FrontMatter) -> Result<Option<Title>, (Span, Trouble)> {
     let yaml = excerpt.text().get(found.yaml.clone()).unwrap_or("");
-    let dedented = dedented(excerpt, found);
+    let dedented = dedent(excerpt, found);
     let text = dedented.text();
     if text.trim().is_empty() {
         return Ok(None);
     }
     let wrong = |trouble: Trouble| (dedented.span(trouble.range.clone()), trouble);
-    if let Some(trouble) = wrong_start(text) {
+    if let Some(trouble) = check_first_line(text) {
         return Err(wrong(trouble));
     }
     let policy = serde_saphyr::options::NonFiniteFloatPolicy::PassThrough;
@@ -102,8 +110,8 @@ fn read(excerpt: &Excerpt, found: &FrontMatter) -> Result<Option<Title>, (Span, 
     }))
 }
 
-/// The YAML without the indent that its lines share with the fences.
-fn dedented(excerpt: &Excerpt, found: &FrontMatter) -> Excerpt {
+/// Removes the indent that the YAML's lines share with the fences.
+fn dedent(excerpt: &Excerpt, found: &FrontMatter) -> Excerpt {
     let yaml = excerpt.slice(found.yaml.clone());
     let mut at = 0;
     let mut blanks = Vec::new();
@@ -115,8 +123,8 @@ fn dedented(excerpt: &Excerpt, found: &FrontMatter) -> Excerpt {
     yaml.without(&blanks)
 }
 
-/// What js-yaml refuses of a first line and the library here doesn't.
-fn wrong_start(text: &str) -> Option<Trouble> {
+/// Reports a first line that js-yaml refuses and our YAML library accepts.
+fn check_first_line(text: &str) -> Option<Trouble> {
     let mut at = 0;
     let first = text.split_inclusive('\n').find(|line| {
         let is_blank = line.trim().is_empty();
@@ -140,15 +148,15 @@ fn wrong_start(text: &str) -> Option<Trouble> {
     })
 }
 
-/// Where the title's value stands; the whole YAML where its line isn't plain.
+/// Returns the range of the title's value, or of the whole YAML where the line isn't plain.
 fn title_range(yaml: &str, start: usize) -> Range<usize> {
     let mut at = start;
     for line in yaml.split_inclusive('\n') {
-        let behind = line
+        let after = line
             .trim_start()
             .strip_prefix("title")
             .and_then(|rest| rest.trim_start().strip_prefix(':'));
-        if let Some(value) = behind {
+        if let Some(value) = after {
             let value = value.trim();
             if let Some(offset) = line.rfind(value).filter(|_| !value.is_empty()) {
                 return at + offset..at + offset + value.len();
@@ -159,11 +167,11 @@ fn title_range(yaml: &str, start: usize) -> Range<usize> {
     start..start + yaml.len()
 }
 
-/// The title of the front matter, and a report where it isn't YAML.
-pub(super) fn title(prepared: &Prepared, diags: &mut Diags) -> Option<Spanned<String>> {
+/// Returns the title of the front matter, and reports invalid YAML.
+pub(super) fn read_title(prepared: &Prepared, diags: &mut Diags) -> Option<Spanned<String>> {
     let found = prepared.front_matter.as_ref()?;
     let excerpt = &prepared.with_front_matter;
-    match read(excerpt, found) {
+    match parse_yaml(excerpt, found) {
         Ok(title) => title.map(|title| Spanned::new(title.text, excerpt.span(title.range))),
         Err((place, trouble)) => {
             diags.push(not_yaml(place, &trouble));
@@ -172,7 +180,7 @@ pub(super) fn title(prepared: &Prepared, diags: &mut Diags) -> Option<Spanned<St
     }
 }
 
-/// Front matter that Mermaid doesn't find: said, and passed over up to the header.
+/// Reports front matter that Mermaid doesn't find, and skips to the header.
 pub(super) fn skip_broken(prepared: &mut Prepared, diags: &mut Diags) {
     if !prepared.text.starts_with("---") {
         return;
@@ -190,10 +198,12 @@ pub(super) fn skip_broken(prepared: &mut Prepared, diags: &mut Diags) {
     prepared.text = prepared.text.get(cut..).unwrap_or("").to_owned();
 }
 
-/// A value, as far as a title asks for it.
+/// A YAML value, as far as a title needs it.
+///
+/// JSON's values won't do: YAML has infinite numbers, and keys that aren't strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Yaml {
-    /// A text, or a number as Mermaid writes it.
+    /// A string, or a number as Mermaid prints it.
     Text(String),
     /// Keys and values.
     Map(Vec<(Yaml, Yaml)>),
@@ -202,7 +212,7 @@ enum Yaml {
 }
 
 impl Yaml {
-    /// The title of a front matter: its key `title`, where that says anything.
+    /// Returns the title of a front matter, unless it is empty.
     fn title(self) -> Option<String> {
         let Self::Map(entries) = self else {
             return None;
@@ -285,19 +295,21 @@ impl<'de> Visitor<'de> for AnyVisitor {
     }
 }
 
-/// Creates an `SM109` diagnostic (`broken-diagram-front-matter`). Mermaid draws nothing of such a diagram.
+/// Creates an `SM109` diagnostic (`broken-diagram-front-matter`).
+///
+/// Mermaid draws nothing of such a diagram.
 fn broken_front_matter(span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::BrokenDiagramFrontMatter, span, message)
 }
 
-/// A block that isn't closed.
+/// Reports a block without a closing fence.
 fn unclosed_front_matter(fence: Span) -> Diagnostic {
     broken_front_matter(fence, "the diagram's front matter isn't closed")
         .label("expected a second `---`, indented like this one")
         .help("close it with a line `---`, or remove this line")
 }
 
-/// A block that doesn't stand at the very start.
+/// Reports a block that isn't at the very start.
 fn front_matter_not_first(fence: Span) -> Diagnostic {
     broken_front_matter(
         fence,
@@ -306,7 +318,7 @@ fn front_matter_not_first(fence: Span) -> Diagnostic {
     .help("remove the blank lines in front of `---`")
 }
 
-/// YAML that is none.
+/// Reports invalid YAML.
 fn not_yaml(place: Span, trouble: &Trouble) -> Diagnostic {
     broken_front_matter(
         place,

@@ -1,7 +1,7 @@
 //! Composites that are mentioned between their own braces.
 //!
-//! A body owns what it mentions, in Mermaid: `x --> w` inside of `state w {` makes `w` a part of itself, and Mermaid never
-//! comes to an end with drawing it. Statemark goes by the braces of `w`.
+//! In Mermaid a body owns what it mentions, so `x --> w` inside `state w {` makes `w` a part of itself, and drawing it
+//! never ends. Statemark goes by the braces of `w`.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +11,34 @@ use super::messages::quote;
 use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit};
 use crate::source::Span;
 
-/// A composite around a statement.
+/// A composite that encloses a statement.
 #[derive(Clone, Copy, Debug)]
-struct Around<'d> {
+struct Enclosing<'d> {
     id: &'d str,
     span: Span,
     name: Span,
     body: &'d Body,
 }
 
-/// Reports each statement that mentions a composite in which it stands.
+/// Reports each statement that mentions a composite that encloses it.
 pub(super) fn check(diagram: &Diagram, lines: Lines<'_>, diags: &mut Diags) {
-    let mut around = Vec::new();
-    body(&diagram.body, &mut around, lines, diags);
+    let mut enclosing = Vec::new();
+    check_body(&diagram.body, &mut enclosing, lines, diags);
 }
 
-/// Bodies are at most [`super::parse::MAX_DEPTH`] deep.
-fn body<'d>(inner: &'d Body, around: &mut Vec<Around<'d>>, lines: Lines<'_>, diags: &mut Diags) {
+/// Checks a body, at most [`super::parse::MAX_DEPTH`] deep.
+fn check_body<'d>(
+    inner: &'d Body,
+    enclosing: &mut Vec<Enclosing<'d>>,
+    lines: Lines<'_>,
+    diags: &mut Diags,
+) {
     for statement in &inner.statements {
-        if !around.is_empty() {
-            mentions(statement, &mut |id, span| {
-                let found = around.iter().find(|outer| outer.id == id);
+        if !enclosing.is_empty() {
+            visit_mentions(statement, &mut |id, span| {
+                let found = enclosing.iter().find(|outer| outer.id == id);
                 if let Some(&outer) = found {
-                    let edits = moved(statement, outer, lines);
+                    let edits = move_out(statement, outer, lines);
                     diags.push(inside_itself(span, id, outer.name, edits));
                 }
             });
@@ -45,23 +50,23 @@ fn body<'d>(inner: &'d Body, around: &mut Vec<Around<'d>>, lines: Lines<'_>, dia
                 DrawnAs::Named(name) => name,
                 _ => &declaration.id.value,
             };
-            around.push(Around {
+            enclosing.push(Enclosing {
                 id,
                 span: statement.span,
                 name: declaration.id.span,
                 body: inner,
             });
-            body(inner, around, lines, diags);
-            around.pop();
+            check_body(inner, enclosing, lines, diags);
+            enclosing.pop();
         }
     }
 }
 
-/// What a statement names, but for the statements between its own braces.
-fn mentions<'d>(statement: &'d Statement, found: &mut impl FnMut(&'d str, Span)) {
+/// Calls `visit` for each state that a statement names, except in its own body.
+fn visit_mentions<'d>(statement: &'d Statement, visit: &mut impl FnMut(&'d str, Span)) {
     let mut endpoint = |endpoint: &'d Endpoint| {
         if let EndpointKind::Id(id) = &endpoint.target {
-            found(id, endpoint.span);
+            visit(id, endpoint.span);
         }
     };
     match &statement.kind {
@@ -73,17 +78,19 @@ fn mentions<'d>(statement: &'d Statement, found: &mut impl FnMut(&'d str, Span))
             }
         }
         StatementKind::Note(note) if note.left.is_some() => {
-            found(&note.state.value, note.state.span);
+            visit(&note.state.value, note.state.span);
         }
         StatementKind::Declaration(declaration) if declaration.drawn != DrawnAs::Nothing => {
-            found(&declaration.id.value, declaration.id.span);
+            visit(&declaration.id.value, declaration.id.span);
         }
         _ => {}
     }
 }
 
-/// What moves a statement behind the composite, unless something else that it names would leave the composite with it.
-fn moved(statement: &Statement, outer: Around<'_>, lines: Lines<'_>) -> Option<Vec<Edit>> {
+/// Moves a statement out of a composite.
+///
+/// Returns `None` where another state that it names would leave the composite with it.
+fn move_out(statement: &Statement, outer: Enclosing<'_>, lines: Lines<'_>) -> Option<Vec<Edit>> {
     let is_star = |endpoint: &Endpoint| endpoint.target == EndpointKind::Star;
     match &statement.kind {
         StatementKind::Transition(it) if is_star(&it.source) || is_star(&it.target) => return None,
@@ -93,10 +100,10 @@ fn moved(statement: &Statement, outer: Around<'_>, lines: Lines<'_>) -> Option<V
         _ => return None,
     }
     let mut counts = BTreeMap::new();
-    count(outer.body, &mut counts);
+    count_mentions(outer.body, &mut counts);
     let mut stays = true;
     let mut own = BTreeMap::new();
-    mentions(statement, &mut |id, _| {
+    visit_mentions(statement, &mut |id, _| {
         *own.entry(id).or_insert(0_usize) += 1;
     });
     for (id, here) in own {
@@ -106,30 +113,32 @@ fn moved(statement: &Statement, outer: Around<'_>, lines: Lines<'_>) -> Option<V
     if !stays {
         return None;
     }
-    let text = lines.written(statement.span)?;
-    let removal = lines.removal(statement.span)?;
-    let insertion = lines.below(outer.span, text)?;
+    let text = lines.source_text(statement.span)?;
+    let removal = lines.remove(statement.span)?;
+    let insertion = lines.insert_below(outer.span, text)?;
     Some(vec![removal, insertion])
 }
 
-/// How often a body names each state.
-fn count<'d>(body: &'d Body, counts: &mut BTreeMap<&'d str, usize>) {
+/// Counts how often a body names each state.
+fn count_mentions<'d>(body: &'d Body, counts: &mut BTreeMap<&'d str, usize>) {
     for statement in &body.statements {
-        mentions(statement, &mut |id, _| {
+        visit_mentions(statement, &mut |id, _| {
             *counts.entry(id).or_insert(0) += 1;
         });
         if let StatementKind::Declaration(declaration) = &statement.kind
             && let Some(inner) = &declaration.body
         {
-            count(inner, counts);
+            count_mentions(inner, counts);
         }
     }
 }
 
-/// A mention of a composite inside of it. `edits` move the statement behind it.
+/// Reports a mention of a composite inside it.
+///
+/// `edits` move the statement out.
 fn inside_itself(span: Span, id: &str, composite: Span, edits: Option<Vec<Edit>>) -> Diagnostic {
     let id = quote(id);
-    let finding = Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         Code::InsideItself,
         span,
         format!("`{id}` is named between its own braces, and Mermaid never comes to an end with drawing it"),
@@ -137,13 +146,13 @@ fn inside_itself(span: Span, id: &str, composite: Span, edits: Option<Vec<Edit>>
     .label("Mermaid takes it for a part of itself")
     .related(composite, "the composite");
     match edits {
-        Some(edits) => finding.fix_all(
+        Some(edits) => diagnostic.fix_all(
             Applicability::Unsafe,
-            format!("put the line behind the `}}` of `{id}`"),
+            format!("put the line after the `}}` of `{id}`"),
             edits,
         ),
-        None => finding.help(format!(
-            "say it behind the `}}` of `{id}`: any line can name any state"
+        None => diagnostic.help(format!(
+            "say it after the `}}` of `{id}`: any line can name any state"
         )),
     }
 }

@@ -1,13 +1,13 @@
-//! Characters that nobody sees: Unicode's default-ignorable ones.
+//! Invisible characters in names: Unicode's default-ignorable ones.
 //!
-//! They are part of a name all the same, so two names that look alike can be two states. Not reported: the joiners and
-//! variation marks that an emoji or a script needs.
+//! They are part of a name, so two names that look alike can be two states. The joiners and variation selectors that an
+//! emoji or a script needs aren't reported.
 
 use super::messages::quote;
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::source::Span;
 
-/// The default-ignorable characters, as ranges.
+/// The ranges of default-ignorable characters.
 ///
 /// Source: Unicode 16, `DerivedCoreProperties.txt`, `Default_Ignorable_Code_Point`.
 const IGNORABLE: [(char, char); 17] = [
@@ -30,33 +30,33 @@ const IGNORABLE: [(char, char); 17] = [
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
-/// Scripts that join their letters with zero-width characters: Arabic and its kin, and those of India.
+/// Scripts that join their letters with zero-width characters: Arabic and related ones, and India's.
 const JOINING: [(char, char); 2] = [('\u{600}', '\u{8ff}'), ('\u{900}', '\u{dff}')];
 
 /// Returns a diagnostic for a name that holds invisible characters.
 pub(super) fn check(span: Span, name: &str) -> Option<Diagnostic> {
-    let visible = strip(name)?;
+    let visible = without_hidden(name)?;
     Some(invisible_character(span, name, &visible))
 }
 
-/// A name without what can't be seen, or `None` where it has nothing of the kind.
-fn strip(name: &str) -> Option<String> {
-    found(name).next()?;
-    let hidden: Vec<bool> = flags(name).collect();
+/// Returns a name without its hidden characters, or `None` if it has none.
+fn without_hidden(name: &str) -> Option<String> {
+    hidden_chars(name).next()?;
+    let hidden: Vec<bool> = hidden_flags(name).collect();
     let kept = name.chars().zip(hidden).filter(|&(_, hidden)| !hidden);
     Some(kept.map(|(c, _)| c).collect())
 }
 
-/// What can't be seen in a name.
-fn found(name: &str) -> impl Iterator<Item = char> {
+/// Returns the hidden characters of a name.
+fn hidden_chars(name: &str) -> impl Iterator<Item = char> {
     name.chars()
-        .zip(flags(name))
+        .zip(hidden_flags(name))
         .filter(|&(_, hidden)| hidden)
         .map(|(c, _)| c)
 }
 
-/// For each character of a name whether it is hidden and has no business there.
-fn flags(name: &str) -> impl Iterator<Item = bool> {
+/// Returns for each character of a name whether it is hidden without need.
+fn hidden_flags(name: &str) -> impl Iterator<Item = bool> {
     let mut before = ' ';
     name.chars().map(move |c| {
         if !within(&IGNORABLE, c) {
@@ -76,9 +76,9 @@ fn within(ranges: &[(char, char)], c: char) -> bool {
     ranges.iter().any(|&(first, last)| first <= c && c <= last)
 }
 
-/// A state's name that looks like another one.
+/// Reports a state name that looks like another one.
 fn invisible_character(span: Span, name: &str, visible: &str) -> Diagnostic {
-    let shown: Vec<String> = found(name)
+    let shown: Vec<String> = hidden_chars(name)
         .map(|c| format!("U+{:04X}", u32::from(c)))
         .collect();
     let shown = shown.join(", ");

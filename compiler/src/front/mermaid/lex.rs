@@ -1,12 +1,12 @@
 //! Mermaid's lexer for state diagrams.
 //!
-//! It has modes, and in each mode a list of rules of which the first that matches wins, not the longest. [`root`] and
-//! [`composite`] are the modes between statements, outside of braces and inside; [`state`], [`note`] and [`drawing`] those
-//! that a keyword opens. The rules are those of Mermaid 12.3, in its order; rule numbers in comments count within a mode.
+//! The lexer has modes. Each mode is a list of rules, of which the first match wins, not the longest. Between
+//! statements there are two modes, outside and inside braces; keywords open the others. The rules are those of Mermaid
+//! 12.3, in its order; rule numbers in comments count within a mode.
 //!
-//! Two things differ. `state Foo` on one line and `state Bar {` on the next are two declarations (Mermaid takes them for
-//! one name of two words since 11.16); and the lexer never fails: what no rule matches is a [`Kind::Unknown`] of one
-//! character, after which the parser sets it to a new line with [`Lexer::resume`].
+//! Two things differ. `state Foo` on one line and `state Bar {` on the next are two declarations, while Mermaid takes
+//! them for one name of two words since 11.16. And the lexer never fails: a character that no rule matches is a
+//! [`Kind::Unknown`], after which the parser sets the lexer to a new line with [`Lexer::resume`].
 
 mod line;
 mod modes;
@@ -16,7 +16,7 @@ use line::Line;
 
 use super::ast::{Direction, Stereotype};
 
-/// What a token is. The names of the grammar's terminals stand behind.
+/// The kind of a token, documented with the grammar's name for the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `NL`.
@@ -37,15 +37,15 @@ pub(super) enum Kind {
     Divider,
     /// `STYLE_SEPARATOR`: `:::`.
     ClassMark,
-    /// `COMPOSIT_STATE`: a word behind `state`.
+    /// `COMPOSIT_STATE`: a word after `state`.
     Word,
-    /// Several words behind `state` and a `{`, which belongs to the token. Mermaid throws here.
+    /// Several words after `state` and a `{`, which belongs to the token; Mermaid throws here.
     SeveralWords,
     /// `STATE_DESCR`: a title in quotes, without them.
     Title,
     /// `AS`.
     As,
-    /// `FORK`, `JOIN`, `CHOICE`: all from behind `state` to the end of the mark.
+    /// `FORK`, `JOIN`, `CHOICE`: everything from after `state` to the end of the mark.
     Pseudo(Stereotype),
     /// `STRUCT_START`.
     Open,
@@ -59,7 +59,7 @@ pub(super) enum Kind {
     LeftOf,
     /// `right_of`.
     RightOf,
-    /// `NOTE_TEXT` behind a colon, which belongs to the token.
+    /// `NOTE_TEXT` after a colon, which belongs to the token.
     NoteLine,
     /// `NOTE_TEXT` up to `end note`, which belongs to the token.
     NoteBlock,
@@ -87,7 +87,7 @@ pub(super) enum Kind {
     Style,
     /// `STYLE_IDS`.
     StyleIds,
-    /// `CLASSDEF_STYLEOPTS`, `STYLECLASS`, `STYLEDEF_STYLEOPTS`: the rest of the line.
+    /// The rest of the line: `CLASSDEF_STYLEOPTS`, `STYLECLASS`, `STYLEDEF_STYLEOPTS`.
     DrawingRest,
     /// `CLICK`.
     Click,
@@ -107,27 +107,27 @@ pub(super) enum Kind {
     Unknown,
 }
 
-/// A piece of the text with a meaning.
+/// A token and its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    /// What it is.
+    /// The kind of token.
     pub(super) kind: Kind,
-    /// Where it begins, a `state` in front of it included.
+    /// The start of the token, with a `state` before it included.
     pub(super) lead: usize,
-    /// Where its own text begins.
+    /// The start of the token's own text.
     pub(super) start: usize,
-    /// Where it ends.
+    /// The end of the token.
     pub(super) end: usize,
 }
 
 impl Token {
-    /// Whether it is the first behind a `state`.
+    /// Returns whether it is the first token after a `state`.
     pub(super) fn follows_state(self) -> bool {
         self.lead < self.start
     }
 }
 
-/// What a keyword opened. Between statements there is none.
+/// The mode that a keyword opened; between statements there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     State,
@@ -147,22 +147,22 @@ enum Mode {
     AccBlock,
 }
 
-/// The lexer and where it stands.
+/// The lexer and its position.
 #[derive(Debug)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
     at: usize,
     modes: Vec<Mode>,
-    /// How many braces are open.
+    /// The number of open braces.
     depth: usize,
-    /// Where a `state` stands whose first token is still to come.
+    /// The offset of a `state` whose first token isn't read yet.
     state_at: Option<usize>,
     line: Line,
     end_note: modes::EndNote,
 }
 
 impl<'t> Lexer<'t> {
-    /// A lexer at the start of a text.
+    /// Creates a lexer at the start of a text.
     pub(super) fn new(text: &'t str) -> Self {
         Self {
             text,
@@ -170,12 +170,12 @@ impl<'t> Lexer<'t> {
             modes: Vec::new(),
             depth: 0,
             state_at: None,
-            line: Line::read(text, 0),
+            line: Line::scan(text, 0),
             end_note: modes::EndNote::default(),
         }
     }
 
-    /// The next token.
+    /// Returns the next token.
     pub(super) fn next(&mut self) -> Token {
         loop {
             let found = match self.modes.last() {
@@ -203,7 +203,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Goes on between statements at an offset, with that many braces open.
+    /// Continues between statements at an offset, inside a number of braces.
     pub(super) fn resume(&mut self, at: usize, depth: usize) {
         self.at = at;
         self.depth = depth;
@@ -211,8 +211,9 @@ impl<'t> Lexer<'t> {
         self.state_at = None;
     }
 
-    /// Whether Mermaid would refuse what follows a word of `state` that ends at the offset: it takes that word, the next
-    /// one on a later line, and a `{` behind it for a single name.
+    /// Returns whether Mermaid would refuse what follows a word after `state`.
+    ///
+    /// It takes the word that ends at the offset, a word on a later line, and a `{` after that for a single name.
     pub(super) fn runs_into_brace(&self, end: usize) -> bool {
         let rest = self.text.get(end..).unwrap_or("");
         let Ok((rest, blanks)) = rule::space1(rest) else {
@@ -229,26 +230,26 @@ impl<'t> Lexer<'t> {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    /// The facts of the line at which the lexer stands.
+    /// Returns the facts of the current line.
     fn line(&mut self) -> &Line {
         self.line_of(self.at)
     }
 
-    /// The facts of the line that holds an offset.
+    /// Returns the facts of the line at an offset.
     fn line_of(&mut self, at: usize) -> &Line {
         if !self.line.holds(at) {
-            self.line = Line::read(self.text, at);
+            self.line = Line::scan(self.text, at);
         }
         &self.line
     }
 
-    /// Passes over what a rule matched.
+    /// Moves to the rest that a rule left.
     fn skip(&mut self, rest: &str) -> Option<Token> {
         self.at = self.text.len() - rest.len();
         None
     }
 
-    /// Makes a token of all up to the rest that a rule left.
+    /// Creates a token of everything up to the rest that a rule left.
     fn take(&mut self, kind: Kind, rest: &str) -> Option<Token> {
         self.take_until(kind, self.text.len() - rest.len())
     }
@@ -264,32 +265,32 @@ impl<'t> Lexer<'t> {
         })
     }
 
-    /// Makes a token and opens a mode for what follows it.
+    /// Creates a token and opens a mode for what follows.
     fn open(&mut self, kind: Kind, rest: &str, mode: Mode) -> Option<Token> {
         self.modes.push(mode);
         self.take(kind, rest)
     }
 
-    /// Makes a token and closes the mode that read it.
+    /// Creates a token and closes the current mode.
     fn close(&mut self, kind: Kind, rest: &str) -> Option<Token> {
         self.modes.pop();
         self.take(kind, rest)
     }
 
-    /// Makes a token and replaces the mode that read it.
+    /// Creates a token and replaces the current mode.
     fn turn(&mut self, kind: Kind, rest: &str, mode: Mode) -> Option<Token> {
         self.modes.pop();
         self.open(kind, rest, mode)
     }
 
-    /// `{`: a new depth, in which no mode is left open.
+    /// Creates a token for a `{`, which closes all modes and opens a level.
     fn open_brace(&mut self, kind: Kind, rest: &str) -> Option<Token> {
         self.modes.clear();
         self.depth += 1;
         self.take(kind, rest)
     }
 
-    /// What is left where no rule matches: the end, or one character.
+    /// Creates a token where no rule matches: the end, or one character.
     fn unknown(&mut self) -> Option<Token> {
         let mut rest = self.rest().chars();
         match rest.next() {
@@ -298,9 +299,11 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Makes an id of a match, cut in front of `%%` as Mermaid does since 11.15; one that begins with `%%` is nothing.
+    /// Creates an id, cut at `%%` as in Mermaid since 11.15.
+    ///
+    /// An id that begins with `%%` is skipped.
     fn id(&mut self, kind: Kind, matched: &str, rest: &str) -> Option<Token> {
-        // Looking for one byte is quicker, and nearly every id is without.
+        // A search for one byte is faster, and nearly no id has it.
         let cut = matched.find('%').and_then(|_| matched.find("%%"));
         match cut {
             None => self.take(kind, rest),
@@ -310,8 +313,8 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// Where the direction in a text that was taken for one begins and ends.
+/// Returns the start and end of the direction in a line that was read as one.
 pub(super) fn direction(text: &str) -> Option<(usize, usize)> {
-    let (_, start, end) = Line::read(text, 0).direction(0)?;
+    let (_, start, end) = Line::scan(text, 0).direction(0)?;
     Some((start, end))
 }

@@ -1,7 +1,8 @@
-//! Fixes that move whole lines of a diagram.
+//! Edits that move whole lines of a diagram.
 //!
-//! A line can be made up only where the file has nothing in front of each line but what the diagram has: a quote's `>`, or
-//! the indent of a list, is not ours to write. Then there is no edit, and the finding has words alone.
+//! A line can be written only where the file has nothing before each line but what the diagram has. Before it can be a
+//! quote's `>` or the indent of a list, which an edit doesn't know. Then there is no edit, and the diagnostic has only
+//! a help text.
 
 use super::lex::rule::is_space;
 use super::preprocess::Prepared;
@@ -15,21 +16,21 @@ pub(super) struct Lines<'p> {
 }
 
 impl<'p> Lines<'p> {
-    /// The lines of that diagram.
+    /// Creates a view of a diagram's lines.
     pub(super) fn new(prepared: &'p Prepared) -> Self {
         Self { prepared }
     }
 
-    /// What is written at a place of the file, where that is one piece of the diagram.
-    pub(super) fn written(self, span: Span) -> Option<&'p str> {
+    /// Returns the text of a span, if it is one piece of the diagram.
+    pub(super) fn source_text(self, span: Span) -> Option<&'p str> {
         let excerpt = &self.prepared.excerpt;
         let start = excerpt.offset_of(span.start)?;
         let end = excerpt.offset_of(span.end.checked_sub(1)?)? + 1;
         excerpt.text().get(start..end)
     }
 
-    /// A new line above the one that a statement begins.
-    pub(super) fn above(self, statement: Span, text: &str) -> Option<Edit> {
+    /// Inserts a line above the line on which a statement begins.
+    pub(super) fn insert_above(self, statement: Span, text: &str) -> Option<Edit> {
         let indent = self.indent(statement)?;
         Some(Edit {
             span: statement.before(),
@@ -37,8 +38,8 @@ impl<'p> Lines<'p> {
         })
     }
 
-    /// A new line below the one that a statement ends, indented as that statement.
-    pub(super) fn below(self, statement: Span, text: &str) -> Option<Edit> {
+    /// Inserts a line below the line on which a statement ends, with the statement's indent.
+    pub(super) fn insert_below(self, statement: Span, text: &str) -> Option<Edit> {
         let indent = self.indent(statement)?;
         let end = self
             .prepared
@@ -52,8 +53,8 @@ impl<'p> Lines<'p> {
         })
     }
 
-    /// The removal of the lines of a statement that nothing else stands on.
-    pub(super) fn removal(self, statement: Span) -> Option<Edit> {
+    /// Removes the lines of a statement, if nothing else is on them.
+    pub(super) fn remove(self, statement: Span) -> Option<Edit> {
         let excerpt = &self.prepared.excerpt;
         let start = excerpt.offset_of(statement.start)?;
         let end = excerpt.offset_of(statement.end.checked_sub(1)?)? + 1;
@@ -68,7 +69,7 @@ impl<'p> Lines<'p> {
         })
     }
 
-    /// The blanks in front of a statement that begins its line.
+    /// Returns the blanks before a statement that begins its line.
     fn indent(self, statement: Span) -> Option<&'p str> {
         let excerpt = &self.prepared.excerpt;
         let start = excerpt.offset_of(statement.start)?;
@@ -86,8 +87,8 @@ impl<'p> Lines<'p> {
 
     fn line_end(self, at: usize) -> usize {
         let text = self.prepared.excerpt.text();
-        let behind = text.get(at..).unwrap_or("");
-        at + behind.find('\n').unwrap_or(behind.len())
+        let after = text.get(at..).unwrap_or("");
+        at + after.find('\n').unwrap_or(after.len())
     }
 
     fn is_blank(self, from: usize, to: usize) -> bool {

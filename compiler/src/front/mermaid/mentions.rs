@@ -1,8 +1,8 @@
-//! What Mermaid draws depends on the order in which a state's mentions stand.
+//! Mentions whose order changes what Mermaid draws.
 //!
-//! Its first mention says what a state is. A choice, a fork or a join that is mentioned before it is declared is drawn as a
-//! plain state, and so is one with a text; a state that a note mentions first has no shape at all, and nothing of the
-//! diagram is drawn. Statemark goes by the declaration, and says so here.
+//! The first mention decides what a state is. A choice, fork or join that is mentioned before it is declared is drawn
+//! as a plain state, and so is one with a text. A state that a note mentions first has no shape, and nothing of the
+//! diagram is drawn. Statemark goes by the declaration, and warns here.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use super::messages::quote;
 use crate::diag::{Applicability, Code, Diagnostic, Diags, Edit, nearest};
 use crate::source::{Span, Spanned};
 
-/// What stands in front of an action. A choice can't act, and [`crate::lower`] says so.
+/// The separator before an action; [`crate::lower`] reports that a choice can't act.
 const ACTION: &str = " / ";
 
-/// A statement, and those around it.
+/// A statement among its siblings.
 #[derive(Clone, Copy, Debug)]
 struct Site<'d> {
     statement: &'d Statement,
@@ -26,21 +26,21 @@ struct Site<'d> {
     index: usize,
 }
 
-/// What is known of a state.
+/// The facts about a state.
 #[derive(Debug, Default)]
 struct Known<'d> {
-    /// Its first mention outside of a note.
+    /// The first mention outside a note.
     first: Option<Span>,
-    /// A note that stands before any other mention.
+    /// A note before any other mention.
     note: Option<(&'d Note, Site<'d>)>,
-    /// Its `<<choice>>` and the like.
+    /// The `<<choice>>` and other marks.
     marks: Vec<(Stereotype, Span, Site<'d>)>,
-    /// Its first text.
+    /// The first text.
     text: Option<(&'d Spanned<String>, Site<'d>)>,
     has_body: bool,
 }
 
-/// Reports what is mentioned too early, and texts of what has none.
+/// Reports states that are mentioned too early, and texts of pseudo-states.
 pub(super) fn check(diagram: &Diagram, lines: Lines<'_>, diags: &mut Diags) {
     let mut mentions = Mentions::default();
     mentions.body(&diagram.body);
@@ -52,10 +52,10 @@ pub(super) fn check(diagram: &Diagram, lines: Lines<'_>, diags: &mut Diags) {
         {
             let ids = mentions.by_id.iter();
             let named = ids.filter(|(_, known)| known.first.is_some());
-            let near = nearest(id, named.map(|(id, _)| *id));
+            let similar = nearest(id, named.map(|(id, _)| *id));
             diags.push(match known.first {
-                Some(first) => early_note(note, first, site.below(first, lines)),
-                None => note_without_state(note, near),
+                Some(first) => early_note(note, first, site.move_below(first, lines)),
+                None => note_without_state(note, similar),
             });
         }
     }
@@ -71,16 +71,16 @@ impl Known<'_> {
             .first
             .filter(|first| first.start < site.statement.span.start);
         if let Some(first) = late {
-            let edits = site.above(first, lines);
+            let edits = site.move_above(first, lines);
             diags.push(late_declaration(mark, first, id, kind, edits));
         } else if let Some((text, site)) = self.text
             && !text.value.contains(ACTION)
         {
-            let edit = site.as_note(id, text, lines);
+            let edit = site.to_note(id, text, lines);
             diags.push(text_of_pseudo_state(text, mark, id, kind, edit));
         }
         for &(other, again, site) in marks.filter(|(other, _, _)| *other != kind) {
-            let removal = lines.removal(site.statement.span);
+            let removal = lines.remove(site.statement.span);
             diags.push(second_declaration(again, mark, id, kind, other, removal));
         }
     }
@@ -92,7 +92,7 @@ struct Mentions<'d> {
 }
 
 impl<'d> Mentions<'d> {
-    /// Bodies are at most [`super::parse::MAX_DEPTH`] deep.
+    /// Collects from a body, at most [`super::parse::MAX_DEPTH`] deep.
     fn body(&mut self, body: &'d Body) {
         let siblings = body.statements.as_slice();
         for (index, statement) in siblings.iter().enumerate() {
@@ -167,31 +167,31 @@ impl<'d> Mentions<'d> {
 }
 
 impl Site<'_> {
-    /// What moves the statement above that one of its siblings that holds a place.
-    fn above(self, place: Span, lines: Lines<'_>) -> Option<Vec<Edit>> {
+    /// Moves the statement above the sibling that holds a span.
+    fn move_above(self, place: Span, lines: Lines<'_>) -> Option<Vec<Edit>> {
         let (before, _) = self.siblings.split_at_checked(self.index)?;
         let at = before.iter().position(|it| it.span.contains(place))?;
         let between = before.get(at..)?;
-        let text = lines.written(self.statement.span)?;
-        let insertion = lines.above(before.get(at)?.span, text)?;
-        let removal = lines.removal(self.statement.span)?;
+        let text = lines.source_text(self.statement.span)?;
+        let insertion = lines.insert_above(before.get(at)?.span, text)?;
+        let removal = lines.remove(self.statement.span)?;
         is_one_region(between).then(|| vec![insertion, removal])
     }
 
-    /// What moves the statement below that one of its siblings that holds a place.
-    fn below(self, place: Span, lines: Lines<'_>) -> Option<Vec<Edit>> {
-        let behind = self.siblings.get(self.index + 1..)?;
-        let at = behind.iter().position(|it| it.span.contains(place))?;
-        let between = behind.get(..at)?;
-        let text = lines.written(self.statement.span)?;
-        let removal = lines.removal(self.statement.span)?;
-        let insertion = lines.below(behind.get(at)?.span, text)?;
+    /// Moves the statement below the sibling that holds a span.
+    fn move_below(self, place: Span, lines: Lines<'_>) -> Option<Vec<Edit>> {
+        let after = self.siblings.get(self.index + 1..)?;
+        let at = after.iter().position(|it| it.span.contains(place))?;
+        let between = after.get(..at)?;
+        let text = lines.source_text(self.statement.span)?;
+        let removal = lines.remove(self.statement.span)?;
+        let insertion = lines.insert_below(after.get(at)?.span, text)?;
         is_one_region(between).then(|| vec![removal, insertion])
     }
 
-    /// What makes a note of a statement `id : text`.
-    fn as_note(self, id: &str, text: &Spanned<String>, lines: Lines<'_>) -> Option<Edit> {
-        let written = lines.written(text.span)?;
+    /// Turns a statement `id : text` into a note.
+    fn to_note(self, id: &str, text: &Spanned<String>, lines: Lines<'_>) -> Option<Edit> {
+        let written = lines.source_text(text.span)?;
         let is_plain = matches!(self.statement.kind, StatementKind::Description { .. })
             && !written.contains([':', ';']);
         is_plain.then(|| Edit {
@@ -201,7 +201,7 @@ impl Site<'_> {
     }
 }
 
-/// Whether no `--` stands among some statements.
+/// Returns whether no `--` is among some statements.
 fn is_one_region(statements: &[Statement]) -> bool {
     !statements
         .iter()
@@ -213,7 +213,9 @@ fn late_mark(mark: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::LateDeclaration, mark, message)
 }
 
-/// `state c <<choice>>` below the first use of `c`. `edits` move it.
+/// Reports `state c <<choice>>` below the first use of `c`.
+///
+/// `edits` move it.
 fn late_declaration(
     mark: Span,
     first: Span,
@@ -222,18 +224,20 @@ fn late_declaration(
     edits: Option<Vec<Edit>>,
 ) -> Diagnostic {
     let (id, kind) = (quote(id), kind.word());
-    let finding = late_mark(mark, format!("Mermaid draws `{id}` as a plain state"))
+    let diagnostic = late_mark(mark, format!("Mermaid draws `{id}` as a plain state"))
         .label(format!("declared a {kind} too late"))
         .related(first, "the first mention says what a state is")
         .note(format!("here `{id}` is a {kind}, wherever it is declared"));
     let title = format!("declare `{id}` above its first use");
     match edits {
-        Some(edits) => finding.fix_all(Applicability::Safe, title, edits),
-        None => finding.help(title),
+        Some(edits) => diagnostic.fix_all(Applicability::Safe, title, edits),
+        None => diagnostic.help(title),
     }
 }
 
-/// `state c <<choice>>` and `state c <<fork>>`. `removal` takes the second away.
+/// Reports `state c <<fork>>` after `state c <<choice>>`.
+///
+/// `removal` removes the second.
 fn second_declaration(
     mark: Span,
     first: Span,
@@ -243,17 +247,17 @@ fn second_declaration(
     removal: Option<Edit>,
 ) -> Diagnostic {
     let (id, kind, other) = (quote(id), kind.word(), other.word());
-    let finding = late_mark(mark, format!("`{id}` is a {kind} already, and no {other}"))
+    let diagnostic = late_mark(mark, format!("`{id}` is a {kind} already, and no {other}"))
         .label("passed over")
         .related(first, "the first declaration counts");
     let title = "remove this line, or give one of them another name";
     match removal {
         Some(edit) => {
-            finding
+            diagnostic
                 .help(title)
                 .fix_all(Applicability::Safe, "remove this line", vec![edit])
         }
-        None => finding.help(title),
+        None => diagnostic.help(title),
     }
 }
 
@@ -263,37 +267,43 @@ fn note_before_state(note: &Note, message: impl Into<String>) -> Diagnostic {
         .note("Mermaid gives no shape to a state that a note mentions first, and draws nothing at all: `No such shape`")
 }
 
-/// A note above the first use of its state. `edits` move it.
+/// Reports a note above the first use of its state.
+///
+/// `edits` move it.
 fn early_note(note: &Note, first: Span, edits: Option<Vec<Edit>>) -> Diagnostic {
     let id = quote(&note.state.value);
-    let finding = note_before_state(note, format!("this note comes before its state `{id}`"))
+    let diagnostic = note_before_state(note, format!("this note comes before its state `{id}`"))
         .related(first, "the state");
     let title = format!("put the note below the first use of `{id}`");
     match edits {
-        Some(edits) => finding.fix_all(Applicability::Safe, title, edits),
-        None => finding.help(title),
+        Some(edits) => diagnostic.fix_all(Applicability::Safe, title, edits),
+        None => diagnostic.help(title),
     }
 }
 
-/// A note beside a state that is nowhere else. `near` is one with a similar name.
-fn note_without_state(note: &Note, near: Option<&str>) -> Diagnostic {
+/// Reports a note for a state that nothing else names.
+///
+/// `similar` is a state with a similar name.
+fn note_without_state(note: &Note, similar: Option<&str>) -> Diagnostic {
     let id = quote(&note.state.value);
-    let finding = note_before_state(
+    let diagnostic = note_before_state(
         note,
         format!("this note stands beside `{id}`, and no state has that name"),
     );
-    match near {
-        Some(near) => finding.fix(
+    match similar {
+        Some(similar) => diagnostic.fix(
             Applicability::Safe,
-            format!("write `{}`", quote(near)),
+            format!("write `{}`", quote(similar)),
             note.state.span,
-            near,
+            similar,
         ),
-        None => finding.help("name a state of the diagram, or remove the note"),
+        None => diagnostic.help("name a state of the diagram, or remove the note"),
     }
 }
 
-/// A title or a text of a choice, a fork or a join. `edit` makes a note of it.
+/// Reports a title or text of a choice, fork or join.
+///
+/// `edit` turns it into a note.
 fn text_of_pseudo_state(
     text: &Spanned<String>,
     mark: Span,
@@ -302,7 +312,7 @@ fn text_of_pseudo_state(
     edit: Option<Edit>,
 ) -> Diagnostic {
     let (id, kind) = (quote(id), kind.word());
-    let finding = Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         Code::TextOfPseudoState,
         text.span,
         format!(
@@ -313,7 +323,7 @@ fn text_of_pseudo_state(
     .label(format!("a {kind} has no text"))
     .related(mark, format!("declared a {kind}"));
     match edit {
-        Some(edit) => finding.fix_all(Applicability::Safe, "make it a note", vec![edit]),
-        None => finding.help(format!("put it into a note: `note right of {id} : …`")),
+        Some(edit) => diagnostic.fix_all(Applicability::Safe, "make it a note", vec![edit]),
+        None => diagnostic.help(format!("put it into a note: `note right of {id} : …`")),
     }
 }

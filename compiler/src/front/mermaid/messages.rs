@@ -3,10 +3,11 @@
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 
-/// Longest piece of an author's text that a message repeats. Unit: characters. Why: a message is read on one line.
+/// Longest quotation in a message.
+/// Unit: characters. Why: a message is read on one line.
 const MAX_QUOTE: usize = 48;
 
-/// The start of a text, on one line, as a message shows it.
+/// Returns the start of a text on one line, as a message quotes it.
 pub(super) fn quote(text: &str) -> String {
     let line = text.lines().next().unwrap_or("").trim();
     if line.chars().count() <= MAX_QUOTE {
@@ -17,7 +18,7 @@ pub(super) fn quote(text: &str) -> String {
     short
 }
 
-/// A text as one name: all that can't stand in a name becomes `_`.
+/// Turns a text into a name: everything that a name can't hold becomes `_`.
 pub(super) fn slug(text: &str) -> String {
     let mut name = String::new();
     for c in text.trim().chars() {
@@ -35,12 +36,14 @@ pub(super) fn slug(text: &str) -> String {
     }
 }
 
-/// Creates an `SM122` diagnostic (`swallowed-line`): a keyword that lacks something takes the lines after it.
+/// Creates an `SM122` diagnostic (`swallowed-line`).
+///
+/// A keyword that lacks something takes the lines after it.
 fn swallowed_line(keyword: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::SwallowedLine, keyword, message)
 }
 
-/// `classDef a` without styles, `accTitle:` without a text.
+/// Reports `classDef a` without styles, `accTitle:` without a text.
 pub(super) fn swallows_line(keyword: Span, word: &str, line: Span, text: &str) -> Diagnostic {
     swallowed_line(
         keyword,
@@ -50,14 +53,14 @@ pub(super) fn swallows_line(keyword: Span, word: &str, line: Span, text: &str) -
     .help(format!("complete the line of `{word}`, or remove it"))
 }
 
-/// A note without `end note`, in front of one that has it.
+/// Reports a note without `end note` before one that has it.
 pub(super) fn note_swallows_note(keyword: Span, text: Span) -> Diagnostic {
     swallowed_line(keyword, "this note goes on up to the `end note` of another")
         .related(text, "all this is its text")
         .help("put an `end note` where it should end")
 }
 
-/// `accDescr {` without its `}`.
+/// Reports `accDescr {` without its `}`.
 pub(super) fn unclosed_description(keyword: Span, text: Span) -> Diagnostic {
     swallowed_line(
         keyword,
@@ -67,14 +70,14 @@ pub(super) fn unclosed_description(keyword: Span, text: Span) -> Diagnostic {
     .help("close it with `}`")
 }
 
-/// `%%{init: …` without its `}%%`.
+/// Reports `%%{init: …` without its `}%%`.
 pub(super) fn unclosed_directive(sign: Span, directive: Span) -> Diagnostic {
     swallowed_line(sign, "this directive isn't closed")
         .related(directive, "nothing is drawn of all this")
         .help("close it with `}%%`; a comment begins with `%%` and no brace")
 }
 
-/// `%%{ two words }%%`, which Mermaid reads as far as the first.
+/// Reports `%%{ two words }%%`, which Mermaid reads as far as the first.
 pub(super) fn cut_directive(sign: Span, directive: Span) -> Diagnostic {
     swallowed_line(sign, "this directive ends in front of its `}%%`")
         .related(directive, "Mermaid reads only this as the directive")

@@ -1,10 +1,11 @@
 //! Mermaid's grammar for state diagrams, with recovery.
 //!
-//! Statements need no separator: `A --> B C --> D` is two transitions. A statement that can't be read is one diagnostic,
-//! after which reading goes on behind the line; what could be read of it stays in the tree. Braces are kept on a stack of
-//! [`Frame`]s, not by recursion, so the depth of a text can't exhaust the program's.
+//! Statements need no separator: `A --> B C --> D` is two transitions. A statement that can't be parsed is one
+//! diagnostic, after which parsing continues on the next line; its good parts stay in the tree. Braces are kept on a
+//! stack of [`Frame`]s, not by recursion, so the depth of a text can't exhaust the program's stack.
 //!
-//! Each `parse/….rs` has the statements of one kind; `parse/unexpected.rs` finds words for what can't begin a statement.
+//! This file has the parser's state, braces, recovery and spans. The statements are in the submodules, and `unexpected`
+//! describes tokens that can't begin one.
 
 mod declaration;
 mod drawing;
@@ -29,11 +30,11 @@ use super::preprocess::{self, Prepared};
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::source::{Span, Spanned};
 
-/// Deepest nesting of composites that is kept. Unit: braces. Why: later stages walk a tree by recursion, and no diagram
-/// that a person can read has more than a handful.
+/// Deepest nesting of composites.
+/// Unit: braces. Why: later stages walk a tree by recursion, and no diagram that a person can read has more than a few.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// Reads a prepared diagram.
+/// Parses a prepared diagram.
 pub(super) fn parse(prepared: &Prepared, diags: &mut Diags) -> Diagram {
     let mut parser = Parser::new(prepared, diags);
     let header = parser.header();
@@ -51,7 +52,7 @@ pub(super) fn parse(prepared: &Prepared, diags: &mut Diags) -> Diagram {
     let lines = Lines::new(prepared);
     super::reserved_names::check(&diagram, diags);
     stray_words::check_stars(&diagram, diags);
-    // What can't be read may hold a mention, or a brace, for want of which the rest looks wrong.
+    // A statement that can't be parsed can hold a mention or a brace, without which the rest looks wrong.
     if !diags.has_errors() {
         super::inside_itself::check(&diagram, lines, diags);
         if is_ordered {
@@ -61,32 +62,32 @@ pub(super) fn parse(prepared: &Prepared, diags: &mut Diags) -> Diagram {
     diagram
 }
 
-/// A statement that can't be read: what to say, and where to go on.
+/// A statement that can't be parsed, and the point at which parsing continues.
 struct Bad {
     diagnostic: Box<Diagnostic>,
     resume: Resume,
 }
 
-/// Where reading goes on.
+/// The point at which parsing continues.
 #[derive(Clone, Copy)]
 enum Resume {
-    /// At the token that is next.
+    /// At the next token.
     Here,
-    /// Behind the line that holds the offset.
-    BehindLine(usize),
-    /// Exactly at an offset, between statements.
+    /// On the line after that of an offset.
+    NextLine(usize),
+    /// At an offset, between statements.
     At(usize),
 }
 
 type Parsed<T = ()> = Result<T, Bad>;
 
-/// What was read last, as far as messages about the next token need it.
+/// The last statement, as far as messages about the next token need it.
 #[derive(Clone, Copy)]
 struct Previous {
     shape: Shape,
-    /// Where its first token begins.
+    /// The start of its first token.
     start: usize,
-    /// Where the id that it ends with begins, for a mention and a transition without a label.
+    /// The start of the id at its end, for a mention and a transition without a label.
     name: usize,
     end: usize,
 }
@@ -105,17 +106,17 @@ enum Shape {
 #[derive(Debug, Default)]
 struct Strays {
     line: usize,
-    entries: Vec<(What, Range<usize>)>,
-    /// The line that is reported already.
+    entries: Vec<(LineEntry, Range<usize>)>,
+    /// The line that has its report already.
     silent: Option<usize>,
 }
 
-/// What a statement of the line is.
+/// The kind of a statement on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+enum LineEntry {
     /// A state and nothing else.
     Mention,
-    /// A transition; where its target stands.
+    /// A transition, with the range of its target.
     Transition(Range<usize>),
     /// A state and a text.
     Description,
@@ -125,16 +126,18 @@ enum What {
     Other,
 }
 
-/// What stands between two braces while it is read.
+/// The statements between two braces, during parsing.
 struct Frame {
-    /// What the braces belong to; `None` at the root, and for braces that belong to nothing.
+    /// The owner of the braces; `None` at the root, and for braces that belong to nothing.
     opened: Option<Opened>,
     statements: Vec<Statement>,
-    /// The frame that takes the statements: itself, or one below it for braces that belong to nothing.
+    /// The index of the frame that gets the statements.
+    ///
+    /// It is this frame, or one below it for braces that belong to nothing.
     home: usize,
 }
 
-/// A composite whose `}` is still to come.
+/// A composite whose `}` isn't read yet.
 struct Opened {
     start: usize,
     brace: usize,
@@ -148,7 +151,7 @@ struct Parser<'a> {
     text: &'a str,
     lexer: Lexer<'a>,
     peeked: Option<Token>,
-    /// Where the last token that was used up ends.
+    /// The end of the last consumed token.
     used: usize,
     frames: Vec<Frame>,
     previous: Option<Previous>,
@@ -156,11 +159,11 @@ struct Parser<'a> {
     glued_brace: Option<Range<usize>>,
     too_deep: bool,
     line_starts: Vec<usize>,
-    /// The line that was asked for last.
+    /// The line of the last query.
     last_line: Cell<usize>,
     strays: Strays,
     bare: Vec<Bare>,
-    /// Whether there is a note or a pseudo-state, for which the order of mentions counts.
+    /// Set if there is a note or a pseudo-state, for which the order of mentions matters.
     is_ordered: bool,
     diags: &'a mut Diags,
 }
@@ -192,7 +195,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `(statement | NL)*`, up to the end of the text.
+    /// Parses `(statement | NL)*`, up to the end of the text.
     fn document(&mut self) {
         loop {
             let token = self.peek();
@@ -213,13 +216,13 @@ impl<'a> Parser<'a> {
     fn statement(&mut self, token: Token) -> Parsed {
         match token.kind {
             Kind::Id | Kind::Star => self.endpoint_statement(token),
-            Kind::Word => self.words(token),
+            Kind::Word => self.state_words(token),
             Kind::SeveralWords => {
                 self.several_words(token);
                 Ok(())
             }
-            Kind::Title => self.titled(token),
-            Kind::Pseudo(kind) => self.pseudo(token, kind),
+            Kind::Title => self.titled_state(token),
+            Kind::Pseudo(kind) => self.pseudo_state(token, kind),
             Kind::Close => {
                 self.close(token);
                 Ok(())
@@ -227,7 +230,7 @@ impl<'a> Parser<'a> {
             Kind::Divider => {
                 self.bump();
                 self.push(token.start, token.end, StatementKind::Divider);
-                self.settle(Shape::Other, What::Divider, token.start..token.end);
+                self.remember(Shape::Other, LineEntry::Divider, token.start..token.end);
                 Ok(())
             }
             Kind::Note => self.note(token),
@@ -256,15 +259,15 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Remembers what was read last.
-    fn settle(&mut self, shape: Shape, what: What, range: Range<usize>) {
+    /// Remembers the last statement.
+    fn remember(&mut self, shape: Shape, what: LineEntry, range: Range<usize>) {
         self.previous = Some(Previous {
             shape,
             start: range.start,
             name: range.start,
             end: range.end,
         });
-        self.log(what, range);
+        self.add_to_line(what, range);
     }
 
     fn peek(&mut self) -> Token {
@@ -300,7 +303,7 @@ impl Parser<'_> {
         self.open_drawn_as(start, brace, id, title, DrawnAs::Written);
     }
 
-    /// Opens a composite of which Mermaid makes something else.
+    /// Opens a composite that Mermaid draws otherwise.
     pub(super) fn open_drawn_as(
         &mut self,
         start: usize,
@@ -341,7 +344,7 @@ impl Parser<'_> {
         self.previous = None;
     }
 
-    /// Braces that belong to nothing: their statements go where they stand.
+    /// Opens braces that belong to nothing; their statements go to the enclosing body.
     pub(super) fn open_nothing(&mut self) {
         let home = self.frames.last().map_or(0, |frame| frame.home);
         self.frames.push(Frame {
@@ -363,7 +366,7 @@ impl Parser<'_> {
         {
             self.push_composite(opened, statements, token.end);
         }
-        self.settle(Shape::Other, What::Other, token.start..token.end);
+        self.remember(Shape::Other, LineEntry::Other, token.start..token.end);
     }
 
     fn push_composite(&mut self, opened: Opened, statements: Vec<Statement>, end: usize) {
@@ -377,7 +380,7 @@ impl Parser<'_> {
         self.push(opened.start, end, StatementKind::Declaration(declaration));
     }
 
-    /// Closes what is open, with a report for each.
+    /// Closes all open braces, and reports each.
     pub(super) fn finish(mut self) -> (Vec<Statement>, Vec<Bare>) {
         self.report_strays();
         let end = self.text.len();
@@ -406,14 +409,16 @@ impl Parser<'_> {
 
 /// Recovery after a statement that can't be read.
 impl Parser<'_> {
-    /// A statement that breaks at a token. Line ends, braces and what stands on a later line are left for what follows.
+    /// Gives up a statement at a token.
+    ///
+    /// Line ends, braces and tokens on a later line are left for the next statement.
     pub(super) fn broken_at(&self, token: Token, diagnostic: Diagnostic) -> Bad {
         let stays = matches!(token.kind, Kind::NewLine | Kind::End | Kind::Close)
             || (self.used > 0 && self.line_of(token.lead) > self.line_of(self.used - 1));
         let resume = if stays {
             Resume::Here
         } else {
-            Resume::BehindLine(token.lead)
+            Resume::NextLine(token.lead)
         };
         Bad {
             diagnostic: Box::new(diagnostic),
@@ -421,15 +426,15 @@ impl Parser<'_> {
         }
     }
 
-    /// A statement that is given up from an offset to the end of its line.
+    /// Gives up a statement from an offset to the end of the line.
     pub(super) fn broken_line(at: usize, diagnostic: Diagnostic) -> Bad {
         Bad {
             diagnostic: Box::new(diagnostic),
-            resume: Resume::BehindLine(at),
+            resume: Resume::NextLine(at),
         }
     }
 
-    /// A statement that is given up, while what stands at the offset is read again.
+    /// Gives up a statement, and parses again from an offset.
     pub(super) fn broken_before(at: usize, diagnostic: Diagnostic) -> Bad {
         Bad {
             diagnostic: Box::new(diagnostic),
@@ -440,27 +445,28 @@ impl Parser<'_> {
     pub(super) fn recover(&mut self, bad: Bad) {
         let line = self.line_of(match bad.resume {
             Resume::Here => self.used.saturating_sub(1),
-            Resume::BehindLine(at) | Resume::At(at) => at,
+            Resume::NextLine(at) | Resume::At(at) => at,
         });
         self.silence(line);
         self.report(*bad.diagnostic);
         match bad.resume {
             Resume::Here => {}
-            Resume::BehindLine(at) => self.skip_line(at),
+            Resume::NextLine(at) => self.skip_line(at),
             Resume::At(at) => self.restart(at),
         }
         self.previous = None;
     }
 
-    /// Reads on at an offset, between statements, with the braces that are open now.
+    /// Continues at an offset, between statements, inside the current braces.
     pub(super) fn restart(&mut self, at: usize) {
         self.peeked = None;
         self.used = at;
         self.lexer.resume(at, self.frames.len() - 1);
     }
 
-    /// Passes over the rest of a line, but for a `}` that closes what is open. A `{` that it leaves open is kept, so that
-    /// its `}` doesn't close something else.
+    /// Skips the rest of a line, up to a `}` that closes an open brace.
+    ///
+    /// A `{` that the line leaves open is kept, so that its `}` doesn't close something else.
     fn skip_line(&mut self, at: usize) {
         let end = self.line_range(at).end;
         let line = self.slice(at..end);
@@ -493,7 +499,9 @@ impl<'a> Parser<'a> {
         self.text.get(range).unwrap_or("")
     }
 
-    /// The text as Mermaid reads it, but without the stand-ins of entities: nearly always as its author wrote it.
+    /// Returns the text as Mermaid reads it, but with the entities as written.
+    ///
+    /// This is nearly always the text as its author wrote it.
     pub(super) fn raw(&self, range: Range<usize>) -> String {
         let text = self.prepared.excerpt.text();
         let end = range.end.min(text.len());
@@ -528,13 +536,13 @@ impl<'a> Parser<'a> {
         self.span(self.trim(range))
     }
 
-    /// A text without the blanks around it, with its place.
+    /// Returns a trimmed text with its span.
     pub(super) fn spanned(&self, range: Range<usize>) -> Spanned<String> {
         let range = self.trim(range);
         Spanned::new(self.raw(range.clone()), self.span(range))
     }
 
-    /// Returns whether a text stands byte for byte in the file.
+    /// Returns whether the file has a text byte for byte.
     pub(super) fn is_verbatim(&self, text: &Spanned<String>) -> bool {
         let excerpt = &self.prepared.excerpt;
         let length = text.value.len();
@@ -544,20 +552,20 @@ impl<'a> Parser<'a> {
         text.span.range().len() == length && written == Some(text.value.as_str())
     }
 
-    /// A state's id with its place, and a report where it holds what can't be seen.
+    /// Returns a state id with its span, and reports hidden characters.
     pub(super) fn name(&mut self, range: Range<usize>) -> Spanned<String> {
         let name = self.spanned(range);
         if !name.value.is_ascii()
-            && let Some(finding) = invisible::check(name.span, &name.value)
+            && let Some(diagnostic) = invisible::check(name.span, &name.value)
         {
-            self.report(finding);
+            self.report(diagnostic);
         }
         name
     }
 
-    /// The line that holds an offset, from 0.
+    /// Returns the line of an offset, from 0.
     pub(super) fn line_of(&self, at: usize) -> usize {
-        // Nearly every question is about the line of the last one, or the next.
+        // Nearly every query is about the line of the last one, or the next.
         let last = self.last_line.get();
         for line in [last, last + 1] {
             let start = self.line_starts.get(line).copied();
@@ -567,13 +575,13 @@ impl<'a> Parser<'a> {
                 return line;
             }
         }
-        let behind = self.line_starts.partition_point(|&start| start <= at);
-        let line = behind.saturating_sub(1);
+        let after = self.line_starts.partition_point(|&start| start <= at);
+        let line = after.saturating_sub(1);
         self.last_line.set(line);
         line
     }
 
-    /// The line that holds an offset, without its end.
+    /// Returns the range of the line at an offset, without its end.
     pub(super) fn line_range(&self, at: usize) -> Range<usize> {
         let line = self.line_of(at);
         let start = self.line_starts.get(line).copied().unwrap_or(0);
@@ -589,22 +597,24 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A composite that is still open at the end of the diagram. A `}` glued to a name or a label before it is pointed at.
+/// Reports a composite that is open at the end of the diagram.
+///
+/// A `}` at the end of an earlier name or label is pointed at.
 fn unclosed_composite(brace: Span, id: &str, glued: Option<(Span, String)>) -> Diagnostic {
     let id = quote(id);
-    let finding = Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         Code::UnclosedComposite,
         brace,
         format!("the body of `{id}` isn't closed"),
     )
     .label("this `{` has no `}`");
     match glued {
-        Some((span, text)) => finding
+        Some((span, text)) => diagnostic
             .related(
                 span,
                 format!("in `{}` the `}}` belongs to the text", quote(&text)),
             )
             .help("put the `}` on a line of its own"),
-        None => finding.help("put a `}` on a line of its own behind the body"),
+        None => diagnostic.help("put a `}` on a line of its own after the body"),
     }
 }

@@ -1,8 +1,8 @@
-//! What Mermaid does to a text before it lexes it: line ends, front matter, directives, comments, entities.
+//! Mermaid's pre-processing: line ends, front matter, directives, comments, entities.
 //!
-//! Parts are cut out of the [`Excerpt`], so that what is left still knows its place in the file. Where Mermaid replaces a
-//! text by one of another length, a character of the same length stands in here that no rule of the lexer knows: the
-//! working text and the excerpt agree byte for byte in their offsets.
+//! Parts are cut out of the [`Excerpt`], so that the rest keeps its spans. Where Mermaid replaces a text by one of
+//! another length, a character of the original length takes its place that no lexer rule knows. The working text and
+//! the excerpt agree byte for byte in their offsets.
 
 use std::ops::Range;
 
@@ -11,42 +11,42 @@ use super::lex::rule::{is_line_end, is_space, is_word, space0, word1};
 use crate::excerpt::Excerpt;
 use crate::source::Span;
 
-/// Stands for the `#` of an entity, and is part of an id as Mermaid's own stand-in is.
+/// The stand-in for the `#` of an entity; like Mermaid's own, it can be part of an id.
 const ENTITY_START: u8 = 1;
 
-/// Stands for the `;` of an entity.
+/// The stand-in for the `;` of an entity.
 const ENTITY_END: u8 = 2;
 
 /// A diagram ready for the lexer.
 #[derive(Debug)]
 pub(super) struct Prepared {
-    /// What is left of the excerpt.
+    /// The rest of the excerpt.
     pub(super) excerpt: Excerpt,
-    /// The same text as the lexer shall see it, and a line end behind it.
+    /// The text of the excerpt as the lexer gets it, with a line end added.
     pub(super) text: String,
-    /// The directives that don't end in `}%%`.
+    /// The directives without a closing `}%%`.
     pub(super) open_directives: Vec<OpenDirective>,
-    /// The front matter, where there was one, in the excerpt `with_front_matter`.
+    /// The front matter, if there is any, in the excerpt `with_front_matter`.
     pub(super) front_matter: Option<FrontMatter>,
     /// The excerpt with its front matter and with plain line ends.
     pub(super) with_front_matter: Excerpt,
 }
 
-/// A directive that doesn't end in `}%%`.
+/// A directive without a closing `}%%`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenDirective {
-    /// Its `%%{`.
+    /// The span of its `%%{`.
     pub(super) sign: Span,
-    /// All that is taken for it.
+    /// The span of everything that Mermaid takes for it.
     pub(super) whole: Span,
-    /// Whether a `}%%` follows on its last line.
+    /// Set if a `}%%` follows on its last line.
     pub(super) ends_early: bool,
 }
 
 /// Prepares a diagram.
 pub(super) fn prepare(excerpt: &Excerpt) -> Prepared {
-    let lined = excerpt.without(&carriage_returns(excerpt.text()));
-    let text = clean(lined.text());
+    let lined = excerpt.without(&find_carriage_returns(excerpt.text()));
+    let text = normalize(lined.text());
     let front_matter = front_matter::find(&text);
     let mut work = Work {
         excerpt: lined.clone(),
@@ -55,15 +55,15 @@ pub(super) fn prepare(excerpt: &Excerpt) -> Prepared {
     if let Some(found) = &front_matter {
         work.cut(vec![found.whole.clone()]);
     }
-    let cut = directives(&work.text);
+    let cut = find_directives(&work.text);
     let open_directives = cut.iter().filter_map(|range| work.open_directive(range));
     let open_directives = open_directives.collect();
     work.cut(cut);
-    work.cut(comments(&work.text));
+    work.cut(find_comments(&work.text));
     let blank = work.text.len() - work.text.trim_start_matches(is_space).len();
     work.cut(std::iter::once(0..blank).collect());
     for word in ["style", "classDef"] {
-        work.cut(style_ends(&work.text, word));
+        work.cut(find_style_ends(&work.text, word));
     }
     let mut text = hide_entities(work.text);
     text.push('\n');
@@ -76,7 +76,9 @@ pub(super) fn prepare(excerpt: &Excerpt) -> Prepared {
     }
 }
 
-/// Whether Mermaid takes a prepared text for a state diagram: `/^\s*stateDiagram/`, after another look at the comments.
+/// Returns whether Mermaid takes a prepared text for a state diagram.
+///
+/// Mermaid's test is `/^\s*stateDiagram/`, after another removal of comments.
 pub(super) fn is_detected(text: &str) -> bool {
     let mut rest = text.trim_start_matches(is_space);
     while rest.starts_with("%%") {
@@ -95,11 +97,11 @@ struct Work {
 }
 
 impl Work {
-    /// A directive as one that isn't closed, if it isn't.
+    /// Returns a directive if it isn't closed.
     fn open_directive(&self, range: &Range<usize>) -> Option<OpenDirective> {
         let text = self.text.get(range.clone()).unwrap_or("");
-        let behind = self.text.get(range.end..).unwrap_or("");
-        let line = behind.split(is_line_end).next().unwrap_or("");
+        let after = self.text.get(range.end..).unwrap_or("");
+        let line = after.split(is_line_end).next().unwrap_or("");
         (!text.ends_with("}%%")).then(|| OpenDirective {
             sign: self.excerpt.span(range.start..range.start + 3),
             whole: self
@@ -125,8 +127,8 @@ impl Work {
     }
 }
 
-/// The `\r` of each `\r\n`.
-fn carriage_returns(text: &str) -> Vec<Range<usize>> {
+/// Finds the `\r` of each `\r\n`.
+fn find_carriage_returns(text: &str) -> Vec<Range<usize>> {
     if !text.contains('\r') {
         return Vec::new();
     }
@@ -135,8 +137,10 @@ fn carriage_returns(text: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Makes a line end of each `\r` that is left, and single quotes of the double ones around attributes of tags.
-fn clean(text: &str) -> String {
+/// Normalizes line ends and quotes.
+///
+/// Each remaining `\r` becomes a line end, and double quotes around attributes of tags become single ones.
+fn normalize(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for byte in &mut bytes {
         if *byte == b'\r' {
@@ -144,20 +148,20 @@ fn clean(text: &str) -> String {
         }
     }
     if text.contains("=\"") {
-        for range in tags(text) {
-            for quote in attribute_quotes(text, range) {
+        for range in find_tags(text) {
+            for quote in find_attribute_quotes(text, range) {
                 if let Some(byte) = bytes.get_mut(quote) {
                     *byte = b'\'';
                 }
             }
         }
     }
-    // Only ASCII stood in for ASCII, so this never gives up.
+    // Only ASCII replaces ASCII, so this never fails.
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// What stands between `<tag` and the next `>`: `/<(\w+)([^>]*)>/g`.
-fn tags(text: &str) -> Vec<Range<usize>> {
+/// Finds the text between `<tag` and the next `>`: `/<(\w+)([^>]*)>/g`.
+fn find_tags(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| rest.find('<')) {
@@ -167,7 +171,7 @@ fn tags(text: &str) -> Vec<Range<usize>> {
         if !rest.starts_with(is_word) {
             continue;
         }
-        // Without a `>` ahead there is no further tag either.
+        // Without a `>` ahead there is no further tag.
         let Some(length) = rest.find('>') else {
             break;
         };
@@ -177,8 +181,8 @@ fn tags(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The quotes of `="…"` in a range.
-fn attribute_quotes(text: &str, range: Range<usize>) -> Vec<usize> {
+/// Finds the quotes of `="…"` in a range.
+fn find_attribute_quotes(text: &str, range: Range<usize>) -> Vec<usize> {
     let mut quotes = Vec::new();
     let mut from = range.start;
     while let Some(at) = text.get(from..range.end).and_then(|rest| rest.find("=\"")) {
@@ -195,14 +199,15 @@ fn attribute_quotes(text: &str, range: Range<usize>) -> Vec<usize> {
     quotes
 }
 
-/// `%%{…}%%`, over lines, as Mermaid's expression really matches: the end may be missing, and then a name is all, or
-/// everything up to the end of the text.
-pub(super) fn directives(text: &str) -> Vec<Range<usize>> {
+/// Finds directives, `%%{…}%%` over lines, as Mermaid's expression really matches them.
+///
+/// The end can be missing. Then a name is all, or everything up to the end of the text.
+pub(super) fn find_directives(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| rest.find("%%{")) {
         let start = from + at;
-        match directive(text.get(start + 3..).unwrap_or("")) {
+        match skip_directive(text.get(start + 3..).unwrap_or("")) {
             Some(rest) => {
                 found.push(start..text.len() - rest.len());
                 from = text.len() - rest.len();
@@ -213,12 +218,12 @@ pub(super) fn directives(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Passes over a directive behind its `%%{`.
-fn directive(input: &str) -> Option<&str> {
+/// Skips a directive from after its `%%{`.
+fn skip_directive(input: &str) -> Option<&str> {
     let (input, _) = space0(input).ok()?;
     let (rest, _) = word1(input).ok()?;
-    let (behind, _) = space0(rest).ok()?;
-    let rest = behind.strip_prefix(':').unwrap_or(rest);
+    let (after, _) = space0(rest).ok()?;
+    let rest = after.strip_prefix(':').unwrap_or(rest);
     let (rest, _) = space0(rest).ok()?;
     let rest = match word1(rest) {
         Ok((rest, _)) => rest,
@@ -236,8 +241,10 @@ fn directive(input: &str) -> Option<&str> {
     Some(rest.strip_prefix("}%%").unwrap_or(rest))
 }
 
-/// Lines that are a comment and nothing else, with the blank lines in front of them: `/^\s*%%(?!{)[^\n]+\n?/gm`.
-pub(super) fn comments(text: &str) -> Vec<Range<usize>> {
+/// Finds lines that hold only a comment, with the blank lines before them.
+///
+/// Mermaid's expression is `/^\s*%%(?!{)[^\n]+\n?/gm`.
+pub(super) fn find_comments(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if !text.contains("%%") {
         return found;
@@ -245,19 +252,19 @@ pub(super) fn comments(text: &str) -> Vec<Range<usize>> {
     let mut from = 0;
     loop {
         let rest = text.get(from..).unwrap_or("");
-        let behind = rest.trim_start_matches(is_space);
-        let at = text.len() - behind.len();
-        let is_comment = behind.starts_with("%%")
-            && behind
+        let after = rest.trim_start_matches(is_space);
+        let at = text.len() - after.len();
+        let is_comment = after.starts_with("%%")
+            && after
                 .get(2..)
                 .is_some_and(|body| !body.is_empty() && !body.starts_with(['{', '\n']));
         if is_comment {
-            let line_end = at + behind.find('\n').map_or(behind.len(), |end| end + 1);
+            let line_end = at + after.find('\n').map_or(after.len(), |end| end + 1);
             found.push(from..line_end);
             from = line_end;
         } else {
-            // `^` also stands behind the line ends that only JavaScript knows.
-            let next = behind
+            // `^` also matches after the line ends that only JavaScript knows.
+            let next = after
                 .char_indices()
                 .find(|&(_, c)| is_line_end(c))
                 .map(|(end, c)| at + end + c.len_utf8());
@@ -292,12 +299,13 @@ fn hide_entities(text: String) -> String {
             _ => start = None,
         }
     }
-    // Only ASCII stood in for ASCII, so this never loses a text.
+    // Only ASCII replaces ASCII, so this never loses a text.
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// A piece of the text that the lexer sees, with the signs of entities as `original`, the same piece of the excerpt, has
-/// them.
+/// Restores the signs of entities in a piece of the lexer's text.
+///
+/// `original` is the same piece of the excerpt.
 pub(super) fn show_entities(text: &str, original: &str) -> String {
     let shown = text.chars().zip(original.chars());
     let is_stand_in = |c: char| matches!(u8::try_from(c), Ok(ENTITY_START | ENTITY_END));
@@ -306,16 +314,18 @@ pub(super) fn show_entities(text: &str, original: &str) -> String {
         .collect()
 }
 
-/// The `;` that a line loses in front of entities: the last one of `/style.*:\S*#.*;/g`, and the same for `classDef`.
-fn style_ends(text: &str, word: &str) -> Vec<Range<usize>> {
+/// Finds the `;` that a line loses before entities are encoded.
+///
+/// It is the last one of `/style.*:\S*#.*;/g`, and likewise for `classDef`.
+fn find_style_ends(text: &str, word: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if !text.contains(word) {
         return found;
     }
     let mut start = 0;
     for line in text.split_inclusive(is_line_end) {
-        let behind = line.split_once(word).map_or("", |(_, behind)| behind);
-        if let Some((body, _)) = behind.rsplit_once(';')
+        let after = line.split_once(word).map_or("", |(_, after)| after);
+        if let Some((body, _)) = after.rsplit_once(';')
             && has_color(body)
         {
             let at = start + line.rfind(';').unwrap_or(0);
@@ -326,7 +336,7 @@ fn style_ends(text: &str, word: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a text matches `/:\S*#/`.
+/// Returns whether a text matches `/:\S*#/`.
 fn has_color(text: &str) -> bool {
     let mut words = text.split(is_space);
     words.any(|word| {

@@ -1,6 +1,6 @@
-//! States with a name that Mermaid has taken for something of its own.
+//! States whose name Mermaid uses for something of its own.
 //!
-//! The `[*]` of a composite `game` is a state `game_start` or `game_end` to Mermaid, those of the whole diagram are
+//! For Mermaid, the `[*]` of a composite `game` is a state `game_start` or `game_end`, those of the whole diagram are
 //! `root_start` and `root_end`, and the diagram itself is `root`. A state of such a name is drawn as one with it.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::messages::quote;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::source::Span;
 
-/// The whole diagram, to Mermaid.
+/// Mermaid's name for the whole diagram.
 const ROOT: &str = "root";
 
 /// Reports the first mention of each such state.
@@ -29,18 +29,18 @@ pub(super) fn check(diagram: &Diagram, diags: &mut Diags) {
 
 #[derive(Debug, Default)]
 struct Names<'d> {
-    /// States that are named like the `[*]` of some scope, with their first mention.
+    /// States that are named like the `[*]` of a scope, with their first mention.
     suspects: BTreeMap<&'d str, Span>,
-    /// Where each `[*]` stands first, by Mermaid's name for it.
+    /// The first span of each `[*]`, by Mermaid's name for it.
     stars: BTreeMap<String, Span>,
     composites: BTreeMap<&'d str, Span>,
 }
 
 impl<'d> Names<'d> {
-    /// Bodies are at most [`super::parse::MAX_DEPTH`] deep.
+    /// Collects from a body, at most [`super::parse::MAX_DEPTH`] deep.
     fn body(&mut self, scope: &str, body: &'d Body) {
         let statements = body.statements.iter().map(|statement| &statement.kind);
-        // Between `--` the stars have names that nobody writes.
+        // Between `--` the names of `[*]` are random.
         let is_divided = statements
             .clone()
             .any(|statement| *statement == StatementKind::Divider);
@@ -89,7 +89,7 @@ impl<'d> Names<'d> {
     }
 }
 
-/// A state named as Mermaid names a `[*]`.
+/// Reports a state named like Mermaid's name for a `[*]`.
 fn same_as_star(span: Span, id: &str, star: Span) -> Diagnostic {
     let id = quote(id);
     Diagnostic::new(
@@ -102,7 +102,7 @@ fn same_as_star(span: Span, id: &str, star: Span) -> Diagnostic {
     .help("give the state another name")
 }
 
-/// A composite named `root`.
+/// Reports a composite named `root`.
 fn root_composite(span: Span) -> Diagnostic {
     Diagnostic::new(
         Code::TakenName,

@@ -1,7 +1,7 @@
 //! Tests of the Mermaid front end.
 //!
-//! A case is a diagram, the tree on one line, and the findings, each as `line:column code message`. The trees are compared
-//! as text, so that a case shows all that was read. Files are named after the part of the language.
+//! A case is a diagram, the tree on one line, and the diagnostics, each as `line:column code message`. The trees are
+//! compared as text, so that a case shows everything that was parsed. Files are named after the part of the language.
 
 mod declarations;
 mod drawings;
@@ -20,7 +20,7 @@ use crate::diag::{Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::source::Sources;
 
-/// Checks a diagram whose header is left out: line 1 is the header's.
+/// Checks a diagram without its header, which is line 1.
 #[track_caller]
 fn check(body: &str, tree: &str, findings: &[&str]) {
     check_whole(&format!("stateDiagram-v2\n{body}"), tree, findings);
@@ -34,7 +34,7 @@ fn check_whole(text: &str, tree: &str, findings: &[&str]) {
     assert_eq!(list, findings, "the findings in {text:?}");
 }
 
-/// The tree and the findings of a text, as cases write them.
+/// Returns the tree and the diagnostics of a text, as cases write them.
 fn read(text: &str) -> (String, Vec<String>) {
     let (sources, body, found) = parse(text);
     let mut tree = String::new();
@@ -54,7 +54,7 @@ fn parse(text: &str) -> (Sources, Body, Vec<Diagnostic>) {
     let mut diags = Diags::new();
     let diagram = parse_diagram(&Excerpt::whole(file, text), &mut diags);
     let mut found = diags.into_sorted();
-    // Most cases are a single statement: a note, and no state that it could stand beside.
+    // Most cases are a single statement: a note, without a state for it.
     found.retain(|finding| finding.code != Code::NoteBeforeState);
     for finding in &found {
         let spans = finding.fixes.iter().flat_map(|fix| &fix.edits);
@@ -65,7 +65,7 @@ fn parse(text: &str) -> (Sources, Body, Vec<Diagnostic>) {
     (sources, diagram.body, found)
 }
 
-/// The text after the first fix of each finding, from the last to the first, and what is still found then.
+/// Applies the first fix of each diagnostic from the last to the first, and checks that nothing is left.
 #[track_caller]
 fn check_fixed(body: &str, fixed: &str) {
     let text = format!("stateDiagram-v2\n{body}");

@@ -1,13 +1,13 @@
-//! What stands anywhere on a line and decides how its beginning is read.
+//! Facts about a line that decide how its beginning is read.
 //!
-//! Mermaid's rules `.*direction\s+LR[^\n]*` and `.*<<fork>>` look ahead over the whole line from every token. Each line is
-//! looked at once here, so that a line of a megabyte stays linear: the patterns are greedy, so only the last place on the
-//! line counts, wherever the rule was tried from.
+//! Mermaid's rules `.*direction\s+LR[^\n]*` and `.*<<fork>>` look ahead over the whole line from every token. Here each
+//! line is scanned once, so a line of a megabyte takes linear time. The patterns are greedy, so only the last match on
+//! the line counts, wherever the rule is tried.
 
 use super::rule;
 use crate::front::mermaid::ast::{Direction, Stereotype};
 
-/// Mermaid's directions in the order of its rules.
+/// Mermaid's directions, in the order of its rules.
 const DIRECTIONS: [(&str, Direction); 4] = [
     ("TB", Direction::TopBottom),
     ("BT", Direction::BottomTop),
@@ -15,7 +15,7 @@ const DIRECTIONS: [(&str, Direction); 4] = [
     ("LR", Direction::LeftRight),
 ];
 
-/// Mermaid's marks of pseudo-states in the order of its rules.
+/// Mermaid's marks of pseudo-states, in the order of its rules.
 const STEREOTYPES: [(&str, Stereotype); 6] = [
     ("<<fork>>", Stereotype::Fork),
     ("<<join>>", Stereotype::Join),
@@ -25,27 +25,27 @@ const STEREOTYPES: [(&str, Stereotype); 6] = [
     ("[[choice]]", Stereotype::Choice),
 ];
 
-/// The facts of one line. All places are offsets in the text.
+/// The facts of one line, as offsets in the text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line {
     start: usize,
     end: usize,
-    /// For each direction: where its last `direction` begins, and where its letters end.
+    /// For each direction, the start of its last `direction` and the end of its letters.
     directions: [Option<(usize, usize)>; 4],
-    /// For each mark: where its last one begins.
+    /// For each mark, the start of its last occurrence.
     stereotypes: [Option<usize>; 6],
-    /// The last `{`.
+    /// The offset of the last `{`.
     brace: Option<usize>,
 }
 
 impl Line {
-    /// Whether these are the facts of the line that holds the offset.
+    /// Returns whether an offset is on this line.
     pub(super) fn holds(&self, at: usize) -> bool {
         self.start <= at && at < self.end
     }
 
-    /// Reads the rest of the line from an offset on.
-    pub(super) fn read(text: &str, at: usize) -> Self {
+    /// Scans the rest of a line from an offset on.
+    pub(super) fn scan(text: &str, at: usize) -> Self {
         let mut line = Self {
             start: at,
             end: at + 1,
@@ -58,12 +58,12 @@ impl Line {
             let next = || bytes.get(offset + 1).copied();
             match byte {
                 b'd' | b'D' if matches!(next(), Some(b'i' | b'I')) => {
-                    line.note_direction(text, here);
+                    line.add_direction(text, here);
                 }
-                b'<' | b'[' if next() == Some(byte) => line.note_stereotype(text, here),
+                b'<' | b'[' if next() == Some(byte) => line.add_stereotype(text, here),
                 b'{' => line.brace = Some(here),
                 b'\n' | b'\r' => return line,
-                // The line ends that only JavaScript knows begin so.
+                // The line ends that only JavaScript knows begin with this byte.
                 0xe2 if rest
                     .get(offset..)
                     .is_some_and(|it| it.starts_with(rule::is_line_end)) =>
@@ -77,7 +77,7 @@ impl Line {
         line
     }
 
-    /// The direction that swallows the line from an offset on, where its word begins, and where its letters end.
+    /// Returns the direction that swallows the line from an offset on, with its start and its end.
     pub(super) fn direction(&self, at: usize) -> Option<(Direction, usize, usize)> {
         let found = self.directions.iter().zip(DIRECTIONS);
         found
@@ -85,7 +85,7 @@ impl Line {
             .find(|&(_, start, _)| start >= at)
     }
 
-    /// The mark of a pseudo-state that swallows the line from an offset on, and where it begins and ends.
+    /// Returns the pseudo-state mark that swallows the line from an offset on, with its start and its end.
     pub(super) fn stereotype(&self, at: usize) -> Option<(Stereotype, usize, usize)> {
         let found = self.stereotypes.iter().zip(STEREOTYPES);
         found
@@ -95,24 +95,24 @@ impl Line {
             .find(|&(_, start, _)| start >= at)
     }
 
-    /// Whether a `{` stands on the line at that offset or behind it.
+    /// Returns whether the line has a `{` at or after an offset.
     pub(super) fn has_brace(&self, at: usize) -> bool {
         self.brace.is_some_and(|brace| brace >= at)
     }
 
-    fn note_direction(&mut self, text: &str, at: usize) {
+    fn add_direction(&mut self, text: &str, at: usize) {
         let rest = text.get(at..).unwrap_or("");
-        let Ok((behind, _)) = rule::spaced("direction")(rest) else {
+        let Ok((after, _)) = rule::spaced("direction")(rest) else {
             return;
         };
         for (place, (letters, _)) in self.directions.iter_mut().zip(DIRECTIONS) {
-            if rule::literal(letters)(behind).is_ok() {
-                *place = Some((at, text.len() - behind.len() + letters.len()));
+            if rule::literal(letters)(after).is_ok() {
+                *place = Some((at, text.len() - after.len() + letters.len()));
             }
         }
     }
 
-    fn note_stereotype(&mut self, text: &str, at: usize) {
+    fn add_stereotype(&mut self, text: &str, at: usize) {
         let rest = text.get(at..).unwrap_or("");
         for (place, (mark, _)) in self.stereotypes.iter_mut().zip(STEREOTYPES) {
             if rule::literal(mark)(rest).is_ok() {

@@ -1,13 +1,15 @@
-//! The rules of Mermaid's modes.
+//! The rules of the lexer's modes.
 
 use nom::Parser;
 use nom::bytes::complete::tag;
 
 use super::{Kind, Lexer, Mode, Token, rule};
 
-/// Between statements, outside of braces: Mermaid's mode INITIAL.
+/// Mermaid's mode INITIAL: between statements, outside braces.
 impl Lexer<'_> {
-    /// One rule of INITIAL. Rules are looked up by their first byte; within a byte they keep Mermaid's order.
+    /// Applies a rule of INITIAL.
+    ///
+    /// Rules are looked up by their first byte; for one byte they keep Mermaid's order.
     pub(super) fn root(&mut self) -> Option<Token> {
         let input = self.rest();
         let Some(&first) = input.as_bytes().first() else {
@@ -16,13 +18,13 @@ impl Lexer<'_> {
         if let Some(token) = self.before_direction(input, first) {
             return Some(token);
         }
-        // Rules 5 to 8: the line, its comments included, is a direction wherever it holds one.
+        // Rules 5 to 8: a line that holds a direction is one as a whole, with its comments.
         if let Some((direction, _, end)) = {
             let at = self.at;
             self.line().direction(at)
         } {
-            let behind = self.text.get(end..).unwrap_or("");
-            let (rest, _) = rule::line_rest(behind).unwrap_or(("", behind));
+            let after = self.text.get(end..).unwrap_or("");
+            let (rest, _) = rule::line_rest(after).unwrap_or(("", after));
             return self.take(Kind::Direction(direction), rest);
         }
         // Rules 9 to 12. A run of blanks that begins with another one swallows line ends.
@@ -38,7 +40,7 @@ impl Lexer<'_> {
         if first.is_ascii_alphabetic() {
             let before = self.at;
             let token = self.keyword(input, first);
-            // Some keywords make no token and only move on.
+            // Some keywords make no token and only move the position.
             if token.is_some() || self.at != before {
                 return token;
             }
@@ -46,7 +48,7 @@ impl Lexer<'_> {
         self.sign(input, first)
     }
 
-    /// Rules 1 to 4, which come before everything.
+    /// Applies rules 1 to 4, which come before everything.
     fn before_direction(&mut self, input: &str, first: u8) -> Option<Token> {
         let (kind, found) = match first {
             b'c' | b'C' => (Kind::Click, rule::bounded("click")(input)),
@@ -59,7 +61,7 @@ impl Lexer<'_> {
         self.take(kind, rest)
     }
 
-    /// Rules 13 to 20 and 22 to 24.
+    /// Applies rules 13 to 20 and 22 to 24.
     fn keyword(&mut self, input: &str, first: u8) -> Option<Token> {
         match first.to_ascii_lowercase() {
             b'a' => self.accessibility(input),
@@ -88,14 +90,14 @@ impl Lexer<'_> {
         }
     }
 
-    /// Rules 14 to 16.
+    /// Applies rules 14 to 16.
     fn accessibility(&mut self, input: &str) -> Option<Token> {
         if let Ok((rest, _)) = rule::marked("accTitle", ':')(input) {
             self.open(Kind::AccTitle, rest, Mode::AccValue)
         } else if let Ok((rest, _)) = rule::marked("accDescr", ':')(input) {
             self.open(Kind::AccDescription, rest, Mode::AccValue)
         } else if let Ok((rest, _)) = rule::marked("accDescr", '{')(input) {
-            // No token of its own in Mermaid's grammar: the block's text stands for all of it.
+            // In Mermaid's grammar the opening is no token of its own: the block's text stands for all of it.
             self.state_at = Some(self.at);
             self.modes.push(Mode::AccBlock);
             self.at = self.text.len() - rest.len();
@@ -105,7 +107,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Rules 21 and 25 to 31.
+    /// Applies rules 21 and 25 to 31.
     fn sign(&mut self, input: &str, first: u8) -> Option<Token> {
         if first == b'{' {
             return self.open_brace(Kind::Open, input.get(1..).unwrap_or(""));
@@ -113,8 +115,9 @@ impl Lexer<'_> {
         self.name_or_sign(input).unwrap_or_else(|| self.unknown())
     }
 
-    /// The rules for names, labels and arrows, which both modes between statements have in this order. The inner `None`
-    /// is a match that makes no token.
+    /// Applies the rules for names, labels and arrows, which both modes between statements share.
+    ///
+    /// The inner `None` is a match that makes no token.
     pub(super) fn name_or_sign(&mut self, input: &str) -> Option<Option<Token>> {
         if let Some(rest) = input.strip_prefix("[*]") {
             return Some(self.take(Kind::Star, rest));
@@ -140,9 +143,11 @@ impl Lexer<'_> {
     }
 }
 
-/// Between statements, inside of braces: Mermaid's mode struct.
+/// Mermaid's mode struct: between statements, inside braces.
+///
+/// Line ends have no meaning here, and links, quotes, accessibility texts and the header aren't keywords.
 impl Lexer<'_> {
-    /// One rule of struct.
+    /// Applies a rule of struct.
     pub(super) fn composite(&mut self) -> Option<Token> {
         let input = self.rest();
         let Some(&first) = input.as_bytes().first() else {
@@ -166,11 +171,11 @@ impl Lexer<'_> {
             self.state_keyword(rest);
             return None;
         }
-        // The direction comes behind `state` here, and before it at the root.
+        // The direction comes after `state` here, and before it at the root.
         let at = self.at;
         if let Some((direction, _, end)) = self.line().direction(at) {
-            let behind = self.text.get(end..).unwrap_or("");
-            let (rest, _) = rule::line_rest(behind).unwrap_or(("", behind));
+            let after = self.text.get(end..).unwrap_or("");
+            let (rest, _) = rule::line_rest(after).unwrap_or(("", after));
             return self.take(Kind::Direction(direction), rest);
         }
         if let Some(rest) = input.strip_prefix('}') {
@@ -186,16 +191,16 @@ impl Lexer<'_> {
     }
 }
 
-/// Behind `state`: Mermaid's modes STATE, STATE_STRING and STATE_ID.
+/// Mermaid's modes STATE, STATE_STRING and STATE_ID: after `state`.
 impl Lexer<'_> {
-    /// `state\s+` makes no token; the blanks may end the line.
+    /// Skips `state\s+`, which makes no token; the blanks can end the line.
     pub(super) fn state_keyword(&mut self, rest: &str) {
         self.state_at = Some(self.at);
         self.modes.push(Mode::State);
         self.skip(rest);
     }
 
-    /// One rule of STATE.
+    /// Applies a rule of STATE.
     pub(super) fn state(&mut self) -> Option<Token> {
         let input = self.rest();
         if let Ok((rest, _)) = rule::blank1(input) {
@@ -236,13 +241,13 @@ impl Lexer<'_> {
         self.unknown()
     }
 
-    /// `\w+\s+\w+.*?\{`, with blanks that stay on the line: see [`super::Lexer::runs_into_brace`].
+    /// Matches `\w+\s+\w+.*?\{` with blanks on one line: see [`Lexer::runs_into_brace`].
     fn several_words<'t>(&mut self, input: &'t str) -> Option<&'t str> {
         let (rest, _) = rule::word1(input).ok()?;
         let (rest, _) = rule::blank1(rest).ok()?;
         let (rest, _) = rule::word1(rest).ok()?;
         let at = self.text.len() - rest.len();
-        // The blanks may hold one of the line ends that only JavaScript knows.
+        // The blanks can hold one of the line ends that only JavaScript knows.
         if !self.line_of(at).has_brace(at) {
             return None;
         }
@@ -250,7 +255,7 @@ impl Lexer<'_> {
         Some(rest)
     }
 
-    /// One rule of STATE_STRING; a title may span lines.
+    /// Applies a rule of STATE_STRING; a title can span lines.
     pub(super) fn state_title(&mut self) -> Option<Token> {
         let input = self.rest();
         if let Some(rest) = input.strip_prefix('"') {
@@ -264,12 +269,12 @@ impl Lexer<'_> {
         self.take(Kind::Title, input.get(end..).unwrap_or(""))
     }
 
-    /// STATE_ID: all up to the line's end or a brace, and be it nothing.
+    /// Applies STATE_ID: everything up to the line's end or a brace, even nothing.
     pub(super) fn state_id(&mut self) -> Option<Token> {
         let input = self.rest();
         let end = input.find(['\n', '{']).unwrap_or(input.len());
         let (matched, rest) = input.split_at_checked(end).unwrap_or((input, ""));
-        // An id that begins with `%%` is passed over, and the rule tried again on what follows.
+        // An id that begins with `%%` is skipped, and the rule is tried again on what follows.
         if !matched.starts_with("%%") {
             self.modes.pop();
         }
@@ -277,32 +282,34 @@ impl Lexer<'_> {
     }
 }
 
-/// What is known of the next `end note`, so that a text with many notes and no end is searched once.
+/// The last search for an `end note`.
+///
+/// It keeps a text with many notes and no end from being searched for each of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EndNote {
-    /// Where the search began.
+    /// The start of the search.
     from: usize,
-    /// What it found; `None` before the first search.
+    /// The result; `None` before the first search.
     found: Option<Found>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Found {
-    /// Nothing up to the end of the text.
+    /// No match up to the end of the text.
     Nothing,
-    /// The last line end in front of it, and where it ends.
+    /// The last line end before the match, and the end of the match.
     At { newline: usize, end: usize },
 }
 
-/// Behind `note`: Mermaid's modes NOTE, NOTE_ID, NOTE_TEXT, FLOATING_NOTE and FLOATING_NOTE_ID.
+/// Mermaid's modes NOTE, NOTE_ID, NOTE_TEXT, FLOATING_NOTE and FLOATING_NOTE_ID: after `note`.
 impl Lexer<'_> {
-    /// `note\s+`.
+    /// Matches `note\s+`.
     pub(super) fn note_keyword(&mut self, input: &str) -> Option<Token> {
         let (rest, _) = rule::spaced("note")(input).ok()?;
         self.open(Kind::Note, rest, Mode::Note)
     }
 
-    /// One rule of NOTE.
+    /// Applies a rule of NOTE.
     pub(super) fn note(&mut self) -> Option<Token> {
         let input = self.rest();
         if let Ok((rest, _)) = rule::bounded("left of")(input) {
@@ -318,7 +325,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// NOTE_ID: one name, which a dash ends.
+    /// Applies NOTE_ID: one name, which a dash ends.
     pub(super) fn note_id(&mut self) -> Option<Token> {
         match rule::note_id(self.rest()) {
             Ok((rest, matched)) => {
@@ -332,7 +339,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// NOTE_TEXT: behind a colon, else up to `end note` at the start of a line.
+    /// Applies NOTE_TEXT: after a colon, otherwise up to `end note` at the start of a line.
     pub(super) fn note_text(&mut self) -> Option<Token> {
         if let Ok((rest, _)) = rule::note_line(self.rest()) {
             return self.close(Kind::NoteLine, rest);
@@ -346,7 +353,9 @@ impl Lexer<'_> {
         }
     }
 
-    /// One rule of FLOATING_NOTE. `as` is tried before the text, so a text that begins with it is none.
+    /// Applies a rule of FLOATING_NOTE.
+    ///
+    /// `as` is tried before the text, so no text can begin with it.
     pub(super) fn floating_note(&mut self) -> Option<Token> {
         let input = self.rest();
         if let Ok((rest, _)) = rule::note_alias(input) {
@@ -362,7 +371,7 @@ impl Lexer<'_> {
         self.take(Kind::NoteTitle, input.get(end..).unwrap_or(""))
     }
 
-    /// FLOATING_NOTE_ID: the rest of the line.
+    /// Applies FLOATING_NOTE_ID: the rest of the line.
     pub(super) fn floating_note_id(&mut self) -> Option<Token> {
         let input = self.rest();
         let (rest, matched) = rule::line_rest(input).unwrap_or(("", input));
@@ -372,7 +381,7 @@ impl Lexer<'_> {
         self.id(Kind::Id, matched, rest)
     }
 
-    /// Where the first `\n\s*end note\b` from here on ends.
+    /// Returns the end of the next `\n\s*end note\b`.
     fn end_note(&mut self) -> Option<usize> {
         let known = self.end_note;
         match known.found {
@@ -396,10 +405,10 @@ impl Lexer<'_> {
 
 fn search_end_note(text: &str, from: usize) -> Found {
     let mut rest = text.get(from..).unwrap_or("");
-    while let Some((_, behind)) = rest.split_once('\n') {
-        let (line, blanks) = rule::space0(behind).unwrap_or((behind, ""));
+    while let Some((_, after)) = rest.split_once('\n') {
+        let (line, blanks) = rule::space0(after).unwrap_or((after, ""));
         if let Ok((left, _)) = rule::bounded("end note")(line) {
-            let blank_start = text.len() - behind.len();
+            let blank_start = text.len() - after.len();
             return Found::At {
                 newline: blank_start + blanks.rfind('\n').map_or(0, |at| at + 1) - 1,
                 end: text.len() - left.len(),
@@ -410,9 +419,11 @@ fn search_end_note(text: &str, from: usize) -> Found {
     Found::Nothing
 }
 
-/// Behind the keywords that only draw: Mermaid's modes CLASSDEF, CLASS, STYLE, SCALE, and those of `accTitle` and
+/// Mermaid's modes of keywords that only draw.
+///
+/// CLASSDEF, CLASS, STYLE, SCALE, and those of `accTitle` and `accDescr`.
 impl Lexer<'_> {
-    /// `classDef\s+`, then `class\s+`.
+    /// Matches `classDef\s+`, then `class\s+`.
     pub(super) fn class_keyword(&mut self, input: &str) -> Option<Token> {
         if let Ok((rest, _)) = rule::spaced("classDef")(input) {
             return self.open(Kind::ClassDef, rest, Mode::ClassDef);
@@ -421,13 +432,13 @@ impl Lexer<'_> {
         self.open(Kind::Class, rest, Mode::Class)
     }
 
-    /// `style\s+`.
+    /// Matches `style\s+`.
     pub(super) fn style_keyword(&mut self, input: &str) -> Option<Token> {
         let (rest, _) = rule::spaced("style")(input).ok()?;
         self.open(Kind::Style, rest, Mode::Style)
     }
 
-    /// CLASSDEF: `DEFAULT\s+`, which the grammar has no use for, or a name.
+    /// Applies CLASSDEF: `DEFAULT\s+`, which the grammar has no use for, or a name.
     pub(super) fn class_def(&mut self) -> Option<Token> {
         let input = self.rest();
         if let Ok((rest, _)) = rule::spaced("default")(input) {
@@ -439,7 +450,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// CLASS: the states.
+    /// Applies CLASS: the states.
     pub(super) fn class(&mut self) -> Option<Token> {
         match rule::class_ids(self.rest()) {
             Ok((rest, _)) => self.turn(Kind::ClassIds, rest, Mode::DrawingRest),
@@ -447,7 +458,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// STYLE: the states.
+    /// Applies STYLE: the states.
     pub(super) fn style(&mut self) -> Option<Token> {
         match rule::style_ids(self.rest()) {
             Ok((rest, _)) => self.turn(Kind::StyleIds, rest, Mode::DrawingRest),
@@ -455,14 +466,14 @@ impl Lexer<'_> {
         }
     }
 
-    /// CLASSDEFID, CLASS_STYLE, STYLEDEF_STYLES: the rest of the line, and be it nothing.
+    /// Applies CLASSDEFID, CLASS_STYLE and STYLEDEF_STYLES: the rest of the line, even nothing.
     pub(super) fn drawing_rest(&mut self) -> Option<Token> {
         let input = self.rest();
         let (rest, _) = rule::line_rest(input).unwrap_or(("", input));
         self.close(Kind::DrawingRest, rest)
     }
 
-    /// SCALE: a number, and `width` behind it, which ends it without a token.
+    /// Applies SCALE: a number, and `width` after it, which ends the mode without a token.
     pub(super) fn scale(&mut self) -> Option<Token> {
         let input = self.rest();
         if let Ok((rest, _)) = rule::digits(input) {
@@ -478,14 +489,14 @@ impl Lexer<'_> {
         }
     }
 
-    /// The text behind `accTitle:` or `accDescr:`.
+    /// Reads the text after `accTitle:` or `accDescr:`.
     pub(super) fn acc_value(&mut self) -> Option<Token> {
         let input = self.rest();
         let (rest, _) = rule::line_rest(input).unwrap_or(("", input));
         self.close(Kind::AccValue, rest)
     }
 
-    /// The text between the braces of `accDescr`. An empty block makes no token.
+    /// Reads the text between the braces of `accDescr`; an empty block makes no token.
     pub(super) fn acc_block(&mut self) -> Option<Token> {
         let input = self.rest();
         if let Some(rest) = input.strip_prefix('}') {

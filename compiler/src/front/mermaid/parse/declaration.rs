@@ -1,11 +1,11 @@
 //! `state …` in all its forms.
 //!
-//! Mermaid makes nothing of `state x` without braces, and one composite of the last word in front of a `{`. Here `state x`
-//! declares `x`, and `state x : Title` gives it that title; the rest is as Mermaid has it, with a warning.
+//! Mermaid makes nothing of `state x` without braces, and names a composite by the last word before its `{`. Here
+//! `state x` declares `x`, and `state x : Title` gives it that title. Everything else is as in Mermaid, with a warning.
 
 use std::ops::Range;
 
-use super::{Bare, Parsed, Parser, Shape, What, stray_words, syntax_error};
+use super::{Bare, LineEntry, Parsed, Parser, Shape, stray_words, syntax_error};
 use crate::front::label::parse_description;
 use crate::front::mermaid::ast::{
     Declaration, Drawing, DrawnAs, Endpoint, EndpointKind, StatementKind, Stereotype,
@@ -15,8 +15,8 @@ use crate::front::mermaid::messages;
 use crate::source::Spanned;
 
 impl Parser<'_> {
-    /// `COMPOSIT_STATE+`, with or without a body.
-    pub(super) fn words(&mut self, first: Token) -> Parsed {
+    /// Parses `COMPOSIT_STATE+`, with or without a body.
+    pub(super) fn state_words(&mut self, first: Token) -> Parsed {
         let mut last = self.bump();
         let mut word_before = None;
         loop {
@@ -44,12 +44,12 @@ impl Parser<'_> {
                 let title = self.raw(all.clone());
                 let line = self.line_range(next.end);
                 let id = self.raw(next.end..line.end);
-                let finding = syntax_error::unquoted_title(
+                let diagnostic = syntax_error::unquoted_title(
                     self.span(all),
                     &title,
                     id.trim().trim_end_matches('{').trim(),
                 );
-                Err(Self::broken_line(last.end, finding))
+                Err(Self::broken_line(last.end, diagnostic))
             }
             _ => {
                 self.bare_words(first, last);
@@ -58,7 +58,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `state a : The title {`: Mermaid refuses two words in front of a brace.
+    /// Opens `state a : The title {`; Mermaid refuses two words before a brace.
     fn words_with_brace(&mut self, first: Token, last: Token) {
         let words = self.trim(first.start..last.end - 1);
         let written = self.raw(words.clone());
@@ -84,7 +84,7 @@ impl Parser<'_> {
         self.open(first.lead, last.end - 1, id, title);
     }
 
-    /// A composite behind one word or several, of which Mermaid takes the last.
+    /// Opens a composite after one or several words, of which Mermaid takes the last.
     fn composite_words(&mut self, first: Token, before: Option<usize>, last: Token, brace: Token) {
         let all = first.start..last.end;
         let text = self.slice(all.clone());
@@ -122,7 +122,7 @@ impl Parser<'_> {
         self.open(first.lead, brace.start, id, None);
     }
 
-    /// `state x` and `state x : Title`.
+    /// Declares `state x` and `state x : Title`.
     fn bare_words(&mut self, first: Token, last: Token) {
         let all = first.start..last.end;
         let text = self.slice(all.clone());
@@ -136,10 +136,10 @@ impl Parser<'_> {
             let span = self.span(range.clone());
             let words = self.raw(all);
             self.report(stray_words::nameless_state(span, &words));
-            self.nothing(range);
+            self.push_nothing(range);
             return;
         }
-        self.settle(Shape::Declaration, What::Other, range.clone());
+        self.remember(Shape::Declaration, LineEntry::Other, range.clone());
         let extra = self.trim(word_end..id_end);
         if !extra.is_empty() {
             let id = self.raw(first.start..word_end);
@@ -190,18 +190,18 @@ impl Parser<'_> {
         );
     }
 
-    /// `state Two words {`: an error in Mermaid; the composite is kept under a name of both words.
+    /// Opens `state Two words {`, an error in Mermaid, under a name of both words.
     pub(super) fn several_words(&mut self, token: Token) {
         self.bump();
         let words = self.trim(token.start..token.end - 1);
         let written = self.raw(words.clone());
         let span = self.span(words.clone());
-        let finding = match written.split_once(" as ") {
+        let diagnostic = match written.split_once(" as ") {
             Some((title, id)) => syntax_error::unquoted_title(span, title.trim(), id.trim()),
             None => syntax_error::name_of_several_words(span, &written),
         };
         self.silence(self.line_of(token.start));
-        self.report(finding);
+        self.report(diagnostic);
         let id = match written.split_once(" as ") {
             Some((_, id)) => id.trim().to_owned(),
             None => messages::slug(&written),
@@ -209,8 +209,8 @@ impl Parser<'_> {
         self.open(token.lead, token.end - 1, Spanned::new(id, span), None);
     }
 
-    /// `state "title" as id`, with or without a body.
-    pub(super) fn titled(&mut self, token: Token) -> Parsed {
+    /// Parses `state "title" as id`, with or without a body.
+    pub(super) fn titled_state(&mut self, token: Token) -> Parsed {
         self.bump();
         let title = self.spanned(token.start..token.end);
         let quoted = self.span(token.lead..(token.end + 1).min(self.text.len()));
@@ -220,22 +220,22 @@ impl Parser<'_> {
             if !closed {
                 let first_line = self.line_range(token.lead).end;
                 let span = self.trimmed_span(token.lead..first_line);
-                let finding = syntax_error::unclosed_title(span);
-                return Err(Self::broken_line(token.lead, finding));
+                let diagnostic = syntax_error::unclosed_title(span);
+                return Err(Self::broken_line(token.lead, diagnostic));
             }
             let braced = alias.kind == Kind::Open;
-            let finding = syntax_error::title_without_id(quoted, &title.value, braced);
+            let diagnostic = syntax_error::title_without_id(quoted, &title.value, braced);
             if alias.kind == Kind::As || self.same_line(token.end, alias.lead) {
-                return Err(Self::broken_line(token.end, finding));
+                return Err(Self::broken_line(token.end, diagnostic));
             }
-            return Err(self.broken_at(alias, finding));
+            return Err(self.broken_at(alias, diagnostic));
         }
         self.bump();
         let id_token = self.peek();
         if id_token.kind != Kind::Id {
-            let finding =
+            let diagnostic =
                 syntax_error::title_without_id(quoted, &title.value, id_token.kind == Kind::Open);
-            return Err(self.broken_at(id_token, finding));
+            return Err(self.broken_at(id_token, diagnostic));
         }
         self.bump();
         let id_range = self.trim(id_token.start..id_token.end);
@@ -267,37 +267,41 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `state "title" as`, and no name: Mermaid draws nothing of it, and the statements between its braces in no composite.
+    /// Parses `state "title" as` without a name.
+    ///
+    /// Mermaid doesn't draw it, and draws the statements between its braces in no composite.
     fn nameless(&mut self, range: Range<usize>, title: Spanned<String>, brace: Token) {
         let written = self.trimmed_span(range.clone());
         let braced = brace.kind == Kind::Open;
-        let finding = stray_words::title_without_name(written, &title.value, braced);
+        let diagnostic = stray_words::title_without_name(written, &title.value, braced);
         if braced {
             self.bump();
             self.silence(self.line_of(range.start));
-            self.report(finding);
+            self.report(diagnostic);
             let id = Spanned::new(messages::slug(&title.value), title.span);
             let drawn = DrawnAs::Named(String::new());
             self.open_drawn_as(range.start, brace.start, id, Some(title), drawn);
         } else {
             self.report_strays();
-            self.report(finding);
-            self.nothing(range);
+            self.report(diagnostic);
+            self.push_nothing(range);
         }
     }
 
-    /// A statement behind `state` that declares nothing.
-    fn nothing(&mut self, range: Range<usize>) {
+    /// Adds a statement after `state` that declares nothing.
+    fn push_nothing(&mut self, range: Range<usize>) {
         let words = Drawing {
             keyword: "state",
             subject: None,
             rest: None,
         };
         self.push(range.start, range.end, StatementKind::Drawing(words));
-        self.settle(Shape::Declaration, What::Other, range);
+        self.remember(Shape::Declaration, LineEntry::Other, range);
     }
 
-    /// Behind `as`, a colon ends the id and begins a second line of the title.
+    /// Declares a titled state without a body.
+    ///
+    /// After `as`, a colon ends the id and begins a second line of the title.
     fn titled_alone(&mut self, token: Token, title: Spanned<String>, range: Range<usize>) {
         let whole = token.lead..range.end;
         let text = self.slice(range.clone());
@@ -332,7 +336,7 @@ impl Parser<'_> {
                 },
             );
         }
-        self.settle(Shape::Declaration, What::Other, whole);
+        self.remember(Shape::Declaration, LineEntry::Other, whole);
     }
 
     fn titled_name(&mut self, range: Range<usize>) -> Spanned<String> {
@@ -345,15 +349,15 @@ impl Parser<'_> {
         id
     }
 
-    /// Behind `state` a name can hold what ends it elsewhere.
+    /// Reports a name after `state` that transitions can't use.
     fn check_usable(&mut self, id: &Spanned<String>) {
         if id.value.contains(['-', ':']) {
             self.report(stray_words::unusable_name(id.span, &id.value));
         }
     }
 
-    /// `state x <<choice>>`: all in front of the mark is the name.
-    pub(super) fn pseudo(&mut self, token: Token, kind: Stereotype) -> Parsed {
+    /// Parses `state x <<choice>>`; everything before the mark is the name.
+    pub(super) fn pseudo_state(&mut self, token: Token, kind: Stereotype) -> Parsed {
         self.bump();
         let text = self.slice(token.start..token.end);
         let length = text.rfind(['<', '[']).map_or(0, |at| at - 1);
@@ -365,7 +369,7 @@ impl Parser<'_> {
         if name.is_empty() {
             self.report_strays();
             self.report(stray_words::mark_without_name(mark_span, &written));
-            self.nothing(whole);
+            self.push_nothing(whole);
             return Ok(());
         }
         let id = self.name(name);
@@ -377,12 +381,12 @@ impl Parser<'_> {
         self.is_ordered = true;
         let mark = Some(Spanned::new(kind, mark_span));
         self.declare(whole.clone(), id, None, mark, DrawnAs::Written);
-        self.settle(Shape::Declaration, What::Other, whole);
+        self.remember(Shape::Declaration, LineEntry::Other, whole);
         Ok(())
     }
 }
 
-/// Whether a character makes a word a name, and not a sign.
+/// Returns whether a character makes a word a name rather than a sign.
 fn is_name_character(c: char) -> bool {
     c.is_alphanumeric() || (!c.is_ascii() && !c.is_whitespace()) || matches!(c, '_' | '[')
 }

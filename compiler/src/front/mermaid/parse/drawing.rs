@@ -1,8 +1,8 @@
-//! Lines that only draw (directions, styles, links), and the texts for screen readers.
+//! Lines that only draw (directions, styles, links), and texts for screen readers.
 
 use std::ops::Range;
 
-use super::{Parsed, Parser, Shape, What, stray_words, syntax_error};
+use super::{LineEntry, Parsed, Parser, Shape, stray_words, syntax_error};
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::mermaid::ast::{Direction, Drawing, StatementKind};
 use crate::front::mermaid::lex::{self, Kind, Token};
@@ -10,7 +10,7 @@ use crate::front::mermaid::messages::{self, quote};
 use crate::source::{Span, Spanned};
 
 impl Parser<'_> {
-    /// `classDef NAME STYLES`, `class IDS NAME`, `style IDS STYLES`.
+    /// Parses `classDef NAME STYLES`, `class IDS NAME`, `style IDS STYLES`.
     pub(super) fn styles(&mut self, first: Token) -> Parsed {
         self.bump();
         let keyword = match first.kind {
@@ -25,8 +25,8 @@ impl Parser<'_> {
             _ => Kind::StyleIds,
         };
         if subject.kind != wanted {
-            let finding = self.bad_style(first, keyword, subject);
-            return Err(Self::broken_line(first.start, finding));
+            let diagnostic = self.bad_style(first, keyword, subject);
+            return Err(Self::broken_line(first.start, diagnostic));
         }
         self.bump();
         let rest = self.peek();
@@ -49,7 +49,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What to say of a style whose subject can't be read.
+    /// Describes a style whose subject can't be parsed.
     fn bad_style(&self, first: Token, keyword: &'static str, subject: Token) -> Diagnostic {
         let line = self.line_range(first.start);
         let rest = self.trim(first.end.min(line.end)..line.end);
@@ -69,16 +69,16 @@ impl Parser<'_> {
         syntax_error::style_subject(at, keyword, word)
     }
 
-    /// `CLICK idStmt STRING STRING NL | CLICK idStmt HREF STRING NL`.
+    /// Parses `CLICK idStmt STRING STRING NL | CLICK idStmt HREF STRING NL`.
     pub(super) fn click(&mut self, first: Token) -> Parsed {
         self.bump();
         let name = self.peek();
         let keyword = self.span(first.start..first.end);
-        // Blanks behind `click` swallow the end of its line, so the state may stand on the next one.
+        // Blanks after `click` swallow the line end, so the state can be on the next line.
         let is_split = !self.same_line(first.start, name.lead);
         if !matches!(name.kind, Kind::Id | Kind::Star) {
-            let finding = syntax_error::keyword_as_name(keyword, "click");
-            return Err(self.broken_at(name, finding));
+            let diagnostic = syntax_error::keyword_as_name(keyword, "click");
+            return Err(self.broken_at(name, diagnostic));
         }
         let state = self.endpoint()?;
         let mut rest = self.peek();
@@ -86,12 +86,12 @@ impl Parser<'_> {
         let line = self.trimmed_span(first.start..self.line_range(first.start).end);
         for wanted in [[Kind::Text, Kind::Href], [Kind::Text, Kind::Text]] {
             if !wanted.contains(&rest.kind) && is_split {
-                let finding = syntax_error::keyword_as_name(keyword, "click");
-                return Err(Self::broken_before(name.start, finding));
+                let diagnostic = syntax_error::keyword_as_name(keyword, "click");
+                return Err(Self::broken_before(name.start, diagnostic));
             }
             if !wanted.contains(&rest.kind) {
-                let finding = syntax_error::incomplete_link(line);
-                return Err(self.broken_at(rest, finding));
+                let diagnostic = syntax_error::incomplete_link(line);
+                return Err(self.broken_at(rest, diagnostic));
             }
             self.bump();
             rest = self.peek();
@@ -104,13 +104,13 @@ impl Parser<'_> {
             let href = text
                 .get(..4)
                 .is_some_and(|word| word.eq_ignore_ascii_case("href"));
-            let finding = if self.same_line(end, rest.lead) && rest.kind != Kind::End {
+            let diagnostic = if self.same_line(end, rest.lead) && rest.kind != Kind::End {
                 syntax_error::overlong_link(line, href)
             } else {
                 let blanks = self.span(end..self.line_range(end).end);
                 syntax_error::blanks_after_link(blanks)
             };
-            return Err(self.broken_at(rest, finding));
+            return Err(self.broken_at(rest, diagnostic));
         }
         let subject = Spanned::new(self.raw(name.start..name.end), state.span);
         let text = self.spanned(start..end);
@@ -118,38 +118,34 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `scale WIDTH`, and `width` behind it.
+    /// Parses `scale WIDTH`, and `width` after it.
     pub(super) fn scale(&mut self, first: Token) -> Parsed {
         self.bump();
         let width = self.peek();
         let keyword = self.trimmed_span(first.start..first.end);
         if width.kind != Kind::Width {
             let text = self.slice(first.end..self.line_range(first.end).end);
-            let finding = if text.starts_with(|c: char| c.is_ascii_digit()) {
+            let diagnostic = if text.starts_with(|c: char| c.is_ascii_digit()) {
                 syntax_error::bad_scale(keyword)
             } else {
                 syntax_error::keyword_as_name(keyword, "scale")
             };
-            return Err(Self::broken_line(first.start, finding));
+            return Err(Self::broken_line(first.start, diagnostic));
         }
         self.bump();
         let value = self.spanned(width.start..width.end);
-        // The next token passes over `width`, or is what stands in its place.
+        // The next token skips `width`, or is in its place.
         let next = self.peek();
-        let behind = self.slice(width.end..next.start.max(width.end));
-        if !behind
-            .trim_start()
-            .to_ascii_lowercase()
-            .starts_with("width")
-        {
-            let finding = syntax_error::bad_scale(self.span(first.start..width.end));
-            return Err(Self::broken_line(width.end - 1, finding));
+        let after = self.slice(width.end..next.start.max(width.end));
+        if !after.trim_start().to_ascii_lowercase().starts_with("width") {
+            let diagnostic = syntax_error::bad_scale(self.span(first.start..width.end));
+            return Err(Self::broken_line(width.end - 1, diagnostic));
         }
         self.drawing_until(first, width.end, "scale", Some(value), None);
         Ok(())
     }
 
-    /// `accTitle: text`, `accDescr: text`, `accDescr { text }`.
+    /// Parses `accTitle: text`, `accDescr: text`, `accDescr { text }`.
     pub(super) fn accessibility(&mut self, first: Token) -> Parsed {
         self.bump();
         let title = first.kind == Kind::AccTitle;
@@ -184,11 +180,11 @@ impl Parser<'_> {
             end,
             StatementKind::Accessibility { title, text },
         );
-        self.settle(Shape::Other, What::Other, first.lead..end);
+        self.remember(Shape::Other, LineEntry::Other, first.lead..end);
         Ok(())
     }
 
-    /// A line that draws and ends with its keyword.
+    /// Adds a line that only draws and ends with its keyword.
     pub(super) fn drawing(
         &mut self,
         first: Token,
@@ -213,12 +209,14 @@ impl Parser<'_> {
             rest: rest.filter(|text| !text.value.is_empty()),
         };
         self.push(first.start, end, StatementKind::Drawing(drawing));
-        self.settle(Shape::Other, What::Other, first.start..end);
+        self.remember(Shape::Other, LineEntry::Other, first.start..end);
     }
 }
 
 impl Parser<'_> {
-    /// A line that is a direction, whatever else its author wrote on it; `check` says whether to speak of that.
+    /// Parses a line that holds a direction, with everything else on it.
+    ///
+    /// `check` reports such other text.
     pub(super) fn direction(&mut self, token: Token, direction: Direction, check: bool) {
         self.bump();
         let whole = self.trim(token.start..token.end);
@@ -229,23 +227,23 @@ impl Parser<'_> {
         let span = self.span(at.clone());
         if check && !plain {
             let gap = self.direction_gap(at.clone());
-            let behind = text.get(letters..).unwrap_or("").trim();
+            let after = text.get(letters..).unwrap_or("").trim();
             let all = self.span(whole.clone());
             let said = self.raw(at);
             self.report(swallowed_by_direction(
                 all,
                 span,
                 &said,
-                word == 0 && !behind.is_empty(),
+                word == 0 && !after.is_empty(),
                 gap,
             ));
         }
         let value = Spanned::new(direction, span);
         self.push(whole.start, whole.end, StatementKind::Direction(value));
-        self.settle(Shape::Other, What::Other, whole);
+        self.remember(Shape::Other, LineEntry::Other, whole);
     }
 
-    /// The blanks between `direction` and its letters.
+    /// Returns the span of the blanks between `direction` and its letters.
     fn direction_gap(&self, range: Range<usize>) -> Span {
         let start = range.start + "direction".len();
         let end = range.end.saturating_sub(2).max(start);
@@ -253,20 +251,22 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a direction's line holds nothing else but a comment.
+/// Returns whether a direction's line holds nothing else but a comment.
 fn plain_direction(text: &str) -> bool {
     let (word, letters) = last_direction(text);
-    let behind = text.get(letters..).unwrap_or("").trim();
-    word == 0 && (behind.is_empty() || behind.starts_with('#') || behind.starts_with("%%"))
+    let after = text.get(letters..).unwrap_or("").trim();
+    word == 0 && (after.is_empty() || after.starts_with('#') || after.starts_with("%%"))
 }
 
-/// Where the `direction` that a line was taken for begins, and where its letters end.
+/// Returns the start of the `direction` of a line and the end of its letters.
 fn last_direction(text: &str) -> (usize, usize) {
     let line = lex::direction(text);
     line.unwrap_or((0, text.len()))
 }
 
-/// A line that holds more than a direction. `gap` are the blanks between `direction` and its letters.
+/// Reports a line that holds more than a direction.
+///
+/// `gap` are the blanks between `direction` and its letters.
 fn swallowed_by_direction(
     line: Span,
     direction: Span,
@@ -275,16 +275,16 @@ fn swallowed_by_direction(
     gap: Span,
 ) -> Diagnostic {
     let said = quote(said);
-    let finding = Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         Code::SwallowedByDirection,
         direction,
         format!("the whole line is read as `{said}`"),
     )
     .related(line, "nothing else on it counts");
     if first {
-        return finding.help("put what follows on a line of its own");
+        return diagnostic.help("put what follows on a line of its own");
     }
-    finding.fix(
+    diagnostic.fix(
         Applicability::Unsafe,
         "write the blank as `#32;`, which Mermaid shows as one",
         gap,

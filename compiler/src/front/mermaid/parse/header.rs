@@ -1,4 +1,4 @@
-//! The header.
+//! The header of a diagram.
 
 use super::Parser;
 use crate::diag::{Applicability, Code, Diagnostic};
@@ -8,7 +8,7 @@ use crate::front::mermaid::preprocess;
 use crate::source::Span;
 
 impl Parser<'_> {
-    /// `NL* SD`, and a report where there is none.
+    /// Parses `NL* SD`, and reports a missing header.
     pub(super) fn header(&mut self) -> Option<Span> {
         while self.peek().kind == Kind::NewLine {
             self.bump();
@@ -36,16 +36,16 @@ impl Parser<'_> {
             return Some(span);
         }
         let other = other_diagram(first);
-        let near = detected || first.to_ascii_lowercase().starts_with("statediagram");
+        let is_misspelt = detected || first.to_ascii_lowercase().starts_with("statediagram");
         let end = (line.start + written.find(first).unwrap_or(0) + first.len()).min(line.end);
         let word = self.trimmed_span(line.start..end);
         self.report(match other {
             _ if first.is_empty() => empty_diagram(span),
-            _ if near => misspelt_header(word, first),
+            _ if is_misspelt => misspelt_header(word, first),
             Some(kind) => other_kind(word, kind),
             None => no_header(span.before()),
         });
-        if near || other.is_some() {
+        if is_misspelt || other.is_some() {
             self.restart(line.end);
         }
         None
@@ -58,7 +58,7 @@ fn missing_header(span: Span, message: impl Into<String>) -> Diagnostic {
         .help("begin the diagram with a line `stateDiagram-v2`")
 }
 
-/// The words with which Mermaid's other diagrams begin.
+/// The first words of Mermaid's other diagrams.
 const OTHERS: [&str; 14] = [
     "flowchart",
     "graph",
@@ -76,31 +76,31 @@ const OTHERS: [&str; 14] = [
     "block-beta",
 ];
 
-/// The kind of diagram that a first word announces, if it isn't one of states.
+/// Returns the kind of diagram that a first word announces, if it isn't one of states.
 fn other_diagram(word: &str) -> Option<&'static str> {
     OTHERS
         .into_iter()
         .find(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// No header at all.
+/// Reports a diagram without a header.
 fn no_header(place: Span) -> Diagnostic {
     missing_header(place, "this diagram doesn't begin with `stateDiagram-v2`")
         .label("expected here")
 }
 
-/// An empty diagram.
+/// Reports an empty diagram.
 fn empty_diagram(place: Span) -> Diagnostic {
     missing_header(place, "this diagram is empty")
 }
 
-/// Another kind of diagram.
+/// Reports another kind of diagram.
 fn other_kind(word: Span, kind: &str) -> Diagnostic {
     missing_header(word, format!("`{kind}` is not a state diagram"))
         .label("expected `stateDiagram-v2`")
 }
 
-/// `stateDiagram-v3`, `stateDiagram;`.
+/// Reports `stateDiagram-v3`, `stateDiagram;`.
 fn misspelt_header(word: Span, written: &str) -> Diagnostic {
     missing_header(
         word,
@@ -114,7 +114,7 @@ fn misspelt_header(word: Span, written: &str) -> Diagnostic {
     )
 }
 
-/// A header that is there, but isn't found: capital letters, or something in front of it.
+/// Reports a header that isn't detected: in capitals, or after something else.
 fn undetected_header(header: Span, written: &str) -> Diagnostic {
     if written.starts_with("stateDiagram") {
         return missing_header(header, "the header must come before everything else")
@@ -123,7 +123,7 @@ fn undetected_header(header: Span, written: &str) -> Diagnostic {
     misspelt_header(header, written)
 }
 
-/// `stateDiagram-v2 direction LR`.
+/// Reports `stateDiagram-v2 direction LR`.
 fn direction_in_header(line: Span) -> Diagnostic {
     missing_header(line, "the header needs a line of its own")
         .label("Mermaid reads this line as a direction and nothing else")

@@ -1,8 +1,8 @@
-//! Notes: beside a state, on one line or on several, and floating.
+//! Notes of states, on one line or several, and floating notes.
 
 use std::ops::Range;
 
-use super::{Parsed, Parser, Shape, What, syntax_error};
+use super::{LineEntry, Parsed, Parser, Shape, syntax_error};
 use crate::diag::{Applicability, Code, Diagnostic};
 use crate::front::mermaid::ast::{Note, StatementKind};
 use crate::front::mermaid::lex::{Kind, Token};
@@ -11,67 +11,69 @@ use crate::front::mermaid::messages::{self, quote};
 use crate::source::{Span, Spanned};
 
 impl Parser<'_> {
-    /// `note (left of|right of) ID NOTE_TEXT | note NOTE_TEXT AS ID`.
+    /// Parses `note (left of|right of) ID NOTE_TEXT | note NOTE_TEXT AS ID`.
     pub(super) fn note(&mut self, first: Token) -> Parsed {
         self.bump();
         let side = self.peek();
         match side.kind {
-            Kind::LeftOf | Kind::RightOf => self.note_beside(first, side),
+            Kind::LeftOf | Kind::RightOf => self.note_of_state(first, side),
             Kind::NoteTitle => self.floating_note(first, side),
             _ => {
                 let keyword = self.trimmed_span(first.start..first.end);
                 let line = self.line_range(first.start);
-                let behind = self.slice(first.end.min(line.end)..line.end).trim();
+                let after = self.slice(first.end.min(line.end)..line.end).trim();
                 let named = !self.same_line(first.start, first.end)
-                    || behind.is_empty()
-                    || behind.starts_with("-->")
-                    || behind.starts_with(':');
-                let end = self.previous.filter(|it| {
-                    self.same_line(it.start, first.start)
-                        && it.shape == Shape::Mention
-                        && self.slice(it.start..it.end).eq_ignore_ascii_case("end")
+                    || after.is_empty()
+                    || after.starts_with("-->")
+                    || after.starts_with(':');
+                let end = self.previous.filter(|previous| {
+                    self.same_line(previous.start, first.start)
+                        && previous.shape == Shape::Mention
+                        && self
+                            .slice(previous.start..previous.end)
+                            .eq_ignore_ascii_case("end")
                 });
-                let finding = if let Some(end) = end {
+                let diagnostic = if let Some(end) = end {
                     self.stray_end(end.start..first.start + "note".len())
-                } else if behind.starts_with('"') {
+                } else if after.starts_with('"') {
                     syntax_error::bad_floating_note(self.trimmed_span(line))
                 } else if named {
                     syntax_error::keyword_as_name(keyword, "note")
                 } else {
-                    let word = behind.split_whitespace().next().unwrap_or("").to_owned();
+                    let word = after.split_whitespace().next().unwrap_or("").to_owned();
                     let at = self.span(first.end..first.end + word.len());
                     syntax_error::note_side(at, &word)
                 };
-                Err(Self::broken_line(first.start, finding))
+                Err(Self::broken_line(first.start, diagnostic))
             }
         }
     }
 
-    /// `end note` where no note is open. The state `end` is taken back.
+    /// Describes an `end note` without an open note, and removes the state `end` from the tree.
     fn stray_end(&mut self, range: Range<usize>) -> Diagnostic {
         let span = self.span(range.clone());
         self.forget_mention(&range);
-        syntax_error::stray_end_note(span, Lines::new(self.prepared).removal(span))
+        syntax_error::stray_end_note(span, Lines::new(self.prepared).remove(span))
     }
 
-    fn note_beside(&mut self, first: Token, side: Token) -> Parsed {
+    fn note_of_state(&mut self, first: Token, side: Token) -> Parsed {
         self.bump();
         let id = self.peek();
         let line = self.trimmed_span(first.start..self.line_range(first.start).end);
         if id.kind != Kind::Id {
-            let finding = syntax_error::note_without_state(line);
-            return Err(Self::broken_line(first.start, finding));
+            let diagnostic = syntax_error::note_without_state(line);
+            return Err(Self::broken_line(first.start, diagnostic));
         }
         self.bump();
         let text = self.peek();
         let state_range = self.trim(id.start..id.end);
         if !matches!(text.kind, Kind::NoteLine | Kind::NoteBlock) {
-            let finding = if self.slice(id.end..id.end + 1) == "-" {
+            let diagnostic = if self.slice(id.end..id.end + 1) == "-" {
                 self.dash_in_name(state_range.start)
             } else {
                 syntax_error::note_without_text(line)
             };
-            return Err(Self::broken_line(first.start, finding));
+            return Err(Self::broken_line(first.start, diagnostic));
         }
         self.bump();
         let state = self.name(id.start..id.end);
@@ -96,7 +98,9 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Text behind a colon. Mermaid drops its first two characters, whatever they are.
+    /// Reads a text after a colon.
+    ///
+    /// Mermaid drops its first two characters, whatever they are.
     fn note_line(&mut self, token: Token) -> Spanned<String> {
         let text = self.slice(token.start..token.end);
         let colon = token.start + text.find(':').unwrap_or(0);
@@ -116,7 +120,9 @@ impl Parser<'_> {
         value
     }
 
-    /// Text up to `end note`. A note that begins inside of it says that the `end note` belongs to that one.
+    /// Reads a text up to `end note`.
+    ///
+    /// A note that begins inside it shows that the `end note` belongs to that one.
     fn note_block(&mut self, first: Token, token: Token) -> Spanned<String> {
         let end = token.end - "end note".len();
         let value = self.spanned(token.start..end);
@@ -149,8 +155,8 @@ impl Parser<'_> {
                 return Ok(());
             }
         }
-        let finding = syntax_error::bad_floating_note(line);
-        Err(Self::broken_line(first.start, finding))
+        let diagnostic = syntax_error::bad_floating_note(line);
+        Err(Self::broken_line(first.start, diagnostic))
     }
 
     fn push_note(
@@ -164,7 +170,7 @@ impl Parser<'_> {
         self.is_ordered |= left.is_some();
         let note = Note { state, left, text };
         self.push(first.start, end, StatementKind::Note(note));
-        self.settle(Shape::Note, What::Other, first.start..end);
+        self.remember(Shape::Note, LineEntry::Other, first.start..end);
     }
 }
 
@@ -173,7 +179,7 @@ fn cut_note(span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::CutNote, span, message)
 }
 
-/// `note right of a:text` and `note right of a  : text`.
+/// Reports `note right of a:text` and `note right of a  : text`.
 fn cut_note_line(colon: Span, text: Span, lost_letter: bool, glued: bool) -> Diagnostic {
     let mended = if glued { " : " } else { " :" };
     let message = if lost_letter {
@@ -183,18 +189,18 @@ fn cut_note_line(colon: Span, text: Span, lost_letter: bool, glued: bool) -> Dia
     };
     cut_note(colon, message)
         .related(text, "this note")
-        .note("Mermaid cuts off two characters behind the name, whatever they are")
+        .note("Mermaid cuts off two characters after the name, whatever they are")
         .fix(Applicability::Safe, "write ` : `", colon, mended)
 }
 
-/// `note right of my-state` on several lines.
+/// Reports `note right of my-state` on several lines.
 fn dash_in_note_name(name: Span, read: &str) -> Diagnostic {
     cut_note(name, format!("this note stands beside `{}`", quote(read)))
         .label("a dash ends the name, and the text begins there")
         .help("a state's name can't hold a dash: write `_`")
 }
 
-/// `note "text" as name`, of which Mermaid draws nothing.
+/// Reports `note "text" as name`, which Mermaid doesn't draw.
 fn floating_note(note: Span) -> Diagnostic {
     cut_note(note, "Mermaid doesn't show this note")
         .note("it reads a note that stands beside no state, and passes over it")

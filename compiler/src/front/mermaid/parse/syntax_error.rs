@@ -1,4 +1,4 @@
-//! `SM105` `syntax-error`: messages for statements that Mermaid can't read, one for each statement.
+//! Messages of `SM105` `syntax-error`: statements that Mermaid can't read.
 
 use crate::diag::{Applicability, Code, Diagnostic, Edit};
 use crate::front::mermaid::messages::{quote, slug};
@@ -9,7 +9,7 @@ fn error(span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::SyntaxError, span, message)
 }
 
-/// Whatever has no better words.
+/// Reports a token for which there is no better description.
 pub(super) fn unexpected(span: Span, text: &str) -> Diagnostic {
     let text = quote(text);
     error(span, format!("`{text}` can't stand here"))
@@ -17,14 +17,14 @@ pub(super) fn unexpected(span: Span, text: &str) -> Diagnostic {
         .help("a statement is a state, `a : text`, `a --> b : label`, `state a { … }` or a note")
 }
 
-/// `stateDiagram` once more.
+/// Reports a second `stateDiagram`.
 pub(super) fn second_header(span: Span) -> Diagnostic {
     error(span, "a diagram has one header")
         .label("a second header")
         .help("put another machine into a section and a fence of its own")
 }
 
-/// `--` outside of braces, or a sign like it inside.
+/// Reports `--` outside braces, or a sign like it inside.
 pub(super) fn misplaced_divider(span: Span, inside: bool) -> Diagnostic {
     if inside {
         return error(span, "regions are divided by exactly `--`").fix(
@@ -42,86 +42,86 @@ pub(super) fn misplaced_divider(span: Span, inside: bool) -> Diagnostic {
     .help("put the regions between the braces of a `state name { … }`")
 }
 
-/// A `{` behind nothing that can have a body.
-pub(super) fn misplaced_brace(span: Span, behind_statement: bool) -> Diagnostic {
-    let message = if behind_statement {
-        "a body can't stand behind this statement"
+/// Reports a `{` after something that can't have a body.
+pub(super) fn misplaced_brace(span: Span, after_statement: bool) -> Diagnostic {
+    let message = if after_statement {
+        "a body can't stand after this statement"
     } else {
         "a body needs `state` and a name in front of its `{`, on the same line"
     };
     error(span, message).help("write `state name {`")
 }
 
-/// `a {` where `state a {` was meant.
+/// Reports `a {` in place of `state a {`.
 pub(super) fn composite_without_state(span: Span, id: &Spanned<String>, alone: bool) -> Diagnostic {
     let name = quote(&id.value);
-    let finding = error(span, format!("a body needs `state` in front of `{name}`"))
+    let diagnostic = error(span, format!("a body needs `state` in front of `{name}`"))
         .label("this opens a body")
         .related(id.span, "of this state");
     if alone {
-        finding.fix(
+        diagnostic.fix(
             Applicability::Safe,
             format!("write `state {name} {{`"),
             id.span.before(),
             "state ",
         )
     } else {
-        finding.help(format!(
+        diagnostic.help(format!(
             "end the transition's line, and open `state {name} {{` on the next"
         ))
     }
 }
 
-/// More braces than the tree keeps.
+/// Reports more braces than the tree keeps.
 pub(super) fn nested_too_deep(span: Span, most: usize) -> Diagnostic {
     error(span, format!("composites are nested deeper than {most}"))
         .label("what stands inside is read as if it stood outside")
         .help("flatten the machine, or split it")
 }
 
-/// `a -->` and nothing behind it.
+/// Reports `a -->` without a target.
 pub(super) fn arrow_without_target(arrow: Span) -> Diagnostic {
-    error(arrow, "expected a state's name behind `-->`")
+    error(arrow, "expected a state's name after `-->`")
         .label("this leads nowhere")
         .help("name the target on the same line: `a --> b`")
 }
 
-/// `a --> : label`.
+/// Reports `a --> : label`.
 pub(super) fn label_without_target(arrow: Span) -> Diagnostic {
     error(arrow, "expected a state's name between `-->` and the label")
         .label("this leads nowhere")
         .help("name the target: `a --> b : label`")
 }
 
-/// `--> b`.
+/// Reports `--> b`.
 pub(super) fn arrow_without_source(arrow: Span) -> Diagnostic {
     error(arrow, "expected a state's name in front of `-->`")
         .label("this comes from nowhere")
         .help("name the source on the same line: `a --> b`")
 }
 
-/// `a --> b --> c`.
+/// Reports `a --> b --> c`.
 pub(super) fn chained_arrow(
     arrow: Span,
     name: &str,
     insertion: Option<(Span, String)>,
 ) -> Diagnostic {
     let name = quote(name);
-    let finding = error(arrow, "a transition has one arrow")
+    let diagnostic = error(arrow, "a transition has one arrow")
         .label("a second one")
         .help(format!("begin another transition with `{name} -->`"));
     match insertion {
-        Some((place, line)) => finding.fix(
+        Some((place, line)) => diagnostic.fix(
             Applicability::Safe,
             "write two transitions",
             place,
             format!("{line}{name} "),
         ),
-        None => finding,
+        None => diagnostic,
     }
 }
 
-/// `->`, `--->`, `-.->` and their kin.
+/// Reports `->`, `--->`, `-.->` and similar arrows.
 pub(super) fn misspelt_arrow(span: Span, written: &str) -> Diagnostic {
     error(
         span,
@@ -130,21 +130,24 @@ pub(super) fn misspelt_arrow(span: Span, written: &str) -> Diagnostic {
     .fix(Applicability::Safe, "write `-->`", span, "-->")
 }
 
-/// `b <-- a`; what to write instead, and where, if the statement can be turned around.
+/// Reports `b <-- a`.
+///
+/// `turned` is the span and text of the statement turned around, if that is possible.
 pub(super) fn backward_arrow(span: Span, turned: Option<(Span, String)>) -> Diagnostic {
-    let finding = error(span, "arrows lead from left to right").label("this one leads to the left");
+    let diagnostic =
+        error(span, "arrows lead from left to right").label("this one leads to the left");
     match turned {
-        Some((place, text)) => finding.fix(
+        Some((place, text)) => diagnostic.fix(
             Applicability::Unsafe,
             format!("write `{}`", quote(&text)),
             place,
             text,
         ),
-        None => finding.help("write the source first: `a --> b : label`"),
+        None => diagnostic.help("write the source first: `a --> b : label`"),
     }
 }
 
-/// `a <-> b`.
+/// Reports `a <-> b`.
 pub(super) fn two_way_arrow(span: Span, written: &str) -> Diagnostic {
     error(
         span,
@@ -153,41 +156,41 @@ pub(super) fn two_way_arrow(span: Span, written: &str) -> Diagnostic {
     .help("a transition leads one way; write a second one for the way back")
 }
 
-/// `a -- text --> b`.
+/// Reports `a -- text --> b`.
 pub(super) fn label_inside_arrow(span: Span, text: &str) -> Diagnostic {
     let text = if text.is_empty() { "label" } else { text };
     error(span, "a label can't stand inside of an arrow")
         .label("the arrow begins here")
         .help(format!(
-            "put it behind the target: `a --> b : {}`",
+            "put it after the target: `a --> b : {}`",
             quote(text)
         ))
 }
 
-/// `a:::` and nothing behind it.
+/// Reports `a:::` without a class.
 pub(super) fn class_without_name(mark: Span) -> Diagnostic {
-    error(mark, "expected a class's name behind `:::`")
+    error(mark, "expected a class's name after `:::`")
 }
 
-/// `:::c` behind nothing.
+/// Reports `:::c` without a state.
 pub(super) fn class_without_state(mark: Span) -> Diagnostic {
     error(mark, "expected a state's name in front of `:::`")
 }
 
-/// `a:::b:::c`.
+/// Reports `a:::b:::c`.
 pub(super) fn second_class(mark: Span) -> Diagnostic {
     error(mark, "`:::` can't stand here")
         .help("a state's mention takes one class; give it another with a `class` line")
 }
 
-/// `classDef default …`.
+/// Reports `classDef default …`.
 pub(super) fn default_class(word: Span) -> Diagnostic {
     error(word, "a state diagram has no class `default`")
         .help("define a class of another name and give it to the states that shall have it")
         .note("Mermaid's documentation shows `classDef default` for flowcharts; in state diagrams it is refused")
 }
 
-/// `classDef my-class …` and the like.
+/// Reports `classDef my-class …` and similar lines.
 pub(super) fn style_subject(word: Span, keyword: &str, text: &str) -> Diagnostic {
     let what = match keyword {
         "classDef" => "a class's name",
@@ -199,26 +202,26 @@ pub(super) fn style_subject(word: Span, keyword: &str, text: &str) -> Diagnostic
         .help("here names are made of the letters a to z, digits and `_` only")
 }
 
-/// `click a` without both of its texts.
+/// Reports `click a` without both of its texts.
 pub(super) fn incomplete_link(line: Span) -> Diagnostic {
     error(line, "a link needs an address and a text in quotes")
         .help("write `click name \"address\" \"text\"` or `click name href \"address\"`")
 }
 
-/// More than a link has.
+/// Reports a link with too many parts.
 pub(super) fn overlong_link(line: Span, href: bool) -> Diagnostic {
     let message = if href {
         "a link with `href` has an address and nothing more"
     } else {
-        "nothing can stand behind a link's text"
+        "nothing can stand after a link's text"
     };
     error(line, message)
         .help("write `click name \"address\" \"text\"` or `click name href \"address\"`")
 }
 
-/// Blanks behind a link, which swallow the line end that it needs.
+/// Reports blanks after a link, which swallow the line end that it needs.
 pub(super) fn blanks_after_link(blanks: Span) -> Diagnostic {
-    error(blanks, "a link's line must end right behind its last quote").fix(
+    error(blanks, "a link's line must end right after its last quote").fix(
         Applicability::Safe,
         "remove the blanks",
         blanks,
@@ -226,13 +229,13 @@ pub(super) fn blanks_after_link(blanks: Span) -> Diagnostic {
     )
 }
 
-/// `scale 350`.
+/// Reports `scale 350`.
 pub(super) fn bad_scale(place: Span) -> Diagnostic {
     error(place, "a scale is a number and `width`")
         .help("write `scale 350 width`, or remove the line")
 }
 
-/// `state Two words {`.
+/// Reports `state Two words {`.
 pub(super) fn name_of_several_words(span: Span, words: &str) -> Diagnostic {
     let id = slug(words);
     let words = quote(words);
@@ -249,12 +252,12 @@ pub(super) fn name_of_several_words(span: Span, words: &str) -> Diagnostic {
     )
 }
 
-/// `state a : The title {`.
+/// Reports `state a : The title {`.
 pub(super) fn title_after_composite(span: Span, id: &str, title: &str) -> Diagnostic {
     let shown = quote(title);
     error(
         span,
-        format!("the title `{shown}` can't stand behind the composite's name"),
+        format!("the title `{shown}` can't stand after the composite's name"),
     )
     .fix(
         Applicability::Safe,
@@ -264,20 +267,20 @@ pub(super) fn title_after_composite(span: Span, id: &str, title: &str) -> Diagno
     )
 }
 
-/// `state Title as id`.
+/// Reports `state Title as id`.
 pub(super) fn unquoted_title(span: Span, title: &str, id: &str) -> Diagnostic {
     let title = quote(title);
     error(span, format!("the title `{title}` needs quotes"))
         .help(format!("write `state \"{title}\" as {}`", quote(id)))
 }
 
-/// `state "title"` without `as id`.
+/// Reports `state "title"` without `as id`.
 pub(super) fn title_without_id(span: Span, title: &str, braced: bool) -> Diagnostic {
     let brace = if braced { " {" } else { "" };
     let shown = quote(title);
     error(
         span,
-        format!("expected `as` and a name behind the title `{shown}`"),
+        format!("expected `as` and a name after the title `{shown}`"),
     )
     .label("only a title")
     .help(format!(
@@ -286,18 +289,18 @@ pub(super) fn title_without_id(span: Span, title: &str, braced: bool) -> Diagnos
     ))
 }
 
-/// `state "title` without its second quote.
+/// Reports `state "title` without its second quote.
 pub(super) fn unclosed_title(span: Span) -> Diagnostic {
     error(span, "this title has no second quote").help("write `state \"title\" as name`")
 }
 
-/// `state "" as id`, `state as id`.
+/// Reports `state "" as id`, `state as id`.
 pub(super) fn as_without_title(span: Span) -> Diagnostic {
     error(span, "expected a title between `state` and `as`")
         .help("write `state \"title\" as name`; a state named `as` can't be declared")
 }
 
-/// `a --> b : std::x`.
+/// Reports `a --> b : std::x`.
 pub(super) fn double_colon(span: Span) -> Diagnostic {
     let first = Span {
         end: span.start + 1,
@@ -313,7 +316,7 @@ pub(super) fn double_colon(span: Span) -> Diagnostic {
         )
 }
 
-/// `a --> b : label:`.
+/// Reports `a --> b : label:`.
 pub(super) fn trailing_colon(span: Span) -> Diagnostic {
     error(span, "a text can't end in a colon").fix(
         Applicability::Safe,
@@ -323,9 +326,9 @@ pub(super) fn trailing_colon(span: Span) -> Diagnostic {
     )
 }
 
-/// `a --> b :`.
+/// Reports `a --> b :`.
 pub(super) fn empty_text(span: Span) -> Diagnostic {
-    error(span, "expected a text behind the colon").fix(
+    error(span, "expected a text after the colon").fix(
         Applicability::Safe,
         "remove the colon",
         span,
@@ -333,7 +336,7 @@ pub(super) fn empty_text(span: Span) -> Diagnostic {
     )
 }
 
-/// `: text` with nothing in front of it.
+/// Reports `: text` without a state before it.
 pub(super) fn text_without_state(span: Span) -> Diagnostic {
     error(
         span,
@@ -343,13 +346,13 @@ pub(super) fn text_without_state(span: Span) -> Diagnostic {
     .help("write `a : text` or `a --> b : label` on one line")
 }
 
-/// `state x <<choice>> : text`, `state "t" as x` and a text on a line of its own.
+/// Reports `state x <<choice>> : text`, and a text line after `state "t" as x`.
 pub(super) fn text_after_declaration(span: Span) -> Diagnostic {
-    error(span, "a text can't stand behind this declaration")
+    error(span, "a text can't stand after this declaration")
         .help("describe the state on a line of its own: `name : text`")
 }
 
-/// `my-state`.
+/// Reports `my-state`.
 pub(super) fn dash_in_name(span: Span, name: &str) -> Diagnostic {
     let better = name.trim_matches('-').replace('-', "_");
     error(span, "a dash can't stand in a state's name")
@@ -365,7 +368,7 @@ pub(super) fn dash_in_name(span: Span, name: &str) -> Diagnostic {
         )
 }
 
-/// A keyword where a name is expected.
+/// Reports a keyword in place of a name.
 pub(super) fn keyword_as_name(span: Span, word: &str) -> Diagnostic {
     error(
         span,
@@ -374,7 +377,7 @@ pub(super) fn keyword_as_name(span: Span, word: &str) -> Diagnostic {
     .help(format!("name the state otherwise: `{word}_`, `my_{word}`"))
 }
 
-/// `"a title"` where a name is expected.
+/// Reports `"a title"` in place of a name.
 pub(super) fn quoted_name(span: Span, text: &str) -> Diagnostic {
     let title = text.trim().trim_matches('"');
     let id = slug(title);
@@ -386,7 +389,7 @@ pub(super) fn quoted_name(span: Span, text: &str) -> Diagnostic {
         ))
 }
 
-/// `note over a`.
+/// Reports `note over a`.
 pub(super) fn note_side(span: Span, word: &str) -> Diagnostic {
     let word = quote(word);
     error(span, format!("a note can't stand `{word}`"))
@@ -394,19 +397,19 @@ pub(super) fn note_side(span: Span, word: &str) -> Diagnostic {
         .help("write `note right of name : text`")
 }
 
-/// `note right of` and no name.
+/// Reports `note right of` without a name.
 pub(super) fn note_without_state(line: Span) -> Diagnostic {
-    error(line, "expected a state's name behind the note's side")
+    error(line, "expected a state's name after the note's side")
         .help("write `note right of name : text`")
 }
 
-/// A note without a text, or without its end.
+/// Reports a note without a text, or without its end.
 pub(super) fn note_without_text(line: Span) -> Diagnostic {
     error(line, "this note has no text, or no `end note`")
         .help("write `note right of name : text`, or the text on lines of its own and `end note` on the last")
 }
 
-/// A colon inside of a note's text on one line.
+/// Reports a colon in a note's text on one line.
 pub(super) fn colon_in_note(span: Span) -> Diagnostic {
     error(span, "a colon can't stand in a note of one line")
         .label("the note ends here")
@@ -419,19 +422,21 @@ pub(super) fn colon_in_note(span: Span) -> Diagnostic {
         .help("or write the text on lines of its own, with `end note` on the last")
 }
 
-/// `note "text"` without `as name`, or with a text that begins with `as`.
+/// Reports `note "text"` without `as name`, or with a text that begins with `as`.
 pub(super) fn bad_floating_note(line: Span) -> Diagnostic {
     error(line, "a floating note is a text in quotes, `as` and a name")
         .help("write `note \"text\" as name`; the text can't begin with `as`")
 }
 
-/// `end note` where no note is open. `removal` takes the line away.
+/// Reports `end note` without an open note.
+///
+/// `removal` removes the line.
 pub(super) fn stray_end_note(span: Span, removal: Option<Edit>) -> Diagnostic {
-    let finding = error(span, "no note is open here")
+    let diagnostic = error(span, "no note is open here")
         .label("ends nothing")
-        .note("a note with its text behind a colon ends with its line");
+        .note("a note with its text after a colon ends with its line");
     match removal {
-        Some(edit) => finding.fix_all(Applicability::Safe, "remove this `end note`", vec![edit]),
-        None => finding.help("remove this `end note`"),
+        Some(edit) => diagnostic.fix_all(Applicability::Safe, "remove this `end note`", vec![edit]),
+        None => diagnostic.help("remove this `end note`"),
     }
 }

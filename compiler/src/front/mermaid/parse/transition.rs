@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Parsed, Parser, Previous, Shape, What, stray_words, syntax_error};
+use super::{LineEntry, Parsed, Parser, Previous, Shape, stray_words, syntax_error};
 use crate::diag::{Applicability, Code, Diagnostic, Edit};
 use crate::front::label::{parse, parse_description};
 use crate::front::mermaid::ast::{Endpoint, EndpointKind, StatementKind, Transition};
@@ -13,7 +13,7 @@ use crate::front::mermaid::messages::quote;
 use crate::source::{Span, Spanned};
 
 impl Parser<'_> {
-    /// `idStmt | idStmt DESCR | idStmt '-->' idStmt [DESCR]`.
+    /// Parses `idStmt | idStmt DESCR | idStmt '-->' idStmt [DESCR]`.
     pub(super) fn endpoint_statement(&mut self, first: Token) -> Parsed {
         let source = self.endpoint()?;
         let next = self.peek();
@@ -31,7 +31,11 @@ impl Parser<'_> {
                         description: parse_description(text, is_verbatim),
                     },
                 );
-                self.settle(Shape::Labelled, What::Description, first.start..next.end);
+                self.remember(
+                    Shape::Labelled,
+                    LineEntry::Description,
+                    first.start..next.end,
+                );
                 Ok(())
             }
             Kind::Arrow => {
@@ -42,7 +46,7 @@ impl Parser<'_> {
                 let end = self.used;
                 self.check_semicolon(first.start..end, &source);
                 self.push(first.start, end, StatementKind::Mention(source));
-                self.settle(Shape::Mention, What::Mention, first.start..end);
+                self.remember(Shape::Mention, LineEntry::Mention, first.start..end);
                 Ok(())
             }
         }
@@ -52,17 +56,17 @@ impl Parser<'_> {
         let arrow_span = self.span(arrow.start..arrow.end);
         let target_token = self.peek();
         if !matches!(target_token.kind, Kind::Id | Kind::Star) {
-            let finding = self.missing_target(first, arrow, target_token);
-            return Err(self.broken_at(target_token, finding));
+            let diagnostic = self.missing_target(first, arrow, target_token);
+            return Err(self.broken_at(target_token, diagnostic));
         }
         let target = self.endpoint()?;
         let target_end = self.used;
         let next = self.peek();
         let at_line_end = !self.same_line(arrow.start, target_token.start);
         if next.kind == Kind::Arrow && at_line_end && self.same_line(target_end, next.start) {
-            // The line end between arrow and target counted for nothing: the target is the next line's source.
-            let finding = syntax_error::arrow_without_target(arrow_span);
-            return Err(Self::broken_before(target_token.start, finding));
+            // Mermaid ignored the line end between arrow and target: the target is the next line's source.
+            let diagnostic = syntax_error::arrow_without_target(arrow_span);
+            return Err(Self::broken_before(target_token.start, diagnostic));
         }
         let mut end = target_end;
         let mut label = None;
@@ -89,8 +93,8 @@ impl Parser<'_> {
                 label,
             }),
         );
-        self.log(
-            What::Transition(target_token.start..target_end),
+        self.add_to_line(
+            LineEntry::Transition(target_token.start..target_end),
             first.start..end,
         );
         self.previous = Some(Previous {
@@ -102,7 +106,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `(ID | '[*]') [':::' ID]`.
+    /// Parses `(ID | '[*]') [':::' ID]`.
     pub(super) fn endpoint(&mut self) -> Parsed<Endpoint> {
         let token = self.bump();
         let span = self.span(token.start..token.end);
@@ -111,8 +115,8 @@ impl Parser<'_> {
         } else {
             let name = self.name(token.start..token.end);
             if name.value.len() > 1 && name.value.starts_with('"') && name.value.ends_with('"') {
-                let finding = stray_words::quoted_name(name.span, &name.value);
-                self.report(finding);
+                let diagnostic = stray_words::quoted_name(name.span, &name.value);
+                self.report(diagnostic);
             }
             if name.value.ends_with('}') {
                 self.glued_brace = Some(token.start..token.end);
@@ -126,8 +130,8 @@ impl Parser<'_> {
             let name = self.peek();
             if name.kind != Kind::Id {
                 let at = self.span(mark.start..mark.end);
-                let finding = syntax_error::class_without_name(at);
-                return Err(self.broken_at(name, finding));
+                let diagnostic = syntax_error::class_without_name(at);
+                return Err(self.broken_at(name, diagnostic));
             }
             self.bump();
             class = Some(self.spanned(name.start..name.end));
@@ -139,7 +143,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `accTitle: text` between braces: a state and its text.
+    /// Reports `accTitle: text` between braces, which is a state and its text.
     fn check_keyword(&mut self, range: Range<usize>, state: &Endpoint) {
         if self.frames.len() > 1
             && let EndpointKind::Id(id) = &state.target
@@ -150,7 +154,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `A --> B;`: the `;` is part of the name.
+    /// Reports `A --> B;`, where the `;` is part of the name.
     fn check_semicolon(&mut self, range: Range<usize>, endpoint: &Endpoint) {
         if let EndpointKind::Id(id) = &endpoint.target
             && let Some(name) = id.strip_suffix(';')
@@ -165,7 +169,9 @@ impl Parser<'_> {
 }
 
 impl Parser<'_> {
-    /// The text behind a colon, and a report where a `;` cuts it or where it holds more than a label.
+    /// Reads the text after a colon.
+    ///
+    /// Reports a `;` that cuts it, and text that doesn't belong to a label.
     pub(super) fn text_after_colon(&mut self, token: Token) -> Spanned<String> {
         let text = self.spanned(token.start + 1..token.end);
         if text.value.ends_with('}') {
@@ -176,7 +182,7 @@ impl Parser<'_> {
         text
     }
 
-    /// A `;` behind a text: Mermaid ends the text there and makes states of the rest.
+    /// Reports a `;` after a text, where Mermaid ends the text and makes states of the rest.
     pub(super) fn check_cut(&mut self, end: usize) {
         let line = self.line_of(end);
         if !self.slice(end..end + 1).starts_with(';') || self.is_silent(line) {
@@ -189,31 +195,31 @@ impl Parser<'_> {
         self.silence(line);
     }
 
-    /// A comment or an arrow in a text.
+    /// Reports a comment or an arrow in a text.
     fn check_swallowed(&mut self, token: Token, label: &Spanned<String>) {
         let text = self.slice(token.start..token.end);
         if !text.contains(['%', '#', '>']) {
             return;
         }
-        if let Some((at, sign)) = comment(text) {
+        if let Some((at, sign)) = find_comment(text) {
             let start = token.start + at;
-            let edits = self.comment_moved(token, start, sign);
+            let edits = self.move_comment(token, start, sign);
             let said = self.raw(start..token.end);
-            let finding = swallowed_comment(label.span, &said, edits);
-            self.report(finding);
+            let diagnostic = swallowed_comment(label.span, &said, edits);
+            self.report(diagnostic);
         } else if text.contains(" --> ") {
             self.report(swallowed_arrow(label.span));
         }
     }
 
-    /// What puts the comment that begins at an offset above its line.
-    fn comment_moved(&self, token: Token, start: usize, sign: &str) -> Option<Vec<Edit>> {
+    /// Moves the comment at an offset above its line.
+    fn move_comment(&self, token: Token, start: usize, sign: &str) -> Option<Vec<Edit>> {
         let line = self.trim(self.line_range(token.start));
         let said = self.raw(start + sign.len()..token.end);
         let above = Lines::new(self.prepared)
-            .above(self.span(line.clone()), &format!("%% {}", said.trim()))?;
+            .insert_above(self.span(line.clone()), &format!("%% {}", said.trim()))?;
         let kept = self.slice(token.start..start).trim_end_matches(is_space);
-        // Of a colon with nothing else behind it, nothing is left.
+        // If only a colon would stay, it is removed as well.
         let before = self.slice(line.start..token.start);
         let from = match kept {
             ":" => line.start + before.trim_end_matches(is_space).len(),
@@ -228,16 +234,16 @@ impl Parser<'_> {
     }
 }
 
-/// Where the text of a label, with its colon, goes over to a comment, and the sign that begins it.
-fn comment(text: &str) -> Option<(usize, &'static str)> {
-    let behind_blank = |at: usize| {
+/// Finds the comment in a label that begins with its colon: its offset and its sign.
+fn find_comment(text: &str) -> Option<(usize, &'static str)> {
+    let follows_blank = |at: usize| {
         let before = text.get(..at).unwrap_or("");
         before == ":" || before.ends_with(is_space)
     };
-    let percent = text.find("%%").filter(|&at| behind_blank(at));
+    let percent = text.find("%%").filter(|&at| follows_blank(at));
     let hash = text.match_indices('#').map(|(at, _)| at).find(|&at| {
-        let behind = text.get(at + 1..).unwrap_or("");
-        behind_blank(at) && behind.starts_with(is_space)
+        let after = text.get(at + 1..).unwrap_or("");
+        follows_blank(at) && after.starts_with(is_space)
     });
     match (percent, hash) {
         (Some(percent), Some(hash)) if hash < percent => Some((hash, "#")),
@@ -246,17 +252,17 @@ fn comment(text: &str) -> Option<(usize, &'static str)> {
     }
 }
 
-/// A text that a `;` cuts; what follows becomes states.
+/// Reports a text that a `;` cuts; the rest becomes states.
 fn cut_label(mark: Span, rest: Span, lost: &str) -> Diagnostic {
-    let finding = Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         Code::SemicolonInLabel,
         mark,
         "the text ends at this `;`, and the `;` is read as a state",
     );
     if lost.is_empty() {
-        return finding.fix(Applicability::Unsafe, "remove the `;`", mark, "");
+        return diagnostic.fix(Applicability::Unsafe, "remove the `;`", mark, "");
     }
-    finding
+    diagnostic
         .related(rest, "each word here is read as a state")
         .fix(
             Applicability::Unsafe,
@@ -266,7 +272,7 @@ fn cut_label(mark: Span, rest: Span, lost: &str) -> Diagnostic {
         )
 }
 
-/// A name that ends in `;`.
+/// Reports a name that ends in `;`.
 fn semicolon_in_name(mark: Span, name: &str) -> Diagnostic {
     let name = quote(name);
     Diagnostic::new(
@@ -282,12 +288,14 @@ fn semicolon_in_name(mark: Span, name: &str) -> Diagnostic {
 fn swallowed_by_label(text: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::SwallowedByLabel, text, message)
         .label("Mermaid shows all of this")
-        .note("behind a colon, a text goes on to the end of its line")
+        .note("after a colon, a text goes on to the end of its line")
 }
 
-/// `a --> b : label %% comment`. `edits` put the comment on a line of its own.
+/// Reports `a --> b : label %% comment`.
+///
+/// `edits` put the comment on a line of its own.
 fn swallowed_comment(text: Span, comment: &str, edits: Option<Vec<Edit>>) -> Diagnostic {
-    let finding = swallowed_by_label(
+    let diagnostic = swallowed_by_label(
         text,
         format!(
             "`{}` is no comment here, but part of a text",
@@ -296,12 +304,12 @@ fn swallowed_comment(text: Span, comment: &str, edits: Option<Vec<Edit>>) -> Dia
     );
     let title = "put the comment on a line of its own";
     match edits {
-        Some(edits) => finding.fix_all(Applicability::Unsafe, title, edits),
-        None => finding.help(title),
+        Some(edits) => diagnostic.fix_all(Applicability::Unsafe, title, edits),
+        None => diagnostic.help(title),
     }
 }
 
-/// `a --> b : label c --> d`.
+/// Reports `a --> b : label c --> d`.
 fn swallowed_arrow(text: Span) -> Diagnostic {
     swallowed_by_label(text, "this `-->` is no transition, but part of a text")
         .help("put a second transition on a line of its own")

@@ -1,4 +1,4 @@
-//! Finding words for what can't stand where it stands.
+//! Descriptions of tokens that can't begin a statement.
 
 use std::ops::Range;
 
@@ -10,20 +10,20 @@ use crate::front::mermaid::lex::{Kind, Token};
 use crate::source::Span;
 
 impl Parser<'_> {
-    /// A token that begins no statement. It is used up with the rest of its line.
+    /// Reports a token that begins no statement, and consumes the rest of its line.
     pub(super) fn unexpected(&mut self, token: Token) -> Parsed {
-        let near = self
+        let previous = self
             .previous
             .filter(|previous| self.same_line(previous.end.saturating_sub(1), token.lead));
         let span = self.span(token.start..token.end);
         let text = self.slice(token.start..token.end);
         if text == "{" {
-            return self.stray_brace(near, token);
+            return self.stray_brace(previous, token);
         }
-        let finding = match token.kind {
-            Kind::Arrow => self.stray_arrow(near, token),
-            Kind::Description => self.stray_text(near, token),
-            Kind::ClassMark => match near.map(|near| near.shape) {
+        let diagnostic = match token.kind {
+            Kind::Arrow => self.stray_arrow(previous, token),
+            Kind::Description => self.stray_text(previous, token),
+            Kind::ClassMark => match previous.map(|previous| previous.shape) {
                 Some(Shape::Labelled) => syntax_error::double_colon(span),
                 Some(_) => syntax_error::second_class(span),
                 None => syntax_error::class_without_state(span),
@@ -32,14 +32,14 @@ impl Parser<'_> {
             Kind::Text => syntax_error::quoted_name(span, &self.raw(token.start..token.end)),
             Kind::Default | Kind::Href => syntax_error::keyword_as_name(span, text),
             Kind::As => syntax_error::as_without_title(self.span(token.lead..token.end)),
-            _ if text == ":" => self.stray_colon(near, token),
-            _ if text == "-" => self.stray_dash(near, token),
+            _ if text == ":" => self.stray_colon(previous, token),
+            _ if text == "-" => self.stray_dash(previous, token),
             _ => syntax_error::unexpected(span, &self.raw(token.start..token.end)),
         };
-        Err(Self::broken_line(token.lead, finding))
+        Err(Self::broken_line(token.lead, diagnostic))
     }
 
-    /// What to say where an arrow leads to no state.
+    /// Describes an arrow without a target.
     pub(super) fn missing_target(
         &mut self,
         first: Token,
@@ -84,20 +84,21 @@ impl Parser<'_> {
         }
     }
 
-    fn stray_arrow(&mut self, near: Option<Previous>, token: Token) -> Diagnostic {
+    fn stray_arrow(&mut self, previous: Option<Previous>, token: Token) -> Diagnostic {
         let span = self.span(token.start..token.end);
-        match near {
-            Some(near) if near.shape == Shape::Transition => {
-                let name = self.raw(near.name..near.end);
-                let insertion = self.insertion_of_line(token.start, near.start);
+        match previous {
+            Some(previous) if previous.shape == Shape::Transition => {
+                let name = self.raw(previous.name..previous.end);
+                let insertion = self.insertion_of_line(token.start, previous.start);
                 syntax_error::chained_arrow(span, &name, insertion)
             }
             _ => syntax_error::arrow_without_source(span),
         }
     }
 
-    /// What to insert so that a line is broken in front of an offset, indented as its statement. `None` where the file has
-    /// more in front of each line than the diagram: a quote's `>` can't be made up.
+    /// Returns the text that breaks a line before an offset, with the statement's indent.
+    ///
+    /// `None` where the file has more before each line than the diagram: an edit doesn't know a quote's `>`.
     fn insertion_of_line(&self, at: usize, statement: usize) -> Option<(Span, String)> {
         let line = self.line_range(statement);
         let indent = self.slice(line.start..statement);
@@ -113,9 +114,9 @@ impl Parser<'_> {
         (contiguous && blank).then(|| (self.span(at..at), format!("\n{indent}")))
     }
 
-    fn stray_text(&mut self, near: Option<Previous>, token: Token) -> Diagnostic {
+    fn stray_text(&mut self, previous: Option<Previous>, token: Token) -> Diagnostic {
         let span = self.span(token.start..token.end);
-        match near.map(|near| near.shape) {
+        match previous.map(|previous| previous.shape) {
             Some(Shape::Labelled) => {
                 syntax_error::double_colon(self.span(token.start..token.start + 2))
             }
@@ -127,10 +128,10 @@ impl Parser<'_> {
         }
     }
 
-    fn stray_colon(&mut self, near: Option<Previous>, token: Token) -> Diagnostic {
+    fn stray_colon(&mut self, previous: Option<Previous>, token: Token) -> Diagnostic {
         let span = self.span(token.start..token.end);
         let rest = self.slice(token.end..self.line_range(token.end).end);
-        match near.map(|near| near.shape) {
+        match previous.map(|previous| previous.shape) {
             Some(Shape::Labelled) if rest.trim().is_empty() => syntax_error::trailing_colon(span),
             Some(Shape::Labelled) => syntax_error::double_colon(span),
             Some(Shape::Note) => syntax_error::colon_in_note(span),
@@ -140,17 +141,17 @@ impl Parser<'_> {
         }
     }
 
-    fn stray_dash(&mut self, near: Option<Previous>, token: Token) -> Diagnostic {
-        let first = near.map(|near| Token {
+    fn stray_dash(&mut self, previous: Option<Previous>, token: Token) -> Diagnostic {
+        let first = previous.map(|previous| Token {
             kind: Kind::Id,
-            lead: near.start,
-            start: near.start,
-            end: near.end,
+            lead: previous.start,
+            start: previous.start,
+            end: previous.end,
         });
         self.dash_at(token, first)
     }
 
-    /// A `-` that no rule takes: an arrow written otherwise, a divider at the root, or a dash in a name.
+    /// Describes a `-` that no rule matches: a mistyped arrow, a divider at the root, or a dash in a name.
     fn dash_at(&mut self, token: Token, first: Option<Token>) -> Diagnostic {
         let line = self.line_range(token.start);
         let sign = |c: char| matches!(c, '-' | '–' | '—' | '>' | '=' | '.' | '|' | '<' | 'o' | 'x');
@@ -167,7 +168,7 @@ impl Parser<'_> {
         let whole = line.start + lead..run_range.end;
         if before.get(lead..).is_some_and(|lead| lead.contains('<')) {
             self.forget_mention(&whole);
-            return self.backwards(whole);
+            return self.leftward_arrow(whole);
         }
         let span = self.span(run_range.clone());
         if run == "-" && glued && after.starts_with(is_id) && !after.starts_with('>') {
@@ -197,7 +198,7 @@ impl Parser<'_> {
         syntax_error::unexpected(span, &self.raw(run_range))
     }
 
-    /// Takes back the state that the start of an arrow, or of something else, was taken for.
+    /// Removes the state for which the start of an arrow, or of something else, was taken.
     pub(super) fn forget_mention(&mut self, range: &Range<usize>) {
         let start = self.span(range.clone()).start;
         let home = self.frames.last().map_or(0, |frame| frame.home);
@@ -211,8 +212,8 @@ impl Parser<'_> {
         }
     }
 
-    /// An arrow that leads to the left, or both ways.
-    fn backwards(&self, arrow: Range<usize>) -> Diagnostic {
+    /// Describes an arrow that points left, or both ways.
+    fn leftward_arrow(&self, arrow: Range<usize>) -> Diagnostic {
         let line = self.line_range(arrow.start);
         let span = self.span(arrow.clone());
         let written = self.raw(arrow.clone());
@@ -220,9 +221,9 @@ impl Parser<'_> {
             return syntax_error::two_way_arrow(span, &written);
         }
         let source = self.trim(line.start..arrow.start);
-        let behind = self.slice(arrow.end..line.end);
-        let blanks = behind.len() - behind.trim_start().len();
-        let name = behind.trim_start();
+        let after = self.slice(arrow.end..line.end);
+        let blanks = after.len() - after.trim_start().len();
+        let name = after.trim_start();
         let length = name.find(|c| !is_id(c)).unwrap_or(name.len());
         let target = arrow.end + blanks..arrow.end + blanks + length;
         let rest = name.get(length..).unwrap_or_default().trim_start();
@@ -241,9 +242,11 @@ impl Parser<'_> {
         syntax_error::backward_arrow(span, turned)
     }
 
-    /// A dash inside of a name. The tree keeps the whole name, so that later findings speak of what was meant.
+    /// Describes a dash inside a name.
+    ///
+    /// The tree keeps the whole name, so that later diagnostics speak of what was meant.
     pub(super) fn dash_in_name(&mut self, inside: usize) -> Diagnostic {
-        let range = self.dashed(inside);
+        let range = self.dashed_word(inside);
         let name = self.raw(range.clone());
         let span = self.span(range);
         let home = self.frames.last().map_or(0, |frame| frame.home);
@@ -269,8 +272,8 @@ impl Parser<'_> {
         syntax_error::dash_in_name(span, &name)
     }
 
-    /// The characters of ids and the dashes around an offset, up to an arrow.
-    fn dashed(&self, inside: usize) -> Range<usize> {
+    /// Returns the range of id characters and dashes around an offset, up to an arrow.
+    fn dashed_word(&self, inside: usize) -> Range<usize> {
         let line = self.line_range(inside);
         let part = |c: char| is_id(c) || c == '-';
         let before = self.slice(line.start..inside);
@@ -282,31 +285,31 @@ impl Parser<'_> {
         start..inside + length
     }
 
-    /// `A {` without `state`: said, and read as the composite that was meant.
-    fn stray_brace(&mut self, near: Option<Previous>, token: Token) -> Parsed {
+    /// Reports `A {` without `state`, and opens the composite that was meant.
+    fn stray_brace(&mut self, previous: Option<Previous>, token: Token) -> Parsed {
         let span = self.span(token.start..token.end);
         let rest = self.slice(token.end..self.line_range(token.end).end);
-        let named = near.filter(|near| {
-            matches!(near.shape, Shape::Mention | Shape::Transition)
-                && !self.slice(near.name..near.end).starts_with("[*]")
+        let named = previous.filter(|previous| {
+            matches!(previous.shape, Shape::Mention | Shape::Transition)
+                && !self.slice(previous.name..previous.end).starts_with("[*]")
         });
-        let Some(near) = named.filter(|_| rest.trim().is_empty()) else {
-            let finding = syntax_error::misplaced_brace(span, near.is_some());
-            return Err(Self::broken_line(token.lead, finding));
+        let Some(previous) = named.filter(|_| rest.trim().is_empty()) else {
+            let diagnostic = syntax_error::misplaced_brace(span, previous.is_some());
+            return Err(Self::broken_line(token.lead, diagnostic));
         };
         self.bump();
         self.silence(self.line_of(token.start));
-        let id = self.spanned(near.name..near.end);
-        let finding =
-            syntax_error::composite_without_state(span, &id, near.shape == Shape::Mention);
-        self.report(finding);
-        if near.shape == Shape::Mention {
+        let id = self.spanned(previous.name..previous.end);
+        let diagnostic =
+            syntax_error::composite_without_state(span, &id, previous.shape == Shape::Mention);
+        self.report(diagnostic);
+        if previous.shape == Shape::Mention {
             let home = self.frames.last().map_or(0, |frame| frame.home);
             if let Some(frame) = self.frames.get_mut(home) {
                 frame.statements.pop();
             }
         }
-        self.open(near.name, token.start, id, None);
+        self.open(previous.name, token.start, id, None);
         self.restart(token.end);
         Ok(())
     }

@@ -47,12 +47,12 @@ fn titles() {
     check(
         "state \"A\"\nb",
         "b",
-        &["2:1 SM105 expected `as` and a name behind the title `A`"],
+        &["2:1 SM105 expected `as` and a name after the title `A`"],
     );
     check(
         "state \"A b\" {\nc\n}\nd",
         "c; d",
-        &["2:1 SM105 expected `as` and a name behind the title `A b`"],
+        &["2:1 SM105 expected `as` and a name after the title `A b`"],
     );
     check(
         "state \"A\nb --> c",
@@ -129,12 +129,12 @@ fn pseudo_states() {
     check(
         "state \"Q\" as : x\na",
         "state; a",
-        &["2:1 SM116 no name stands behind `as`, and Mermaid doesn't draw `Q`"],
+        &["2:1 SM116 no name stands after `as`, and Mermaid doesn't draw `Q`"],
     );
     check(
         "state \"Two words\" as {\na\n}",
         "state Two_words \"Two words\" {a}",
-        &["2:1 SM116 no name stands behind `as`, and Mermaid doesn't draw `Two words`"],
+        &["2:1 SM116 no name stands after `as`, and Mermaid doesn't draw `Two words`"],
     );
     check_fixed(
         "state \"Two words\" as {\na\n}",
@@ -143,12 +143,12 @@ fn pseudo_states() {
     check(
         "state c <<choice>> : x",
         "state c Choice",
-        &["2:20 SM105 a text can't stand behind this declaration"],
+        &["2:20 SM105 a text can't stand after this declaration"],
     );
     check(
         "c --> a\nstate c << choice >>",
         "c -> a; state c",
-        &["3:9 SM116 `<< choice >>` behind `state c` means nothing"],
+        &["3:9 SM116 `<< choice >>` after `state c` means nothing"],
     );
 }
 
@@ -166,7 +166,7 @@ fn several_words() {
     check(
         "state a : The title {\nb\n}",
         "state a \"The title\" {b}",
-        &["2:7 SM105 the title `The title` can't stand behind the composite's name"],
+        &["2:7 SM105 the title `The title` can't stand after the composite's name"],
     );
     check_fixed(
         "state a : The title {\nb\n}",
@@ -185,7 +185,7 @@ fn several_words() {
     check(
         "a\nstate a b c",
         "a; state a",
-        &["3:9 SM116 `b c` behind `state a` means nothing"],
+        &["3:9 SM116 `b c` after `state a` means nothing"],
     );
 }
 
@@ -204,7 +204,7 @@ fn without_state() {
     check(
         "a --> b{x}",
         "a -> b",
-        &["2:8 SM105 a body can't stand behind this statement"],
+        &["2:8 SM105 a body can't stand after this statement"],
     );
 }
 

@@ -71,7 +71,7 @@ fn broken_texts() {
     check(
         "a --> b :\nb --> c",
         "a -> b; b -> c",
-        &["2:9 SM105 expected a text behind the colon"],
+        &["2:9 SM105 expected a text after the colon"],
     );
     check(
         "a --> : x",
@@ -137,12 +137,12 @@ fn arrows() {
     check(
         "a -->\nb --> c",
         "b -> c",
-        &["2:3 SM105 expected a state's name behind `-->`"],
+        &["2:3 SM105 expected a state's name after `-->`"],
     );
     check(
         "a --> \nb --> c",
         "b -> c",
-        &["2:3 SM105 expected a state's name behind `-->`"],
+        &["2:3 SM105 expected a state's name after `-->`"],
     );
     check(
         "--> b\na\n--> c",
@@ -155,7 +155,7 @@ fn arrows() {
     check(
         "state w {\na -->\n}\nw --> b",
         "state w {}; w -> b",
-        &["3:3 SM105 expected a state's name behind `-->`"],
+        &["3:3 SM105 expected a state's name after `-->`"],
     );
 }
 
@@ -192,7 +192,7 @@ fn directions() {
         "state w {state direction}",
         &[
             "3:1 SM119 Mermaid doesn't draw `direction`",
-            "3:17 SM116 `LR` behind `state direction` means nothing",
+            "3:17 SM116 `LR` after `state direction` means nothing",
         ],
     );
     check_fixed(

@@ -20,7 +20,7 @@ fn unclosed_depth_is_reported_as_far_as_it_is_kept() {
     assert_eq!(found.len(), 65);
 }
 
-/// Each of these went through rules that look ahead; quadratic, they would take minutes.
+/// Each text goes through rules that look ahead; in quadratic time they would take minutes.
 #[test]
 fn long_lines_stay_linear() {
     for unit in [

@@ -105,7 +105,7 @@ fn keywords_as_sources() {
     check(
         "state --> z",
         "state",
-        &["2:1 SM116 `--> z` behind `state` means nothing"],
+        &["2:1 SM116 `--> z` after `state` means nothing"],
     );
 }
 
@@ -174,7 +174,7 @@ fn classes_of_states() {
     check(
         "a::: --> b\na",
         "a",
-        &["2:2 SM105 expected a class's name behind `:::`"],
+        &["2:2 SM105 expected a class's name after `:::`"],
     );
     check("a:::b:::c", "a:::b", &["2:6 SM105 `:::` can't stand here"]);
     check(

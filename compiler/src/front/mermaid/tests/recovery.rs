@@ -1,4 +1,4 @@
-//! One finding for each broken statement, and everything else is read.
+//! Recovery: one diagnostic for each broken statement, and everything else is parsed.
 
 use super::{check, read};
 

@@ -1,4 +1,4 @@
-//! Before the lexer: line ends, front matter, directives, comments, the header.
+//! The text before the lexer: line ends, front matter, directives, comments, the header.
 
 use super::{check, check_whole, parse};
 use crate::diag::Diags;
