@@ -12,7 +12,9 @@ pub fn encode(bytes: &[u8]) -> String {
     digits
 }
 
-/// Decodes hexadecimal digits, uppercase or lowercase. `None` if there is anything else, or half a byte.
+/// Decodes hexadecimal digits, uppercase or lowercase.
+///
+/// `None` if there is anything else, or half a byte.
 ///
 /// ```
 /// use statemark_text::hex;

@@ -1,4 +1,4 @@
-//! What several crates ask of strings.
+//! String utilities that several crates share.
 //!
 //! | module | answers |
 //! |---|---|

@@ -16,7 +16,7 @@ pub const NAMES: [&str; 8] = [
     "statemark_token",
 ];
 
-/// The first secret in a text, by the name of its shape.
+/// Finds the first secret in a string, and returns the name of its shape.
 ///
 /// ```
 /// use statemark_text::secret;
@@ -34,7 +34,9 @@ pub fn find(text: &str) -> Option<&'static str> {
     })
 }
 
-/// The secret that a text begins with: its name and its length. `is_free` says that no word goes on here.
+/// Matches a secret at the beginning of a string, and returns the name of its shape and its length.
+///
+/// `is_free` says that the bytes before aren't part of the same word.
 #[must_use]
 pub fn token(text: &[u8], is_free: bool) -> Option<(&'static str, usize)> {
     match text.first()? {
@@ -48,7 +50,7 @@ pub fn token(text: &[u8], is_free: bool) -> Option<(&'static str, usize)> {
     }
 }
 
-/// How many bytes behind a prefix are of a kind, if they are as many as that at least.
+/// Measures a prefix and the bytes of a kind after it, if there are at least `least` of those.
 fn run(text: &[u8], prefix: &[u8], least: usize, is: fn(u8) -> bool) -> Option<usize> {
     let rest = text.strip_prefix(prefix)?;
     let length = rest.iter().take_while(|it| is(**it)).count();
@@ -63,7 +65,7 @@ fn is_url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// `AKIA` or `ASIA` and sixteen capitals or digits: what identifies a key of Amazon's.
+/// Matches the id of an AWS access key: `AKIA` or `ASIA`, and 16 capitals or digits.
 fn aws(text: &[u8]) -> Option<(&'static str, usize)> {
     let is = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
     let kinds: [&[u8]; 2] = [b"AKIA", b"ASIA"];
@@ -72,7 +74,7 @@ fn aws(text: &[u8]) -> Option<(&'static str, usize)> {
     Some(("aws_key", 20))
 }
 
-/// `ghp_` and its kin with 36 letters or digits, or `github_pat_`.
+/// Matches a GitHub token: `ghp_` or its relatives with 36 letters or digits, or `github_pat_`.
 fn github(text: &[u8]) -> Option<(&'static str, usize)> {
     let kinds: [&[u8]; 5] = [b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"];
     let mut kinds = kinds.iter();
@@ -83,7 +85,7 @@ fn github(text: &[u8]) -> Option<(&'static str, usize)> {
     Some(("github_token", found + more))
 }
 
-/// `xoxb-` and its kin, or `xapp-`.
+/// Matches a Slack token: `xoxb-` and its relatives, or `xapp-`.
 fn slack(text: &[u8]) -> Option<(&'static str, usize)> {
     let kinds: [&[u8]; 8] = [
         b"xoxa-", b"xoxb-", b"xoxe-", b"xoxo-", b"xoxp-", b"xoxr-", b"xoxs-", b"xapp-",
@@ -93,7 +95,7 @@ fn slack(text: &[u8]) -> Option<(&'static str, usize)> {
     Some(("slack_token", found?))
 }
 
-/// `sk-` and twenty characters, one of them a digit: a word with hyphens has none.
+/// Matches an API key: `sk-` and at least 20 characters with a digit, which words with hyphens lack.
 fn api_key(text: &[u8]) -> Option<(&'static str, usize)> {
     let length = run(text, b"sk-", 20, is_url)?;
     let token = text.get(..length)?;
@@ -108,14 +110,16 @@ fn api_key(text: &[u8]) -> Option<(&'static str, usize)> {
         .then_some((name, length))
 }
 
-/// `smk_` and the 64 hexadecimal digits of a token of ours, or so many of them that the rest can be guessed.
+/// Matches a token of ours: `smk_` and its 64 hexadecimal digits.
+///
+/// 40 digits are enough, since the rest of such a token could be guessed.
 fn statemark(text: &[u8]) -> Option<(&'static str, usize)> {
     let is = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let length = run(text, b"smk_", 40, is)?;
     Some(("statemark_token", length))
 }
 
-/// Two JSON objects and a signature, in base 64, with dots between them.
+/// Matches a JWT: two JSON objects and a signature in base 64, with dots between them.
 fn jwt(text: &[u8]) -> Option<(&'static str, usize)> {
     let header = run(text, b"eyJ", 10, is_url)?;
     let rest = text.get(header..)?;
@@ -129,7 +133,7 @@ fn jwt(text: &[u8]) -> Option<(&'static str, usize)> {
     Some(("jwt", length))
 }
 
-/// A private key in PEM; one without an end is taken to go on to the end of the text.
+/// Matches a private key in PEM; one without an end extends to the end of the string.
 fn private_key(text: &[u8]) -> Option<(&'static str, usize)> {
     let is = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ';
     let begin = run(text, b"-----BEGIN ", 11, is)?;

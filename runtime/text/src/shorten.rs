@@ -1,6 +1,8 @@
 //! Shortening of strings for messages.
 
-/// Shortens a string to at most `max` characters. A shortened string ends with `…`, which isn't counted.
+/// Shortens a string to at most `max` characters.
+///
+/// A shortened string ends with `…`, which isn't counted.
 ///
 /// ```
 /// use statemark_text::shorten::shorten;
