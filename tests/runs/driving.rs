@@ -336,8 +336,11 @@ fn data_that_grows_too_large_is_refused_and_the_run_goes_on() {
     assert_eq!(send("b", 400 << 10), None);
     let (code, reason) = send("c", 400 << 10).unwrap();
     assert_eq!(code, "bad_data");
-    assert_eq!(reason, "the data can't be kept: longer than 1048576 bytes");
+    assert_eq!(
+        reason,
+        "the data can't be stored: longer than 1048576 bytes"
+    );
     assert_eq!(send("c", 1), None);
     let loaded = bench.runs.caught_up(&"r".parse().unwrap()).unwrap();
-    assert_eq!(loaded.legal_events(), ["open"]);
+    assert_eq!(loaded.legality().enabled_events(), ["open"]);
 }

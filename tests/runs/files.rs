@@ -458,7 +458,7 @@ fn what_cannot_be_put_back_says_so() {
     let summary = sent.records[0].summary();
     assert_eq!(
         summary,
-        "event `go` refused: the files are being put back to checkpoint `one`: finish that or give it up first"
+        "event `go` refused: files are being restored to checkpoint `one`; finish that or give it up first"
     );
     let reason = "the folder is needed".to_owned();
     let give_up = GiveUpRestore { reason };

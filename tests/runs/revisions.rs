@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use statemark_runs::body::Stage;
 use statemark_runs::runs::{DiscardArtifact, Edit, EditArtifact, FinalizeArtifact, PutArtifact};
-use statemark_runs::{Call, Order, RunState, Runs, Send, Sent, Start, state};
+use statemark_runs::{Order, Remedy, RunState, Runs, Send, Sent, Start, explain, state};
 
 use crate::harness::Bench;
 
@@ -219,16 +219,11 @@ fn ready(runs: &Runs, order: &Order) {
     };
     let loaded = runs.load(&order.run).unwrap();
     let stands = loaded.state.standing("text").is_some();
-    let next = loaded
-        .why(Some("ready"))
-        .unwrap()
-        .reasons
-        .remove(0)
-        .next
-        .unwrap();
+    let mut reasons = explain(&loaded, Some("ready")).unwrap().reasons;
+    let next = reasons.remove(0).remedy.unwrap();
     match (send("ready"), stands) {
         (Sent::Taken(_), true) => {
-            assert!(matches!(next, Call::Send { .. }));
+            assert!(matches!(next, Remedy::Send { .. }));
             send("again");
         }
         (Sent::Refused(refused), false) => {
@@ -243,10 +238,10 @@ fn ready(runs: &Runs, order: &Order) {
             let fork = statemark_runs::runs::Fork::new(order.run.clone(), loaded.head.seq);
             runs.execute(&copy, &fork).unwrap();
             let written = match next {
-                Call::SubmitArtifact { artifact } => {
+                Remedy::SubmitArtifact { artifact } => {
                     runs.execute(&copy, &PutArtifact::draft(artifact, "# Good\n").finally())
                 }
-                Call::FinalizeArtifact { artifact, revision } => {
+                Remedy::FinalizeArtifact { artifact, revision } => {
                     let revision = Some(revision);
                     runs.execute(
                         &copy,

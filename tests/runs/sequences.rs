@@ -241,7 +241,7 @@ fn checked(bench: &Bench) -> Vec<String> {
         assert_eq!(replay.records, loaded.head.seq);
         all.push(answer(bench, &format!("@{run} records")));
         all.push(answer(bench, &format!("@{run} timeline")));
-        all.push(format!("{:?}", loaded.legal().unwrap()));
+        all.push(format!("{:?}", loaded.legality().transitions().unwrap()));
         all.push(format!(
             "{:?}",
             Hash::digest(format!("{:?}", loaded.head).as_bytes())

@@ -38,8 +38,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 use statemark_runs::policy::Verdict;
 use statemark_runs::{
-    Actor, Answer, Ask, Body, Call, Cancel, Continue, Force, Order, Pause, Query, Reply, Reserve,
-    Reserved, Role, RunError, Send, Start, Used, Withdraw, Written, state,
+    Actor, Answer, Ask, Body, Cancel, Continue, Force, Order, Pause, Query, Remedy, Reply, Reserve,
+    Reserved, Role, RunError, Send, Start, Used, Withdraw, Written, explain, state,
 };
 
 use crate::artifacts;
@@ -403,7 +403,7 @@ fn state(bench: &Bench, run: &str) -> Result<String, RunError> {
     if !state.context.is_empty() {
         let _ = writeln!(text, "context {}", Value::Object(state.context.clone()));
     }
-    for it in loaded.legal()? {
+    for it in loaded.legality().transitions()? {
         let holds = match &it.held_by {
             Some(held) => format!(" (not now: {})", held.reason),
             None if it.enabled => String::new(),
@@ -425,18 +425,18 @@ fn state(bench: &Bench, run: &str) -> Result<String, RunError> {
 /// taken.
 fn why(bench: &Bench, run: &str, event: &str) -> Result<String, RunError> {
     let loaded = bench.runs.load(&run.parse().unwrap())?;
-    let why = loaded.why((!event.is_empty()).then_some(event))?;
+    let why = explain(&loaded, (!event.is_empty()).then_some(event))?;
     let mut text = String::new();
     for reason in why.reasons {
-        let _ = write!(text, "{}: {}", reason.code, reason.text);
-        if let Some(next) = &reason.next {
+        let _ = write!(text, "{}: {}", reason.code(), reason.text());
+        if let Some(next) = &reason.remedy {
             let _ = write!(text, " ({})", serde_json::to_string(next).unwrap());
         }
         text.push('\n');
-        if let Some(Call::Send { event, fields }) = &reason.next
+        if let Some(Remedy::Send { event, fields }) = &reason.remedy
             && fields.is_empty()
         {
-            let legal = loaded.legal()?;
+            let legal = loaded.legality().transitions()?;
             assert!(legal.iter().any(|it| it.enabled && it.event == *event));
         }
     }

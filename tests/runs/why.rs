@@ -16,8 +16,8 @@ use serde_json::Value;
 use statemark_runs::body::{EffectStatus, RequestKind, StepStatus};
 use statemark_runs::runs::{ReportEffect, Rewind};
 use statemark_runs::{
-    Actor, Advance, Answer, Ask, Call, Continue, Loaded, Order, Reason, Reply, Role, RunError,
-    Send, Start,
+    Actor, Advance, Answer, Ask, Continue, Loaded, Order, Reason, Remedy, Reply, Role, RunError,
+    Send, Start, explain,
 };
 
 use crate::golden::root;
@@ -100,7 +100,7 @@ impl<'l> Question<'l> {
 
     fn why(&self, bench: &Bench) -> (Loaded, Vec<Reason>) {
         let loaded = bench.runs.load(&self.run.parse().unwrap()).unwrap();
-        let why = loaded.why(self.event).unwrap();
+        let why = explain(&loaded, self.event).unwrap();
         assert_eq!(why.status, loaded.state.status());
         (loaded, why.reasons)
     }
@@ -111,12 +111,12 @@ impl<'l> Question<'l> {
         *count += reasons.len();
         let mut text = String::new();
         for reason in &reasons {
-            let _ = write!(text, "{}: {}", reason.code, reason.text);
+            let _ = write!(text, "{}: {}", reason.code(), reason.text());
             assert!(
                 self.is_true(&loaded, reason, copy),
                 "it isn't so: {reason:#?}"
             );
-            let Some(call) = &reason.next else {
+            let Some(call) = &reason.remedy else {
                 text.push('\n');
                 continue;
             };
@@ -132,8 +132,8 @@ impl<'l> Question<'l> {
                 "{call:?} doesn't unblock: {came}"
             );
             // An event that could be sent has moved the run; that it can be sent again is no obstacle.
-            let moves = matches!(reason.code, "can_be_sent" | "unknown_event");
-            if !moves && !matches!(call, Call::Start { .. }) {
+            let moves = matches!(reason.code(), "can_be_sent" | "unknown_event");
+            if !moves && !matches!(call, Remedy::Start { .. }) {
                 let (_, then) = self.why(&copied);
                 let same = |it: &Reason| it == reason;
                 assert!(
@@ -148,7 +148,7 @@ impl<'l> Question<'l> {
     /// Whether a reason is as the fold has it, or as the run itself answers.
     fn is_true(&self, loaded: &Loaded, reason: &Reason, copy: &dyn Fn() -> Bench) -> bool {
         let state = &loaded.state;
-        let text = &reason.text;
+        let text = &reason.text();
         let open = || {
             let mut open = state.open_requests().into_iter();
             open.any(|it| text.contains(&it.opened.prompt))
@@ -167,7 +167,7 @@ impl<'l> Question<'l> {
             codes.iter().any(is_one)
         };
         let facts = || {
-            let legal = loaded.legal().unwrap();
+            let legal = loaded.legality().transitions().unwrap();
             let facts = legal
                 .iter()
                 .flat_map(|it| &it.unmet)
@@ -179,11 +179,11 @@ impl<'l> Question<'l> {
                 path.fold(top, |value, key| value?.get(key)) == it.value.as_ref()
             })
         };
-        match reason.code {
-            "can_be_sent" | "caught" => reason.next.is_some(),
+        match reason.code() {
+            "can_be_sent" | "caught" => reason.remedy.is_some(),
             "guard_false" | "guard_undecided" => {
                 let event = text.split('`').nth(1).unwrap();
-                let legal = loaded.legal().unwrap();
+                let legal = loaded.legality().transitions().unwrap();
                 let other = legal.iter().any(|it| it.enabled && it.event == event);
                 facts() && (other || sent(&["not_taken", "bad_data"]))
             }
@@ -217,7 +217,7 @@ impl<'l> Question<'l> {
                 let denied = answer(&copy(), &line);
                 let moved = denied.contains("on_max_iterations");
                 denied.contains("may not run")
-                    && (moved || denied.contains(&format!("`{state}` has had")))
+                    && (moved || denied.contains(&format!("`{state}` has used its")))
             }
             "queued" => state
                 .queue
@@ -234,20 +234,25 @@ impl<'l> Question<'l> {
                 let (seq, refused) = state.refused.as_ref().unwrap();
                 *seq == loaded.head.seq && text.contains(&refused.reason)
             }
-            "dead_end" | "preceded" => !loaded.legal().unwrap().iter().any(|it| it.enabled),
+            "dead_end" | "preceded" => !loaded
+                .legality()
+                .transitions()
+                .unwrap()
+                .iter()
+                .any(|it| it.enabled),
             other => panic!("nobody has said how `{other}` can be checked"),
         }
     }
 
     /// Does what was proposed, as the one who may.
-    fn follow(&self, bench: &Bench, run: &str, call: &Call) -> Result<String, RunError> {
+    fn follow(&self, bench: &Bench, run: &str, call: &Remedy) -> Result<String, RunError> {
         let order = bench.order(run);
         let person = || Order {
             actor: Actor::new(Role::Person).with_name("zoe"),
             ..bench.order(run)
         };
         match call {
-            Call::Send { event, fields } => {
+            Remedy::Send { event, fields } => {
                 let data = (!fields.is_empty()).then(|| {
                     let data = self.data.clone().expect("data, behind `with`");
                     for field in fields {
@@ -260,33 +265,33 @@ impl<'l> Question<'l> {
                 let event = event.clone();
                 Ok(shown(&bench.runs.execute(&order, &Send { event, data })?))
             }
-            Call::Approve { request } | Call::Answer { request } => {
+            Remedy::Approve { request } | Remedy::Answer { request } => {
                 self.settle(bench, run, request)
             }
-            Call::Deny { request } => {
+            Remedy::Deny { request } => {
                 let answer = Answer::new(request, Reply::Deny);
                 Ok(shown(&bench.runs.execute(&person(), &answer)?))
             }
-            Call::SendBack { request } => self.send_back(bench, run, request),
-            Call::AskReview => {
+            Remedy::SendBack { request } => self.send_back(bench, run, request),
+            Remedy::AskReview => {
                 let ask = Ask::new(RequestKind::Review, "Is it good?");
                 let asked = bench.runs.execute(&order, &ask)?;
                 let open = asked.loaded.state.open_requests();
                 self.send_back(bench, run, &open.last().unwrap().opened.request)
             }
-            Call::Continue => Ok(shown(&bench.runs.execute(&person(), &Continue::default())?)),
-            Call::Report { step } => {
+            Remedy::Continue => Ok(shown(&bench.runs.execute(&person(), &Continue::default())?)),
+            Remedy::Report { step } => {
                 let advance = Advance::status(step.clone(), StepStatus::Running);
                 Ok(reports::shown(&bench.runs.execute(&order, &advance)?))
             }
-            Call::Look { run: child } => self.bring_home(bench, run, child),
-            Call::Wait { until } => {
+            Remedy::Look { run: child } => self.bring_home(bench, run, child),
+            Remedy::Wait { until } => {
                 let now = bench.runs.now();
                 let milliseconds = until.saturating_sub(now);
                 let seconds = milliseconds.div_ceil(1_000);
                 Ok(answer(bench, &format!("wait {seconds}s")))
             }
-            Call::Start { workflow } => {
+            Remedy::Start { workflow } => {
                 let start = Start {
                     workflow: workflow.clone(),
                     ..Start::default()
@@ -297,7 +302,7 @@ impl<'l> Question<'l> {
                     begun.loaded.state.leaves.join(", ")
                 ))
             }
-            Call::Effect { key } => {
+            Remedy::Effect { key } => {
                 let report = ReportEffect {
                     key: key.clone(),
                     status: EffectStatus::Failed,
@@ -305,22 +310,22 @@ impl<'l> Question<'l> {
                 };
                 Ok(travel::told(&bench.runs.execute(&order, &report)?))
             }
-            Call::Rewind { to, force } => {
+            Remedy::Rewind { to, force } => {
                 let mut rewind = Rewind::to(*to);
                 rewind.force = *force;
                 rewind.token = Some(bench.runs.plan_rewind(&order.run, &rewind)?.token);
                 Ok(travel::told(&bench.runs.execute(&order, &rewind)?))
             }
-            Call::SubmitArtifact { artifact } => {
+            Remedy::SubmitArtifact { artifact } => {
                 let content = self.data.clone().expect("content, behind `with`");
                 Ok(answer(bench, &format!("@{run} final {artifact} {content}")))
             }
-            Call::RunCheck { check } => Ok(answer(bench, &format!("@{run} ran {check} 0"))),
-            Call::FinalizeArtifact { artifact, revision } => Ok(answer(
+            Remedy::RunCheck { check } => Ok(answer(bench, &format!("@{run} ran {check} 0"))),
+            Remedy::FinalizeArtifact { artifact, revision } => Ok(answer(
                 bench,
                 &format!("@{run} finalize {artifact} {revision}"),
             )),
-            other @ Call::Restore => panic!("transcripts have no files for {other:?}"),
+            other @ Remedy::Restore => panic!("transcripts have no files for {other:?}"),
         }
     }
 
@@ -369,8 +374,8 @@ impl<'l> Question<'l> {
                 return Ok(text);
             }
             let loaded = bench.runs.load(&child.parse().unwrap())?;
-            let reasons = loaded.why(None)?.reasons;
-            let call = reasons.iter().find_map(|it| it.next.as_ref());
+            let reasons = explain(&loaded, None)?.reasons;
+            let call = reasons.iter().find_map(|it| it.remedy.as_ref());
             let call = call.expect("a way on for the child");
             let _ = write!(text, "{child}: {}", self.follow(bench, child, call)?);
         }

@@ -1,20 +1,33 @@
-//! What a guard reads, and which of its parts keep it from holding.
+//! Guards explained: the facts that one reads, and the parts that keep it from being true.
 //!
-//! A guard is true or not; whoever is kept by one wants to know by what. So its program is read back as an expression, and
-//! the parts that decide are asked one by one, the same way as the machine asks them: of `a && b` those that are false, of
-//! `a || b` both, of `!a` what makes `a` true.
+//! A guard is true or not; who is kept by one wants to know by which part. So its program is read back as an expression, and
+//! the deciding parts are evaluated one by one, as the machine evaluates them: of `a && b` those that are false, of `a || b`
+//! both, of `!a` what makes `a` true.
 
 use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::Value;
-use statemark_runtime::{Instruction, Operator, Table, TransitionId};
+use statemark_runtime::{FieldId, Instruction, Operator, Table, TransitionId};
 
 use crate::expression::{self, Part, Parts};
-use crate::step::Stepper;
 
 /// Most characters of a value in a sentence. Unit: characters. Why: a sentence names it, and a field may hold a document.
 const MAX_CHARACTERS: usize = 60;
+
+/// A machine whose guards can be evaluated in parts.
+pub trait Evaluator {
+    /// Reports whether a range of the table's code is true.
+    fn holds(&mut self, code: &Range<u32>) -> bool;
+
+    /// Returns the value of a field; none if it is absent.
+    fn value(&self, field: FieldId) -> Option<Value>;
+
+    /// Reports whether a host answers guards that have no expression; else they are never true.
+    fn has_host(&self) -> bool {
+        false
+    }
+}
 
 /// A field that a guard reads.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,9 +40,9 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// In words.
+    /// Returns the fact in words.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.value {
             Some(value) => format!("`{}` is {}", self.field, shortened(&value.to_string())),
             None => format!("`{}` is absent", self.field),
@@ -37,18 +50,18 @@ impl Fact {
     }
 }
 
-/// A part of a guard that keeps it from holding.
+/// A part of a guard that keeps it from being true.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Unmet {
     /// The part, as its author would write it.
     pub part: String,
-    /// Whether it holds, and must not; else it doesn't, and has to.
+    /// Whether it is true and must not be; else it isn't and has to be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub holds: bool,
-    /// What it reads, and what that is now.
+    /// The facts that it reads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Fact>,
-    /// Whether the host would have to answer it: no expression says when it holds.
+    /// Whether the host would have to answer it: it has no expression.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_asked: bool,
     /// The state that has to be active, if that is what it asks.
@@ -57,22 +70,29 @@ pub struct Unmet {
 }
 
 impl Unmet {
-    /// In words.
+    /// Reports whether a field that it reads is absent.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn is_undecided(&self) -> bool {
+        self.facts.iter().any(|fact| fact.value.is_none())
+    }
+
+    /// Returns the part and its facts in words.
+    #[must_use]
+    pub fn describe(&self) -> String {
         let part = &self.part;
         if self.is_asked {
-            return format!("no expression says when `{part}` holds, so that it never does");
+            return format!("`{part}` has no expression, so it is never true");
         }
-        let undecided = !self.holds && self.facts.iter().any(|it| it.value.is_none());
+        let undecided = !self.holds && self.is_undecided();
         let verdict = match (self.holds, undecided) {
             (true, _) => "is true and must not be",
             (false, true) if !part.contains("has(") => "can't be decided",
             (false, _) => "is false",
         };
-        let facts: Vec<String> = self.facts.iter().map(Fact::told).collect();
-        let says_so = matches!(self.facts.as_slice(), [fact] if fact.field == *part && !undecided);
-        if facts.is_empty() || says_so {
+        let facts: Vec<String> = self.facts.iter().map(Fact::describe).collect();
+        let is_the_fact =
+            matches!(self.facts.as_slice(), [fact] if fact.field == *part && !undecided);
+        if facts.is_empty() || is_the_fact {
             return format!("`{part}` {verdict}");
         }
         format!("`{part}` {verdict} ({})", facts.join(", "))
@@ -82,29 +102,29 @@ impl Unmet {
 /// A question of a guard that isn't made of others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// As its author would write it.
+    /// The question, as its author would write it.
     pub text: String,
-    /// The field, the operator and what it is compared with, if it is one comparison, as definitions write it.
+    /// The field, the operator and the operand of a comparison, as definitions write it.
     pub comparison: Option<(String, &'static str, Value)>,
 }
 
-/// The questions of the guard of a transition, in order; none where it has no guard.
+/// Returns the questions of a transition's guard, in order; none where it has no guard.
 pub(crate) fn questions(table: &Table, transition: TransitionId) -> Vec<Question> {
     let code = table.guard(transition);
-    let mut found = Vec::new();
+    let mut questions = Vec::new();
     if !code.is_empty() {
-        ask(table, code, &expression::read(table, code), &mut found);
+        collect(table, code, &expression::read(table, code), &mut questions);
     }
-    found
+    questions
 }
 
-fn ask(table: &Table, code: &[Instruction], part: &Part, found: &mut Vec<Question>) {
+fn collect(table: &Table, code: &[Instruction], part: &Part, questions: &mut Vec<Question>) {
     match &part.parts {
         Parts::And(both) | Parts::Or(both) => {
-            ask(table, code, &both.0, found);
-            ask(table, code, &both.1, found);
+            collect(table, code, &both.0, questions);
+            collect(table, code, &both.1, questions);
         }
-        Parts::Not(inner) => ask(table, code, inner, found),
+        Parts::Not(inner) => collect(table, code, inner, questions),
         Parts::None => {
             let comparison = match code.get(part.code.clone()) {
                 Some([Instruction::Compare(field, operator, range)]) => {
@@ -121,23 +141,27 @@ fn ask(table: &Table, code: &[Instruction], part: &Part, found: &mut Vec<Questio
             };
             let text = part.text.clone();
             let question = Question { text, comparison };
-            if !found.contains(&question) {
-                found.push(question);
+            if !questions.contains(&question) {
+                questions.push(question);
             }
         }
     }
 }
 
-/// What the guard of a transition reads, each field once.
-pub(crate) fn facts(table: &Table, transition: TransitionId, stepper: &Stepper<'_>) -> Vec<Fact> {
-    read(table, table.guard(transition), stepper)
+/// Returns the facts that the guard of a transition reads, each field once.
+pub(crate) fn facts(
+    table: &Table,
+    transition: TransitionId,
+    evaluator: &impl Evaluator,
+) -> Vec<Fact> {
+    read(table, table.guard(transition), evaluator)
 }
 
-/// The parts of the guard of a transition that keep it from holding.
+/// Returns the parts of the guard of a transition that keep it from being true.
 pub(crate) fn unmet(
     table: &Table,
     transition: TransitionId,
-    stepper: &mut Stepper<'_>,
+    evaluator: &mut impl Evaluator,
 ) -> Vec<Unmet> {
     let code = table.guard(transition);
     let Some(row) = table.transition(transition).filter(|_| !code.is_empty()) else {
@@ -147,48 +171,49 @@ pub(crate) fn unmet(
         table,
         code,
         begin: row.guard.start,
-        stepper,
+        evaluator,
         found: Vec::new(),
     };
-    blame.why_not(&expression::read(table, code), true);
+    blame.add(&expression::read(table, code), true);
     blame.found
 }
 
-struct Blame<'t, 's, 'w> {
+struct Blame<'t, 'e, E> {
     table: &'t Table,
     code: &'t [Instruction],
-    /// Where the guard begins in the table's code.
+    /// The start of the guard in the table's code.
     begin: u32,
-    stepper: &'s mut Stepper<'w>,
+    evaluator: &'e mut E,
     found: Vec<Unmet>,
 }
 
-impl Blame<'_, '_, '_> {
-    /// What keeps a part from being as it is wanted.
-    fn why_not(&mut self, part: &Part, wanted: bool) {
+impl<E: Evaluator> Blame<'_, '_, E> {
+    /// Adds what keeps a part from being as it is wanted.
+    fn add(&mut self, part: &Part, wanted: bool) {
         if self.holds(part) == wanted {
             return;
         }
         match &part.parts {
             Parts::And(both) | Parts::Or(both) => {
-                self.why_not(&both.0, wanted);
-                self.why_not(&both.1, wanted);
+                self.add(&both.0, wanted);
+                self.add(&both.1, wanted);
             }
-            // `!a` is a question of its own where `a` is one; that it is true says nothing that `a` doesn't.
+            // `!a` is a question of its own where `a` is one: that it is true tells nothing that `a` doesn't.
             Parts::Not(inner) if !wanted || !matches!(inner.parts, Parts::None) => {
-                self.why_not(inner, !wanted);
+                self.add(inner, !wanted);
             }
-            _ => self.keep(part, wanted),
+            _ => self.push(part, wanted),
         }
     }
 
-    fn keep(&mut self, part: &Part, wanted: bool) {
+    fn push(&mut self, part: &Part, wanted: bool) {
         let code = self.code.get(part.code.clone()).unwrap_or_default();
+        let is_asked = matches!(code, [Instruction::Ask(_)]);
         let unmet = Unmet {
             part: part.text.clone(),
             holds: !wanted,
-            facts: read(self.table, code, self.stepper),
-            is_asked: wanted && matches!(code, [Instruction::Ask(_)]),
+            facts: read(self.table, code, self.evaluator),
+            is_asked: wanted && is_asked && !self.evaluator.has_host(),
             states: match code {
                 [Instruction::InState(state)] if wanted => {
                     vec![self.table.state_name(*state).to_owned()]
@@ -202,17 +227,17 @@ impl Blame<'_, '_, '_> {
     }
 
     fn holds(&mut self, part: &Part) -> bool {
-        let at = |place: usize| {
-            let place = u32::try_from(place).unwrap_or(u32::MAX);
-            self.begin.saturating_add(place)
+        let absolute = |offset: usize| {
+            let offset = u32::try_from(offset).unwrap_or(u32::MAX);
+            self.begin.saturating_add(offset)
         };
-        let code: Range<u32> = at(part.code.start)..at(part.code.end);
-        self.stepper.holds(&code)
+        let code: Range<u32> = absolute(part.code.start)..absolute(part.code.end);
+        self.evaluator.holds(&code)
     }
 }
 
-/// What some code reads, each field once.
-fn read(table: &Table, code: &[Instruction], stepper: &Stepper<'_>) -> Vec<Fact> {
+/// Returns the facts that some code reads, each field once.
+fn read(table: &Table, code: &[Instruction], evaluator: &impl Evaluator) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
     for instruction in code {
         let (Instruction::Load(field) | Instruction::Has(field) | Instruction::Compare(field, ..)) =
@@ -221,17 +246,12 @@ fn read(table: &Table, code: &[Instruction], stepper: &Stepper<'_>) -> Vec<Fact>
             continue;
         };
         let name = table.field_name(*field);
-        if facts.iter().any(|fact| fact.field == name) {
-            continue;
+        if !facts.iter().any(|fact| fact.field == name) {
+            facts.push(Fact {
+                field: name.to_owned(),
+                value: evaluator.value(*field),
+            });
         }
-        let value = stepper
-            .machine()
-            .map(|machine| machine.host().data().get(*field));
-        let datum = value.and_then(|value| value.to_datum().ok());
-        facts.push(Fact {
-            field: name.to_owned(),
-            value: datum.and_then(|datum| serde_json::from_str(&datum.to_string()).ok()),
-        });
     }
     facts
 }

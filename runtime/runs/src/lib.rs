@@ -31,16 +31,21 @@ pub mod state;
 pub mod store;
 
 mod actor;
+mod blocker;
 mod clock;
 mod compare;
 mod contract;
+mod explain;
 mod git;
 mod glob;
 mod guard;
 mod hash;
 mod id;
+mod internal;
+mod legality;
 mod record;
 mod redact;
+mod remedy;
 mod schema;
 mod shell;
 mod step;
@@ -48,25 +53,31 @@ mod summary;
 
 mod tokens;
 mod view;
-mod why;
 mod workflow;
 
 pub use actor::{Actor, Role};
+pub use blocker::{Blocker, DataFault, Path, PendingRequest, Position, ReportBlocker, Surface};
 pub use body::Body;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use compare::{Comparison, NameChanges, RowChanges, compare};
 pub use contract::{Contract, builtin, builtins};
+pub use explain::{Explanation, Reason, explain};
 pub use git::{FileChange, FileChanges, FileFate, GitError};
-pub use guard::{Fact, Question, Unmet};
+pub use guard::{Evaluator, Fact, Question, Unmet};
 pub use hash::{Hash, ParseHashError};
 pub use id::{Key, MAX_NAME, NameError, RunId};
+pub use internal::raised_when;
+pub use legality::{
+    Attempt, Held, Legal, Legality, Missing, MissingArtifact, MissingCheck, ignored,
+};
 pub use record::{NewRecord, Record, chain};
 pub use redact::Redactor;
+pub use remedy::Remedy;
 pub use runs::{
     Advance, Advanced, Answer, Ask, Cancel, Change, Checked, Continue, DenyTool, FinishRestore,
-    Fired, Force, GiveUpRestore, Held, Legal, Loaded, Operation, Order, Outcome, Pause,
-    RecordCheck, Registered, Reply, Report, Reserve, Reserved, Right, RunCheck, RunCheckIn,
-    RunError, Runs, Send, Sent, Start, Used, Withdraw, Written, raised_when,
+    Fired, Force, GiveUpRestore, Loaded, Operation, Order, Outcome, Pause, RecordCheck, Registered,
+    Reply, Report, Reserve, Reserved, Right, RunCheck, RunCheckIn, RunError, Runs, Send, Sent,
+    Start, Used, Withdraw, Written,
 };
 pub use shell::shell_word;
 pub use state::{LiveRecords, RunState, Status, WaitingFor};
@@ -77,5 +88,4 @@ pub use store::{
 };
 pub use tokens::{TOKEN_PREFIX, Token, TokenError, Tokens};
 pub use view::{ActiveState, RunView, StepView};
-pub use why::{Call, Reason, Why};
 pub use workflow::{Workflow, WorkflowError, Workflows};

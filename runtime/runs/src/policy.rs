@@ -140,7 +140,7 @@ impl Loaded {
                 restrictions.push(text);
             }
         }
-        let events = self.legal_events();
+        let events = self.legality().enabled_events();
         let remedy = if events.is_empty() {
             String::new()
         } else {
@@ -233,7 +233,7 @@ impl Loaded {
             reason,
             states: self.state.leaves.clone(),
             granted: self.grants().allowed.unwrap_or_default(),
-            legal: self.legal_events(),
+            legal: self.legality().enabled_events(),
         }
     }
 

@@ -20,16 +20,13 @@ mod fork;
 mod interrupt;
 mod invoke;
 mod lease;
-mod legal;
 mod migrate;
 mod moves;
 pub mod operation;
-mod own;
 mod progress;
 mod refusal;
 mod remembered;
 mod replay;
-mod required;
 mod restore;
 mod rewind;
 mod seal;
@@ -54,18 +51,15 @@ pub(crate) use change::FOLD_EVERY;
 pub use change::{Change, Order, Written};
 pub use check::{Checked, RecordCheck, RunCheck, RunCheckIn};
 pub use checkpoint::Checkpoint;
+pub(crate) use child::Invoking;
 pub use control::{Cancel, Continue, Force, Pause};
 pub use effect::{OpenEffect, ReportEffect};
 pub use fork::{Fork, ForkPlan};
-pub use legal::{Held, Legal};
 pub use migrate::{Migrate, MigrationPlan, Obstacle};
 pub use operation::{Operation, Outcome, Right, WriteRaw};
-pub use own::raised_when;
-pub(crate) use own::{DENIED, EXPIRED, SENT_BACK, UNKNOWN, is_own, sends_itself};
 pub use progress::ReportProgress;
 use remembered::Remembered;
 pub use replay::{Difference, Replay};
-pub(crate) use required::Required;
 pub use restore::{FinishRestore, GiveUpRestore, Restore};
 pub use rewind::{EffectLeft, Rewind, RewindPlan};
 pub use send::{Send, Sent};
@@ -79,6 +73,7 @@ use crate::clock::Clock;
 use crate::git::GitError;
 use crate::hash::Hash;
 use crate::id::RunId;
+use crate::legality::Legality;
 use crate::redact::Redactor;
 use crate::state::RunState;
 use crate::step::CannotStep;
@@ -206,6 +201,14 @@ impl From<CannotStep> for RunError {
 pub(crate) fn list(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
+}
+
+impl Loaded {
+    /// Returns what can be done to the run now.
+    #[must_use]
+    pub const fn legality(&self) -> Legality<'_> {
+        Legality::of(self)
+    }
 }
 
 impl Runs {

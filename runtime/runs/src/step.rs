@@ -10,6 +10,7 @@ use statemark_runtime::{
 };
 
 use crate::body::{Arming, EffectKey, Microstep, StepRecord};
+use crate::guard::Evaluator;
 use crate::id::RunId;
 use crate::state::RunState;
 use crate::workflow::Workflow;
@@ -138,18 +139,6 @@ impl<'w> Stepper<'w> {
             Instance::Running(machine) => Some(machine),
             Instance::Fresh(_) => None,
         }
-    }
-
-    /// Evaluates a part of a guard, a range of the table's code, with the data of the last [`Stepper::candidates`].
-    pub(crate) fn holds(&mut self, code: &std::ops::Range<u32>) -> bool {
-        let Instance::Running(machine) = &mut self.instance else {
-            return false;
-        };
-        let configuration = machine.configuration().clone();
-        let host = machine.host_mut();
-        let table = self.workflow.table();
-        let value = evaluate(table, code, &configuration, host, &mut Recorder::new());
-        matches!(value, Ok(Datum::Bool(true)))
     }
 
     /// Makes one macrostep.
@@ -281,6 +270,25 @@ impl<'w> Stepper<'w> {
             history: history.collect(),
             ended: end_verdict(table, configuration),
         }
+    }
+}
+
+/// By the data of the last [`Stepper::candidates`].
+impl Evaluator for Stepper<'_> {
+    fn holds(&mut self, code: &std::ops::Range<u32>) -> bool {
+        let Instance::Running(machine) = &mut self.instance else {
+            return false;
+        };
+        let configuration = machine.configuration().clone();
+        let host = machine.host_mut();
+        let table = self.workflow.table();
+        let value = evaluate(table, code, &configuration, host, &mut Recorder::new());
+        matches!(value, Ok(Datum::Bool(true)))
+    }
+
+    fn value(&self, field: FieldId) -> Option<Value> {
+        let datum = self.machine()?.host().data().get(field).to_datum().ok()?;
+        serde_json::from_str(&datum.to_string()).ok()
     }
 }
 

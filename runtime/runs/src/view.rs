@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::body::{Opened, StepStatus};
 use crate::id::RunId;
-use crate::runs::{Legal, Loaded, RunError};
+use crate::legality::Legal;
+use crate::runs::{Loaded, RunError};
 use crate::state::{Status, WaitingFor};
 use crate::store::PendingTimer;
 
@@ -106,7 +107,11 @@ impl Loaded {
             },
             active: state.leaves.iter().map(|leaf| self.active(leaf)).collect(),
             context: state.context.clone(),
-            next: if over { Vec::new() } else { self.legal()? },
+            next: if over {
+                Vec::new()
+            } else {
+                self.legality().transitions()?
+            },
             requests: state
                 .open_requests()
                 .into_iter()

@@ -76,7 +76,7 @@ pub(crate) fn answer_order<T>(
     if let Some(refused) = find_refusal(written) {
         let mut problem = Problem::refused(&refused);
         let next = describe_next(&written.loaded)?;
-        let legal = written.loaded.legal_events();
+        let legal = written.loaded.legality().enabled_events();
         problem.details = json!({"legal": legal, "next": next});
         return Err(problem);
     }

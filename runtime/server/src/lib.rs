@@ -36,6 +36,7 @@ mod profiles;
 mod project;
 mod prompt;
 mod registry;
+mod remedy;
 mod requests;
 mod resource;
 mod schema;

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use statemark_runs::body::Scope;
 use statemark_runs::runs::{Fork, Probe, Restore, Rewind};
 use statemark_runs::{
-    Body, Call, FinishRestore, ManualClock, Reason, RunError, Runs, Send, Start, Store, state,
+    Body, FinishRestore, ManualClock, Reason, Remedy, RunError, Runs, Send, Start, Store, explain,
+    state,
 };
 use statemark_stores::MemoryStore;
 
@@ -165,9 +166,9 @@ fn finished(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
         let event = "again".to_owned();
         let sent = runs.execute(&order, &Send { event, data: None }).unwrap();
         assert_eq!(sent.records[0].kind, "refused", "{point}");
-        let why = runs.load(&order.run).unwrap().why(None).unwrap();
-        let restore = |it: &&Reason| it.next == Some(Call::Restore);
-        let codes = why.reasons.iter().filter(restore).map(|it| it.code);
+        let why = explain(&runs.load(&order.run).unwrap(), None).unwrap();
+        let restore = |it: &&Reason| it.remedy == Some(Remedy::Restore);
+        let codes = why.reasons.iter().filter(restore).map(Reason::code);
         assert_eq!(
             codes.collect::<Vec<_>>(),
             ["refused", "restoring"],
@@ -179,7 +180,7 @@ fn finished(scene: &Scene, deed: Deed, point: &str, at: usize) -> bool {
         if runs.load(&order.run).unwrap().state.restoring.is_some() {
             runs.execute(&order, &FinishRestore).unwrap();
         }
-        let why = runs.load(&order.run).unwrap().why(None).unwrap();
+        let why = explain(&runs.load(&order.run).unwrap(), None).unwrap();
         assert!(!why.reasons.iter().any(|it| restore(&it)), "{point}");
     }
     agree(scene, deed, point);

@@ -209,10 +209,14 @@ pub(crate) fn read(runs: &Runs, run: &RunId) {
         );
         drop(loaded.view());
         for event in [None, Some("go"), Some("nothing")] {
-            drop(loaded.why(event));
+            drop(statemark_runs::explain(&loaded, event));
         }
-        drop(loaded.legal());
-        drop(loaded.legal_with(Some(&json!({"n": 3}))));
+        drop(loaded.legality().transitions());
+        drop(
+            loaded
+                .legality()
+                .transitions_of(None, Some(&json!({"n": 3}))),
+        );
         let _ = loaded.may_offer("Edit");
         for revision in loaded.state.artifacts.values().flatten() {
             drop(runs.read_artifact(&loaded, &revision.artifact.name, None));
@@ -295,7 +299,10 @@ fn act(runs: &Runs, run: &RunId, entropy: &mut Entropy<'_>) {
                 }
             }
             _ => {
-                let legal = runs.load(run).and_then(|it| it.legal()).unwrap_or_default();
+                let legal = runs
+                    .load(run)
+                    .and_then(|it| it.legality().transitions())
+                    .unwrap_or_default();
                 let event = legal.get(entropy.below(legal.len().max(1)));
                 let event = event.map_or("go", |it| &it.event).to_owned();
                 drop(runs.execute(&agent, &Send { event, data: None }));

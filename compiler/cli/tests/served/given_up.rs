@@ -73,7 +73,7 @@ fn ended(scratch: &Scratch, mut alive: File) {
     assert!(began.elapsed() < LONGEST);
     let refused = said(scratch, "statemark send r1 ship", 1).stderr;
     let is_told = refused.contains("check `tests` was cancelled (record ")
-        && refused.contains("): run it again");
+        && refused.contains("); run it again");
     assert!(is_told, "{refused}");
 }
 

@@ -14,8 +14,8 @@ mod answer;
 mod enter;
 mod opening;
 mod owner;
+mod refusal;
 mod report;
-mod wording;
 
 use std::sync::Arc;
 
@@ -262,7 +262,7 @@ impl Runs {
 
 /// What a report on a run that there is comes to.
 fn decide(draft: Draft, advance: &Advance, owner: Owner) -> Result<Change, RunError> {
-    let outcome = match (wording::other_workflow(draft.loaded(), advance), owner) {
+    let outcome = match (refusal::other_workflow(draft.loaded(), advance), owner) {
         (Some(mismatch), _) => Err(mismatch),
         (None, Owner::Refused(why)) => Err(why),
         (None, Owner::Agent(_)) => {

@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 use super::draft::{Draft, Taking, Took};
 use super::moves::moves_by;
 use super::operation::{Decide, DecideCx};
-use super::own::{DENIED, SENT_BACK};
 use super::{Change, Loaded, RunError, list};
 use crate::actor::{Actor, Role};
+use crate::blocker::{Blocker, Surface};
 use crate::body::{Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting};
 use crate::id::RunId;
+use crate::internal::{DENIED, SENT_BACK};
+use crate::legality::decisive;
 use crate::schema;
 use crate::state::Request;
 
@@ -152,43 +154,25 @@ impl Draft {
             })?,
             None => Took::Unapproved,
         };
-        let (code, reason) = match took {
+        let blocker = match took {
             Took::Taken | Took::Asked => return Ok(()),
             Took::Ignored => {
-                let why = self
-                    .loaded()
-                    .not_taken(&waiting.event, waiting.data.as_ref())?;
-                ("not_taken", format!("it was approved, but {why}"))
+                let legality = self.loaded().legality();
+                let blockers = legality.not_taken(&waiting.event, waiting.data.as_ref())?;
+                decisive(blockers).unwrap_or_else(|| legality.not_here(&waiting.event))
             }
-            Took::Unapproved => {
-                let event = &waiting.event;
-                let reason = format!(
-                    "it was approved, but `{event}` would do something else now than what was looked at then, so nothing was taken: send it again, if that is meant"
-                );
-                ("approval_outdated", reason)
-            }
-            Took::Lacks(artifacts) => {
-                let (code, why) = self.loaded().held_back(&waiting.event, &artifacts);
-                (
-                    code,
-                    format!("it was approved, but {why}; then send it again"),
-                )
-            }
-            Took::Spent { state, most } => {
-                let why = self.loaded().too_often(&(state, most));
-                ("max_visits", format!("it was approved, but {why}"))
-            }
-        };
-        let legal = self.loaded().legal_events();
-        self.push(Body::Refused(Refused {
-            subject: Subject::Event {
-                name: waiting.event.clone(),
-                data: waiting.data.clone(),
+            Took::Unapproved => Blocker::ApprovalOutdated {
+                event: waiting.event.clone(),
             },
-            code: code.to_owned(),
-            reason,
-            legal,
-        }))
+            Took::Blocked(blocker) => blocker,
+        };
+        let loaded = self.loaded();
+        let reason = format!("approved, but {}", blocker.message());
+        let subject = Subject::Event {
+            name: waiting.event.clone(),
+            data: waiting.data.clone(),
+        };
+        self.push(loaded.refuse(subject, blocker.code(Surface::Refusal), reason))
     }
 }
 

@@ -21,13 +21,14 @@ pub use read::{ArtifactText, Submitted};
 
 use super::operation::{Decide, DecideCx};
 use super::refusal::refusal;
-use super::required::Required;
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, list};
+use crate::blocker::Surface;
 use crate::body::{Artifact, Body, Stage, Verdict};
 use crate::contract::Contract;
 use crate::hash::Hash;
 use crate::id::MAX_NAME;
+use crate::legality::{Required, required_names};
 use crate::state::Revision;
 
 /// Largest artifact. Unit: bytes. Why: people review artifacts, and a record of several of them is read at once.
@@ -200,8 +201,8 @@ impl Loaded {
         let mut known: Vec<String> = declared.keys().cloned().collect();
         for (id, _) in self.workflow.table().states() {
             let required = self.workflow.state_meta(id).get("requires");
-            for name in super::required::names(required, None) {
-                if !known.contains(&name) && self.required(&name) == Required::Artifact {
+            for name in required_names(required, None) {
+                if !known.contains(&name) && self.legality().required(&name) == Required::Artifact {
                     known.push(name);
                 }
             }
@@ -211,7 +212,9 @@ impl Loaded {
 
     /// Why nothing at all can be done with an artifact of that name.
     fn closed_to(&self, name: &str) -> Option<Refusal> {
-        self.standstill().or_else(|| self.misnamed(name))
+        let standstill = self.legality().standstill();
+        let standstill = standstill.map(|it| (it.code(Surface::Refusal), it.message()));
+        standstill.or_else(|| self.misnamed(name))
     }
 
     /// Why no artifact of the workflow is called so.

@@ -7,7 +7,7 @@ use super::draft::Draft;
 use super::operation::{Decide, DecideCx};
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, list};
-use crate::body::{Body, Opened, Refused, RequestKind, Resolution, Resolved, Subject};
+use crate::body::{Body, Opened, Refused, RequestKind, Resolution, Resolved};
 use crate::schema;
 
 /// A question.
@@ -190,38 +190,6 @@ fn approvers(loaded: &Loaded, ask: &Ask) -> Result<Vec<String>, String> {
 }
 
 impl Loaded {
-    /// Something that was asked for and is refused.
-    pub(super) fn refusal(&self, operation: &str, code: &str, reason: String) -> Body {
-        Body::Refused(Refused {
-            subject: Subject::Operation {
-                name: operation.to_owned(),
-                on: None,
-            },
-            code: code.to_owned(),
-            reason,
-            legal: self.legal_events(),
-        })
-    }
-
-    /// An answer that is refused.
-    pub(super) fn unanswered(
-        &self,
-        request: &str,
-        reply: &str,
-        code: &str,
-        reason: String,
-    ) -> Body {
-        Body::Refused(Refused {
-            subject: Subject::Request {
-                name: request.to_owned(),
-                reply: reply.to_owned(),
-            },
-            code: code.to_owned(),
-            reason,
-            legal: self.legal_events(),
-        })
-    }
-
     /// That there is no such request, with those that are open.
     pub(super) fn no_request(&self, request: &str) -> String {
         let open = self.state.open_requests().into_iter();

@@ -170,8 +170,8 @@ impl Loaded {
 
     /// That no check counts here any more.
     fn unchecked(&self) -> Option<Body> {
-        let (code, reason) = self.standstill()?;
-        Some(self.refusal("check", code, reason))
+        let blocker = self.legality().standstill()?;
+        Some(self.blocked("check", &blocker))
     }
 }
 

@@ -477,14 +477,6 @@ impl Invoking {
         let child = self.child.as_ref();
         child.is_none_or(|(_, child)| child.ended.is_none())
     }
-
-    /// That an event is the outcome of a run that isn't there yet.
-    pub(crate) fn unbegun(&self, event: &str) -> String {
-        let (step, workflow) = (&self.step, &self.workflow);
-        format!(
-            "`{event}` is what the run of `{workflow}` that `{step}` invokes ends with, and that hasn't begun"
-        )
-    }
 }
 
 impl Draft {

@@ -172,8 +172,8 @@ fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError
             format!("`{id}` doesn't say `\"meta\": {{\"debug\": true}}`, which `force` needs");
         return refuse("not_debug", reason);
     }
-    if let Some((code, reason)) = loaded.standstill().filter(|(code, _)| *code != "paused") {
-        return refuse(code, reason);
+    if let Some(blocker) = loaded.legality().over_or_restoring() {
+        return Ok(loaded.blocked("force", &blocker));
     }
     let table = loaded.workflow.table();
     // The root is where every machine is; nobody enters it.
@@ -210,9 +210,8 @@ fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError
 impl Loaded {
     /// The record, or the refusal if nothing more happens to the run.
     fn unless_over(&self, operation: &str, body: Body) -> Change {
-        let refusal = self.standstill().filter(|(code, _)| *code != "paused");
-        let body = match refusal {
-            Some((code, reason)) => self.refusal(operation, code, reason),
+        let body = match self.legality().over_or_restoring() {
+            Some(blocker) => self.blocked(operation, &blocker),
             None => body,
         };
         Change { bodies: vec![body] }

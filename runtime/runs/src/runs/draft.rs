@@ -12,6 +12,7 @@ use super::moves::moves_by;
 use super::start::Behind;
 use super::{Change, Loaded, RunError};
 use crate::actor::Actor;
+use crate::blocker::Blocker;
 use crate::body::{
     Body, Cause, Event, Microstep, Opened, Paused, Queued, RequestKind, StepRecord, Waiting,
 };
@@ -63,18 +64,8 @@ pub(super) enum Took {
     Asked,
     /// What was approved isn't what it would do now.
     Unapproved,
-    /// Something has to stand first.
-    Lacks(
-        /// What `requires` names.
-        Vec<String>,
-    ),
-    /// A state would be entered too often.
-    Spent {
-        /// The state.
-        state: String,
-        /// How often it may be.
-        most: u64,
-    },
+    /// Something is missing that a state requires, or a state would be entered too often.
+    Blocked(Blocker),
 }
 
 impl Draft {
@@ -196,13 +187,15 @@ impl Draft {
             return Ok(Took::Unapproved);
         }
         if taking.is_sent() {
-            let lacks = self.loaded.lacks(taking.event, taking.data, &step);
-            if !lacks.is_empty() {
-                return Ok(Took::Lacks(lacks));
+            let legality = self.loaded.legality();
+            let missing = legality.missing(taking.event, taking.data, &step);
+            if !missing.is_empty() {
+                let event = taking.event.to_owned();
+                return Ok(Took::Blocked(Blocker::Requires { event, missing }));
             }
         }
-        if let Some((state, most)) = self.loaded.spent(&step) {
-            return Ok(Took::Spent { state, most });
+        if let Some(blocker) = self.loaded.visit_limit(taking.event, &step) {
+            return Ok(Took::Blocked(blocker));
         }
         if taking.approved.is_none() && !guarded.is_empty() {
             self.ask_leave(&taking, &guarded, &step)?;
@@ -242,11 +235,11 @@ impl Draft {
         };
         match self.take(taking)? {
             Took::Taken | Took::Asked => Ok(true),
-            Took::Ignored | Took::Unapproved | Took::Lacks(_) => Ok(false),
-            Took::Spent { state, most } => {
-                self.stop_at(&state, most, event, data.clone(), cause)?;
+            Took::Blocked(Blocker::VisitLimit { state, max, .. }) => {
+                self.stop_at(&state, max, event, data.clone(), cause)?;
                 Ok(true)
             }
+            Took::Ignored | Took::Unapproved | Took::Blocked(_) => Ok(false),
         }
     }
 
@@ -291,7 +284,7 @@ impl Draft {
             step,
         }))?;
         let reason = format!(
-            "`{event}` wasn't taken: it would enter `{state}` once more than its `max_visits` ({most}) allows. A person continues the run without it, or cancels it"
+            "`{event}` would exceed `max_visits` of `{state}` ({most}); a person continues the run without it, or cancels it"
         );
         let reason = Some(reason);
         self.push(Body::Paused(Paused { reason }))
@@ -333,10 +326,7 @@ impl Draft {
         let prompt = if messages.is_empty() {
             let from = super::list(&self.state().leaves);
             let to = super::list(&step.leaves);
-            format!(
-                "`{}` leads from {from} to {to}: may it be taken?",
-                taking.event
-            )
+            format!("allow `{}` ({from} → {to})?", taking.event)
         } else {
             messages.join("\n")
         };
@@ -392,9 +382,15 @@ impl Loaded {
         self.workflow.state_meta(id).get(key)?.as_u64()
     }
 
-    /// The state that a step would enter too often, and how often it may be.
-    pub(super) fn spent(&self, step: &StepRecord) -> Option<(String, u64)> {
-        spent(&self.workflow, &self.state, step)
+    /// Returns the limit of visits that an event's step would exceed.
+    pub(crate) fn visit_limit(&self, event: &str, step: &StepRecord) -> Option<Blocker> {
+        let (state, max) = spent(&self.workflow, &self.state, step)?;
+        Some(Blocker::VisitLimit {
+            event: event.to_owned(),
+            visits: self.state.visits.get(&state).map_or(0, |visit| visit.count),
+            state,
+            max,
+        })
     }
 
     /// Something that the definition's `meta` says.

@@ -7,10 +7,11 @@
 
 use super::draft::{Draft, Taking, Took};
 use super::moves::moves_by;
-use super::own::EXPIRED;
 use super::{Loaded, Order, RunError, Runs};
 use crate::actor::{Actor, Role};
+use crate::blocker::Blocker;
 use crate::body::{Body, Cause, Event, Paused, Queued, Resolution, Resolved, StepRecord};
+use crate::internal::EXPIRED;
 use crate::state::RunState;
 use crate::step::StepInput;
 use crate::store::PendingTimer;
@@ -216,8 +217,10 @@ impl Draft {
     ) -> Result<(), RunError> {
         match took {
             Took::Taken | Took::Asked => Ok(()),
-            Took::Spent { state, most } => self.stop_at(&state, most, event, data, cause),
-            Took::Ignored | Took::Unapproved | Took::Lacks(_) => {
+            Took::Blocked(Blocker::VisitLimit { state, max, .. }) => {
+                self.stop_at(&state, max, event, data, cause)
+            }
+            Took::Ignored | Took::Unapproved | Took::Blocked(_) => {
                 let step = self.unmoved();
                 self.push(Body::Event(Event {
                     event: event.to_owned(),

@@ -4,7 +4,7 @@ use serde_json::Value;
 use statemark_runtime::StateId;
 
 use super::RunError;
-use super::draft::Draft;
+use super::draft::{Draft, spent};
 use crate::body::{Body, Cause, Event, Queued};
 use crate::glob;
 use crate::state::RunState;
@@ -59,7 +59,7 @@ impl Draft {
         } else {
             self.jump(&states)?
         };
-        if let Some((state, most)) = self.loaded().spent(&step) {
+        if let Some((state, most)) = spent(&self.loaded().workflow, self.state(), &step) {
             let cause = cause(name, path, target);
             return self.stop_at(&state, most, &event, None, cause);
         }

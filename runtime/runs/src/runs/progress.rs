@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::operation::{Decide, DecideCx};
 use super::refusal::refusal;
 use super::{Change, Loaded, RunError};
+use crate::blocker::Surface;
 use crate::body::{Body, Progress, Refused};
 
 /// How far some work is.
@@ -39,8 +40,9 @@ impl Decide for ReportProgress {
     }
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
-        if let Some((code, reason)) = run.standstill() {
-            let body = refusal("progress", None, code, reason, &[]);
+        if let Some(blocker) = run.legality().standstill() {
+            let code = blocker.code(Surface::Refusal);
+            let body = refusal("progress", None, code, blocker.message(), &[]);
             return Ok(Change { bodies: vec![body] });
         }
         let body = Body::Progress(Progress {

@@ -9,6 +9,7 @@ use super::draft::Draft;
 use super::operation::{Decide, DecideCx, Outcome, Right};
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, list};
+use crate::blocker::Blocker;
 use crate::body::{Body, Cause, Tool, ToolVerdict};
 use crate::hash::Hash;
 use crate::state::{RunState, Visit};
@@ -191,8 +192,8 @@ fn is_known(state: &RunState, call: Option<&String>) -> bool {
 impl Draft {
     /// Why a call may not run.
     fn unreserved(&mut self, reserve: &Reserve) -> Result<Option<String>, RunError> {
-        if let Some((_, reason)) = self.loaded().standstill() {
-            return Ok(Some(reason));
+        if let Some(blocker) = self.loaded().legality().standstill() {
+            return Ok(Some(blocker.message()));
         }
         let spent = self
             .loaded()
@@ -203,8 +204,7 @@ impl Draft {
                 (visit.iterations >= most).then(|| (state.clone(), most))
             });
         if let Some((state, most)) = spent {
-            let calls = if most == 1 { "call" } else { "calls" };
-            let had = format!("`{state}` has had its {most} tool {calls} (`max_iterations`)");
+            let had = Blocker::CallsSpent { state, max: most }.message();
             let before = self.state().leaves.clone();
             self.spend()?;
             let loaded = self.loaded();
@@ -212,7 +212,7 @@ impl Draft {
                 format!("{had}{}", instead(loaded))
             } else {
                 let leaves = list(&loaded.state.leaves);
-                format!("{had}; the run has gone on to {leaves}: see there what is to be done")
+                format!("{had}; the run has moved to {leaves}")
             }));
         }
         let loaded = self.loaded();
@@ -275,11 +275,11 @@ impl Draft {
 
 /// What can be done where no tool can.
 fn instead(loaded: &Loaded) -> String {
-    let events = loaded.legal_events();
+    let events = loaded.legality().enabled_events();
     if events.is_empty() {
-        return "; nothing can be sent from here: ask a person".to_owned();
+        return "; no event can be sent: ask a person".to_owned();
     }
-    format!("; go on with {}", list(&events))
+    format!("; send {}", list(&events))
 }
 
 impl Loaded {

@@ -157,7 +157,7 @@ fn reserve(
         let details = json!({
             "states": loaded.state.leaves,
             "granted": loaded.grants().allowed.unwrap_or_default(),
-            "legal": loaded.legal_events(),
+            "legal": loaded.legality().enabled_events(),
         });
         return Err(Problem::new("no_place", reason).with(details));
     }

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 use statemark_runs::body::Artifact;
-use statemark_runs::{Legal, Loaded, RunView, Status};
+use statemark_runs::{Blocker, Legal, Loaded, RunView, Status};
 
 use super::bounds;
 use super::pages::{PartCursor, Position, paginate};
@@ -119,8 +119,7 @@ fn enabled_events(loaded: &Loaded, view: &RunView) -> Value {
     let events = events.into_iter().map(|event| {
         let mut described = json!(event);
         if let Value::Object(map) = &mut described {
-            let held_by = event.held_by.as_ref();
-            let is_held = held_by.is_some_and(|it| it.code == "waiting_for_request");
+            let is_held = matches!(event.blocker, Some(Blocker::RequestFirst { .. }));
             if let Some(request) = request.filter(|_| is_held) {
                 map.insert("waits_for".to_owned(), json!(request));
             }

@@ -296,7 +296,13 @@ fn whole(bench: &Bench) {
     let mut blockers = pages(bench, "explain_run", &wide, "blockers");
     // The long question comes in pieces.
     blockers.retain(|it| it.get("json").is_none());
-    assert_eq!(blockers.len() + 1, loaded.why(None).unwrap().reasons.len());
+    assert_eq!(
+        blockers.len() + 1,
+        statemark_runs::explain(&loaded, None)
+            .unwrap()
+            .reasons
+            .len()
+    );
     let visits = pages(bench, "get_timeline", &wide, "visits");
     assert_eq!(visits.len(), 5);
     let asked = pages(bench, "list_requests", &wide, "requests");

@@ -278,8 +278,8 @@ impl World {
             let loaded = runs.load(&head.run).unwrap();
             let anew = state::replay(runs.store(), &head.run, None).unwrap();
             assert_eq!(loaded.state, anew, "the folds of {}", head.run);
-            loaded.legal().unwrap();
-            loaded.why(None).unwrap();
+            loaded.legality().transitions().unwrap();
+            statemark_runs::explain(&loaded, None).unwrap();
             let replay = runs.replay(&head.run, None).unwrap();
             assert_eq!(replay.difference, None, "the replay of {}", head.run);
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use statemark_runs::body::{Event, Opened, Refused, Subject};
-use statemark_runs::{Body, Call, Loaded, RunView, Runs, Written, raised_when};
+use statemark_runs::{Body, Loaded, Remedy, RunView, Runs, Written, explain, raised_when};
 
 use super::{shown, why};
 use crate::args::{StoreArgs, TextFormat};
@@ -82,11 +82,11 @@ fn instead(
     if raised_when(name).is_none() {
         return Ok(None);
     }
-    let reasons = loaded.why(Some(name))?.reasons;
-    let call = reasons.iter().find_map(|it| it.next.as_ref());
+    let reasons = explain(loaded, Some(name))?.reasons;
+    let remedy = reasons.iter().find_map(|it| it.remedy.as_ref());
     // Another event is only on the way there.
-    let call = call.filter(|it| !matches!(it, Call::Send { .. }));
-    Ok(call.map(|it| why::words(it, loaded, now)))
+    let remedy = remedy.filter(|it| !matches!(it, Remedy::Send { .. }));
+    Ok(remedy.map(|it| why::as_command(it, loaded, now)))
 }
 
 impl Outcome<'_> {
@@ -105,7 +105,7 @@ impl Outcome<'_> {
         }
         if let Some(asked) = self.asked.filter(|it| it.event.is_some()) {
             let (request, prompt) = (&asked.request, &asked.prompt);
-            printer.talk(&format!("it waits for an approval ({request}): {prompt}\n"));
+            printer.talk(&format!("waiting for approval {request}: {prompt}\n"));
         }
         for effect in self.taken.iter().flat_map(|event| &event.step.effects) {
             printer.result(&format!("to do: {} ({})\n", effect.name, effect.key));

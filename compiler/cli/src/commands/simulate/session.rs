@@ -1,13 +1,15 @@
 //! A machine under way.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use serde_json::{Map, Value as Json};
 use statemark_compiler::diag::nearest;
 use statemark_compiler::front::words::word_key;
+use statemark_runs::Evaluator;
 use statemark_runtime::{
-    Candidate, EventId, EventKind, FieldId, GuardId, Instruction, Machine, Outcome, Record,
-    Recorder, StateId, StepError, Table, TimerId,
+    Candidate, Datum, EventId, EventKind, FieldId, GuardId, Instruction, Machine, Outcome, Record,
+    Recorder, StateId, StepError, Table, TimerId, evaluate,
 };
 
 use super::desk::Desk;
@@ -259,7 +261,7 @@ impl<'t> Session<'t> {
     }
 
     /// What came of an event, as `next` stands behind it; that is kept unless the event was ignored.
-    fn taken(&mut self, event: EventId, mut next: Machine<'t, Desk>, record: &Record) -> Told {
+    fn taken(&mut self, event: EventId, next: Machine<'t, Desk>, record: &Record) -> Told {
         let outcome = record.outcome;
         let from = self.leaf();
         let was_split = self.machine.configuration().leaves().count() > 1;
@@ -268,7 +270,7 @@ impl<'t> Session<'t> {
             .map(|guard| self.table.guard_name(guard).to_owned())
             .collect();
         let (reason, legal) = if outcome == Outcome::Ignored {
-            (Some(why_ignored(&mut next, event)), Some(self.legal()))
+            (Some(self.explain_ignored(next, event)), Some(self.legal()))
         } else {
             self.machine = next;
             (None, None)
@@ -283,6 +285,17 @@ impl<'t> Session<'t> {
             legal,
             ..self.told(Some(event), Some(from), outcome.into())
         }
+    }
+
+    /// Explains why the machine, in the state that the event has left it in, took nothing.
+    fn explain_ignored(&self, mut machine: Machine<'t, Desk>, event: EventId) -> String {
+        let table = self.table;
+        let leaves = machine.configuration().leaves();
+        let leaves: Vec<String> = leaves.map(|id| table.state_name(id).to_owned()).collect();
+        let candidates = machine.candidates();
+        let mut evaluator = Simulated(&mut machine);
+        let event = table.event_name(event);
+        statemark_runs::ignored(table, event, &leaves, &candidates, &mut evaluator).message()
     }
 
     fn has_timers(&self) -> bool {
@@ -379,19 +392,23 @@ impl<'t> Session<'t> {
     }
 }
 
-/// Why nothing takes an event: no transition waits for it, or the guards of those that do don't hold.
-fn why_ignored(machine: &mut Machine<'_, Desk>, event: EventId) -> String {
-    let table = machine.table();
-    let candidates = machine.candidates();
-    let guards: Vec<String> = candidates
-        .iter()
-        .filter(|candidate| candidate.event == event)
-        .filter_map(|candidate| wording::guard(table, candidate.transition))
-        .map(|guard| format!("[{guard}]"))
-        .collect();
-    match guards.as_slice() {
-        [] => "no transition waits for it".to_owned(),
-        [only] => format!("{only} doesn't hold"),
-        _ => format!("none of {} holds", guards.join(", ")),
+/// A simulated machine, whose guards a person answers where they have no expression.
+struct Simulated<'m, 't>(&'m mut Machine<'t, Desk>);
+
+impl Evaluator for Simulated<'_, '_> {
+    fn holds(&mut self, code: &Range<u32>) -> bool {
+        let table = self.0.table();
+        let configuration = self.0.configuration().clone();
+        let host = self.0.host_mut();
+        let value = evaluate(table, code, &configuration, host, &mut Recorder::new());
+        matches!(value, Ok(Datum::Bool(true)))
+    }
+
+    fn value(&self, field: FieldId) -> Option<Json> {
+        self.0.host().value(field)
+    }
+
+    fn has_host(&self) -> bool {
+        true
     }
 }

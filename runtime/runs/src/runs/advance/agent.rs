@@ -6,7 +6,7 @@
 //! makes up for it.
 
 use super::owner::{Agent, children};
-use super::{Advance, Advanced, opening, wording};
+use super::{Advance, Advanced, opening, refusal};
 use crate::body::{Body, ChildEnded, ChildStarted, Parent, Refused};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
@@ -155,7 +155,7 @@ impl Runs {
             ..advance.clone()
         };
         let opened = opening::opened(begun, &report)?;
-        let subject = wording::subject(advance);
+        let subject = refusal::subject(advance);
         Ok(opened.map(|_| ()).map_err(|why| Refused { subject, ..why }))
     }
 
@@ -267,13 +267,8 @@ impl Runs {
 
 /// Why no agent of the run can report.
 fn not_now(loaded: &Loaded, advance: &Advance) -> Option<Refused> {
-    if let Some(mismatch) = wording::other_workflow(loaded, advance) {
-        return Some(mismatch);
-    }
-    match loaded.state.status() {
-        Status::Running | Status::Waiting => None,
-        status => Some(wording::standstill(loaded, advance, status)),
-    }
+    let mismatch = refusal::other_workflow(loaded, advance);
+    mismatch.or_else(|| refusal::stopped(loaded, advance))
 }
 
 /// The agent's latest run for the unit under the active step.

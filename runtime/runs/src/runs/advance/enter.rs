@@ -4,11 +4,12 @@ use serde_json::Value;
 use statemark_runtime::{Candidate, EventId, Outcome, StateId, StateKind, Table};
 
 use super::Advance;
-use super::wording;
+use super::refusal;
 use crate::body::{Body, Cause, Event, Refused, StepRecord};
+use crate::internal::is_internal;
 use crate::runs::draft::Draft;
 use crate::runs::send::sent;
-use crate::runs::{Loaded, RunError, Send, is_own};
+use crate::runs::{Loaded, RunError, Send};
 use crate::step::{CannotStep, Moment, StepInput, Stepper};
 use crate::workflow::Workflow;
 
@@ -43,7 +44,7 @@ pub(super) fn enter(
     let loaded = draft.loaded();
     let ways = match ways(loaded, step, data, draft.now()) {
         Err(RunError::Step(CannotStep::Data(error))) => {
-            let refused = wording::bad_data(loaded, advance, &error.to_string());
+            let refused = refusal::bad_data(loaded, advance, &error.to_string());
             return Ok(Entered::Refused(refused));
         }
         ways => ways?,
@@ -51,13 +52,13 @@ pub(super) fn enter(
     let table = loaded.workflow.table();
     let name = |way: &Way| table.event_name(way.event).to_owned();
     let Some((first, others)) = ways.split_first() else {
-        let refused = wording::unreachable(loaded, advance, step)?;
+        let refused = refusal::unreachable(loaded, advance, step)?;
         return Ok(Entered::Refused(refused));
     };
     let agree = |way: &Way| way.record == first.record && way.approved == first.approved;
     if !others.iter().all(agree) {
         let events: Vec<String> = ways.iter().map(name).collect();
-        let refused = wording::ambiguous(loaded, advance, step, events);
+        let refused = refusal::ambiguous(loaded, advance, step, events);
         return Ok(Entered::Refused(refused));
     }
     let event = name(first);
@@ -118,7 +119,7 @@ fn take(
             Ok(Entered::Inside)
         }
         Body::Refused(refused) => Ok(Entered::Refused(Refused {
-            subject: wording::subject(advance),
+            subject: refusal::subject(advance),
             ..refused
         })),
         other => {
@@ -137,7 +138,7 @@ fn ways(loaded: &Loaded, step: &str, data: Option<&Value>, now: u64) -> Result<V
     };
     let mut candidates = Stepper::restored(workflow, &loaded.state)?.candidates(data)?;
     // What nobody sends, a report doesn't either.
-    candidates.retain(|it| !is_own(table.event_name(it.event)));
+    candidates.retain(|it| !is_internal(table.event_name(it.event)));
     let mut ways: Vec<Way> = Vec::new();
     for candidate in candidates.iter().filter(|it| it.enabled) {
         if ways.iter().any(|way| way.event == candidate.event) {

@@ -1,6 +1,7 @@
 //! Whether a run can begin with a report.
 
-use super::{Advance, is_step, report, wording};
+use super::{Advance, is_step, refusal, report};
+use crate::blocker::ReportBlocker;
 use crate::body::Refused;
 use crate::runs::draft::Draft;
 use crate::runs::{Loaded, RunError};
@@ -10,17 +11,17 @@ pub(super) fn opened(begun: Draft, advance: &Advance) -> Result<Result<Draft, Re
     let loaded = begun.loaded();
     if let Some(step) = &advance.step {
         if !step.contains(':') && !is_step(&loaded.workflow, step) {
-            return Ok(Err(wording::unknown_step(loaded, advance, &[])));
+            return Ok(Err(refusal::unknown_step(loaded, advance, &[])));
         }
         // Where a run begins with a decision, the report makes it: it says which step is the first.
         if !loaded.state.is_active(step) && !begins_with_decision(loaded) {
-            return Ok(Err(wording::not_initial(loaded, advance)?));
+            return Ok(Err(refusal::not_initial(loaded, advance)));
         }
     }
-    let not_initial = wording::not_initial(loaded, advance)?;
+    let not_initial = refusal::not_initial(loaded, advance);
     let opened = report::reported(begun, advance, false)?;
     Ok(opened.map_err(|why| match why.code.as_str() {
-        "unreachable_step" => not_initial,
+        ReportBlocker::UNREACHABLE => not_initial,
         _ => why,
     }))
 }

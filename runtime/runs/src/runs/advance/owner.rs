@@ -1,6 +1,6 @@
 //! Whose step a report is on: the run's own, a known agent's, or one that nobody can check.
 
-use super::{Advance, Report, is_step, wording};
+use super::{Advance, Report, is_step, refusal};
 use crate::body::Refused;
 use crate::runs::{Loaded, Runs};
 use crate::state::Child;
@@ -38,7 +38,7 @@ impl Runs {
             Some((agent, rest)) if !agent.is_empty() && !rest.is_empty() => {
                 self.of_named_agent(loaded, advance, agent, rest)
             }
-            Some(_) => Owner::Refused(wording::unknown_step(loaded, advance, &[])),
+            Some(_) => Owner::Refused(refusal::unknown_step(loaded, advance, &[])),
             None => self.of_some_agent(loaded, advance, step),
         }
     }
@@ -52,7 +52,7 @@ impl Runs {
         let denied = loaded.workflow.meta().get("untracked_agents");
         if denied.and_then(|it| it.as_str()) == Some("deny") {
             let known = self.workflows().ids();
-            let why = wording::unknown_agent(loaded, advance, agent, &known);
+            let why = refusal::unknown_agent(loaded, advance, agent, &known);
             return Owner::Refused(why);
         }
         Owner::Unchecked
@@ -82,9 +82,9 @@ impl Runs {
             agents.clone_from(&known);
         }
         match agents.as_slice() {
-            [] => Owner::Refused(wording::unknown_step(loaded, advance, &known)),
+            [] => Owner::Refused(refusal::unknown_step(loaded, advance, &known)),
             [agent] => self.agent(loaded, advance, agent, step),
-            several => Owner::Refused(wording::ambiguous_agent(loaded, advance, step, several)),
+            several => Owner::Refused(refusal::ambiguous_agent(loaded, advance, step, several)),
         }
     }
 
@@ -101,7 +101,7 @@ impl Runs {
         }
         match self.workflows().find(agent) {
             Some(workflow) if !step.contains(':') && !is_step(&workflow, step) => Owner::Refused(
-                wording::unknown_agent_step(loaded, advance, &workflow, step),
+                refusal::unknown_agent_step(loaded, advance, &workflow, step),
             ),
             _ => Owner::Own,
         }

@@ -3,11 +3,10 @@
 use serde_json::Value;
 
 use super::enter::{Entered, enter, finish};
-use super::{Advance, Registered, Report, is_step, wording};
+use super::{Advance, Registered, Report, is_step, refusal};
 use crate::body::{Artifact, Body, Cancelled, Closed, Refused, Stage, Step, StepStatus};
 use crate::runs::draft::Draft;
 use crate::runs::{Loaded, RunError, list};
-use crate::state::Status;
 
 /// The draft with the report, or why it is refused. A step that nobody can check is recorded, and moves nothing.
 pub(super) fn reported(
@@ -42,7 +41,7 @@ pub(super) fn reported(
                 draft.push(Body::Subflow(subflow.clone()))?;
                 None
             } else {
-                Some(wording::unknown_step(draft.loaded(), advance, &[]))
+                Some(refusal::unknown_step(draft.loaded(), advance, &[]))
             }
         }
     };
@@ -64,7 +63,7 @@ fn on_step(
         Some(step) => step.clone(),
         None => match only_active(draft.loaded()) {
             Some(step) => step,
-            None => return Ok(Some(wording::which_step(draft.loaded(), advance))),
+            None => return Ok(Some(refusal::no_step(draft.loaded(), advance))),
         },
     };
     let loaded = draft.loaded();
@@ -74,7 +73,7 @@ fn on_step(
     }
     let moves = advance.unit.is_none() && !unchecked && status != StepStatus::NotStarted;
     if advance.unit.is_some() && !unchecked && !was_entered(loaded, &step) {
-        return Ok(Some(wording::unit_first(loaded, advance, &step)));
+        return Ok(Some(refusal::unit_first(loaded, advance, &step)));
     }
     let mut event_data = data.as_object().filter(|it| !it.is_empty()).map(|_| data);
     if moves && !active {
@@ -104,10 +103,7 @@ fn standstill(loaded: &Loaded, advance: &Advance, active: bool) -> Option<Refuse
     if active && state.ended.is_some() && state.cancelled.is_none() {
         return None;
     }
-    match state.status() {
-        Status::Running | Status::Waiting => None,
-        status => Some(wording::standstill(loaded, advance, status)),
-    }
+    refusal::stopped(loaded, advance)
 }
 
 /// The only active leaf that a person sees.
@@ -126,7 +122,7 @@ fn register(
     let loaded = draft.loaded();
     let contracts = loaded.workflow.meta().get("artifacts");
     if contracts.is_some_and(|it| it.get(&registered.path).is_some()) {
-        return Ok(Some(wording::has_contract(loaded, advance, registered)));
+        return Ok(Some(refusal::has_contract(loaded, advance, registered)));
     }
     let before = loaded.state.artifacts.get(&registered.path);
     let last = before.and_then(|revisions| revisions.last());
@@ -159,13 +155,16 @@ fn close(draft: &mut Draft, advance: &Advance) -> Result<(), RunError> {
     }
     let failed = StepStatus::Failed;
     let failed = matches!(&advance.report, Report::Status { status, .. } if *status == failed);
-    if failed || loaded.legal()?.is_empty() {
+    if failed || loaded.legality().transitions()?.is_empty() {
         return draft.push(Body::Closed(Closed {
             success: !failed,
             reason: None,
         }));
     }
-    let reason = format!("closed in {}, which is no end", list(&loaded.state.leaves));
+    let reason = format!(
+        "closed in {}, which isn't final",
+        list(&loaded.state.leaves)
+    );
     let reason = Some(reason);
     draft.push(Body::Cancelled(Cancelled { reason }))
 }

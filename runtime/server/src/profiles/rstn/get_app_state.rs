@@ -1,7 +1,7 @@
 //! `rstn_get_app_state`: what there is, what goes on, and what was answered.
 
 use serde_json::{Map, Value, json};
-use statemark_runs::{Loaded, Status};
+use statemark_runs::{Loaded, Reason, Status, explain};
 
 use super::{Nothing, shape};
 use crate::ctx::{Ctx, target};
@@ -61,7 +61,7 @@ fn run(ctx: &Ctx<'_>, _: &Nothing) -> Outcome {
 
 fn workflow(loaded: &Loaded) -> Result<Value, Problem> {
     let view = loaded.view()?;
-    let legal = loaded.legal_events();
+    let legal = loaded.legality().enabled_events();
     let requests = loaded.state.requests.values().map(|it| {
         let answer = it.resolved.as_ref();
         json!({
@@ -106,8 +106,8 @@ fn status(loaded: &Loaded) -> Result<String, Problem> {
     if word == Status::Running {
         return Ok("Ready".to_owned());
     }
-    let why = loaded.why(None)?;
-    let first = why.reasons.first().map(|it| it.text.clone());
+    let explanation = explain(loaded, None)?;
+    let first = explanation.reasons.first().map(Reason::text);
     Ok(first.map_or_else(
         || word.name().to_owned(),
         |it| format!("{}: {it}", word.name()),

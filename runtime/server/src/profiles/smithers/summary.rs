@@ -106,7 +106,7 @@ pub(super) fn status(loaded: &Loaded) -> Result<&'static str, Problem> {
             }
         }
         Status::Running => {
-            if own_timers(loaded).next().is_some() && loaded.legal()?.is_empty() {
+            if own_timers(loaded).next().is_some() && loaded.legality().transitions()?.is_empty() {
                 "waiting-timer"
             } else {
                 "running"

@@ -98,7 +98,7 @@ fn transition(legal: &Legal) -> Value {
         if legal.requires_approval {
             map.insert("requires_approval".to_owned(), json!(true));
         }
-        let unmet = legal.unmet.iter().map(statemark_runs::Unmet::told);
+        let unmet = legal.unmet.iter().map(statemark_runs::Unmet::describe);
         let lacks = legal.lacks.iter().map(|it| format!("`{it}` is missing"));
         let held = legal.held_by.iter().map(|it| it.reason.clone());
         let blocked: Vec<String> = unmet.chain(lacks).chain(held).collect();
@@ -114,7 +114,10 @@ fn guards(loaded: &Loaded, ways: &[Legal]) -> Value {
     let names = loaded.workflow.meta().get("guards");
     let names = names.and_then(Value::as_object);
     let mut guards = Map::new();
-    for question in ways.iter().flat_map(|it| loaded.questions(it.transition)) {
+    for question in ways
+        .iter()
+        .flat_map(|it| loaded.legality().questions(it.transition))
+    {
         let asked = asked(&question);
         let mut named = names.into_iter().flatten();
         let name = named.find_map(|(name, guard)| (*guard == asked).then(|| name.clone()));

@@ -71,7 +71,7 @@ fn held(
     opened: &Opened,
     send: &Send,
 ) -> Result<Value, Problem> {
-    let legal = before.legal_with(send.data.as_ref())?;
+    let legal = before.legality().transitions_of(None, send.data.as_ref())?;
     let way = legal
         .into_iter()
         .find(|it| it.event == send.event && it.enabled);
@@ -106,9 +106,12 @@ fn refusal(before: &Loaded, send: &Send, refused: &Refused) -> Result<Problem, P
             "A transition is pending approval. Approve or reject it before transitioning. ({reason})"
         ),
         "not_taken" => {
-            let legal = before.legal_with(send.data.as_ref())?;
+            let legal = before.legality().transitions_of(None, send.data.as_ref())?;
             let unmet = legal.iter().filter(|it| it.event == *event);
-            let unmet: Vec<String> = unmet.flat_map(|it| &it.unmet).map(|it| it.told()).collect();
+            let unmet: Vec<String> = unmet
+                .flat_map(|it| &it.unmet)
+                .map(|it| it.describe())
+                .collect();
             if unmet.is_empty() {
                 unknown(before, event, refused)
             } else {
@@ -138,7 +141,7 @@ fn unknown(before: &Loaded, event: &str, refused: &Refused) -> String {
         events => format!("available are {}", events.join(", ")),
     };
     // An event whose guard doesn't hold may be meant, too.
-    let here = before.legal().unwrap_or_default();
+    let here = before.legality().transitions().unwrap_or_default();
     let near = nearest(event, here.iter().map(|it| it.event.as_str()));
     let near = near.map_or_else(String::new, |near| format!(". Did you mean '{near}'?"));
     format!("No transition for event '{event}' in state '{state}': {legal}{near}")

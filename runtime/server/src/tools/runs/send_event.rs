@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use statemark_runs::body::StepStatus;
 use statemark_runs::runs::Sent;
 use statemark_runs::{
-    Advance, Advanced, Call as Proposed, Loaded, Reason, Report, Send, Written, raised_when, state,
+    Advance, Advanced, Loaded, Reason, Remedy, Report, Send, Written, explain, raised_when, state,
 };
 
 use crate::ctx::Ctx;
@@ -140,8 +140,8 @@ fn refused(written: &Written<Sent>, event: &str) -> Fields {
         Err(problem) if raised_when(event).is_some() => problem,
         answer => return answer,
     };
-    let reasons = loaded.why(Some(event))?.reasons;
-    let asks = |it: &Reason| it.next == Some(Proposed::AskReview);
+    let reasons = explain(loaded, Some(event))?.reasons;
+    let asks = |it: &Reason| it.remedy == Some(Remedy::AskReview);
     if !reasons.iter().any(asks) {
         return Err(problem);
     }

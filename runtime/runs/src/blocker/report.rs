@@ -1,0 +1,272 @@
+//! Reasons that a report on a step can't be taken.
+//!
+//! The sentences are those that rp1's agents know (`Valid states: [a, b].`, `Valid transitions from "a": [b].`, names in
+//! double quotes), so that an agent that was made to read them can mend its next report.
+
+use std::fmt::Write as _;
+
+use super::Blocker;
+use crate::guard::Fact;
+
+/// A reason that a report on a step can't be taken.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ReportBlocker {
+    /// The machine has no such step.
+    UnknownStep {
+        /// The step.
+        step: String,
+        /// The workflow.
+        workflow: String,
+        /// Its steps.
+        valid: Vec<String>,
+        /// Where the run is, if it has begun.
+        position: Option<Position>,
+        /// The agents that have such a step.
+        agents: Vec<String>,
+    },
+    /// No transition leads to the step now.
+    Unreachable {
+        /// The step.
+        step: String,
+        /// The workflow.
+        workflow: String,
+        /// Where the run is.
+        position: Position,
+        /// The events that would lead there, with the facts that their false guards read.
+        guards: Vec<(String, Vec<Fact>)>,
+    },
+    /// Several events lead to the step, and do different things.
+    AmbiguousStep {
+        /// The step.
+        step: String,
+        /// The active states.
+        states: Vec<String>,
+        /// The events.
+        events: Vec<String>,
+    },
+    /// A run can't start with the step.
+    NotInitial {
+        /// The step.
+        step: String,
+        /// The workflow.
+        workflow: String,
+        /// The steps that it can start with.
+        initial: Vec<String>,
+    },
+    /// The run has another workflow.
+    OtherWorkflow {
+        /// The run.
+        run: String,
+        /// Its workflow.
+        workflow: String,
+        /// The report's.
+        reported: String,
+    },
+    /// A unit is reported in a step that wasn't entered.
+    UnitFirst {
+        /// The unit.
+        unit: String,
+        /// The step.
+        step: String,
+        /// Where the run is.
+        position: Position,
+    },
+    /// The report names no step, and not exactly one is active.
+    NoStep {
+        /// The active states.
+        states: Vec<String>,
+    },
+    /// No spec has the agent, and the workflow takes no untracked ones.
+    UnknownAgent {
+        /// The agent.
+        agent: String,
+        /// The workflow.
+        workflow: String,
+        /// The known agents.
+        known: Vec<String>,
+    },
+    /// Several agents have the step.
+    AmbiguousAgent {
+        /// The step.
+        step: String,
+        /// The agents.
+        agents: Vec<String>,
+    },
+    /// An artifact with a contract can't be registered by its path: a path can't be checked.
+    HasContract {
+        /// The artifact.
+        artifact: String,
+        /// The workflow.
+        workflow: String,
+    },
+}
+
+/// Where a run is, and which states a report could enter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The active states.
+    pub states: Vec<String>,
+    /// The states that a report could enter now; `[*]` where the machine could end.
+    pub next: Vec<String>,
+}
+
+impl From<ReportBlocker> for Blocker {
+    fn from(blocker: ReportBlocker) -> Self {
+        Self::Report(blocker)
+    }
+}
+
+impl ReportBlocker {
+    /// The code of [`ReportBlocker::UnitFirst`], as journals have it.
+    pub(super) const UNIT_FIRST: &str = "unit_first";
+
+    /// The code of [`ReportBlocker::AmbiguousStep`], as journals have it.
+    pub(super) const AMBIGUOUS_STEP: &str = "ambiguous_step";
+
+    /// The code of [`ReportBlocker::Unreachable`], as refusals have it.
+    pub(crate) const UNREACHABLE: &str = "unreachable_step";
+
+    pub(super) const fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownStep { .. } => "unknown_step",
+            Self::Unreachable { .. } => Self::UNREACHABLE,
+            Self::AmbiguousStep { .. } => Self::AMBIGUOUS_STEP,
+            Self::NotInitial { .. } => "not_initial",
+            Self::OtherWorkflow { .. } => "other_workflow",
+            Self::UnitFirst { .. } => Self::UNIT_FIRST,
+            Self::NoStep { .. } => "which_step",
+            Self::UnknownAgent { .. } => "unknown_agent",
+            Self::AmbiguousAgent { .. } => "ambiguous_agent",
+            Self::HasContract { .. } => "has_contract",
+        }
+    }
+
+    pub(super) fn message(&self) -> String {
+        match self {
+            Self::UnknownStep {
+                step,
+                workflow,
+                valid,
+                position,
+                agents,
+            } => {
+                let mut text = format!(
+                    "step \"{step}\" is not a valid state in the \"{workflow}\" state machine. Valid states: [{}].",
+                    valid.join(", ")
+                );
+                text += &position
+                    .as_ref()
+                    .map_or_else(String::new, Position::message);
+                for agent in agents {
+                    let _ = write!(
+                        text,
+                        " The agent \"{agent}\" has such a step: report it as \"{agent}:{step}\"."
+                    );
+                }
+                text
+            }
+            Self::Unreachable {
+                step,
+                workflow,
+                position,
+                guards,
+            } => {
+                let from = quoted(&position.states);
+                let mut text = format!(
+                    "no transition in the \"{workflow}\" state machine leads from {from} to step \"{step}\" now.{}",
+                    position.message()
+                );
+                for (event, facts) in guards {
+                    let facts: Vec<String> = facts.iter().map(quoted_fact).collect();
+                    let facts = match facts.as_slice() {
+                        [] => String::new(),
+                        facts => format!(": {}", facts.join(", ")),
+                    };
+                    let _ = write!(text, " The guard of \"{event}\" is false{facts}.");
+                }
+                text
+            }
+            Self::AmbiguousStep {
+                step,
+                states,
+                events,
+            } => format!(
+                "several events lead from {} to \"{step}\" and do different things: [{}]. Send the one that happened.",
+                quoted(states),
+                events.join(", ")
+            ),
+            Self::NotInitial {
+                step,
+                workflow,
+                initial,
+            } => format!(
+                "step \"{step}\" is not an initial step of the \"{workflow}\" state machine. Initial steps: [{}].",
+                initial.join(", ")
+            ),
+            Self::OtherWorkflow {
+                run,
+                workflow,
+                reported,
+            } => format!(
+                "run \"{run}\" has workflow \"{workflow}\", not \"{reported}\". Report its own workflow, or use another run id."
+            ),
+            Self::UnitFirst {
+                unit,
+                step,
+                position,
+            } => format!(
+                "unit \"{unit}\" is reported in step \"{step}\", which isn't entered yet. Report the step without a unit first.{}",
+                position.message()
+            ),
+            Self::NoStep { states } => {
+                let states = quoted(states);
+                format!("the report names no step, and active is {states}: name the step.")
+            }
+            Self::UnknownAgent {
+                agent,
+                workflow,
+                known,
+            } => format!(
+                "no spec has an agent \"{agent}\", and \"{workflow}\" takes no untracked agents. Known: [{}].",
+                known.join(", ")
+            ),
+            Self::AmbiguousAgent { step, agents } => {
+                let names = agents.iter().map(|agent| format!("{agent}:{step}"));
+                format!(
+                    "several agents have a step \"{step}\". Name one: [{}].",
+                    names.collect::<Vec<_>>().join(", ")
+                )
+            }
+            Self::HasContract { artifact, workflow } => format!(
+                "\"{artifact}\" has a contract in \"{workflow}\": submit its content instead of a path."
+            ),
+        }
+    }
+}
+
+impl Position {
+    fn message(&self) -> String {
+        let current = match self.states.as_slice() {
+            [_] => "Current state",
+            _ => "Current states",
+        };
+        let states = quoted(&self.states);
+        format!(
+            " {current}: {states}. Valid transitions from {states}: [{}].",
+            self.next.join(", ")
+        )
+    }
+}
+
+fn quoted_fact(fact: &Fact) -> String {
+    match &fact.value {
+        Some(value) => format!("\"{}\" is {value}", fact.field),
+        None => format!("\"{}\" is absent", fact.field),
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    names.join(", ")
+}

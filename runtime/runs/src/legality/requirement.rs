@@ -1,0 +1,345 @@
+//! Requirements: what has to exist before a state is exited.
+//!
+//! `"requires": ["plan"]` of a state names what an event that somebody sends needs to exit it; `{"submit": ["plan"]}` names
+//! it for one event. A name is a *check* if the definition declares it in `checks`, an *artifact* if it does in `artifacts`,
+//! a *fact* if it is a field of the context, and else an artifact without a contract. An artifact needs a final revision; a
+//! check has to have passed in the last run since the state was entered, as the workflow declares it; a fact has to be set
+//! and neither null nor false, with the event's data merged in.
+//!
+//! Events that the run itself sends (timers, limits, interrupts, outcomes of children and of requests) need none of it, so
+//! that a run can always be stopped.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use statemark_runtime::{EventId, StateId};
+
+use super::Legality;
+use crate::body::{Finding, StepRecord};
+use crate::remedy::Remedy;
+use crate::runs::{Loaded, RunError};
+use crate::step::{StepInput, Stepper};
+
+/// Something that a state requires and that is missing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Missing {
+    /// A final revision of an artifact.
+    Artifact {
+        /// The artifact.
+        name: String,
+        /// What there is of it.
+        status: MissingArtifact,
+    },
+    /// A check that has passed since the state was entered.
+    Check {
+        /// The check.
+        name: String,
+        /// What there is of it.
+        status: MissingCheck,
+    },
+    /// A field of the context that is set.
+    Fact {
+        /// The field.
+        name: String,
+        /// Its value: null or false, if it has one.
+        value: Option<Value>,
+    },
+}
+
+/// What there is of an artifact that has no final revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MissingArtifact {
+    /// Nothing.
+    Absent,
+    /// It was discarded.
+    Discarded,
+    /// A draft that can be finalized.
+    Draft {
+        /// The revision.
+        revision: u64,
+    },
+    /// A draft that breaks its contract.
+    Broken {
+        /// The revision.
+        revision: u64,
+        /// The first finding.
+        finding: Option<Finding>,
+    },
+}
+
+/// What there is of a check that doesn't count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MissingCheck {
+    /// It hasn't run.
+    NotRun,
+    /// It hasn't run since its state was entered.
+    Outdated {
+        /// The record that entered the state.
+        entered: u64,
+    },
+    /// It ran with another declaration than the workflow's.
+    Redeclared {
+        /// Its record.
+        seq: u64,
+    },
+    /// It was cancelled.
+    Cancelled {
+        /// Its record.
+        seq: u64,
+    },
+    /// It hasn't passed.
+    NotPassed {
+        /// Its record.
+        seq: u64,
+        /// What came of it.
+        outcome: String,
+    },
+}
+
+/// The kinds of names in `requires`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Required {
+    /// A final revision of an artifact.
+    Artifact,
+    /// A check that has passed since the state was entered.
+    Check,
+    /// A field of the context that is set.
+    Fact,
+}
+
+/// Returns the names in a `requires`: for an event, or for any.
+pub(crate) fn names(requires: Option<&Value>, event: Option<&str>) -> Vec<String> {
+    let lists: Vec<&Value> = match requires {
+        Some(Value::Object(events)) => events
+            .iter()
+            .filter(|(name, _)| event.is_none_or(|event| event == *name))
+            .map(|(_, list)| list)
+            .collect(),
+        other => other.into_iter().collect(),
+    };
+    let names = lists.into_iter().filter_map(Value::as_array).flatten();
+    names.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+impl Missing {
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Artifact { name, .. } | Self::Check { name, .. } | Self::Fact { name, .. } => {
+                name
+            }
+        }
+    }
+
+    pub(crate) const fn code(&self) -> &'static str {
+        match self {
+            Self::Artifact { .. } => "artifact_missing",
+            Self::Check { .. } => "check_missing",
+            Self::Fact { .. } => "fact_missing",
+        }
+    }
+
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::Artifact { name, status } => match status {
+                MissingArtifact::Absent => format!("artifact `{name}` is missing"),
+                MissingArtifact::Discarded => format!("artifact `{name}` was discarded"),
+                MissingArtifact::Draft { revision } => {
+                    format!("revision {revision} of `{name}` isn't final")
+                }
+                MissingArtifact::Broken { revision, finding } => {
+                    let finding = finding.as_ref().map_or_else(String::new, |finding| {
+                        format!(" (line {}: {})", finding.line, finding.what)
+                    });
+                    format!("revision {revision} of `{name}` breaks its contract{finding}")
+                }
+            },
+            Self::Check { name, status } => match status {
+                MissingCheck::NotRun => format!("check `{name}` hasn't run"),
+                MissingCheck::Outdated { entered } => format!(
+                    "check `{name}` hasn't run since its state was entered (record {entered})"
+                ),
+                MissingCheck::Redeclared { seq } => {
+                    format!("check `{name}` ran with another declaration (record {seq})")
+                }
+                MissingCheck::Cancelled { seq } => {
+                    format!("check `{name}` was cancelled (record {seq}); run it again")
+                }
+                MissingCheck::NotPassed { seq, outcome } => {
+                    format!("check `{name}` {outcome} (record {seq})")
+                }
+            },
+            Self::Fact { name, value: None } => format!("`{name}` isn't set"),
+            Self::Fact {
+                name,
+                value: Some(value),
+            } => format!("`{name}` is {value}"),
+        }
+    }
+
+    /// Returns what provides it for an event; none for a fact that the event can't bring.
+    pub(crate) fn remedy(&self, event: &str, run: &Loaded) -> Option<Remedy> {
+        Some(match self {
+            Self::Artifact {
+                name,
+                status: MissingArtifact::Draft { revision },
+            } => Remedy::FinalizeArtifact {
+                artifact: name.clone(),
+                revision: *revision,
+            },
+            Self::Artifact { name, .. } => Remedy::SubmitArtifact {
+                artifact: name.clone(),
+            },
+            Self::Check { name, .. } => Remedy::RunCheck {
+                check: name.clone(),
+            },
+            Self::Fact { name, .. } => {
+                let legality = Legality::of(run);
+                let mut fields = legality.required_fields(event);
+                let field = legality.sendable(name)?;
+                if !fields.contains(&field) {
+                    fields.push(field);
+                }
+                let event = event.to_owned();
+                Remedy::Send { event, fields }
+            }
+        })
+    }
+}
+
+impl Legality<'_> {
+    /// Returns the kind of a name in `requires`.
+    pub(crate) fn required(&self, name: &str) -> Required {
+        let meta = self.run.workflow.meta();
+        let has = |path: &[&str]| {
+            let declared = path.iter().try_fold(meta, |value, key| value.get(key));
+            declared.is_some_and(|it| it.get(name).is_some())
+        };
+        if has(&["checks"]) {
+            Required::Check
+        } else if has(&["artifacts"]) {
+            Required::Artifact
+        } else if has(&["context"]) || has(&["context_schema", "properties"]) {
+            Required::Fact
+        } else {
+            Required::Artifact
+        }
+    }
+
+    /// Returns what is missing for a step that an event begins, each name once.
+    pub(crate) fn missing(
+        &self,
+        event: &str,
+        data: Option<&Value>,
+        step: &StepRecord,
+    ) -> Vec<Missing> {
+        let table = self.run.workflow.table();
+        let exited = step.steps.first().into_iter().flat_map(|it| &it.exited);
+        let exited = exited.filter_map(|state| Some((state, table.state_named(state)?)));
+        let mut missing: Vec<Missing> = Vec::new();
+        for (state, id) in exited {
+            let requires = self.run.workflow.state_meta(id).get("requires");
+            for name in names(requires, Some(event)) {
+                if missing.iter().any(|it| it.name() == name) {
+                    continue;
+                }
+                missing.extend(self.missing_of(state, &name, data));
+            }
+        }
+        missing
+    }
+
+    /// Returns a requirement of a state, if it is missing.
+    fn missing_of(&self, state: &str, name: &str, data: Option<&Value>) -> Option<Missing> {
+        let run = &self.run.state;
+        let name = name.to_owned();
+        match self.required(&name) {
+            Required::Artifact => {
+                let is_missing = run.standing(&name).is_none();
+                is_missing.then(|| Missing::Artifact {
+                    status: self.missing_artifact(&name),
+                    name,
+                })
+            }
+            Required::Check => {
+                let entered = run.visits.get(state).map_or(0, |visit| visit.entered);
+                let status = self.missing_check(&name, entered)?;
+                Some(Missing::Check { name, status })
+            }
+            Required::Fact => {
+                let data = data.and_then(Value::as_object);
+                let merged = data.map(|it| self.run.workflow.merged_fields(it));
+                let merged = merged.unwrap_or_default();
+                let value = merged.get(&name).or_else(|| run.context.get(&name));
+                let is_missing = matches!(value, None | Some(Value::Null | Value::Bool(false)));
+                let value = value.cloned();
+                is_missing.then_some(Missing::Fact { name, value })
+            }
+        }
+    }
+
+    fn missing_artifact(&self, name: &str) -> MissingArtifact {
+        let state = &self.run.state;
+        let Some(current) = state.current(name) else {
+            return match state.artifacts.contains_key(name) {
+                true => MissingArtifact::Discarded,
+                false => MissingArtifact::Absent,
+            };
+        };
+        let revision = current.artifact.revision;
+        if current.artifact.holds() {
+            return MissingArtifact::Draft { revision };
+        }
+        let verdict = current.artifact.verdict.as_ref();
+        let finding = verdict.and_then(|it| it.findings.first()).cloned();
+        MissingArtifact::Broken { revision, finding }
+    }
+
+    /// Returns the reason that a check doesn't count in a visit that began with a record.
+    fn missing_check(&self, name: &str, entered: u64) -> Option<MissingCheck> {
+        let Some(found) = self.run.state.checks.get(name) else {
+            return Some(MissingCheck::NotRun);
+        };
+        let seq = found.seq;
+        if seq < entered {
+            return Some(MissingCheck::Outdated { entered });
+        }
+        let declared = self.run.workflow.check(name).and_then(Result::ok);
+        if declared.is_none_or(|it| it.hash() != found.declaration) {
+            return Some(MissingCheck::Redeclared { seq });
+        }
+        if !found.passed && found.cancelled {
+            return Some(MissingCheck::Cancelled { seq });
+        }
+        let outcome = found.outcome.clone();
+        (!found.passed).then_some(MissingCheck::NotPassed { seq, outcome })
+    }
+
+    /// Returns the `requires` of the active states: no other state is exited.
+    pub(super) fn requiring(&self) -> Vec<&Value> {
+        let workflow = &self.run.workflow;
+        let table = workflow.table();
+        let leaves = self.run.state.leaves.iter();
+        let leaves = leaves.filter_map(|leaf| table.state_named(leaf));
+        let active: BTreeSet<StateId> = leaves.flat_map(|leaf| table.chain(leaf)).collect();
+        let metas = active.into_iter().map(|id| workflow.state_meta(id));
+        metas.filter_map(|meta| meta.get("requires")).collect()
+    }
+
+    /// Returns what is missing for an event now. Takes a trial step only if a `requires` names something for the event: many
+    /// events are asked for at once.
+    pub(super) fn missing_now(
+        &self,
+        event: EventId,
+        data: Option<&Value>,
+        requiring: &[&Value],
+    ) -> Result<Vec<Missing>, RunError> {
+        let name = self.run.workflow.table().event_name(event);
+        let is_named = |requires: &&Value| !names(Some(requires), Some(name)).is_empty();
+        if !requiring.iter().any(is_named) {
+            return Ok(Vec::new());
+        }
+        let mut stepper = Stepper::restored(&self.run.workflow, &self.run.state)?;
+        let (_, step) = stepper.step(StepInput::Event(event), data, self.moment())?;
+        Ok(self.missing(name, data, &step))
+    }
+}

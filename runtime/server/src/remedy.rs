@@ -1,0 +1,70 @@
+//! Remedies as tool calls.
+
+use serde_json::{Map, Value, json};
+use statemark_runs::{Loaded, Remedy, Role};
+
+use crate::envelope::set_field;
+
+/// Returns the call of our own tools that applies a remedy to a run; `by` where only a person can make it.
+pub(crate) fn as_tool_call(remedy: &Remedy, loaded: &Loaded) -> Value {
+    let run = &loaded.run;
+    let call = |tool: &str, arguments: Value| json!({"tool": tool, "arguments": arguments});
+    let decide = |request: &str, action: &str| {
+        let arguments = json!({"request_id": request, "action": action});
+        json!({"by": "person", "tool": "resolve_request", "arguments": arguments})
+    };
+    match remedy {
+        Remedy::Send { event, fields } => {
+            let data: Map<String, Value> =
+                fields.iter().map(|it| (it.clone(), Value::Null)).collect();
+            let mut arguments = json!({"run_id": run, "event": event});
+            if !data.is_empty() {
+                set_field(&mut arguments, "data", Value::Object(data));
+            }
+            call("send_event", arguments)
+        }
+        Remedy::Report { step } => call(
+            "send_event",
+            json!({"run_id": run, "step": step, "status": "running"}),
+        ),
+        Remedy::Look { run } => call("get_run", json!({"run_id": run})),
+        Remedy::Wait { until } => {
+            let mut wait = call("wait_run", json!({"run_id": run}));
+            set_field(&mut wait, "until", json!(until));
+            wait
+        }
+        Remedy::Start { workflow } => call("start_run", json!({"workflow": workflow})),
+        Remedy::Continue => {
+            let mut resume = call("control_run", json!({"run_id": run, "action": "continue"}));
+            // An agent may continue what an agent paused.
+            let by = loaded.state.paused_by.as_ref();
+            if by.is_none_or(|by| by.role >= Role::Person) {
+                set_field(&mut resume, "by", json!("person"));
+            }
+            resume
+        }
+        Remedy::SubmitArtifact { artifact } => call(
+            "submit_artifact",
+            json!({"run_id": run, "name": artifact, "mode": "final"}),
+        ),
+        Remedy::FinalizeArtifact { artifact, revision } => call(
+            "submit_artifact",
+            json!({"run_id": run, "name": artifact, "mode": "final", "base_revision": revision}),
+        ),
+        Remedy::RunCheck { check } => call("run_check", json!({"run_id": run, "name": check})),
+        Remedy::Rewind { to, force } => call(
+            "rewind_run",
+            json!({"run_id": run, "to": to, "force": force, "dry_run": true}),
+        ),
+        Remedy::Approve { request } => decide(request, "approve"),
+        Remedy::Answer { request } => decide(request, "answer"),
+        Remedy::Deny { request } => decide(request, "deny"),
+        Remedy::SendBack { request } => decide(request, "send_back"),
+        Remedy::AskReview => call(
+            "request_human",
+            json!({"run_id": run, "kind": "review", "prompt": null}),
+        ),
+        // No tool does these.
+        Remedy::Effect { .. } | Remedy::Restore => json!({"by": "person", "call": remedy}),
+    }
+}
