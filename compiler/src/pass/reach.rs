@@ -1,7 +1,7 @@
 //! Graph and abstract reachability of states and transitions.
 //!
 //! A machine without parallel states and histories has one active leaf, so its configurations are a graph of leaves that
-//! is searched exactly but for guards ([`graph`]). Any other machine is searched state by state ([`abstraction`]): what
+//! is searched exactly but for guards (`reach/graph.rs`). Any other machine is searched state by state (`reach/abstraction.rs`): what
 //! that search excludes can't happen, and the rest may or may not. Both assume that every guard can be true or false.
 //!
 //! Concrete reachability, which steps the machine through its configurations, is `proofs/concrete`.

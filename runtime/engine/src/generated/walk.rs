@@ -19,11 +19,11 @@ use crate::table::sections::StateKind;
 use crate::{flat, regions};
 
 /// A state: its kind, its parent ([`NONE`](super::NONE) for the root), one past its last descendant, the start and end of
-/// the targets of its initial or default transition in [`Rows::targets`], and those of its part of [`Rows::triggers`].
+/// the targets of its initial or default transition in `Rows::targets`, and those of its part of `Rows::triggers`.
 pub type StateRow = (StateKind, u16, u16, u32, u32, u32, u32);
 
 /// A transition: its source, its domain ([`NONE`](super::NONE) if it exits nothing), and the start and end of its targets
-/// in [`Rows::targets`].
+/// in `Rows::targets`.
 pub type TransitionRow = (u16, u16, u32, u32);
 
 /// Returns the states with these numbers.
@@ -173,7 +173,7 @@ impl Rows<false> {
 }
 
 impl<const REGIONS: bool> Rows<REGIONS> {
-    /// Returns the state's own part of [`Rows::triggers`].
+    /// Returns the state's own part of `Rows::triggers`.
     #[must_use]
     #[expect(
         clippy::indexing_slicing,

@@ -39,7 +39,7 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// The store's, and those of [`Runs::change`].
+    /// The store's, and those of [`Runs::execute`].
     pub fn tend(&self, run: &RunId) -> Result<(), RunError> {
         let mut loaded = self.load(run)?;
         if loaded.uninvoked().next().is_some() {

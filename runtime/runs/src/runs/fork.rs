@@ -100,7 +100,7 @@ pub struct ForkPlan {
 /// [`RunError::Invalid`] if the record isn't there or was taken back, a state to be reset wasn't entered up to it, or no
 /// checkpoint was taken up to where the run would begin;
 /// [`StoreError::Conflict`] if there is a run of the new id already. Nothing is recorded in the other run. With files
-/// as for [`Runs::restore`].
+/// as for [`Restore`](super::Restore).
 impl Operation for Fork {
     const NAME: &'static str = "fork";
     type Response = Written;
@@ -129,7 +129,7 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// As for [`Runs::fork`].
+    /// Those of [`Fork`] as an operation.
     pub fn plan_fork(&self, fork: &Fork) -> Result<ForkPlan, RunError> {
         let fork = &self.settled(&self.redacted(fork))?;
         // The new run has no name yet, and none of what is shown depends on it.

@@ -79,7 +79,7 @@ impl Runs {
     ///
     /// # Errors
     ///
-    /// As for [`Runs::load`] and [`Runs::change`].
+    /// As for [`Runs::load`] and [`Runs::execute`].
     pub fn caught_up(&self, run: &RunId) -> Result<Loaded, RunError> {
         self.caught_up_but(run, &mut BTreeSet::new(), 0)
     }
