@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::draft::{Draft, Taking, Took};
 use super::moves::moves_by;
-use super::operation::{Decide, DecideCx};
+use super::operation::{Decide, DecideCx, Right};
 use super::{Change, Loaded, RunError, list};
 use crate::actor::{Actor, Role};
 use crate::blocker::{Blocker, Surface};
@@ -87,6 +87,10 @@ pub fn run_of_request(request: &str) -> Option<RunId> {
 impl Decide for Answer {
     const NAME: &'static str = "answer";
     type Outcome = Result<(), Refused>;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);

@@ -19,7 +19,7 @@ pub use edit::{Edit, EditArtifact};
 pub use hand_in::PutArtifact;
 pub use read::{ArtifactText, Submitted};
 
-use super::operation::{Decide, DecideCx};
+use super::operation::{Decide, DecideCx, Right};
 use super::refusal::refusal;
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, list};
@@ -62,6 +62,10 @@ impl Decide for FinalizeArtifact {
     const NAME: &'static str = "artifact.final";
     type Outcome = Submitted;
 
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let revision = match run.finalizable(&self.name, self.revision) {
             Ok(revision) if revision.artifact.stage == Stage::Final => {
@@ -99,6 +103,10 @@ impl Decide for FinalizeArtifact {
 impl Decide for DiscardArtifact {
     const NAME: &'static str = "artifact.discard";
     type Outcome = Submitted;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let revision = match run.discardable(&self.name, self.revision) {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::draft::Draft;
-use super::operation::{Decide, DecideCx};
+use super::operation::{Decide, DecideCx, Right};
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, list};
 use crate::body::{Body, Opened, Refused, RequestKind, Resolution, Resolved};
@@ -65,6 +65,10 @@ impl Decide for Ask {
     const NAME: &'static str = "ask";
     type Outcome = Result<Opened, Refused>;
 
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);
         match opened(&draft, self) {
@@ -79,6 +83,10 @@ impl Decide for Ask {
 impl Decide for Withdraw {
     const NAME: &'static str = "withdraw";
     type Outcome = Result<(), Refused>;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);

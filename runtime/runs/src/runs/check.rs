@@ -138,6 +138,10 @@ impl Decide for RecordCheck {
     const NAME: &'static str = "check";
     type Outcome = Checked;
 
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
     fn validate(&self) -> Result<(), RunError> {
         named(&self.what)
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::operation::{Decide, DecideCx};
+use super::operation::{Decide, DecideCx, Right};
 use super::refusal::refusal;
 use super::{Change, Loaded, RunError};
 use crate::body::{Body, CheckpointTaken, Refused};
@@ -25,6 +25,10 @@ pub struct Checkpoint {
 impl Decide for Checkpoint {
     const NAME: &'static str = "checkpoint";
     type Outcome = Result<(), Refused>;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let seq = run.head.seq + 1;

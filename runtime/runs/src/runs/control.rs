@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::draft::Draft;
-use super::operation::{Decide, DecideCx};
+use super::operation::{Decide, DecideCx, Right};
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, Runs, list};
 use crate::actor::Role;
@@ -54,6 +54,10 @@ impl Decide for Pause {
     const NAME: &'static str = "pause";
     type Outcome = Result<(), Refused>;
 
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let reason = self.reason.clone();
         Ok(match run.state.status() {
@@ -68,6 +72,10 @@ impl Decide for Pause {
 impl Decide for Continue {
     const NAME: &'static str = "continue";
     type Outcome = Result<(), Refused>;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let state = &run.state;
@@ -97,6 +105,10 @@ impl Decide for Cancel {
     const NAME: &'static str = "cancel";
     type Outcome = Result<(), Refused>;
 
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let reason = self.reason.clone();
         Ok(match run.state.status() {
@@ -111,6 +123,10 @@ impl Decide for Cancel {
 impl Decide for Force {
     const NAME: &'static str = "force";
     type Outcome = Result<(), Refused>;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);

@@ -7,7 +7,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::operation::{Decide, DecideCx};
+use super::operation::{Decide, DecideCx, Right};
 use super::refusal::refusal;
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, list};
@@ -62,6 +62,10 @@ impl EffectStatus {
 impl Decide for ReportEffect {
     const NAME: &'static str = "effect";
     type Outcome = Result<(), Refused>;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let body = reported(run, self);

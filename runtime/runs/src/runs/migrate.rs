@@ -15,7 +15,7 @@ use serde_json::Value;
 use statemark_runtime::{Configuration, StateId, StateKind, Table, TransitionId};
 
 use super::invoke::invoking;
-use super::operation::{Decide, DecideCx};
+use super::operation::{Decide, DecideCx, Right};
 use super::refusal::refusal;
 use super::seal::Redact;
 use super::{Change, Loaded, RunError, Runs};
@@ -64,6 +64,10 @@ impl Redact for Migrate {}
 impl Decide for Migrate {
     const NAME: &'static str = "migrate";
     type Outcome = Result<(), Refused>;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let to = cx.runs.target(run, self)?;

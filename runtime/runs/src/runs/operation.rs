@@ -80,9 +80,7 @@ pub trait Decide: Serialize + Redact {
     type Outcome: Outcome;
 
     /// Returns the right that its caller needs.
-    fn right(&self) -> Right {
-        Right::Drive
-    }
+    fn right(&self) -> Right;
 
     /// Checks what needs no run to be wrong.
     ///
@@ -239,6 +237,10 @@ impl<F: Clone> Redact for WriteRaw<F> {}
 impl<F: Fn(&Loaded, u64) -> Vec<Body> + Clone> Decide for WriteRaw<F> {
     const NAME: &'static str = "raw";
     type Outcome = ();
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let bodies = (self.0)(run, cx.now);

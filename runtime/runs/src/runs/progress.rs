@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::operation::{Decide, DecideCx};
+use super::operation::{Decide, DecideCx, Right};
 use super::refusal::refusal;
 use super::{Change, Loaded, RunError};
 use crate::blocker::Surface;
@@ -23,6 +23,10 @@ pub struct ReportProgress {
 impl Decide for ReportProgress {
     const NAME: &'static str = "progress";
     type Outcome = Result<(), Refused>;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn validate(&self) -> Result<(), RunError> {
         let invalid = |what: &str| {

@@ -91,6 +91,10 @@ impl Decide for GiveUpRestore {
     const NAME: &'static str = "give_up_restore";
     type Outcome = Result<(), Refused>;
 
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut restored = restoring(run)?.clone();
         restored.given_up = Some(self.reason.clone());

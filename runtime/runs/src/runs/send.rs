@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::draft::{Draft, Taking, Took};
-use super::operation::{Decide, DecideCx};
+use super::operation::{Decide, DecideCx, Right};
 use super::{Change, Loaded, Outcome, RunError};
 use crate::actor::{Actor, Role};
 use crate::blocker::{Blocker, DataFault, Surface};
@@ -51,6 +51,10 @@ impl Outcome for Sent {
 impl Decide for Send {
     const NAME: &'static str = "send";
     type Outcome = Sent;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let body = sent(run, self, cx.now)?;

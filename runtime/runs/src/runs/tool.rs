@@ -92,6 +92,10 @@ impl Decide for Reserve {
     const NAME: &'static str = "reserve";
     type Outcome = Reserved;
 
+    fn right(&self) -> Right {
+        Right::Drive
+    }
+
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         if is_known(&run.state, self.call.as_ref()) {
             return Ok(Change::default());
@@ -148,6 +152,10 @@ impl Decide for DenyTool {
 impl Decide for Used {
     const NAME: &'static str = "used";
     type Outcome = ();
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let call = self.call.as_ref();

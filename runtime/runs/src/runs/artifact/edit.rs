@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::hand_in::too_large;
 use super::{PutArtifact, Refusal, Submitted, nothing, refused};
 use crate::body::{Stage, Verdict};
-use crate::runs::operation::{Decide, DecideCx};
+use crate::runs::operation::{Decide, DecideCx, Right};
 use crate::runs::{Change, Loaded, RunError, Runs};
 
 /// Changes of the current revision, which make the next.
@@ -34,6 +34,10 @@ pub struct Edit {
 impl Decide for EditArtifact {
     const NAME: &'static str = "artifact.edit";
     type Outcome = Submitted;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let stage = if self.is_final {

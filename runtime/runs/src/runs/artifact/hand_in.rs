@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{MAX_ARTIFACT, Refusal, Submitted, by_hash, refused, unfit};
 use crate::body::{Artifact, Body, Stage, Verdict};
-use crate::runs::operation::{Decide, DecideCx};
+use crate::runs::operation::{Decide, DecideCx, Right};
 use crate::runs::{Change, Loaded, RunError, Runs};
 
 /// A new revision of an artifact.
@@ -68,6 +68,10 @@ impl PutArtifact {
 impl Decide for PutArtifact {
     const NAME: &'static str = "artifact.put";
     type Outcome = Submitted;
+
+    fn right(&self) -> Right {
+        Right::Drive
+    }
 
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         match run.puttable(self) {
