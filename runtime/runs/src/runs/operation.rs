@@ -15,7 +15,7 @@
 //!
 //! What to rely on:
 //!
-//! - An operation without a right doesn't compile, and no front end asks for rights itself.
+//! - An operation without a right doesn't compile.
 //! - An outcome is made of the records that were written, so that the same key gets the same outcome however much later.
 //!
 //! Deliberately not here: which tools a state grants ([`policy`](crate::policy)). That is asked for a tool's call, before
