@@ -7,16 +7,24 @@
 //! Deliberately not here: finding blockers. `legality.rs` finds those of an attempt, `explain.rs` those of a run at rest, and
 //! `runs/advance/` those of a report, which take the other workflows to find.
 
+mod artifact;
+mod code;
 mod message;
+mod operation;
 mod remedy;
 mod report;
+mod request;
 
 use crate::actor::Actor;
-use crate::body::{RequestKind, Subject};
+use crate::body::{Refused, RequestKind, Subject};
 use crate::guard::Unmet;
 use crate::legality::Missing;
 
+pub use artifact::ArtifactBlocker;
+pub(crate) use code::Code;
+pub use operation::OperationBlocker;
 pub use report::{Position, ReportBlocker};
+pub use request::RequestBlocker;
 
 /// A reason that something can't happen, or that a run is where it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -236,7 +244,48 @@ pub enum Blocker {
         event: String,
     },
     /// A report on a step can't be taken.
-    Report(ReportBlocker),
+    Report(Box<ReportBlocker>),
+    /// A request can't be opened, answered or withdrawn.
+    Request(RequestBlocker),
+    /// An artifact can't be submitted, finalized or discarded.
+    Artifact(ArtifactBlocker),
+    /// An operation on the run as a whole can't be done.
+    Operation(OperationBlocker),
+}
+
+impl From<RequestBlocker> for Blocker {
+    fn from(blocker: RequestBlocker) -> Self {
+        Self::Request(blocker)
+    }
+}
+
+impl From<ArtifactBlocker> for Blocker {
+    fn from(blocker: ArtifactBlocker) -> Self {
+        Self::Artifact(blocker)
+    }
+}
+
+impl From<OperationBlocker> for Blocker {
+    fn from(blocker: OperationBlocker) -> Self {
+        Self::Operation(blocker)
+    }
+}
+
+impl Refused {
+    /// Makes the record of something that a blocker prevents, with the events that are enabled instead.
+    pub(crate) fn new(
+        subject: Subject,
+        surface: Surface,
+        blocker: &Blocker,
+        enabled: Vec<String>,
+    ) -> Self {
+        Self {
+            subject,
+            code: blocker.code(surface).to_owned(),
+            reason: blocker.message(),
+            legal: enabled,
+        }
+    }
 }
 
 /// A request that isn't settled.
@@ -302,60 +351,67 @@ pub enum Surface {
 }
 
 impl Blocker {
-    /// Returns the blocker's code: all codes of refused events and reports and of explanations are in this list.
+    /// Returns the name of the blocker's code.
     #[must_use]
     pub fn code(&self, surface: Surface) -> &'static str {
+        self.surface_code(surface).name()
+    }
+
+    fn surface_code(&self, surface: Surface) -> Code {
         let by_surface = |refusal, explanation| match surface {
             Surface::Refusal | Surface::Report => refusal,
             Surface::Explanation => explanation,
         };
         match self {
-            Self::Restoring { .. } => "restoring",
-            Self::Paused { .. } => "paused",
-            Self::Cancelled { .. } => "cancelled",
-            Self::Ended { closed: true, .. } if surface == Surface::Report => "closed",
-            Self::Ended { .. } => "ended",
+            Self::Restoring { .. } => Code::Restoring,
+            Self::Paused { .. } => Code::Paused,
+            Self::Cancelled { .. } => Code::Cancelled,
+            Self::Ended { closed: true, .. } if surface == Surface::Report => Code::Closed,
+            Self::Ended { .. } => Code::Ended,
             Self::RequestPending { request, .. } => match (request.kind, request.blocking) {
-                (RequestKind::Approval, _) => "approval_open",
-                (_, true) => "question_blocks",
-                (_, false) => "question_open",
+                (RequestKind::Approval, _) => Code::ApprovalOpen,
+                (_, true) => Code::QuestionBlocks,
+                (_, false) => Code::QuestionOpen,
             },
-            Self::RequestFirst { .. } => by_surface("waiting_for_request", "held"),
-            Self::StepWaiting { .. } => "step_waits",
-            Self::ChildRunning { .. } | Self::ChildOutcome { run: Some(_), .. } => "child_runs",
-            Self::ChildUnknown { .. } | Self::ChildOutcome { run: None, .. } => "child_unknown",
-            Self::Queued { .. } => "queued",
-            Self::EffectUnknown { .. } => "effect_unknown",
-            Self::TimerPending { held: false, .. } => "timer_pending",
-            Self::TimerPending { held: true, .. } => "timer_held",
-            Self::CallsSpent { .. } => "calls_spent",
-            Self::DeadEnd { .. } => "dead_end",
-            Self::EventAwaited { .. } => "can_be_sent",
-            Self::LastRefused { .. } => "refused",
-            Self::UnknownEvent { .. } => "unknown_event",
-            Self::EventCaught { .. } => "caught",
-            Self::InternalEvent { .. } => by_surface("unknown_event", "internal_event"),
-            Self::NotHere { .. } => by_surface("not_taken", "not_here"),
+            Self::RequestFirst { .. } => by_surface(Code::WaitingForRequest, Code::Held),
+            Self::StepWaiting { .. } => Code::StepWaits,
+            Self::ChildRunning { .. } | Self::ChildOutcome { run: Some(_), .. } => Code::ChildRuns,
+            Self::ChildUnknown { .. } | Self::ChildOutcome { run: None, .. } => Code::ChildUnknown,
+            Self::Queued { .. } => Code::Queued,
+            Self::EffectUnknown { .. } => Code::EffectUnknown,
+            Self::TimerPending { held: false, .. } => Code::TimerPending,
+            Self::TimerPending { held: true, .. } => Code::TimerHeld,
+            Self::CallsSpent { .. } => Code::CallsSpent,
+            Self::DeadEnd { .. } => Code::DeadEnd,
+            Self::EventAwaited { .. } => Code::CanBeSent,
+            Self::LastRefused { .. } => Code::Refused,
+            Self::UnknownEvent { .. } => Code::UnknownEvent,
+            Self::EventCaught { .. } => Code::Caught,
+            Self::InternalEvent { .. } => by_surface(Code::UnknownEvent, Code::InternalEvent),
+            Self::NotHere { .. } => by_surface(Code::NotTaken, Code::NotHere),
             Self::GuardFalse { unmet, .. } => {
                 let is_undecided = unmet.iter().any(Unmet::is_undecided);
                 by_surface(
-                    "not_taken",
+                    Code::NotTaken,
                     if is_undecided {
-                        "guard_undecided"
+                        Code::GuardUndecided
                     } else {
-                        "guard_false"
+                        Code::GuardFalse
                     },
                 )
             }
-            Self::Preceded { .. } => by_surface("not_taken", "preceded"),
+            Self::Preceded { .. } => by_surface(Code::NotTaken, Code::Preceded),
             Self::Requires { missing, .. } => {
                 let first = missing.first();
-                first.map_or("artifact_missing", Missing::code)
+                first.map_or(Code::ArtifactMissing, Missing::code)
             }
-            Self::VisitLimit { .. } => by_surface("max_visits", "visits_spent"),
-            Self::BadData { .. } => "bad_data",
-            Self::ApprovalOutdated { .. } => "approval_outdated",
+            Self::VisitLimit { .. } => by_surface(Code::MaxVisits, Code::VisitsSpent),
+            Self::BadData { .. } => Code::BadData,
+            Self::ApprovalOutdated { .. } => Code::ApprovalOutdated,
             Self::Report(report) => report.code(),
+            Self::Request(request) => request.code(),
+            Self::Artifact(artifact) => artifact.code(),
+            Self::Operation(operation) => operation.code(),
         }
     }
 }

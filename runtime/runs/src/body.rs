@@ -1,8 +1,12 @@
-//! What records say: one type for each kind, and how old versions are read.
+//! Bodies of records: one type for each kind.
 //!
-//! The list at the end of this file is the only one. A kind's version grows when its JSON changes in a way that an old
-//! reader would misread; `body/upcast.rs` then says how a body of the version before is read. A kind that isn't in the list
-//! is kept as it is, so that an older program shows what a newer one wrote.
+//! A kind is a row of [`for_each_kind`], the only list of them. Its type stands in a file of `body/`, with the [`Kind`] that
+//! says what it means to a reader. `state/apply.rs` says what it does to the state of a run.
+//!
+//! A kind's version grows when its JSON changes in a way that an old reader would misread; [`Kind::upcast`] then reads a body
+//! of an older version. A kind that isn't in the list is kept as it is, so that an older program shows a newer one's records.
+//!
+//! Deliberately not here: redaction. It walks the JSON of a body, whatever its kind.
 
 mod artifact;
 mod check;
@@ -10,14 +14,13 @@ mod control;
 mod event;
 mod request;
 mod step;
-mod upcast;
 mod work;
 
 pub use artifact::{Artifact, Finding, Stage, Verdict};
 pub use check::Check;
 pub use control::{
-    Cancelled, CheckpointRestored, CheckpointTaken, Closed, Compensation, Forced, Migrated, Paused,
-    Rewound, Scope, Spent,
+    Cancelled, CheckpointRestored, CheckpointTaken, Closed, Compensation, Continued, Forced,
+    Migrated, Paused, Rewound, Scope, Spent,
 };
 pub use event::{Cause, Event, Forked, Parent, Queued, Refused, Started, Subject};
 pub use request::{Opened, RequestKind, Resolution, Resolved, Waiting};
@@ -29,9 +32,97 @@ pub use work::{
 
 use serde_json::Value;
 
+use crate::actor::Role;
+
+/// The meaning of a kind of record.
+pub(crate) trait Kind {
+    /// Whether records of the system can follow from it in the same append.
+    const CAUSES: bool;
+
+    /// Describes a record in one line.
+    fn summary(&self) -> String;
+
+    /// Reports whether only a person takes such a record of an actor in this role back.
+    fn is_decision(&self, by: Role) -> bool;
+
+    /// Turns the body of an older version into one of today's.
+    fn upcast(v: u16, body: Value) -> Value {
+        let _ = v;
+        body
+    }
+}
+
+/// Calls a macro with all kinds of record: variant and type, name in journals, version.
+macro_rules! for_each_kind {
+    ($call:ident) => {
+        $call! {
+            /// The start of a run.
+            Started(Started) = "run.started" 1;
+            /// The start of a run as a copy of another's first records.
+            Forked(Forked) = "run.forked" 1;
+            /// An event that was taken, or ignored.
+            Event(Event) = "event" 1;
+            /// An event that waits until nothing blocks it.
+            Queued(Queued) = "queued" 1;
+            /// A request that was refused.
+            Refused(Refused) = "refused" 1;
+            /// A report on a step.
+            Step(Step) = "step" 1;
+            /// A report on the progress of long work.
+            Progress(Progress) = "progress" 1;
+            /// A message of a conversation.
+            Message(Message) = "message" 1;
+            /// A call of a tool.
+            Tool(Tool) = "tool" 1;
+            /// A request to a person.
+            Opened(Opened) = "request.opened" 1;
+            /// The end of a request.
+            Resolved(Resolved) = "request.resolved" 1;
+            /// A revision of an artifact.
+            Artifact(Artifact) = "artifact" 1;
+            /// A run of a declared check.
+            Check(Check) = "check" 1;
+            /// A working copy that was saved.
+            CheckpointTaken(CheckpointTaken) = "checkpoint.taken" 1;
+            /// A working copy that is being restored, or was.
+            CheckpointRestored(CheckpointRestored) = "checkpoint.restored" 1;
+            /// A report on an effect.
+            Effect(Effect) = "effect" 1;
+            /// The start of a pause.
+            Paused(Paused) = "run.paused" 1;
+            /// The end of a pause.
+            Continued(Continued) = "run.continued" 1;
+            /// The cancellation of the run.
+            Cancelled(Cancelled) = "run.cancelled" 1;
+            /// A state that a person set by hand.
+            Forced(Forced) = "run.forced" 1;
+            /// A rewind to an earlier record.
+            Rewound(Rewound) = "run.rewound" 1;
+            /// A migration to another table.
+            Migrated(Migrated) = "run.migrated" 1;
+            /// The end of the run by a report.
+            Closed(Closed) = "run.closed" 1;
+            /// The cost of an attempt.
+            Usage(Usage) = "usage" 1;
+            /// The start of a child run.
+            ChildStarted(ChildStarted) = "child.started" 1;
+            /// The end of a child run.
+            ChildEnded(ChildEnded) = "child.ended" 1;
+            /// Steps of another's making, shown under one of the run's.
+            Subflow(Subflow) = "subflow" 1;
+            /// A remark on the run.
+            Note(Note) = "note" 1;
+            /// A remark on a document.
+            Annotation(Annotation) = "annotation" 1;
+        }
+    };
+}
+
+pub(crate) use for_each_kind;
+
 macro_rules! bodies {
     ($($(#[$docs:meta])* $variant:ident($type:ty) = $kind:literal $version:literal;)*) => {
-        /// What a record says.
+        /// The body of a record.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Body {
@@ -42,7 +133,7 @@ macro_rules! bodies {
                 kind: String,
                 /// Its version.
                 v: u16,
-                /// What it says.
+                /// The body.
                 body: Value,
             },
         }
@@ -51,7 +142,7 @@ macro_rules! bodies {
             /// All kinds that this version knows.
             pub const KINDS: &'static [&'static str] = &[$($kind),*];
 
-            /// Its kind, as journals name it.
+            /// Returns its kind, as journals name it.
             #[must_use]
             pub fn kind(&self) -> &str {
                 match self {
@@ -60,7 +151,7 @@ macro_rules! bodies {
                 }
             }
 
-            /// The version that it is written in.
+            /// Returns the version that it is written in.
             #[must_use]
             pub const fn version(&self) -> u16 {
                 match self {
@@ -69,7 +160,7 @@ macro_rules! bodies {
                 }
             }
 
-            /// As JSON.
+            /// Returns it as JSON.
             #[must_use]
             pub fn to_json(&self) -> String {
                 let text = match self {
@@ -80,7 +171,7 @@ macro_rules! bodies {
                 text.unwrap_or_default()
             }
 
-            /// Reads what was written by this version or an older one. A newer version of a kind is unknown.
+            /// Reads a body that this version or an older one wrote. A newer version of a kind is unknown.
             ///
             /// # Errors
             ///
@@ -89,7 +180,7 @@ macro_rules! bodies {
                 match kind {
                     $($kind if v == $version => Ok(Self::$variant(serde_json::from_str(text)?)),
                     $kind if v < $version => {
-                        let body = upcast::upcast(kind, v, serde_json::from_str(text)?);
+                        let body = <$type as Kind>::upcast(v, serde_json::from_str(text)?);
                         Ok(Self::$variant(serde_json::from_value(body)?))
                     })*
                     _ => Ok(Self::Unknown {
@@ -99,67 +190,33 @@ macro_rules! bodies {
                     }),
                 }
             }
+
+            /// Describes the record in one line.
+            #[must_use]
+            pub fn summary(&self) -> String {
+                match self {
+                    $(Self::$variant(body) => body.summary(),)*
+                    Self::Unknown { kind, v, .. } => format!("`{kind}` in version {v}, unknown here"),
+                }
+            }
+
+            /// Reports whether records of the system can follow from it in the same append.
+            pub(crate) const fn is_cause(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$type as Kind>::CAUSES,)*
+                    Self::Unknown { .. } => false,
+                }
+            }
+
+            /// Reports whether only a person takes such a record of an actor in this role back.
+            pub(crate) fn is_decision(&self, by: Role) -> bool {
+                match self {
+                    $(Self::$variant(body) => body.is_decision(by),)*
+                    Self::Unknown { .. } => false,
+                }
+            }
         }
     };
 }
 
-bodies! {
-    /// A run began.
-    Started(Started) = "run.started" 1;
-    /// A run began as a copy of another's first records.
-    Forked(Forked) = "run.forked" 1;
-    /// An event was taken, or found nothing to do.
-    Event(Event) = "event" 1;
-    /// An event waits until something else is settled.
-    Queued(Queued) = "queued" 1;
-    /// Something was asked for and refused.
-    Refused(Refused) = "refused" 1;
-    /// How a step is getting on.
-    Step(Step) = "step" 1;
-    /// How long work is getting on.
-    Progress(Progress) = "progress" 1;
-    /// Something that was said.
-    Message(Message) = "message" 1;
-    /// A call of a tool.
-    Tool(Tool) = "tool" 1;
-    /// Somebody is asked.
-    Opened(Opened) = "request.opened" 1;
-    /// A request is over.
-    Resolved(Resolved) = "request.resolved" 1;
-    /// A revision of an artifact.
-    Artifact(Artifact) = "artifact" 1;
-    /// A declared check was run.
-    Check(Check) = "check" 1;
-    /// A working copy was saved.
-    CheckpointTaken(CheckpointTaken) = "checkpoint.taken" 1;
-    /// A working copy was put back.
-    CheckpointRestored(CheckpointRestored) = "checkpoint.restored" 1;
-    /// What became of an effect.
-    Effect(Effect) = "effect" 1;
-    /// The run stands still until somebody continues it.
-    Paused(Paused) = "run.paused" 1;
-    /// It goes on.
-    Continued(Paused) = "run.continued" 1;
-    /// It was given up.
-    Cancelled(Cancelled) = "run.cancelled" 1;
-    /// A person set its state by hand.
-    Forced(Forced) = "run.forced" 1;
-    /// What came before was taken back.
-    Rewound(Rewound) = "run.rewound" 1;
-    /// It goes on under another table.
-    Migrated(Migrated) = "run.migrated" 1;
-    /// It was closed from outside.
-    Closed(Closed) = "run.closed" 1;
-    /// What an attempt has cost.
-    Usage(Usage) = "usage" 1;
-    /// A run under this one began.
-    ChildStarted(ChildStarted) = "child.started" 1;
-    /// A run under this one ended.
-    ChildEnded(ChildEnded) = "child.ended" 1;
-    /// Steps of somebody else's making, to be shown under one of the run's.
-    Subflow(Subflow) = "subflow" 1;
-    /// A remark on the run.
-    Note(Note) = "note" 1;
-    /// A remark on a document.
-    Annotation(Annotation) = "annotation" 1;
-}
+for_each_kind!(bodies);

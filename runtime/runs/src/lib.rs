@@ -43,20 +43,21 @@ mod hash;
 mod id;
 mod internal;
 mod legality;
+mod phrase;
 mod record;
 mod redact;
 mod remedy;
 mod schema;
-mod shell;
 mod step;
-mod summary;
-
 mod tokens;
 mod view;
 mod workflow;
 
 pub use actor::{Actor, Role};
-pub use blocker::{Blocker, DataFault, Path, PendingRequest, Position, ReportBlocker, Surface};
+pub use blocker::{
+    ArtifactBlocker, Blocker, DataFault, OperationBlocker, Path, PendingRequest, Position,
+    ReportBlocker, RequestBlocker, Surface,
+};
 pub use body::Body;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use compare::{Comparison, NameChanges, RowChanges, compare};
@@ -70,16 +71,16 @@ pub use internal::raised_when;
 pub use legality::{
     Attempt, Held, Legal, Legality, Missing, MissingArtifact, MissingCheck, ignored,
 };
+pub use phrase::shell_word;
 pub use record::{NewRecord, Record, chain};
 pub use redact::Redactor;
 pub use remedy::Remedy;
 pub use runs::{
     Advance, Advanced, Answer, Ask, Cancel, Change, Checked, Continue, DenyTool, FinishRestore,
-    Fired, Force, GiveUpRestore, Loaded, Operation, Order, Outcome, Pause, RecordCheck, Registered,
-    Reply, Report, Reserve, Reserved, Right, RunCheck, RunCheckIn, RunError, Runs, Send, Sent,
-    Start, Used, Withdraw, Written,
+    Fired, Force, GiveUpRestore, InvalidRequest, Loaded, Operation, Order, Outcome, Pause,
+    RecordCheck, Registered, Reply, Report, Reserve, Reserved, Right, RunCheck, RunCheckIn,
+    RunError, Runs, Send, Sent, Start, Used, Withdraw, Written,
 };
-pub use shell::shell_word;
 pub use state::{LiveRecords, RunState, Status, WaitingFor};
 pub use step::{CannotStep, Moment, RunHost, StepInput, Stepper};
 pub use store::{

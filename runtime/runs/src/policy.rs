@@ -22,7 +22,8 @@ use words::required_capability;
 pub use words::{UNGATED, capability_tools, is_counted};
 
 use crate::actor::{Actor, Role};
-use crate::runs::{Loaded, list};
+use crate::phrase::list;
+use crate::runs::Loaded;
 
 /// The policy's answer to a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]

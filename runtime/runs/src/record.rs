@@ -72,6 +72,15 @@ impl Record {
         }
     }
 
+    /// Describes it in one line. Says so if its body can't be read.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self.read() {
+            Ok(body) => body.summary(),
+            Err(error) => format!("can't be read: {error}"),
+        }
+    }
+
     /// Decodes its body.
     ///
     /// # Errors

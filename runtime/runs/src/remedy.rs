@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::id::RunId;
-use crate::shell::shell_word;
+use crate::phrase::shell_word;
 
 /// An action that takes a blocker away.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -15,6 +15,7 @@ mod child;
 mod control;
 mod draft;
 mod effect;
+mod error;
 mod follow;
 mod fork;
 mod interrupt;
@@ -24,12 +25,11 @@ mod migrate;
 mod moves;
 pub mod operation;
 mod progress;
-mod refusal;
+mod redaction;
 mod remembered;
 mod replay;
 mod restore;
 mod rewind;
-mod seal;
 mod send;
 mod start;
 mod timeline;
@@ -37,7 +37,6 @@ mod timers;
 mod tool;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use advance::{Advance, Advanced, Registered, Report};
@@ -54,6 +53,7 @@ pub use checkpoint::Checkpoint;
 pub(crate) use child::Invoking;
 pub use control::{Cancel, Continue, Force, Pause};
 pub use effect::{OpenEffect, ReportEffect};
+pub use error::{InvalidRequest, RunError};
 pub use fork::{Fork, ForkPlan};
 pub use migrate::{Migrate, MigrationPlan, Obstacle};
 pub use operation::{Operation, Outcome, Right, WriteRaw};
@@ -68,17 +68,14 @@ pub use timeline::{Branch, Forking, Mark, Marked, Timeline, Visited};
 pub use timers::Fired;
 pub use tool::{DenyTool, Reserve, Reserved, Used};
 
-use crate::actor::Actor;
 use crate::clock::Clock;
-use crate::git::GitError;
 use crate::hash::Hash;
 use crate::id::RunId;
 use crate::legality::Legality;
 use crate::redact::Redactor;
 use crate::state::RunState;
-use crate::step::CannotStep;
 use crate::store::{Head, Store, StoreError};
-use crate::workflow::{Workflow, WorkflowError, Workflows};
+use crate::workflow::{Workflow, Workflows};
 
 /// The runs of a store.
 pub struct Runs {
@@ -109,98 +106,6 @@ pub struct Loaded {
     pub state: RunState,
     /// What it runs.
     pub workflow: Arc<Workflow>,
-}
-
-/// Why nothing could be done. What a run refuses is no error; its journal has it.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The store's.
-    Store(StoreError),
-    /// No spec has such a workflow.
-    UnknownWorkflow {
-        /// Its id.
-        id: String,
-        /// Those that there are.
-        known: Vec<String>,
-    },
-    /// The table that a run goes on under can't be used.
-    Table(WorkflowError),
-    /// The machine couldn't be moved.
-    Step(CannotStep),
-    /// Git couldn't save files or put them back.
-    Git(GitError),
-    /// The request itself makes no sense.
-    Invalid {
-        /// Why, and how to mend it.
-        what: String,
-    },
-    /// The caller only reads.
-    ReadOnly {
-        /// Who.
-        actor: Actor,
-    },
-    /// Others wrote so often that there was no place in between.
-    Crowded {
-        /// How often it was tried.
-        tries: u32,
-    },
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Store(error) => error.fmt(out),
-            Self::UnknownWorkflow { id, known } if known.is_empty() => {
-                write!(out, "there is no workflow `{id}`; no spec was found")
-            }
-            Self::UnknownWorkflow { id, known } => {
-                write!(
-                    out,
-                    "there is no workflow `{id}`; there are {}",
-                    list(known)
-                )
-            }
-            Self::Table(error) => write!(out, "the run's table can't be used: {error}"),
-            Self::Step(error) => error.fmt(out),
-            Self::Git(error) => error.fmt(out),
-            Self::Invalid { what } => out.write_str(what),
-            Self::ReadOnly { actor } => write!(
-                out,
-                "{actor} only reads: this needs the token of an agent or of a person"
-            ),
-            Self::Crowded { tries } => write!(
-                out,
-                "others wrote to this run {tries} times while this was being decided; try again"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
-
-impl From<StoreError> for RunError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<GitError> for RunError {
-    fn from(error: GitError) -> Self {
-        Self::Git(error)
-    }
-}
-
-impl From<CannotStep> for RunError {
-    fn from(error: CannotStep) -> Self {
-        Self::Step(error)
-    }
-}
-
-/// Names in backticks, with commas between them.
-pub(crate) fn list(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
 }
 
 impl Loaded {

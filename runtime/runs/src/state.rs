@@ -4,12 +4,11 @@
 //! active, what a run waits for or how far a step is asks this state, so that every front end gives one answer.
 //!
 //! A `run.rewound` takes back the records before it. [`LiveRecords`] knows which records count, and [`replay`] begins again
-//! without the others. Some effects of a record outlast a rewind: `state/rewound.rs`.
+//! without the others. Some effects of a record outlast a rewind.
 
 mod apply;
 mod cache;
 mod replay;
-mod rewound;
 mod status;
 
 use std::collections::BTreeMap;

@@ -75,9 +75,8 @@ pub(crate) fn check_state(workflow: &Workflow, state: Option<&str>) -> Result<()
 /// Converts the error of an unknown artifact or revision into a problem that leads to the list of them.
 pub(crate) fn unknown_revision(run: &RunId, error: RunError) -> Problem {
     match error {
-        RunError::Invalid { what } => {
-            Problem::new("no_revision", what).mended_by("get_artifact", json!({"run_id": run}))
-        }
+        RunError::Invalid(error) => Problem::new("no_revision", error.to_string())
+            .mended_by("get_artifact", json!({"run_id": run})),
         error => error.into(),
     }
 }

@@ -90,8 +90,8 @@ impl From<RunError> for Problem {
                 .with(json!({"known": known}))
                 .mended_by("list_workflows", json!({})),
             RunError::ReadOnly { .. } => Self::new("read_only", message),
-            RunError::Invalid { .. } => Self::new("invalid_request", message),
-            RunError::Crowded { .. } => Self::new("busy", message),
+            RunError::Invalid(_) => Self::new("invalid_request", message),
+            RunError::Contention { .. } => Self::new("busy", message),
             RunError::Step(CannotStep::Data(_)) => Self::new("bad_data", message),
             RunError::Step(_) => Self::new("step_failed", message),
             RunError::Table(_) => Self::new("bad_table", message),

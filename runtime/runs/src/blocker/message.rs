@@ -5,8 +5,7 @@ use crate::body::RequestKind;
 use crate::guard::Unmet;
 use crate::internal::raised_when;
 use crate::legality::Missing;
-use crate::runs::list;
-use crate::summary;
+use crate::phrase::{list, with_reason};
 
 impl Blocker {
     /// Returns the blocker in words, for people.
@@ -69,11 +68,11 @@ impl Blocker {
                 seq,
                 reason,
                 ..
-            } => format!(
-                "{} was refused (record {seq}): {reason}",
-                summary::subject(subject)
-            ),
+            } => format!("{} was refused (record {seq}): {reason}", subject.name()),
             Self::Report(report) => report.message(),
+            Self::Request(request) => request.to_string(),
+            Self::Artifact(artifact) => artifact.to_string(),
+            Self::Operation(operation) => operation.to_string(),
             _ => self.of_event(),
         }
     }
@@ -175,13 +174,6 @@ impl Blocker {
             }
             _ => String::new(),
         }
-    }
-}
-
-fn with_reason(text: String, reason: Option<&String>) -> String {
-    match reason.map(String::as_str) {
-        None | Some("") => text,
-        Some(reason) => format!("{text}: {reason}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Remedies of blockers.
 
-use super::{Blocker, Path, PendingRequest, ReportBlocker};
-use crate::body::{EffectStatus, RequestKind, Subject};
+use super::{Blocker, Code, Path, PendingRequest};
+use crate::body::{EffectStatus, Refused, RequestKind, Subject};
 use crate::explain;
 use crate::internal::{DENIED, EXPIRED, SENT_BACK};
 use crate::legality::Legality;
@@ -60,8 +60,19 @@ impl Blocker {
             | Self::Preceded { .. }
             | Self::BadData { .. }
             | Self::ApprovalOutdated { .. }
-            | Self::Report(_) => None,
+            | Self::Report(_)
+            | Self::Request(_)
+            | Self::Artifact(_)
+            | Self::Operation(_) => None,
         }
+    }
+}
+
+impl Refused {
+    /// Returns the action to take instead of the refused one, as the run is now; none if nobody outside can do anything.
+    #[must_use]
+    pub fn remedy(&self, run: &Loaded) -> Option<Remedy> {
+        after_refusal(run, &self.subject, &self.code)
     }
 }
 
@@ -141,8 +152,9 @@ fn raising(run: &Loaded, event: &str) -> Option<Remedy> {
     }
 }
 
-/// Returns what to do instead of what was refused, as the run is now.
+/// Returns the action to take instead of a refused one, as the run is now.
 fn after_refusal(run: &Loaded, subject: &Subject, code: &str) -> Option<Remedy> {
+    let code = Code::from_name(code);
     let legality = Legality::of(run);
     if let Some(standstill) = explain::standstill(run).filter(|_| !is_about_time(subject)) {
         return standstill.remedy(run);
@@ -162,7 +174,7 @@ fn after_refusal(run: &Loaded, subject: &Subject, code: &str) -> Option<Remedy> 
         }
         Subject::Step { name, .. } => after_report(run, name, code),
         Subject::Tool { .. } => legality.other_event(""),
-        Subject::Operation { name, on } => after_operation(run, (name, on.as_deref()), code),
+        Subject::Operation { on, .. } => after_operation(run, on.as_deref(), code),
     }
 }
 
@@ -172,17 +184,17 @@ fn is_about_time(subject: &Subject) -> bool {
 }
 
 /// Returns what to do after a refused report on a step.
-fn after_report(run: &Loaded, step: &str, code: &str) -> Option<Remedy> {
+fn after_report(run: &Loaded, step: &str, code: Option<Code>) -> Option<Remedy> {
     if let Some(remedy) = hold_remedy(run) {
         return Some(remedy);
     }
     let legality = Legality::of(run);
     match code {
-        ReportBlocker::UNIT_FIRST => {
+        Some(Code::UnitFirst) => {
             let step = step.to_owned();
             return Some(Remedy::Report { step });
         }
-        ReportBlocker::AMBIGUOUS_STEP => return legality.other_event(""),
+        Some(Code::AmbiguousStep) => return legality.other_event(""),
         _ => {}
     }
     // Where a step waits for another run, that one goes on first.
@@ -211,16 +223,16 @@ fn after_report(run: &Loaded, step: &str, code: &str) -> Option<Remedy> {
     targets.next().map(|step| Remedy::Report { step })
 }
 
-/// Returns what to do after a refused operation, by its name, what it was about, and the refusal's code.
-fn after_operation(run: &Loaded, (name, on): (&str, Option<&str>), code: &str) -> Option<Remedy> {
+/// Returns the action to take after a refused operation, by its subject and the refusal's code.
+fn after_operation(run: &Loaded, on: Option<&str>, code: Option<Code>) -> Option<Remedy> {
     let record = || on?.strip_prefix("record ")?.parse::<u64>().ok();
-    match (name, code) {
-        (_, "restoring") => Some(Remedy::Restore),
-        ("rewind", "no_token" | "stale_token") => Some(Remedy::Rewind {
+    match code {
+        Some(Code::Restoring) => Some(Remedy::Restore),
+        Some(Code::NoToken | Code::StaleToken) => Some(Remedy::Rewind {
             to: record()?,
             force: false,
         }),
-        ("rewind", "effects_left") => {
+        Some(Code::EffectsLeft) => {
             let to = record()?;
             let mut effects = run.state.effects.iter();
             let unknown = effects.find(|(_, effect)| {
@@ -232,8 +244,7 @@ fn after_operation(run: &Loaded, (name, on): (&str, Option<&str>), code: &str) -
                 None => Remedy::Rewind { to, force: true },
             })
         }
-        ("continue", "not_a_person") => Some(Remedy::Continue),
-        ("effect", "effect_order") => {
+        Some(Code::EffectOrder) => {
             let key = on?;
             let open = run.open_effects();
             open.iter().any(|it| it.key == key).then(|| Remedy::Effect {

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::Blocker;
+use super::{Blocker, Code};
 use crate::guard::Fact;
 
 /// A reason that a report on a step can't be taken.
@@ -113,32 +113,23 @@ pub struct Position {
 
 impl From<ReportBlocker> for Blocker {
     fn from(blocker: ReportBlocker) -> Self {
-        Self::Report(blocker)
+        Self::Report(Box::new(blocker))
     }
 }
 
 impl ReportBlocker {
-    /// The code of [`ReportBlocker::UnitFirst`], as journals have it.
-    pub(super) const UNIT_FIRST: &str = "unit_first";
-
-    /// The code of [`ReportBlocker::AmbiguousStep`], as journals have it.
-    pub(super) const AMBIGUOUS_STEP: &str = "ambiguous_step";
-
-    /// The code of [`ReportBlocker::Unreachable`], as refusals have it.
-    pub(crate) const UNREACHABLE: &str = "unreachable_step";
-
-    pub(super) const fn code(&self) -> &'static str {
+    pub(super) const fn code(&self) -> Code {
         match self {
-            Self::UnknownStep { .. } => "unknown_step",
-            Self::Unreachable { .. } => Self::UNREACHABLE,
-            Self::AmbiguousStep { .. } => Self::AMBIGUOUS_STEP,
-            Self::NotInitial { .. } => "not_initial",
-            Self::OtherWorkflow { .. } => "other_workflow",
-            Self::UnitFirst { .. } => Self::UNIT_FIRST,
-            Self::NoStep { .. } => "which_step",
-            Self::UnknownAgent { .. } => "unknown_agent",
-            Self::AmbiguousAgent { .. } => "ambiguous_agent",
-            Self::HasContract { .. } => "has_contract",
+            Self::UnknownStep { .. } => Code::UnknownStep,
+            Self::Unreachable { .. } => Code::UnreachableStep,
+            Self::AmbiguousStep { .. } => Code::AmbiguousStep,
+            Self::NotInitial { .. } => Code::NotInitial,
+            Self::OtherWorkflow { .. } => Code::OtherWorkflow,
+            Self::UnitFirst { .. } => Code::UnitFirst,
+            Self::NoStep { .. } => Code::WhichStep,
+            Self::UnknownAgent { .. } => Code::UnknownAgent,
+            Self::AmbiguousAgent { .. } => Code::AmbiguousAgent,
+            Self::HasContract { .. } => Code::HasContract,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Kind;
+use crate::actor::Role;
 use crate::hash::Hash;
 
 /// A revision of an artifact.
@@ -116,4 +118,20 @@ pub struct Finding {
     /// How to mend it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
+}
+
+impl Kind for Artifact {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        let (name, revision) = (&self.name, self.revision);
+        format!(
+            "artifact `{name}`, revision {revision}, {}",
+            self.stage.name()
+        )
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }

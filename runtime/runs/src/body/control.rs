@@ -5,13 +5,24 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::Kind;
 use super::step::StepRecord;
+use crate::actor::Role;
 use crate::hash::Hash;
+use crate::phrase::{list, with_reason};
 
-/// A run stands still, or goes on.
+/// The start of a pause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paused {
-    /// Why.
+    /// The reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The end of a pause.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Continued {
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -196,4 +207,134 @@ pub struct CheckpointRestored {
     /// What is taken back along with it as soon as the files are as they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewind: Option<Rewound>,
+}
+
+impl Kind for Paused {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        with_reason("paused", self.reason.as_ref())
+    }
+
+    fn is_decision(&self, by: Role) -> bool {
+        by >= Role::Person
+    }
+}
+
+impl Kind for Continued {
+    const CAUSES: bool = true;
+
+    fn summary(&self) -> String {
+        with_reason("goes on", self.reason.as_ref())
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Cancelled {
+    const CAUSES: bool = true;
+
+    fn summary(&self) -> String {
+        with_reason("cancelled", self.reason.as_ref())
+    }
+
+    fn is_decision(&self, by: Role) -> bool {
+        // The system cancels runs that nobody waits for any more.
+        by == Role::Person
+    }
+}
+
+impl Kind for Closed {
+    const CAUSES: bool = true;
+
+    fn summary(&self) -> String {
+        let outcome = if self.success { "completed" } else { "failed" };
+        with_reason(format!("closed as {outcome}"), self.reason.as_ref())
+    }
+
+    fn is_decision(&self, by: Role) -> bool {
+        by >= Role::Person
+    }
+}
+
+impl Kind for Forced {
+    const CAUSES: bool = true;
+
+    fn summary(&self) -> String {
+        with_reason(format!("forced to `{}`", self.to), self.reason.as_ref())
+    }
+
+    fn is_decision(&self, by: Role) -> bool {
+        by >= Role::Person
+    }
+}
+
+impl Kind for Rewound {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        let what = match self.scope {
+            Scope::State => "",
+            Scope::Workspace => " with the files only",
+            Scope::Both => " with the files",
+        };
+        let crossed = if self.crossed.is_empty() {
+            String::new()
+        } else {
+            format!(", leaving {} behind", list(&self.crossed))
+        };
+        let text = format!("back to record {}{what}{crossed}", self.to);
+        with_reason(text, self.reason.as_ref())
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Migrated {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        let workflow = self.workflow.as_ref();
+        let workflow = workflow.map_or_else(String::new, |id| format!(" as `{id}`"));
+        let renamed = self.mapping.iter();
+        let renamed = renamed.map(|(old, new)| format!(", `{old}` as `{new}`"));
+        let renamed: String = renamed.collect();
+        format!("goes on{workflow} under table {}{renamed}", self.to)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for CheckpointTaken {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        format!("checkpoint `{}` of {}", self.name, self.repository)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for CheckpointRestored {
+    const CAUSES: bool = true;
+
+    fn summary(&self) -> String {
+        if self.done {
+            format!("checkpoint `{}` restored", self.name)
+        } else {
+            format!("about to restore checkpoint `{}`", self.name)
+        }
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }

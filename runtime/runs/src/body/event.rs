@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::Kind;
 use super::step::StepRecord;
+use crate::actor::Role;
 use crate::hash::Hash;
 use crate::id::RunId;
+use crate::phrase::list;
 
 /// A run began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -215,4 +218,105 @@ pub enum Subject {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on: Option<String>,
     },
+}
+
+impl Kind for Started {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        format!("began `{}` in {}", self.workflow, list(&self.step.leaves))
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Forked {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        format!("forked from `{}` at record {}", self.from, self.at)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Event {
+    const CAUSES: bool = true;
+
+    fn summary(&self) -> String {
+        let cause = self.cause.as_ref().map(Cause::summary).unwrap_or_default();
+        if self.step.steps.is_empty() {
+            return format!("`{}`{cause} came, and nothing took it", self.event);
+        }
+        let end = match self.step.ended {
+            Some(true) => ", ended",
+            Some(false) => ", ended in failure",
+            None => "",
+        };
+        format!("`{}`{cause} → {}{end}", self.event, list(&self.step.leaves))
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Queued {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        let cause = self.cause.summary();
+        format!("`{}`{cause} waits until nothing is in the way", self.event)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Refused {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        format!("{} refused: {}", self.subject.name(), self.reason)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Cause {
+    /// Describes the cause, to stand after the event's name.
+    fn summary(&self) -> String {
+        match self {
+            Self::Timer { .. } => " by its timer".to_owned(),
+            Self::Request { request } => format!(" by request `{request}`"),
+            Self::Advance { step, .. } => format!(" by a report on `{step}`"),
+            Self::Limit { limit, state } => format!(" by `{limit}` of `{state}`"),
+            Self::Interrupt {
+                interrupt, path, ..
+            } => format!(" by interrupt `{interrupt}` ({path})"),
+            Self::Child { run, .. } => format!(" by child `{run}`"),
+            Self::SafeNext { sent } => format!(" for `{sent}`, which the machine doesn't have"),
+        }
+    }
+}
+
+impl Subject {
+    /// Returns its name in sentences.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Event { name, .. } => format!("event `{name}`"),
+            Self::Step { name, status } => format!("`{name}` as {status}"),
+            Self::Tool { name } => format!("tool `{name}`"),
+            Self::Request { name, reply } => format!("`{reply}` of `{name}`"),
+            Self::Operation { name, on: None } => format!("`{name}`"),
+            Self::Operation { name, on: Some(on) } => format!("`{name}` ({on})"),
+        }
+    }
 }

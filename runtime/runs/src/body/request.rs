@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Kind;
 use super::event::Cause;
+use crate::actor::Role;
+use crate::phrase::with_reason;
 
 /// What kind of answer is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,4 +133,37 @@ pub struct Resolved {
     /// Whether it came through a channel that the asker's own client controls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub elicited: bool,
+}
+
+impl Kind for Opened {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        format!("asks `{}`: {}", self.request, self.prompt)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Resolved {
+    const CAUSES: bool = true;
+
+    fn summary(&self) -> String {
+        let channel = match (self.relayed, self.elicited) {
+            (true, _) => ", passed on",
+            (_, true) => ", through the asker's client",
+            _ => "",
+        };
+        let resolution = self.resolution.name();
+        with_reason(
+            format!("`{}` {resolution}{channel}", self.request),
+            self.comment.as_ref(),
+        )
+    }
+
+    fn is_decision(&self, by: Role) -> bool {
+        by == Role::Person || self.relayed || self.elicited
+    }
 }

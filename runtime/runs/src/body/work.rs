@@ -3,8 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Kind;
+use crate::actor::Role;
 use crate::hash::Hash;
 use crate::id::RunId;
+use crate::phrase::with_reason;
 
 /// How a step is getting on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -153,6 +156,20 @@ pub enum EffectStatus {
     Compensated,
 }
 
+impl EffectStatus {
+    /// Returns its name in journals.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Intended => "intended",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+            Self::Compensated => "compensated",
+        }
+    }
+}
+
 /// What became of an effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
@@ -250,4 +267,167 @@ pub struct Annotation {
     /// Whatever else there is to say.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub data: Value,
+}
+
+impl Kind for Step {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        let unit = self.unit.as_ref();
+        let unit = unit.map_or_else(String::new, |unit| format!(" ({unit})"));
+        let status = match self.status {
+            StepStatus::NotStarted => "not started",
+            other => other.name(),
+        };
+        with_reason(
+            format!("`{}`{unit} is {status}", self.step),
+            self.message.as_ref(),
+        )
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Progress {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        let unit = self.unit.as_ref();
+        let unit = unit.map_or_else(String::new, |unit| format!("{unit}: "));
+        // Whole percents: nobody means more by it.
+        let done = self.done.map(|done| format!(" ({:.0} %)", done * 100.0));
+        format!("{unit}{}{}", self.message, done.unwrap_or_default())
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Message {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        format!("{}: {}", self.role, self.text)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Tool {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        let verdict = match self.verdict {
+            ToolVerdict::Allowed if self.reserved => "may run",
+            ToolVerdict::Allowed => "has run",
+            ToolVerdict::Denied => "denied",
+            ToolVerdict::Failed => "failed",
+        };
+        with_reason(format!("`{}` {verdict}", self.name), self.reason.as_ref())
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Effect {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        format!(
+            "effect `{}` {} ({})",
+            self.name,
+            self.status.name(),
+            self.key
+        )
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Usage {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        format!(
+            "{} tokens in, {} out",
+            self.input_tokens, self.output_tokens
+        )
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for ChildStarted {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        format!("child `{}` began `{}`", self.run, self.workflow)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for ChildEnded {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        let outcome = if self.success { "well" } else { "badly" };
+        with_reason(
+            format!("child `{}` ended {outcome}", self.run),
+            self.reason.as_ref(),
+        )
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Subflow {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        format!("steps of `{}` under `{}`", self.name, self.parent)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Note {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        self.text.clone()
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
+}
+
+impl Kind for Annotation {
+    const CAUSES: bool = false;
+
+    fn summary(&self) -> String {
+        format!("on `{}`: {}", self.document, self.text)
+    }
+
+    fn is_decision(&self, _: Role) -> bool {
+        false
+    }
 }

@@ -15,6 +15,7 @@ use serde_json::Value;
 use statemark_runtime::{EventId, StateId};
 
 use super::Legality;
+use crate::blocker::Code;
 use crate::body::{Finding, StepRecord};
 use crate::remedy::Remedy;
 use crate::runs::{Loaded, RunError};
@@ -130,11 +131,11 @@ impl Missing {
         }
     }
 
-    pub(crate) const fn code(&self) -> &'static str {
+    pub(crate) const fn code(&self) -> Code {
         match self {
-            Self::Artifact { .. } => "artifact_missing",
-            Self::Check { .. } => "check_missing",
-            Self::Fact { .. } => "fact_missing",
+            Self::Artifact { .. } => Code::ArtifactMissing,
+            Self::Check { .. } => Code::CheckMissing,
+            Self::Fact { .. } => Code::FactMissing,
         }
     }
 

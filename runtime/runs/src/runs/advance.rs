@@ -27,8 +27,8 @@ use owner::Owner;
 
 use super::draft::Draft;
 use super::operation::{Door, Operation, Right};
-use super::start::{Behind, chosen};
-use super::{Change, Loaded, Order, RunError, Runs, Start};
+use super::start::Behind;
+use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Start};
 use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
 use crate::store::StoreError;
 use crate::workflow::Workflow;
@@ -158,7 +158,7 @@ impl Operation for Advance {
 
     fn carry_out(&self, door: &Door<'_>) -> Result<Advanced, RunError> {
         let Door { runs, order } = *door;
-        runs.advance_within(order, &runs.redacted(self), 0)
+        runs.advance_within(order, &runs.redact_request(self), 0)
     }
 }
 
@@ -171,8 +171,7 @@ impl Runs {
         depth: usize,
     ) -> Result<Advanced, RunError> {
         if advance.unit.as_deref() == Some("") || advance.step.as_deref() == Some("") {
-            let what = "a step or unit without a name: leave it out instead".to_owned();
-            return Err(RunError::Invalid { what });
+            return Err(InvalidRequest::EmptyName.into());
         }
         for _ in 0..STARTS {
             let done = match self.load(&order.run) {
@@ -188,7 +187,7 @@ impl Runs {
                 done => return done,
             }
         }
-        Err(RunError::Crowded { tries: STARTS })
+        Err(RunError::Contention { tries: STARTS })
     }
 
     fn advance_loaded(
@@ -242,7 +241,7 @@ impl Runs {
         }
         // An agent's run has an id that is made of its parent's.
         if start.parent.is_none() {
-            chosen(&order.run)?;
+            order.run.check_chosen()?;
         }
         let now = self.now();
         let (workflow, body) = self.beginning(order, start, now)?;

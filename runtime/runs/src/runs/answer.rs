@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 use super::draft::{Draft, Taking, Took};
 use super::moves::moves_by;
 use super::operation::{Decide, DecideCx, Right};
-use super::{Change, Loaded, RunError, list};
+use super::{Change, Loaded, RunError};
 use crate::actor::{Actor, Role};
-use crate::blocker::{Blocker, Surface};
+use crate::blocker::{Blocker, RequestBlocker, Surface};
 use crate::body::{Body, Cause, Refused, RequestKind, Resolution, Resolved, Subject, Waiting};
 use crate::id::RunId;
 use crate::internal::{DENIED, SENT_BACK};
 use crate::legality::decisive;
+use crate::phrase::list;
 use crate::schema;
 use crate::state::Request;
 
@@ -97,9 +98,9 @@ impl Decide for Answer {
         match resolved(run, self, &cx.order.actor, cx.now) {
             Ok(Some(resolved)) => draft.resolve(self, resolved)?,
             Ok(None) => return Ok(Change::default()),
-            Err((code, reason)) => {
-                let reply = self.reply.name();
-                draft.push(run.unanswered(&self.request, reply, code, reason))?;
+            Err(blocker) => {
+                let subject = subject(&self.request, self.reply.name());
+                draft.push(run.refuse(subject, &blocker.into()))?;
             }
         }
         Ok(draft.finish())
@@ -170,28 +171,40 @@ impl Draft {
             },
             Took::Blocked(blocker) => blocker,
         };
-        let loaded = self.loaded();
-        let reason = format!("approved, but {}", blocker.message());
         let subject = Subject::Event {
             name: waiting.event.clone(),
             data: waiting.data.clone(),
         };
-        self.push(loaded.refuse(subject, blocker.code(Surface::Refusal), reason))
+        let enabled = self.loaded().legality().enabled_events();
+        let refused = Refused::new(subject, Surface::Refusal, &blocker, enabled);
+        self.push(Body::Refused(Refused {
+            reason: format!("approved, but {}", refused.reason),
+            ..refused
+        }))
     }
 }
 
-/// How the request ends by the answer; none if it has ended so already. Else why the answer doesn't count.
+/// Returns the subject of a refused answer or withdrawal.
+pub(super) fn subject(request: &str, reply: &str) -> Subject {
+    Subject::Request {
+        name: request.to_owned(),
+        reply: reply.to_owned(),
+    }
+}
+
+/// Returns the end of a request by an answer; none if it has ended so already.
 fn resolved(
     loaded: &Loaded,
     answer: &Answer,
     actor: &Actor,
     now: u64,
-) -> Result<Option<Resolved>, (&'static str, String)> {
+) -> Result<Option<Resolved>, RequestBlocker> {
     let Some(request) = loaded.state.requests.get(&answer.request) else {
-        return Err(("unknown_request", loaded.no_request(&answer.request)));
+        return Err(loaded.unknown_request(&answer.request));
     };
     may_answer(loaded, request, answer, actor)?;
-    let (resolution, value) = meant(request, answer).map_err(|reason| ("bad_answer", reason))?;
+    let (resolution, value) =
+        meant(request, answer).map_err(|fault| RequestBlocker::BadAnswer { fault })?;
     let resolved = Resolved {
         request: answer.request.clone(),
         resolution,
@@ -200,58 +213,53 @@ fn resolved(
         relayed: answer.relayed,
         elicited: answer.elicited,
     };
+    let is_paused = loaded.state.paused.is_some();
     match &request.resolved {
-        None if loaded.state.status().is_over() => Err(("ended", "the run is over".to_owned())),
-        None if loaded.state.paused.is_some() && request.is_expired(now) => Err((
-            "paused",
-            format!(
-                "the time of `{}` is over, and nobody has answered it: it is closed as soon as a person continues the run, which is paused",
-                answer.request
-            ),
-        )),
-        None if loaded.state.paused.is_some() => Err((
-            "paused",
-            "the run is paused: a person continues it, then it can be answered".to_owned(),
-        )),
+        None if loaded.state.status().is_over() => {
+            let is_question = false;
+            Err(RequestBlocker::Over { is_question })
+        }
+        None if is_paused && request.is_expired(now) => Err(RequestBlocker::Expired {
+            request: answer.request.clone(),
+        }),
+        None if is_paused => Err(RequestBlocker::Paused),
         None => Ok(Some(resolved)),
         Some((first, ..))
             if first.resolution == resolved.resolution && first.value == resolved.value =>
         {
             Ok(None)
         }
-        Some(_) => Err(("answered", settled(request))),
+        Some(_) => Err(answered(request)),
     }
 }
 
-/// Who answered what.
-pub(super) fn settled(request: &Request) -> String {
+/// Returns the blocker of a request that was settled: who answered what.
+pub(super) fn answered(request: &Request) -> RequestBlocker {
     let id = &request.opened.request;
     let Some((resolved, who, seq)) = &request.resolved else {
-        return format!("`{id}` is open");
+        let settled = format!("`{id}` is open");
+        return RequestBlocker::Answered { settled };
     };
     let how = match resolved.resolution {
-        Resolution::Approved => "approved",
-        Resolution::Denied => "denied",
-        Resolution::Answered => "answered",
-        Resolution::SentBack => "sent back",
         Resolution::Expired => "closed, since nobody had answered in time,",
-        Resolution::Withdrawn => "withdrawn",
+        other => other.name(),
     };
     let value = resolved.value.as_ref();
     let value = value.map(|it| format!(" with {it}")).unwrap_or_default();
     let words = resolved.comment.as_ref();
     let words = words.map(|it| format!(" ({it})")).unwrap_or_default();
-    format!("`{id}` was {how}{value} by {who} at record {seq}{words}; that stands")
+    let settled = format!("`{id}` was {how}{value} by {who} at record {seq}{words}");
+    RequestBlocker::Answered { settled }
 }
 
-/// Whether somebody may answer, and in this way.
+/// Checks that a caller may answer a request, and in this way.
 fn may_answer(
     loaded: &Loaded,
     request: &Request,
     answer: &Answer,
     actor: &Actor,
-) -> Result<(), (&'static str, String)> {
-    let id = &request.opened.request;
+) -> Result<(), RequestBlocker> {
+    let id = request.opened.request.clone();
     let allows = |key: &str| loaded.policy(key) == Some(&Value::Bool(true));
     let named = &request.opened.approvers;
     let who = request.who_may_answer();
@@ -260,46 +268,36 @@ fn may_answer(
         RequestKind::Approval | RequestKind::Review
     );
     if answer.elicited && decides && !allows("accept_elicitation") {
-        let reason = format!(
-            "an answer through the asking client doesn't count as an approval (`accept_elicitation` isn't set): {who} has to answer `{id}` with a credential of their own"
-        );
-        return Err(("elicited", reason));
+        return Err(RequestBlocker::Elicited { request: id, who });
     }
     if answer.relayed && !allows("relay_answers") {
-        let reason = format!(
-            "answers can't be passed on (`relay_answers` isn't set): {who} has to answer `{id}`"
-        );
-        return Err(("relayed", reason));
+        return Err(RequestBlocker::Relayed { request: id, who });
     }
     if !answer.elicited && !answer.relayed {
         if actor.role < Role::Person {
             let role = actor.role.name();
-            let reason = format!(
-                "{who} has to answer `{id}`; this is an {role}'s credential. Wait for the answer"
-            );
-            return Err(("not_a_person", reason));
+            return Err(RequestBlocker::NotAPerson {
+                request: id,
+                who,
+                role,
+            });
         }
         if is_same(actor, &request.asker) {
-            let reason = format!(
-                "`{id}` was opened by the same caller ({}): somebody else has to answer it",
-                request.asker
-            );
-            return Err(("own_request", reason));
+            let asker = request.asker.clone();
+            return Err(RequestBlocker::OwnRequest { request: id, asker });
         }
     }
     if !named.is_empty() && !actor.name.as_ref().is_some_and(|it| named.contains(it)) {
-        let this = if actor.name.is_some() {
-            format!("this is {actor}")
-        } else {
-            "this caller has no name".to_owned()
-        };
-        let reason = format!("only {who} can answer `{id}`, and {this}");
-        return Err(("not_named", reason));
+        return Err(RequestBlocker::NotNamed {
+            request: id,
+            who,
+            caller: actor.clone(),
+        });
     }
     Ok(())
 }
 
-/// Whether two are one as far as can be told: who has no name and no session is anybody of the role.
+/// Reports whether two callers are one as far as is known. Without name and session, all of a role are.
 fn is_same(one: &Actor, other: &Actor) -> bool {
     let both = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
     // A name in another role is somebody else's: a program may call itself what it likes.

@@ -19,11 +19,9 @@ pub use edit::{Edit, EditArtifact};
 pub use hand_in::PutArtifact;
 pub use read::{ArtifactText, Submitted};
 
-use super::operation::{Decide, DecideCx, Right};
-use super::refusal::refusal;
-use super::seal::Redact;
-use super::{Change, Loaded, RunError, list};
-use crate::blocker::Surface;
+use super::operation::{Decide, DecideCx, Right, refuse_alone};
+use super::{Change, InvalidRequest, Loaded, RunError};
+use crate::blocker::{ArtifactBlocker, Blocker};
 use crate::body::{Artifact, Body, Stage, Verdict};
 use crate::contract::Contract;
 use crate::hash::Hash;
@@ -53,9 +51,6 @@ pub struct DiscardArtifact {
     /// Why.
     pub reason: Option<String>,
 }
-
-/// Why something isn't done with an artifact: for programs, and for people.
-type Refusal = (&'static str, String);
 
 /// Makes a draft final, if it is as its contract says now. One that is final already is answered as then.
 impl Decide for FinalizeArtifact {
@@ -130,43 +125,24 @@ impl Decide for DiscardArtifact {
     }
 }
 
-impl Redact for FinalizeArtifact {}
-impl Redact for DiscardArtifact {}
-
 /// Something isn't done; what is recorded beside the refusal comes first.
-fn refused(stage: Stage, (code, reason): Refusal, mut bodies: Vec<Body>) -> Change {
+fn refused(stage: Stage, blocker: impl Into<Blocker>, mut bodies: Vec<Body>) -> Change {
     let operation = match stage {
         Stage::Draft => "artifact.draft",
         Stage::Final => "artifact.final",
         Stage::Discarded => "artifact.discard",
     };
-    bodies.push(refusal(operation, None, code, reason, &[]));
+    bodies.push(refuse_alone(operation, None, blocker));
     Change { bodies }
 }
 
-/// That a revision isn't as its contract says, and where.
-fn unfit(artifact: &Artifact) -> Refusal {
-    let (name, revision) = (&artifact.name, artifact.revision);
-    let verdict = artifact.verdict.clone().unwrap_or_default();
-    let told: Vec<String> = verdict.findings.iter().take(3).map(told).collect();
-    let count = verdict.findings.len().saturating_sub(told.len());
-    let count = verdict
-        .more
-        .saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
-    let more = match count {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    let reason = format!(
-        "revision {revision} of `{name}` stays a draft, since it isn't as its contract says: {}{more}; edit it, or hand in another",
-        told.join("; ")
-    );
-    ("contract_broken", reason)
-}
-
-/// A finding in a line.
-fn told(finding: &crate::body::Finding) -> String {
-    format!("line {}: {}", finding.line, finding.what)
+/// Returns the blocker of a revision that breaks its contract.
+fn unfit(artifact: &Artifact) -> ArtifactBlocker {
+    ArtifactBlocker::ContractBroken {
+        artifact: artifact.name.clone(),
+        revision: artifact.revision,
+        verdict: artifact.verdict.clone().unwrap_or_default(),
+    }
 }
 
 impl Loaded {
@@ -176,14 +152,15 @@ impl Loaded {
     ///
     /// The definition's contract can't be understood.
     pub fn contract(&self, name: &str, kind: Option<&str>) -> Result<Option<Contract>, RunError> {
-        let invalid = |error: String| RunError::Invalid {
-            what: format!("the contract of `{name}` in the definition can't be used: {error}"),
+        let invalid = |cause: String| InvalidRequest::Contract {
+            artifact: name.to_owned(),
+            cause,
         };
         match (
             Contract::for_artifact(&self.workflow, name).map_err(invalid)?,
             kind,
         ) {
-            (None, Some(kind)) => Contract::builtin(kind).map_err(invalid),
+            (None, Some(kind)) => Ok(Contract::builtin(kind).map_err(invalid)?),
             (found, _) => Ok(found),
         }
     }
@@ -218,85 +195,87 @@ impl Loaded {
         known
     }
 
-    /// Why nothing at all can be done with an artifact of that name.
-    fn closed_to(&self, name: &str) -> Option<Refusal> {
+    /// Returns the reason that nothing can be done with an artifact of that name.
+    fn closed_to(&self, name: &str) -> Option<Blocker> {
         let standstill = self.legality().standstill();
-        let standstill = standstill.map(|it| (it.code(Surface::Refusal), it.message()));
-        standstill.or_else(|| self.misnamed(name))
+        standstill.or_else(|| self.misnamed(name).map(Blocker::Artifact))
     }
 
-    /// Why no artifact of the workflow is called so.
-    fn misnamed(&self, name: &str) -> Option<Refusal> {
+    /// Returns the reason that no artifact of the workflow has a name.
+    fn misnamed(&self, name: &str) -> Option<ArtifactBlocker> {
         let characters = name.chars().count();
         if name.is_empty() || characters > MAX_NAME || name.chars().any(char::is_control) {
-            let reason = format!(
-                "an artifact's name has 1 to {MAX_NAME} characters and no control characters; this has {characters}"
-            );
-            return Some(("bad_name", reason));
+            return Some(ArtifactBlocker::BadName { characters });
         }
         let known = self.known_artifacts();
         if !known.is_empty() && !known.iter().any(|it| it == name) {
-            let id = self.workflow.id();
-            let reason = format!("`{id}` has no artifact `{name}`; it has {}", list(&known));
-            return Some(("unknown_artifact", reason));
+            return Some(ArtifactBlocker::Unknown {
+                artifact: name.to_owned(),
+                workflow: self.workflow.id().to_owned(),
+                known,
+            });
         }
         None
     }
 
-    fn finalizable(&self, name: &str, wanted: Option<u64>) -> Result<&Revision, Refusal> {
-        if let Some(why) = self.closed_to(name) {
-            return Err(why);
+    fn finalizable(&self, name: &str, wanted: Option<u64>) -> Result<&Revision, Blocker> {
+        if let Some(blocker) = self.closed_to(name) {
+            return Err(blocker);
         }
         let Some(current) = self.state.current(name) else {
-            return Err(nothing(name));
+            return Err(no_revision(name).into());
         };
         let newest = current.artifact.revision;
         match wanted.map(|wanted| (wanted, self.state.revision(name, wanted))) {
             None => Ok(current),
             Some((wanted, Some(_))) if wanted == newest => Ok(current),
-            Some((wanted, None)) => Err(no_revision(name, wanted, newest)),
-            Some((wanted, Some(found))) => {
-                let stage = found.artifact.stage.name();
-                let reason = format!(
-                    "revision {wanted} of `{name}` ({stage}) isn't the current one: that is {newest}"
-                );
-                Err(("not_current", reason))
-            }
+            Some((wanted, None)) => Err(unknown_revision(name, wanted, newest).into()),
+            Some((wanted, Some(found))) => Err(Blocker::Artifact(ArtifactBlocker::NotCurrent {
+                artifact: name.to_owned(),
+                wanted,
+                stage: found.artifact.stage.name(),
+                current: newest,
+            })),
         }
     }
 
-    fn discardable(&self, name: &str, wanted: Option<u64>) -> Result<&Revision, Refusal> {
-        if let Some(why) = self.closed_to(name) {
-            return Err(why);
+    fn discardable(&self, name: &str, wanted: Option<u64>) -> Result<&Revision, Blocker> {
+        if let Some(blocker) = self.closed_to(name) {
+            return Err(blocker);
         }
         if let Some(wanted) = wanted {
             let newest = self.state.artifacts.get(name).and_then(|it| it.last());
-            let newest = newest.ok_or_else(|| nothing(name))?.artifact.revision;
+            let newest = newest.ok_or_else(|| no_revision(name))?.artifact.revision;
             let found = self.state.revision(name, wanted);
-            return found.ok_or_else(|| no_revision(name, wanted, newest));
+            return found.ok_or_else(|| unknown_revision(name, wanted, newest).into());
         }
         match self.state.current(name) {
-            None => Err(nothing(name)),
+            None => Err(no_revision(name).into()),
             Some(current) if current.artifact.stage == Stage::Final => {
-                let revision = current.artifact.revision;
-                let reason = format!(
-                    "`{name}` has no draft to discard; revision {revision} is final: name it to discard that"
-                );
-                Err(("no_draft", reason))
+                Err(Blocker::Artifact(ArtifactBlocker::NoDraft {
+                    artifact: name.to_owned(),
+                    revision: current.artifact.revision,
+                }))
             }
             Some(current) => Ok(current),
         }
     }
 }
 
-fn nothing(name: &str) -> Refusal {
-    let reason = format!("there is no revision of `{name}`: hand one in");
-    ("no_revision", reason)
+/// Returns the blocker of an artifact that has no revision.
+fn no_revision(name: &str) -> ArtifactBlocker {
+    let artifact = name.to_owned();
+    ArtifactBlocker::NoRevision { artifact }
 }
 
-fn no_revision(name: &str, wanted: u64, newest: u64) -> Refusal {
-    let reason = format!("`{name}` has no revision {wanted}; the newest is {newest}");
-    ("no_revision", reason)
+/// Returns the blocker of a revision that an artifact doesn't have.
+fn unknown_revision(name: &str, wanted: u64, newest: u64) -> ArtifactBlocker {
+    let artifact = name.to_owned();
+    ArtifactBlocker::UnknownRevision {
+        artifact,
+        wanted,
+        newest,
+    }
 }
 
 /// Content in what tells one request from another: its hash.

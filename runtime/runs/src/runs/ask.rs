@@ -3,11 +3,13 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::answer::{answered, subject};
 use super::draft::Draft;
 use super::operation::{Decide, DecideCx, Right};
-use super::seal::Redact;
-use super::{Change, Loaded, RunError, list};
+use super::{Change, Loaded, RunError};
+use crate::blocker::RequestBlocker;
 use crate::body::{Body, Opened, Refused, RequestKind, Resolution, Resolved};
+use crate::phrase::list;
 use crate::schema;
 
 /// A question.
@@ -73,7 +75,7 @@ impl Decide for Ask {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);
         match opened(&draft, self) {
             Ok(opened) => draft.push(Body::Opened(opened))?,
-            Err((code, reason)) => draft.push(run.refusal("ask", code, reason))?,
+            Err(blocker) => draft.push(run.refuse_operation("ask", blocker))?,
         }
         Ok(draft.finish())
     }
@@ -91,21 +93,16 @@ impl Decide for Withdraw {
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let mut draft = Draft::new(run, &cx.order.actor, cx.now);
         let id = &self.request;
-        let refuse = |code: &str, reason| run.unanswered(id, "withdraw", code, reason);
+        let refuse = |blocker: RequestBlocker| run.refuse(subject(id, "withdraw"), &blocker.into());
         let body = match run.state.requests.get(id) {
-            None => refuse("unknown_request", run.no_request(id)),
-            Some(request) if request.resolved.is_some() => {
-                refuse("answered", super::answer::settled(request))
-            }
+            None => refuse(run.unknown_request(id)),
+            Some(request) if request.resolved.is_some() => refuse(answered(request)),
             Some(request)
                 if request.asker != cx.order.actor
                     && cx.order.actor.role < crate::actor::Role::Person =>
             {
-                let reason = format!(
-                    "`{id}` was opened by {}: they can withdraw it, or a person",
-                    request.asker
-                );
-                refuse("not_yours", reason)
+                let (request, asker) = (id.clone(), request.asker.clone());
+                refuse(RequestBlocker::NotYours { request, asker })
             }
             Some(_) => Body::Resolved(Resolved {
                 request: id.clone(),
@@ -121,25 +118,24 @@ impl Decide for Withdraw {
     }
 }
 
-impl Redact for Ask {}
-impl Redact for Withdraw {}
-
-/// The request, or why it can't be opened.
-fn opened(draft: &Draft, ask: &Ask) -> Result<Opened, (&'static str, String)> {
+/// Returns the request that a question opens.
+fn opened(draft: &Draft, ask: &Ask) -> Result<Opened, RequestBlocker> {
     let loaded = draft.loaded();
     if loaded.state.status().is_over() {
-        let reason = "the run is over: nobody could use an answer".to_owned();
-        return Err(("ended", reason));
+        let is_question = true;
+        return Err(RequestBlocker::Over { is_question });
     }
     if ask.prompt.trim().is_empty() {
-        let reason = "a request needs a question: say in `prompt` what is wanted".to_owned();
-        return Err(("bad_request", reason));
+        let fault = "a request needs a question: say in `prompt` what is wanted".to_owned();
+        return Err(RequestBlocker::BadRequest { fault });
     }
-    fits(ask).map_err(|reason| ("bad_request", reason))?;
+    let bad_request = |fault| RequestBlocker::BadRequest { fault };
+    check_kind(ask).map_err(bad_request)?;
     if let Some(state) = ask.state.as_ref().filter(|it| !loaded.state.is_active(it)) {
-        let leaves = list(&loaded.state.leaves);
-        let reason = format!("`{state}` isn't active; the run is in {leaves}");
-        return Err(("not_active", reason));
+        return Err(RequestBlocker::NotActive {
+            state: state.clone(),
+            leaves: loaded.state.leaves.clone(),
+        });
     }
     Ok(Opened {
         request: draft.request_id(),
@@ -150,14 +146,14 @@ fn opened(draft: &Draft, ask: &Ask) -> Result<Opened, (&'static str, String)> {
         details: ask.details.clone(),
         event: None,
         states: ask.state.iter().cloned().collect(),
-        approvers: approvers(loaded, ask).map_err(|reason| ("bad_request", reason))?,
+        approvers: approvers(loaded, ask).map_err(bad_request)?,
         blocking: ask.blocking || ask.kind == RequestKind::Approval,
         expires: ask.expires_in.map(|it| draft.now().saturating_add(it)),
     })
 }
 
-/// Whether choices and schema are those of the kind.
-fn fits(ask: &Ask) -> Result<(), String> {
+/// Checks that choices and schema are those of the kind.
+fn check_kind(ask: &Ask) -> Result<(), String> {
     match (ask.kind, &ask.schema) {
         (RequestKind::Select, _) if ask.choices.is_empty() => {
             Err("a `select` needs `choices`".to_owned())
@@ -198,13 +194,12 @@ fn approvers(loaded: &Loaded, ask: &Ask) -> Result<Vec<String>, String> {
 }
 
 impl Loaded {
-    /// That there is no such request, with those that are open.
-    pub(super) fn no_request(&self, request: &str) -> String {
+    /// Returns the blocker of a request that the run doesn't have.
+    pub(super) fn unknown_request(&self, request: &str) -> RequestBlocker {
         let open = self.state.open_requests().into_iter();
-        let open: Vec<String> = open.map(|it| it.opened.request.clone()).collect();
-        if open.is_empty() {
-            return format!("there is no request `{request}`; none is open");
+        RequestBlocker::Unknown {
+            request: request.to_owned(),
+            open: open.map(|it| it.opened.request.clone()).collect(),
         }
-        format!("there is no request `{request}`; open: {}", list(&open))
     }
 }

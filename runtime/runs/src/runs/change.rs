@@ -178,7 +178,7 @@ impl Runs {
                 written => return written,
             }
         }
-        Err(RunError::Crowded { tries: TRIES })
+        Err(RunError::Contention { tries: TRIES })
     }
 
     fn write(
@@ -192,10 +192,10 @@ impl Runs {
         let system = Actor::new(Role::System);
         let own = bodies
             .iter()
-            .map(|it| self.sealed(&loaded.workflow, (now, &order.actor), it));
+            .map(|it| self.redact_record(&loaded.workflow, (now, &order.actor), it));
         let others = follow
             .iter()
-            .map(|it| self.sealed(&loaded.workflow, (now, &system), it));
+            .map(|it| self.redact_record(&loaded.workflow, (now, &system), it));
         let (mut new, bodies): (Vec<NewRecord>, Vec<Body>) = own.chain(others).unzip();
         mark_batch(&mut new);
         let (records, hash) = chain(&new, order.key.as_ref(), loaded.head.seq, loaded.head.hash);

@@ -9,12 +9,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::operation::{Decide, DecideCx, Door, Operation, Outcome, Right};
-use super::seal::Redact;
-use super::{Change, Loaded, Order, RunError, Written};
+use super::{Change, InvalidRequest, Loaded, Order, RunError, Written};
 use crate::body::{Body, Check, Refused};
 use crate::check::{self, CheckResult, Declaration};
 use crate::id::MAX_NAME;
-use crate::redact::Redactor;
 
 /// A check to be run.
 #[derive(Clone, Debug, Serialize)]
@@ -85,7 +83,7 @@ impl Operation for RunCheckIn<'_> {
         let Door { runs, order } = *door;
         let what = &self.what;
         named(what)?;
-        let request = (Self::NAME, &runs.redacted(what));
+        let request = (Self::NAME, &runs.redact_request(what));
         if let Some(written) = runs.replayed(order, runs.digest(order, &request)?)? {
             return written.told();
         }
@@ -125,12 +123,6 @@ pub struct RecordCheck {
 impl Serialize for RecordCheck {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.what.serialize(serializer)
-    }
-}
-
-impl Redact for RecordCheck {
-    fn redact(&mut self, redactor: &Redactor) {
-        self.what.redact(redactor);
     }
 }
 
@@ -175,14 +167,13 @@ impl Loaded {
     /// That no check counts here any more.
     fn unchecked(&self) -> Option<Body> {
         let blocker = self.legality().standstill()?;
-        Some(self.blocked("check", &blocker))
+        Some(self.refuse_operation("check", blocker))
     }
 }
 
 fn unusable(name: &str, error: &check::CheckError) -> RunError {
-    RunError::Invalid {
-        what: format!("the check `{name}` can't be run as it is declared: {error}"),
-    }
+    let (name, cause) = (name.to_owned(), error.to_string());
+    InvalidRequest::Check { name, cause }.into()
 }
 
 fn named(what: &RunCheck) -> Result<(), RunError> {
@@ -190,17 +181,5 @@ fn named(what: &RunCheck) -> Result<(), RunError> {
     if (1..=MAX_NAME).contains(&characters) && !what.name.chars().any(char::is_control) {
         return Ok(());
     }
-    Err(RunError::Invalid {
-        what: format!(
-            "a check's name has 1 to {MAX_NAME} characters and no control characters; this has {characters}"
-        ),
-    })
-}
-
-impl Redact for RunCheck {
-    fn redact(&mut self, redactor: &Redactor) {
-        for text in &mut self.arguments {
-            super::seal::clean_text(redactor, text);
-        }
-    }
+    Err(InvalidRequest::CheckName { characters }.into())
 }

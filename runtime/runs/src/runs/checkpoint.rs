@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::operation::{Decide, DecideCx, Right};
-use super::refusal::refusal;
-use super::{Change, Loaded, RunError};
+use super::operation::{Decide, DecideCx, Right, refuse_alone};
+use super::{Change, InvalidRequest, Loaded, RunError};
+use crate::blocker::OperationBlocker;
 use crate::body::{Body, CheckpointTaken, Refused};
 use crate::git::{Repository, Saved, reference};
 
@@ -34,8 +34,8 @@ impl Decide for Checkpoint {
         let seq = run.head.seq + 1;
         let name = self.name.clone().unwrap_or_else(|| seq.to_string());
         if run.state.checkpoints.contains_key(&name) {
-            let reason = format!("there is a checkpoint `{name}` already");
-            let body = refusal("checkpoint", None, "name_taken", reason, &[]);
+            let blocker = OperationBlocker::NameTaken { name };
+            let body = refuse_alone("checkpoint", None, blocker);
             return Ok(Change { bodies: vec![body] });
         }
         let repository = Repository::open(&self.folder)?;
@@ -59,9 +59,7 @@ pub(super) fn taken(
     now: u64,
 ) -> Result<CheckpointTaken, RunError> {
     let folder = repository.folder().to_str();
-    let folder = folder.ok_or_else(|| RunError::Invalid {
-        what: "the repository's folder has a name that isn't Unicode".to_owned(),
-    })?;
+    let folder = folder.ok_or(InvalidRequest::FolderNotUnicode)?;
     let run = loaded.run.as_str();
     let message = format!("Checkpoint `{name}` of run `{run}`\n");
     let reference = reference(run, seq);

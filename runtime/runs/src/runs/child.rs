@@ -263,9 +263,7 @@ impl Runs {
             // Somebody else has started it just now.
             Err(RunError::Store(StoreError::Conflict { .. })) => Ok(Ok(())),
             // What it is given makes no run of it.
-            Err(error @ (RunError::Invalid { .. } | RunError::Step(_))) => {
-                Ok(Err(error.to_string()))
-            }
+            Err(error @ (RunError::Invalid(_) | RunError::Step(_))) => Ok(Err(error.to_string())),
             // It can't be started here or now, which is no outcome of it.
             Err(error) => Err(error),
         }

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::draft::Draft;
 use super::operation::{Decide, DecideCx, Right};
-use super::seal::Redact;
-use super::{Change, Loaded, RunError, Runs, list};
+use super::{Change, Loaded, RunError, Runs};
 use crate::actor::Role;
-use crate::body::{Body, Cancelled, Forced, Paused, Refused};
+use crate::blocker::OperationBlocker;
+use crate::body::{Body, Cancelled, Continued, Forced, Paused, Refused};
 use crate::id::RunId;
 use crate::state::Status;
 use crate::step::CannotStep;
@@ -80,8 +80,8 @@ impl Decide for Continue {
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let state = &run.state;
         if state.status() != Status::Paused {
-            let reason = format!("the run isn't paused, it is {}", state.status().name());
-            let body = run.refusal("continue", "not_paused", reason);
+            let status = state.status().name();
+            let body = run.refuse_operation("continue", OperationBlocker::NotPaused { status });
             return Ok(Change { bodies: vec![body] });
         }
         let by_agent = state
@@ -91,12 +91,11 @@ impl Decide for Continue {
         if cx.order.actor.role < Role::Person && !by_agent {
             let who = state.paused_by.as_ref().map(ToString::to_string);
             let who = who.unwrap_or_else(|| "somebody".to_owned());
-            let reason = format!("{who} has paused the run: a person has to continue it");
-            let body = run.refusal("continue", "not_a_person", reason);
+            let body = run.refuse_operation("continue", OperationBlocker::PersonContinues { who });
             return Ok(Change { bodies: vec![body] });
         }
         let reason = self.reason.clone();
-        let body = Body::Continued(Paused { reason });
+        let body = Body::Continued(Continued { reason });
         Ok(Change { bodies: vec![body] })
     }
 }
@@ -145,10 +144,6 @@ impl Cancel {
     }
 }
 
-impl Redact for Pause {}
-impl Redact for Continue {}
-impl Redact for Cancel {}
-
 impl Runs {
     /// The run of a workflow that was paused last; of a project, if one is named.
     ///
@@ -174,39 +169,31 @@ impl Runs {
 
 fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError> {
     let loaded = draft.loaded();
-    let refuse = |code, reason| Ok(loaded.refusal("force", code, reason));
+    let refuse = |blocker| Ok(loaded.refuse_operation("force", blocker));
     if role < Role::Person {
-        let reason = format!(
-            "only a person sets a state by hand, and this is an {}'s credential: send one of the legal events",
-            role.name()
-        );
-        return refuse("not_a_person", reason);
+        let role = role.name();
+        return refuse(OperationBlocker::PersonForces { role });
     }
     if loaded.policy("debug") != Some(&Value::Bool(true)) {
-        let id = loaded.workflow.id();
-        let reason =
-            format!("`{id}` doesn't say `\"meta\": {{\"debug\": true}}`, which `force` needs");
-        return refuse("not_debug", reason);
+        let workflow = loaded.workflow.id().to_owned();
+        return refuse(OperationBlocker::NotDebug { workflow });
     }
     if let Some(blocker) = loaded.legality().over_or_restoring() {
-        return Ok(loaded.blocked("force", &blocker));
+        return Ok(loaded.refuse_operation("force", blocker));
     }
     let table = loaded.workflow.table();
     // The root is where every machine is; nobody enters it.
     let root = table.states().next().map(|(id, _)| id);
     let Some(target) = table.state_named(&force.to).filter(|id| Some(*id) != root) else {
         let known = loaded.workflow.visible_states();
-        let known: Vec<String> = known.map(|(_, name)| name.to_owned()).collect();
-        let reason = format!(
-            "there is no state `{}`; there are {}",
-            force.to,
-            list(&known)
-        );
-        return refuse("unknown_state", reason);
+        return refuse(OperationBlocker::UnknownState {
+            state: force.to.clone(),
+            known: known.map(|(_, name)| name.to_owned()).collect(),
+        });
     };
     let before = &loaded.state.context;
-    if let Some(error) = loaded.workflow.context_defect(before, &force.context) {
-        return refuse("bad_context", error);
+    if let Some(defect) = loaded.workflow.context_defect(before, &force.context) {
+        return refuse(OperationBlocker::BadContext { defect });
     }
     match draft.jump_with(&[target], &force.context) {
         Ok(step) => Ok(Body::Forced(Forced {
@@ -216,8 +203,11 @@ fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError
             step,
         })),
         Err(RunError::Step(CannotStep::Step(error))) => {
-            let reason = format!("`{}` can't be entered: {error}", force.to);
-            Ok(draft.loaded().refusal("force", "failed", reason))
+            let blocker = OperationBlocker::CannotEnter {
+                state: force.to.clone(),
+                cause: error.to_string(),
+            };
+            Ok(draft.loaded().refuse_operation("force", blocker))
         }
         Err(error) => Err(error),
     }
@@ -227,7 +217,7 @@ impl Loaded {
     /// The record, or the refusal if nothing more happens to the run.
     fn unless_over(&self, operation: &str, body: Body) -> Change {
         let body = match self.legality().over_or_restoring() {
-            Some(blocker) => self.blocked(operation, &blocker),
+            Some(blocker) => self.refuse_operation(operation, blocker),
             None => body,
         };
         Change { bodies: vec![body] }

@@ -10,7 +10,7 @@ use statemark_runtime::{Outcome, StateId, TransitionId};
 
 use super::moves::moves_by;
 use super::start::Behind;
-use super::{Change, Loaded, RunError};
+use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::actor::Actor;
 use crate::blocker::Blocker;
 use crate::body::{
@@ -18,6 +18,7 @@ use crate::body::{
 };
 use crate::hash::Hash;
 use crate::id::RunId;
+use crate::phrase::list;
 use crate::record::NewRecord;
 use crate::state::RunState;
 use crate::step::{Moment, StepInput, Stepper};
@@ -150,8 +151,9 @@ impl Draft {
         let seq = self.next();
         let record = NewRecord::new(self.now, &self.actor, &body).to_record(seq, None, Hash::ZERO);
         let applied = self.loaded.state.apply(&record);
-        applied.map_err(|error| RunError::Invalid {
-            what: format!("a record of `{}` can't be read back: {error}", record.kind),
+        applied.map_err(|error| InvalidRequest::UnreadableRecord {
+            kind: record.kind.clone(),
+            cause: error.to_string(),
         })?;
         self.loaded.head.seq = seq;
         self.bodies.push(body);
@@ -324,8 +326,8 @@ impl Draft {
         });
         let messages: Vec<String> = messages.collect();
         let prompt = if messages.is_empty() {
-            let from = super::list(&self.state().leaves);
-            let to = super::list(&step.leaves);
+            let from = list(&self.state().leaves);
+            let to = list(&step.leaves);
             format!("allow `{}` ({from} → {to})?", taking.event)
         } else {
             messages.join("\n")

@@ -7,10 +7,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::operation::{Decide, DecideCx, Right};
-use super::refusal::refusal;
-use super::seal::Redact;
-use super::{Change, Loaded, RunError, list};
+use super::operation::{Decide, DecideCx, Right, refuse_alone};
+use super::{Change, Loaded, RunError};
+use crate::blocker::OperationBlocker;
 use crate::body::{Body, Effect, EffectStatus, Refused};
 use crate::state::EffectState;
 
@@ -44,20 +43,6 @@ pub struct OpenEffect {
     pub compensates: Option<String>,
 }
 
-impl EffectStatus {
-    /// Its name in journals.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Intended => "intended",
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-            Self::Compensated => "compensated",
-        }
-    }
-}
-
 /// Says what became of an effect. What can't have become of it is refused.
 impl Decide for ReportEffect {
     const NAME: &'static str = "effect";
@@ -72,8 +57,6 @@ impl Decide for ReportEffect {
         Ok(Change { bodies: vec![body] })
     }
 }
-
-impl Redact for ReportEffect {}
 
 impl Loaded {
     /// The effects that nobody has carried out for certain: those of the oldest step first.
@@ -122,13 +105,12 @@ impl Loaded {
 
 fn reported(loaded: &Loaded, report: &ReportEffect) -> Body {
     let key = &report.key;
+    let on = || Some(key.clone());
     let Some(effect) = loaded.state.effects.get(key) else {
-        let (code, reason) = unknown(loaded, key);
-        return refusal("effect", Some(key.clone()), code, reason, &[]);
+        return refuse_alone("effect", on(), unknown(loaded, key));
     };
-    let idempotent = loaded.is_idempotent(&effect.name);
-    let legal = legal(effect, idempotent);
-    if legal.contains(&report.status) {
+    let next = next_statuses(effect, loaded.is_idempotent(&effect.name));
+    if next.contains(&report.status) {
         return Body::Effect(Effect {
             key: key.clone(),
             name: effect.name.clone(),
@@ -136,23 +118,23 @@ fn reported(loaded: &Loaded, report: &ReportEffect) -> Body {
             detail: report.detail.clone(),
         });
     }
-    let status = report.status.name();
-    let reason = match effect.status {
-        None => {
-            format!("`{key}` is `{status}`, but nobody has said before that it was meant to be")
-        }
-        Some(EffectStatus::Intended) if report.status == EffectStatus::Intended => {
-            format!("somebody is about to carry `{key}` out already")
-        }
-        Some(before) if before == report.status => format!("`{key}` is {status} already"),
-        Some(before) => format!("`{key}` is {}, and can't become {status}", before.name()),
+    let blocker = OperationBlocker::EffectOrder {
+        key: key.clone(),
+        before: effect.status,
+        status: report.status,
     };
-    let legal: Vec<&str> = legal.iter().map(|status| status.name()).collect();
-    refusal("effect", Some(key.clone()), "effect_order", reason, &legal)
+    let refused = refuse_alone("effect", on(), blocker);
+    match refused {
+        Body::Refused(refused) => Body::Refused(Refused {
+            legal: next.iter().map(|it| it.name().to_owned()).collect(),
+            ..refused
+        }),
+        other => other,
+    }
 }
 
-/// What can become of it next.
-const fn legal(effect: &EffectState, idempotent: bool) -> &'static [EffectStatus] {
+/// Returns the statuses that can follow.
+const fn next_statuses(effect: &EffectState, idempotent: bool) -> &'static [EffectStatus] {
     use EffectStatus::{Compensated, Failed, Intended, Succeeded, Unknown};
     match effect.status {
         None if idempotent => &[Intended, Succeeded, Failed],
@@ -165,33 +147,25 @@ const fn legal(effect: &EffectState, idempotent: bool) -> &'static [EffectStatus
     }
 }
 
-/// Why the run has no such effect.
-fn unknown(loaded: &Loaded, key: &str) -> (&'static str, String) {
+/// Returns the blocker of an effect that the run doesn't have.
+fn unknown(loaded: &Loaded, key: &str) -> OperationBlocker {
     let mut parts = key.rsplitn(3, ':');
     let (number, seq, run) = (parts.next(), parts.next(), parts.next());
     let number = number.and_then(|it| it.parse::<u64>().ok());
     let seq = seq.and_then(|it| it.parse::<u64>().ok());
+    let name = key.to_owned();
     match (run, seq, number) {
         (Some(run), Some(_), Some(_)) if run != loaded.run.as_str() => {
-            let reason = format!("`{key}` is an effect of run `{run}`");
-            ("other_run", reason)
+            let run = run.to_owned();
+            OperationBlocker::OtherRun { key: name, run }
         }
         (Some(_), Some(seq), Some(_)) if seq <= loaded.head.seq => {
-            let reason = format!(
-                "`{key}` isn't to be carried out: record {seq} has no such effect, or was taken back"
-            );
-            ("taken_back", reason)
+            OperationBlocker::EffectTakenBack { key: name, seq }
         }
         _ => {
-            let open = loaded.open_effects();
-            let open: Vec<String> = open.into_iter().map(|it| it.key).collect();
-            let open = if open.is_empty() {
-                "none is open".to_owned()
-            } else {
-                format!("open are {}", list(&open))
-            };
-            let reason = format!("the run has no effect `{key}`; {open}");
-            ("unknown_effect", reason)
+            let open = loaded.open_effects().into_iter().map(|it| it.key);
+            let open = open.collect();
+            OperationBlocker::UnknownEffect { key: name, open }
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::actor::{Actor, Role};
 use crate::blocker::Blocker;
 use crate::body::{Body, Cause, Event, Paused, Queued, Resolution, Resolved, StepRecord};
 use crate::internal::EXPIRED;
+use crate::phrase::list;
 use crate::state::RunState;
 use crate::step::StepInput;
 use crate::store::PendingTimer;
@@ -28,7 +29,7 @@ pub(super) fn follow(
 ) -> Result<Vec<Body>, RunError> {
     // What came before is read anew after these; nothing follows from them by itself.
     let is_other = |body: &Body| matches!(body, Body::Rewound(_) | Body::Migrated(_));
-    if !bodies.iter().any(moves) || bodies.iter().any(is_other) {
+    if !bodies.iter().any(Body::is_cause) || bodies.iter().any(is_other) {
         return Ok(Vec::new());
     }
     let mut draft = Draft::new(before, &order.actor, now);
@@ -69,20 +70,6 @@ impl Runs {
     }
 }
 
-/// Whether anything can follow from it.
-const fn moves(body: &Body) -> bool {
-    matches!(
-        body,
-        Body::Event(_)
-            | Body::Forced(_)
-            | Body::Resolved(_)
-            | Body::Continued(_)
-            | Body::Cancelled(_)
-            | Body::Closed(_)
-            | Body::CheckpointRestored(_)
-    )
-}
-
 impl Draft {
     /// Withdraws the requests that are about nothing any more.
     pub(super) fn tidy(&mut self) -> Result<(), RunError> {
@@ -94,7 +81,7 @@ impl Draft {
             let left = !about.is_empty() && !about.iter().any(|it| state.is_active(it));
             let comment = match (over, left) {
                 (true, _) => "the run is over".to_owned(),
-                (_, true) => format!("{} was left", super::list(about)),
+                (_, true) => format!("{} was left", list(about)),
                 _ => return None,
             };
             Some((it.opened.request.clone(), comment))

@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use super::draft::Draft;
 use super::operation::{Door, Operation, Right};
 use super::restore::{files_to, intent};
-use super::start::{Behind, chosen};
-use super::{Order, RunError, Runs, Written};
+use super::start::Behind;
+use super::{InvalidRequest, Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
 use crate::body::{Body, Forked};
 use crate::git::FileChanges;
@@ -111,7 +111,7 @@ impl Operation for Fork {
 
     fn carry_out(&self, door: &Door<'_>) -> Result<Written, RunError> {
         let Door { runs, order } = *door;
-        let fork = &runs.redacted(self);
+        let fork = &runs.redact_request(self);
         let digest = runs.digest(order, &(Self::NAME, fork))?;
         let written = match runs.replayed(order, digest)? {
             Some(written) => written,
@@ -131,7 +131,7 @@ impl Runs {
     ///
     /// Those of [`Fork`] as an operation.
     pub fn plan_fork(&self, fork: &Fork) -> Result<ForkPlan, RunError> {
-        let fork = &self.settled(&self.redacted(fork))?;
+        let fork = &self.settled(&self.redact_request(fork))?;
         // The new run has no name yet, and none of what is shown depends on it.
         let run = fork.from.clone();
         let now = self.now();
@@ -156,7 +156,7 @@ impl Runs {
     }
 
     fn branch_off(&self, order: &Order, digest: Hash, fork: &Fork) -> Result<Written, RunError> {
-        chosen(&order.run)?;
+        order.run.check_chosen()?;
         let now = self.now();
         let (behind, mut draft) = self.forked(order, fork, now)?;
         let now = now.max(behind.state.updated);
@@ -188,13 +188,12 @@ impl Runs {
         });
         let table = state.table.ok_or_else(|| missing(fork))?;
         let workflow = self.workflow_of(&table)?;
-        if let Some(error) = fork
+        if let Some(cause) = fork
             .input
             .as_object()
             .and_then(|it| workflow.context_defect(&state.context, it))
         {
-            let what = format!("the fork can't go on with this input: {error}");
-            return Err(RunError::Invalid { what });
+            return Err(InvalidRequest::ForkInput { cause }.into());
         }
         let now = now.max(state.updated);
         let other = Some((fork.from.clone(), fork.at));
@@ -210,16 +209,15 @@ impl Runs {
         }
         let (from, at) = (&fork.from, fork.at);
         if let Some(restoring) = self.load(from)?.state.restoring {
-            let name = &restoring.name;
-            let what = format!(
-                "the files are being put back to checkpoint `{name}` for run `{from}`: finish that or give it up first"
-            );
-            return Err(RunError::Invalid { what });
+            return Err(RunError::Invalid(InvalidRequest::ForkRestoring {
+                run: from.clone(),
+                checkpoint: restoring.name,
+            }));
         }
-        let name = state.workspace.clone().ok_or_else(|| RunError::Invalid {
-            what: format!(
-                "no checkpoint of `{from}` was taken up to record {at}: fork without its files, or at a later one"
-            ),
+        let name = state.workspace.clone();
+        let name = name.ok_or_else(|| InvalidRequest::ForkWithoutCheckpoint {
+            run: from.clone(),
+            at,
         })?;
         Ok(Some(name))
     }
@@ -232,16 +230,15 @@ impl Runs {
         }
         let live = state::live_records(&*self.store, &fork.from, Some(head.seq), &[])?;
         if !live.contains(fork.at) {
-            let (at, from) = (fork.at, &fork.from);
-            let counting = counting(&live);
-            let what = format!(
-                "record {at} of `{from}` was taken back; fork at one that counts: {counting}"
-            );
-            return Err(RunError::Invalid { what });
+            return Err(RunError::Invalid(InvalidRequest::ForkTakenBack {
+                at: fork.at,
+                run: fork.from.clone(),
+                counting: counting(&live),
+            }));
         }
         if let Some(together) = self.together(&fork.from, fork.at)? {
-            let what = together.told("fork", "at");
-            return Err(RunError::Invalid { what });
+            let message = together.describe("fork", "at");
+            return Err(InvalidRequest::ForkWithinAppend { message }.into());
         }
         Ok(state::replay(&*self.store, &fork.from, Some(fork.at))?)
     }
@@ -272,7 +269,7 @@ pub(super) struct Together {
 
 impl Together {
     /// Why a record inside can't be gone to, and which ones can.
-    pub(super) fn told(&self, go: &str, to: &str) -> String {
+    pub(super) fn describe(&self, go: &str, to: &str) -> String {
         let Self { first, at, last } = self;
         let before = first.checked_sub(1).filter(|before| *before > 0);
         let before = before.map_or_else(String::new, |before| format!(", or {to} {before}"));
@@ -307,8 +304,8 @@ fn input(input: &Value) -> Result<Map<String, Value>, RunError> {
         Value::Object(fields) => Ok(fields.clone()),
         Value::Null => Ok(Map::new()),
         other => {
-            let what = format!("the input of a run is an object, not `{other}`");
-            Err(RunError::Invalid { what })
+            let found = other.clone();
+            Err(InvalidRequest::InputNotObject { found }.into())
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Whoever drives a run for long takes its lease and puts the fence into each order. A lease that is over is anybody's;
 //! the next holder's fence makes the former's orders fail, however late they come.
 
-use super::{RunError, Runs};
+use super::{InvalidRequest, RunError, Runs};
 use crate::id::RunId;
 use crate::store::Lease;
 
@@ -14,7 +14,7 @@ impl Runs {
     ///
     /// [`StoreError::Busy`](crate::StoreError::Busy) if somebody else has it and it isn't over; there is no such run.
     pub fn lease(&self, run: &RunId, owner: &str, milliseconds: u64) -> Result<Lease, RunError> {
-        self.speakable("the owner's name", owner)?;
+        self.check_name("the owner's name", owner)?;
         Ok(self.store.lease(run, owner, milliseconds)?)
     }
 
@@ -30,11 +30,8 @@ impl Runs {
             return Ok(renewed);
         }
         self.store.release(&renewed)?;
-        let what = format!(
-            "the lease of `{}` was over before it was renewed: get a new one and read the run again",
-            lease.run
-        );
-        Err(RunError::Invalid { what })
+        let run = lease.run.clone();
+        Err(InvalidRequest::LeaseOver { run }.into())
     }
 
     /// Gives a lease back, if it is still held.

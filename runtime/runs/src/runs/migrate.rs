@@ -15,11 +15,10 @@ use serde_json::Value;
 use statemark_runtime::{Configuration, StateId, StateKind, Table, TransitionId};
 
 use super::invoke::invoking;
-use super::operation::{Decide, DecideCx, Right};
-use super::refusal::refusal;
-use super::seal::Redact;
+use super::operation::{Decide, DecideCx, Right, refuse_alone};
 use super::{Change, Loaded, RunError, Runs};
 use crate::actor::Role;
+use crate::blocker::{Blocker, OperationBlocker};
 use crate::body::{Body, Migrated, Refused, Waiting};
 use crate::compare::{Comparison, compare, compare_requirements, same_guard};
 use crate::id::RunId;
@@ -59,8 +58,6 @@ pub struct Obstacle {
 }
 
 /// Moves a run to another table. Refused, and recorded so, if something is in the way.
-impl Redact for Migrate {}
-
 impl Decide for Migrate {
     const NAME: &'static str = "migrate";
     type Outcome = Result<(), Refused>;
@@ -72,9 +69,9 @@ impl Decide for Migrate {
     fn decide(&self, run: &Loaded, cx: &DecideCx<'_>) -> Result<Change, RunError> {
         let to = cx.runs.target(run, self)?;
         let role = cx.order.actor.role;
-        let lax = || Some(("not_a_person", for_a_person(run, &to, self, role)?));
+        let lax = || Some(for_a_person(run, &to, self, role)?.into());
         let body = match refused(run, &to).or_else(lax) {
-            Some((code, reason)) => refusal("migrate", None, code, reason, &[]),
+            Some(blocker) => refuse_alone("migrate", None, blocker),
             None => {
                 let mut plan = planned(run, &to, self);
                 // What an agent moves keeps the children that it would have had.
@@ -88,8 +85,9 @@ impl Decide for Migrate {
                     cx.runs.keep_tables(&plan.migrated.invokes)?;
                     Body::Migrated(plan.migrated)
                 } else {
-                    let all: Vec<String> = plan.obstacles.into_iter().map(|it| it.reason).collect();
-                    refusal("migrate", None, "no_counterpart", all.join("; "), &[])
+                    let obstacles = plan.obstacles.into_iter().map(|it| it.reason).collect();
+                    let blocker = OperationBlocker::NoCounterpart { obstacles };
+                    refuse_alone("migrate", None, blocker)
                 }
             }
         };
@@ -117,10 +115,10 @@ impl Runs {
             name: run.to_string(),
             reason,
         };
-        if let Some((_, reason)) = refused(&loaded, &to) {
-            plan.obstacles = vec![obstacle("run", reason)];
-        } else if let Some(reason) = for_a_person(&loaded, &to, migrate, role) {
-            plan.obstacles.push(obstacle("person", reason));
+        if let Some(blocker) = refused(&loaded, &to) {
+            plan.obstacles = vec![obstacle("run", blocker.message())];
+        } else if let Some(blocker) = for_a_person(&loaded, &to, migrate, role) {
+            plan.obstacles.push(obstacle("person", blocker.to_string()));
         }
         Ok(plan)
     }
@@ -131,39 +129,39 @@ impl Runs {
     }
 }
 
-/// Why there is nothing to be moved.
-fn refused(loaded: &Loaded, to: &Workflow) -> Option<(&'static str, String)> {
+/// Returns the reason that there is nothing to be moved.
+fn refused(loaded: &Loaded, to: &Workflow) -> Option<Blocker> {
     let status = loaded.state.status();
     if status.is_over() {
-        return Some(("over", format!("the run is {}", status.name())));
+        let status = status.name();
+        return Some(OperationBlocker::Over { status }.into());
     }
     if let Some(restoring) = &loaded.state.restoring {
-        let reason = format!("the files are being put back to `{}`", restoring.name);
-        return Some(("restoring", reason));
+        let checkpoint = restoring.name.clone();
+        return Some(Blocker::Restoring { checkpoint });
     }
-    let reason = "the run goes by that table already".to_owned();
-    (to.hash() == loaded.workflow.hash()).then_some(("same_table", reason))
+    let is_same = to.hash() == loaded.workflow.hash();
+    is_same.then_some(OperationBlocker::SameTable.into())
 }
 
-/// Why somebody in this role can't move the run there, and a person can.
-fn for_a_person(loaded: &Loaded, to: &Workflow, migrate: &Migrate, role: Role) -> Option<String> {
+/// Returns the reason that a caller in this role can't move the run there, and a person can.
+fn for_a_person(
+    loaded: &Loaded,
+    to: &Workflow,
+    migrate: &Migrate,
+    role: Role,
+) -> Option<OperationBlocker> {
     if role >= Role::Person {
         return None;
     }
     let named = migrate.states.iter().chain(&migrate.timers);
     if let Some((old, new)) = named.into_iter().find(|(old, new)| old != new) {
-        return Some(format!(
-            "what is `{old}` is to be `{new}`: that moves the run by hand, and a person has to do it"
-        ));
+        let (old, new) = (old.clone(), new.clone());
+        return Some(OperationBlocker::PersonRenames { old, new });
     }
     let changed = compare_requirements(&loaded.workflow, to);
-    let kinds: Vec<&str> = changed.keys().map(String::as_str).collect();
-    (!kinds.is_empty()).then(|| {
-        let kinds = kinds.join(", ");
-        format!(
-            "the new table demands other things than the run's ({kinds}): an agent can't let itself off them, and a person has to migrate the run"
-        )
-    })
+    let requirements: Vec<String> = changed.into_keys().collect();
+    (!requirements.is_empty()).then_some(OperationBlocker::PersonMigrates { requirements })
 }
 
 /// A migration while it is planned.

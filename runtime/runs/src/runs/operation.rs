@@ -23,10 +23,11 @@
 
 use serde::Serialize;
 
-use super::seal::Redact;
-use super::{Change, Loaded, Order, RunError, Runs, Written};
+use super::redaction::Redact;
+use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Written};
 use crate::actor::{Actor, Role};
-use crate::body::{Body, Opened, Refused};
+use crate::blocker::{Blocker, Surface};
+use crate::body::{Body, Opened, Refused, Subject};
 
 /// A right that an operation's caller needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +132,7 @@ impl<O: Decide> Operation for O {
 
     fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
         let Door { runs, order } = *door;
-        let operation = runs.redacted(self);
+        let operation = runs.redact_request(self);
         operation.validate()?;
         let request = (<O as Decide>::NAME, &operation);
         let mut written = runs.commit(order, &request, |run, now| {
@@ -182,9 +183,9 @@ impl Outcome for Result<Opened, Refused> {
             Body::Opened(opened) => Some(opened.clone()),
             _ => None,
         });
-        opened.map(Ok).ok_or_else(|| RunError::Invalid {
-            what: "the records of this key open no request".to_owned(),
-        })
+        let expected = "request that was opened";
+        let missing = InvalidRequest::OtherRecords { expected };
+        opened.map(Ok).ok_or(RunError::Invalid(missing))
     }
 }
 
@@ -199,6 +200,39 @@ fn refusal_in(bodies: &[Body]) -> Option<Refused> {
 pub(super) fn bodies_of(records: &[crate::record::Record]) -> Vec<Body> {
     let read = records.iter().filter_map(|record| record.read().ok());
     read.collect()
+}
+
+impl Loaded {
+    /// Returns the refusal of something, with the events that are enabled instead.
+    pub(super) fn refuse(&self, subject: Subject, blocker: &Blocker) -> Body {
+        let enabled = self.legality().enabled_events();
+        Body::Refused(Refused::new(subject, Surface::Refusal, blocker, enabled))
+    }
+
+    /// Returns the refusal of an operation, with the events that are enabled instead.
+    pub(super) fn refuse_operation(&self, operation: &str, blocker: impl Into<Blocker>) -> Body {
+        self.refuse(subject(operation, None), &blocker.into())
+    }
+}
+
+/// Returns the refusal of an operation that no event could replace.
+pub(super) fn refuse_alone(
+    operation: &str,
+    on: Option<String>,
+    blocker: impl Into<Blocker>,
+) -> Body {
+    let (subject, blocker) = (subject(operation, on), blocker.into());
+    Body::Refused(Refused::new(
+        subject,
+        Surface::Refusal,
+        &blocker,
+        Vec::new(),
+    ))
+}
+
+fn subject(operation: &str, on: Option<String>) -> Subject {
+    let name = operation.to_owned();
+    Subject::Operation { name, on }
 }
 
 impl Runs {
@@ -232,7 +266,9 @@ impl<F> Serialize for WriteRaw<F> {
     }
 }
 
-impl<F: Clone> Redact for WriteRaw<F> {}
+impl<F: Clone> Redact for WriteRaw<F> {
+    fn redact(&mut self, _: &crate::redact::Redactor) {}
+}
 
 impl<F: Fn(&Loaded, u64) -> Vec<Body> + Clone> Decide for WriteRaw<F> {
     const NAME: &'static str = "raw";

@@ -2,10 +2,8 @@
 
 use serde::Serialize;
 
-use super::operation::{Decide, DecideCx, Right};
-use super::refusal::refusal;
-use super::{Change, Loaded, RunError};
-use crate::blocker::Surface;
+use super::operation::{Decide, DecideCx, Right, refuse_alone};
+use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::body::{Body, Progress, Refused};
 
 /// How far some work is.
@@ -29,24 +27,18 @@ impl Decide for ReportProgress {
     }
 
     fn validate(&self) -> Result<(), RunError> {
-        let invalid = |what: &str| {
-            Err(RunError::Invalid {
-                what: what.to_owned(),
-            })
-        };
         if self.message.trim().is_empty() {
-            return invalid("progress needs a `message`: say how far it is");
+            return Err(InvalidRequest::NoProgressMessage.into());
         }
         if self.fraction.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
-            return invalid("`fraction` is how much is done, from 0 to 1");
+            return Err(InvalidRequest::FractionOutOfRange.into());
         }
         Ok(())
     }
 
     fn decide(&self, run: &Loaded, _: &DecideCx<'_>) -> Result<Change, RunError> {
         if let Some(blocker) = run.legality().standstill() {
-            let code = blocker.code(Surface::Refusal);
-            let body = refusal("progress", None, code, blocker.message(), &[]);
+            let body = refuse_alone("progress", None, blocker);
             return Ok(Change { bodies: vec![body] });
         }
         let body = Body::Progress(Progress {

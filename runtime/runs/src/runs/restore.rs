@@ -9,11 +9,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::checkpoint::taken;
-use super::operation::{Decide, DecideCx, Door, Operation, Right};
-use super::refusal::refusal;
+use super::operation::{Decide, DecideCx, Door, Operation, Right, refuse_alone};
 use super::rewind::{Rewind, rewound};
-use super::seal::Redact;
-use super::{Change, Loaded, Order, RunError, Runs, Written};
+use super::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Written};
+use crate::blocker::{Blocker, OperationBlocker};
 use crate::body::{Body, CheckpointRestored, CheckpointTaken, Refused, Rewound};
 use crate::git::{FileChanges, Repository, lock_working_copy};
 
@@ -40,20 +39,22 @@ impl Operation for Restore {
 
     fn carry_out(&self, door: &Door<'_>) -> Result<Self::Response, RunError> {
         let Door { runs, order } = *door;
-        let restore = &runs.redacted(self);
+        let restore = &runs.redact_request(self);
         let written = runs.put_back(order, &(Self::NAME, restore), |run, _| {
             let name = &restore.name;
             if run.state.checkpoints.contains_key(name) && run.state.restoring.is_none() {
                 return Ok(Ok((name.clone(), None)));
             }
-            let (code, reason) = match &run.state.restoring {
-                Some(other) => {
-                    let reason = format!("the files are being put back to `{}`", other.name);
-                    ("restoring", reason)
-                }
-                None => ("no_checkpoint", format!("there is no checkpoint `{name}`")),
+            let blocker = match &run.state.restoring {
+                Some(other) => Blocker::Restoring {
+                    checkpoint: other.name.clone(),
+                },
+                None => Blocker::Operation(OperationBlocker::UnknownCheckpoint {
+                    name: name.clone(),
+                    known: None,
+                }),
             };
-            Ok(Err(refusal(Self::NAME, None, code, reason, &[])))
+            Ok(Err(refuse_alone(Self::NAME, None, blocker)))
         })?;
         written.told()
     }
@@ -85,8 +86,6 @@ pub struct GiveUpRestore {
     pub reason: String,
 }
 
-impl Redact for GiveUpRestore {}
-
 impl Decide for GiveUpRestore {
     const NAME: &'static str = "give_up_restore";
     type Outcome = Result<(), Refused>;
@@ -109,27 +108,15 @@ impl Runs {
     /// A rewind with files.
     pub(super) fn rewind_files(&self, order: &Order, rewind: &Rewind) -> Result<Written, RunError> {
         self.put_back(order, &("rewind", rewind), |loaded, _| {
+            let to = rewind.to;
+            let refuse =
+                |blocker: Blocker| refuse_alone("rewind", Some(format!("record {to}")), blocker);
             let plan = match self.allowed(loaded, rewind, order.actor.role)? {
                 Ok(plan) => plan,
-                Err((code, reason)) => {
-                    return Ok(Err(refusal(
-                        "rewind",
-                        Some(format!("record {}", rewind.to)),
-                        code,
-                        reason,
-                        &[],
-                    )));
-                }
+                Err(blocker) => return Ok(Err(refuse(blocker))),
             };
             let Some(name) = plan.checkpoint.clone() else {
-                let reason = "no checkpoint is named".to_owned();
-                return Ok(Err(refusal(
-                    "rewind",
-                    Some(format!("record {}", rewind.to)),
-                    "no_checkpoint",
-                    reason,
-                    &[],
-                )));
+                return Ok(Err(refuse(OperationBlocker::NoCheckpoint { to }.into())));
             };
             // The keys of what it owes are those of the record to come, which is made last.
             let rewound = rewound(loaded, rewind, plan, 0);
@@ -239,14 +226,14 @@ pub(super) fn intent(
     now: u64,
 ) -> Result<Vec<Body>, RunError> {
     let found = loaded.state.checkpoints.get(name);
-    let target = &found.ok_or_else(|| RunError::Invalid {
-        what: format!("there is no checkpoint `{name}`"),
+    let target = &found.ok_or_else(|| InvalidRequest::UnknownCheckpoint {
+        name: name.to_owned(),
     })?;
     let target = &target.taken;
     let repository = Repository::open(Path::new(&target.repository))?;
     if repository.commit_tree(&target.commit)? != target.tree {
-        let what = format!("the commit of checkpoint `{name}` has another tree than was recorded");
-        return Err(RunError::Invalid { what });
+        let name = name.to_owned();
+        return Err(InvalidRequest::OtherTree { name }.into());
     }
     let saved = repository.save(Some(&target.tree))?;
     let before = overwritten(loaded, &repository, &saved, now)?;
@@ -298,7 +285,5 @@ fn is_saved(loaded: &Loaded, tree: &str) -> bool {
 
 fn restoring(loaded: &Loaded) -> Result<&CheckpointRestored, RunError> {
     let restoring = loaded.state.restoring.as_ref();
-    restoring.ok_or_else(|| RunError::Invalid {
-        what: "no files are being put back".to_owned(),
-    })
+    Ok(restoring.ok_or(InvalidRequest::NotRestoring)?)
 }

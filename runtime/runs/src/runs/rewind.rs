@@ -13,14 +13,14 @@ use serde::Serialize;
 
 pub use plan::{EffectLeft, RewindPlan};
 
-use super::operation::{Door, Operation, Right};
-use super::refusal::refusal;
+use super::operation::{Door, Operation, Right, refuse_alone};
 use super::restore::files_to;
 use super::{Change, Loaded, RunError, Runs, Written};
 use crate::actor::Role;
+use crate::blocker::{Blocker, OperationBlocker};
 use crate::body::{Body, Compensation, EffectStatus, Refused, Rewound, Scope};
 use crate::state;
-use plan::{Refusal, scope_name};
+use plan::scope_name;
 
 /// Most records that a refusal tells of. Why: it is a sentence, and the journal has them all.
 const TOLD: usize = 5;
@@ -77,9 +77,9 @@ impl Operation for Rewind {
         let written = runs.commit(order, &(Self::NAME, self), |run, _| {
             let body = match runs.allowed(run, self, order.actor.role)? {
                 Ok(plan) => Body::Rewound(rewound(run, self, plan, run.head.seq + 1)),
-                Err((code, reason)) => {
+                Err(blocker) => {
                     let on = Some(format!("record {}", self.to));
-                    refusal(Self::NAME, on, code, reason, &[])
+                    refuse_alone(Self::NAME, on, blocker)
                 }
             };
             Ok(Change { bodies: vec![body] })
@@ -101,8 +101,7 @@ impl Runs {
         rewind: &Rewind,
     ) -> Result<RewindPlan, RunError> {
         let loaded = self.load(run)?;
-        let plan = self.planned(&loaded, rewind)?;
-        let mut plan = plan.map_err(|(_, what)| RunError::Invalid { what })?;
+        let mut plan = self.planned(&loaded, rewind)??;
         let name = plan.checkpoint.as_ref();
         let kept = name.and_then(|it| loaded.state.checkpoints.get(it));
         plan.files = kept.map(|it| files_to(&it.taken)).transpose()?;
@@ -115,10 +114,10 @@ impl Runs {
         loaded: &Loaded,
         rewind: &Rewind,
         role: Role,
-    ) -> Result<Result<RewindPlan, Refusal>, RunError> {
+    ) -> Result<Result<RewindPlan, Blocker>, RunError> {
         let mut plan = match self.planned(loaded, rewind)? {
             Ok(plan) => plan,
-            Err(refusal) => return Ok(Err(refusal)),
+            Err(blocker) => return Ok(Err(blocker)),
         };
         if role >= Role::Person {
             plan.spent.clear();
@@ -131,28 +130,21 @@ impl Runs {
             } else {
                 format!(", and {more} more")
             };
-            let persons = persons.join(", ");
-            let reason = format!("a person has to take this back: {persons}{more}");
-            return Ok(Err(("not_a_person", reason)));
+            let records = format!("{}{more}", persons.join(", "));
+            return Ok(Err(OperationBlocker::PersonRewinds { records }.into()));
         }
         match &rewind.token {
-            None => {
-                let reason = "a rewind needs the token of a dry run, which says what it undoes";
-                return Ok(Err(("no_token", reason.to_owned())));
-            }
+            None => return Ok(Err(OperationBlocker::NoToken.into())),
             Some(token) if *token != plan.token => {
-                let reason = self.changed(loaded, token, &plan)?;
-                return Ok(Err(("stale_token", reason)));
+                let difference = self.changed(loaded, token, &plan)?;
+                return Ok(Err(OperationBlocker::StaleToken { difference }.into()));
             }
             Some(_) => {}
         }
         let left: Vec<String> = plan.blocking().map(told).collect();
         if !left.is_empty() && !rewind.force {
-            let left = left.join(", ");
-            let reason = format!(
-                "effects have left that nothing takes back: {left}; force it to leave them behind"
-            );
-            return Ok(Err(("effects_left", reason)));
+            let effects = left.join(", ");
+            return Ok(Err(OperationBlocker::EffectsLeft { effects }.into()));
         }
         Ok(Ok(plan))
     }

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::draft::{Draft, Taking, Took};
 use super::operation::{Decide, DecideCx, Right};
-use super::{Change, Loaded, Outcome, RunError};
+use super::{Change, InvalidRequest, Loaded, Outcome, RunError};
 use crate::actor::{Actor, Role};
-use crate::blocker::{Blocker, DataFault, Surface};
+use crate::blocker::{Blocker, DataFault};
 use crate::body::{Body, Event, Opened, Refused, Subject};
 use crate::legality::{Attempt, decisive};
 use crate::step::{CannotStep, StepInput};
@@ -42,8 +42,8 @@ impl Outcome for Sent {
                 _ => {}
             }
         }
-        let what = "the records of this key say nothing of an event".to_owned();
-        Err(RunError::Invalid { what })
+        let expected = "event";
+        Err(InvalidRequest::OtherRecords { expected }.into())
     }
 }
 
@@ -80,8 +80,7 @@ pub(super) fn sent(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunEr
         name: send.event.clone(),
         data: send.data.clone(),
     };
-    let code = blocker.code(Surface::Refusal);
-    Ok(loaded.refuse(subject, code, blocker.message()))
+    Ok(loaded.refuse(subject, &blocker))
 }
 
 /// Takes an event that nothing blocks, or opens the request that it needs. What only the step shows is a blocker after all.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::change::FOLD_EVERY;
 use super::invoke::invoking;
 use super::operation::{Door, Operation, Right};
-use super::{Loaded, Order, RunError, Runs, Written};
+use super::{InvalidRequest, Loaded, Order, RunError, Runs, Written};
 use crate::body::{Body, Parent, Started};
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -70,7 +70,7 @@ impl Operation for Start {
 
     fn carry_out(&self, door: &Door<'_>) -> Result<Written, RunError> {
         let Door { runs, order } = *door;
-        let start = &runs.redacted(self);
+        let start = &runs.redact_request(self);
         let digest = runs.digest(order, start)?;
         if let Some(key) = &order.key
             && let Some(seen) = runs.store.key_use(&order.run, key)?
@@ -78,7 +78,7 @@ impl Operation for Start {
         {
             return runs.written_before(order, seen.first, seen.last);
         }
-        chosen(&order.run)?;
+        order.run.check_chosen()?;
         let now = runs.now();
         let (workflow, body) = runs.beginning(order, start, now)?;
         runs.found(order, digest, Behind::nothing(), workflow, &[body], now)
@@ -94,7 +94,7 @@ impl Runs {
         table: Hash,
         pinned: &BTreeMap<String, Hash>,
     ) -> Result<Written, RunError> {
-        let start = &self.redacted(start);
+        let start = &self.redact_request(start);
         let digest = self.digest(order, start)?;
         let now = self.now();
         let workflow = self.workflow_of(&table)?;
@@ -160,7 +160,7 @@ impl Runs {
             self.store.put_blob(workflow.bytes())?;
             self.keep_tables(&started.invokes)?;
         }
-        let new = |body: &Body| self.sealed(&workflow, (now, &order.actor), body);
+        let new = |body: &Body| self.redact_record(&workflow, (now, &order.actor), body);
         let (mut new, bodies): (Vec<NewRecord>, Vec<Body>) = bodies.iter().map(new).unzip();
         mark_batch(&mut new);
         let Behind { other, last, state } = behind;
@@ -168,8 +168,10 @@ impl Runs {
         let (records, hash) = chain(&new, order.key.as_ref(), at, last);
         let mut state = state;
         for record in &records {
-            state.apply(record).map_err(|error| RunError::Invalid {
-                what: format!("a first record can't be read back: {error}"),
+            let applied = state.apply(record);
+            applied.map_err(|error| InvalidRequest::UnreadableRecord {
+                kind: record.kind.clone(),
+                cause: error.to_string(),
             })?;
         }
         let append = Append {
@@ -221,14 +223,6 @@ impl Runs {
     }
 }
 
-/// That a new run may be called so by whoever begins it.
-pub(super) fn chosen(run: &RunId) -> Result<(), RunError> {
-    let checked = run.check_chosen();
-    checked.map_err(|error| RunError::Invalid {
-        what: error.to_string(),
-    })
-}
-
 /// The context that a run begins with: the spec's, with the input's fields over it.
 fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, RunError> {
     let initial = workflow.meta().get("context").and_then(Value::as_object);
@@ -239,26 +233,26 @@ fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, Run
             if workflow.meta().get("context_schema").is_none()
                 && let Some(error) = workflow.context_defect(&context, fields)
             {
-                let id = workflow.id();
-                let what = format!("`{id}` can't begin with this input: {error}");
-                return Err(RunError::Invalid { what });
+                return Err(RunError::Invalid(InvalidRequest::Input {
+                    workflow: workflow.id().to_owned(),
+                    cause: error,
+                }));
             }
             context.extend(fields.clone());
         }
         Value::Null => {}
         other => {
-            let what = format!("the input of a run is an object, not `{other}`");
-            return Err(RunError::Invalid { what });
+            let found = other.clone();
+            return Err(InvalidRequest::InputNotObject { found }.into());
         }
     }
     if let Some(schema) = workflow.meta().get("context_schema") {
         let whole = Value::Object(context);
         if let Err(error) = schema::validate(schema, &whole) {
-            let id = workflow.id();
-            let what = format!(
-                "`{id}` can't begin with this input: its context wouldn't be as `context_schema` says: {error}"
-            );
-            return Err(RunError::Invalid { what });
+            return Err(RunError::Invalid(InvalidRequest::ContextSchema {
+                workflow: workflow.id().to_owned(),
+                cause: error.to_string(),
+            }));
         }
         let Value::Object(fields) = whole else {
             return Ok(Map::new());

@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use super::draft::Draft;
 use super::operation::{Decide, DecideCx, Outcome, Right};
-use super::seal::Redact;
-use super::{Change, Loaded, RunError, list};
+use super::{Change, Loaded, RunError};
 use crate::blocker::Blocker;
 use crate::body::{Body, Cause, Tool, ToolVerdict};
 use crate::hash::Hash;
+use crate::phrase::list;
 use crate::state::{RunState, Visit};
 
 /// A call that is about to run.
@@ -84,8 +84,6 @@ impl Serialize for DenyTool {
         (&self.tool, &self.reason).serialize(serializer)
     }
 }
-
-impl Redact for DenyTool {}
 
 /// Reserves a place for a call; the outcome says if it may run.
 impl Decide for Reserve {

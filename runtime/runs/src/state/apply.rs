@@ -1,4 +1,8 @@
-//! What each kind of record changes.
+//! The effect of each kind of record on the state of a run.
+//!
+//! A rewind takes back what the journal says of the run. It doesn't take back the world: money that was spent, effects that
+//! have left, commits that hold a working copy, children that have started. Nor does it hide that a person set a state by
+//! hand, or rewound. [`Apply::outlast`] is what a kind leaves after a rewind.
 
 use std::collections::BTreeMap;
 
@@ -7,138 +11,491 @@ use super::{
 };
 use crate::actor::Role;
 use crate::body::{
-    Artifact, Body, Cause, Check, CheckpointTaken, ChildEnded, ChildStarted, Effect, EffectStatus,
-    Forked, Migrated, Rewound, Spent, Step, StepRecord, StepStatus, Tool, ToolVerdict, Usage,
+    Annotation, Artifact, Body, Cancelled, Cause, Check, CheckpointRestored, CheckpointTaken,
+    ChildEnded, ChildStarted, Closed, Continued, Effect, EffectStatus, Event, Forced, Forked,
+    Message, Migrated, Note, Opened, Paused, Progress, Queued, Refused, Resolved, Rewound, Spent,
+    Started, Step, StepRecord, StepStatus, Subflow, Tool, ToolVerdict, Usage, for_each_kind,
 };
 use crate::record::Record;
 use crate::store::PendingTimer;
 
-/// Changes the state by what a record says.
-pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
-    match body {
-        Body::Started(mut started) => {
-            let step = std::mem::take(&mut started.step);
-            state.begin(started);
-            stepped(state, record, step);
-        }
-        Body::Forked(forked) => fork(state, record, forked),
-        Body::Event(event) => {
-            let moved = !event.step.steps.is_empty();
-            if let Some(Cause::Interrupt { returns, .. }) = &event.cause
-                && moved
-            {
-                detour(state, *returns);
-            }
-            let took = event.step.steps.iter().any(|it| !it.transitions.is_empty());
-            state.transitions += u64::from(took);
-            if let Some(cause) = &event.cause {
-                came(state, cause);
-            }
-            stepped(state, record, event.step);
-        }
-        Body::Forced(forced) => {
-            state.forced.push((record.seq, forced.to));
-            state.context.extend(forced.context);
-            stepped(state, record, forced.step);
-        }
-        Body::Step(step) => reported(state, record, step),
-        Body::Tool(tool) => called(state, &tool),
-        Body::Queued(queued) => state.queue.push(queued),
-        Body::Opened(opened) => {
-            if let Some(cause) = opened.event.as_ref().and_then(|it| it.cause.as_ref()) {
-                came(state, cause);
-            }
-            if let Some(due) = opened.expires {
-                let name = format!("request:{}", opened.request);
-                let seq = record.seq;
-                arm(state, PendingTimer { due, name, seq });
-            }
-            let request = Request {
-                seq: record.seq,
-                time: record.time,
-                asker: record.actor.clone(),
-                resolved: None,
-                opened,
-            };
-            state
-                .requests
-                .insert(request.opened.request.clone(), request);
-        }
-        Body::Resolved(resolved) => {
-            disarm(state, &format!("request:{}", resolved.request));
-            if let Some(request) = state.requests.get_mut(&resolved.request) {
-                request.resolved = Some((resolved, record.actor.clone(), record.seq));
+/// The effect of a kind of record on the state of a run.
+trait Apply {
+    /// Changes the state by a record that counts.
+    fn apply(self, state: &mut RunState, record: &Record);
+
+    /// Changes the state by what is left of a record that a rewind has taken back.
+    fn outlast(self, state: &mut RunState, record: &Record);
+}
+
+macro_rules! apply_each {
+    ($($(#[$docs:meta])* $variant:ident($type:ty) = $kind:literal $version:literal;)*) => {
+        /// Changes the state by a record that counts.
+        pub(super) fn apply(state: &mut RunState, record: &Record, body: Body) {
+            match body {
+                $(Body::$variant(body) => <$type as Apply>::apply(body, state, record),)*
+                Body::Unknown { .. } => state.unknown += 1,
             }
         }
-        Body::Artifact(artifact) => revise(state, record, artifact),
-        Body::Check(check) => checked(state, record, check),
-        Body::CheckpointTaken(taken) => {
-            state.workspace = Some(taken.name.clone());
-            save(state, record, taken);
-        }
-        Body::CheckpointRestored(restored) => {
-            if restored.done {
-                state.workspace = Some(restored.name.clone());
-            }
-            let over = restored.done || restored.given_up.is_some();
-            state.restoring = (!over).then_some(restored);
-        }
-        Body::Effect(effect) => affected(state, effect, false),
-        Body::Paused(paused) => {
-            state.paused = Some(paused.reason.unwrap_or_default());
-            state.paused_by = Some(record.actor.clone());
-        }
-        Body::Continued(_) => {
-            state.paused = None;
-            state.paused_by = None;
-            // An agent could pause and go on to get more calls than its state allows.
-            if record.actor.role >= Role::Person {
-                for visit in state.visits.values_mut() {
-                    visit.iterations = 0;
-                    visit.owes = None;
-                }
+
+        /// Changes the state by what is left of a record that a rewind has taken back.
+        pub(super) fn outlast(state: &mut RunState, record: &Record, body: Body) {
+            match body {
+                $(Body::$variant(body) => <$type as Apply>::outlast(body, state, record),)*
+                Body::Unknown { .. } => {}
             }
         }
-        Body::Cancelled(cancelled) => {
-            state.cancelled = Some(cancelled.reason.unwrap_or_default());
-            state.cancelled_by = Some(record.actor.clone());
-            state.timers.clear();
-            state.queue.clear();
+    };
+}
+
+for_each_kind!(apply_each);
+
+impl Apply for Started {
+    fn apply(mut self, state: &mut RunState, record: &Record) {
+        let step = std::mem::take(&mut self.step);
+        state.begin(self);
+        move_machine(state, record, step);
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Forked {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        // What the other run still owes or waits for stays the other's.
+        state.created = record.time;
+        state.forked.push((self.from, self.at));
+        state.context.extend(self.input);
+        state.title = self.title.or(state.title.take());
+        state.parent = None;
+        state.restoring = None;
+        state.effects.clear();
+        state.usage = Usage::default();
+        state.children.retain(|_, child| child.ended.is_some());
+        state.orphans.clear();
+        if self.drop_artifacts {
+            state.artifacts.clear();
         }
-        Body::Closed(closed) => {
-            state.closed = Some(closed.success);
-            state.timers.clear();
-            state.queue.clear();
-        }
-        Body::Rewound(rewound) => {
-            keep(state, record, &rewound.spent);
-            rewind(state, record, rewound);
-        }
-        Body::Migrated(migrated) => migrate(state, record, migrated),
-        Body::Usage(usage) => spend(state, usage),
-        Body::ChildStarted(started) => {
-            let id = started.run.to_string();
-            state.children.insert(id, child(record, started));
-        }
-        Body::ChildEnded(ended) => {
-            let id = ended.run.as_str();
-            let child = state.children.get_mut(id);
-            if let Some(child) = child.or_else(|| state.orphans.get_mut(id)) {
-                child.ended = Some(ended.success);
+        for (old, new) in self.requests {
+            if let Some(mut request) = state.requests.remove(&old) {
+                request.opened.request.clone_from(&new);
+                state.requests.insert(new.clone(), request);
+            }
+            let (old, new) = (format!("request:{old}"), format!("request:{new}"));
+            for timer in state.timers.iter_mut().filter(|timer| timer.name == old) {
+                timer.name.clone_from(&new);
             }
         }
-        Body::Subflow(subflow) => {
-            let parent = subflow.parent.clone();
-            state.subflows.entry(parent).or_default().push(subflow);
+        state.timers.sort();
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Event {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        if let Some(Cause::Interrupt { returns, .. }) = &self.cause
+            && !self.step.steps.is_empty()
+        {
+            detour(state, *returns);
         }
-        Body::Unknown { .. } => state.unknown += 1,
-        Body::Refused(refused) => state.refused = Some((record.seq, refused)),
-        Body::Progress(_) | Body::Message(_) | Body::Note(_) | Body::Annotation(_) => {}
+        let mut steps = self.step.steps.iter();
+        state.transitions += u64::from(steps.any(|it| !it.transitions.is_empty()));
+        if let Some(cause) = &self.cause {
+            use_up(state, cause);
+        }
+        move_machine(state, record, self.step);
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Queued {
+    fn apply(self, state: &mut RunState, _: &Record) {
+        state.queue.push(self);
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Refused {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        state.refused = Some((record.seq, self));
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Step {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        let reported = StepState {
+            status: self.status,
+            message: self.message,
+            data: self.data,
+            seq: record.seq,
+            time: record.time,
+            unchecked: self.unchecked,
+        };
+        let units = state.steps.entry(self.step).or_default();
+        units.insert(self.unit.unwrap_or_default(), reported);
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Progress {
+    fn apply(self, _: &mut RunState, _: &Record) {}
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Message {
+    fn apply(self, _: &mut RunState, _: &Record) {}
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Tool {
+    fn apply(self, state: &mut RunState, _: &Record) {
+        if self.verdict == ToolVerdict::Denied {
+            return;
+        }
+        // A call counts once in every active state: when it is reserved, or if it wasn't, when it has run.
+        let call = self.call.as_ref();
+        let was_reserved = call.is_some_and(|it| state.running.remove(it));
+        if let Some(call) = call.filter(|_| self.reserved) {
+            state.running.insert(call.clone());
+        }
+        let visits = state.visits.values_mut();
+        for visit in visits.filter(|visit| visit.left.is_none()) {
+            if !was_reserved {
+                visit.iterations += 1;
+                visit.calls.extend(self.call.clone());
+            }
+            visit.files.extend(self.files.iter().cloned());
+            visit.bytes = visit.bytes.saturating_add(self.output.unwrap_or_default());
+        }
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Opened {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        if let Some(cause) = self.event.as_ref().and_then(|it| it.cause.as_ref()) {
+            use_up(state, cause);
+        }
+        if let Some(due) = self.expires {
+            let name = format!("request:{}", self.request);
+            let seq = record.seq;
+            arm(state, PendingTimer { due, name, seq });
+        }
+        let request = Request {
+            seq: record.seq,
+            time: record.time,
+            asker: record.actor.clone(),
+            resolved: None,
+            opened: self,
+        };
+        let id = request.opened.request.clone();
+        state.requests.insert(id, request);
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Resolved {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        disarm(state, &format!("request:{}", self.request));
+        if let Some(request) = state.requests.get_mut(&self.request) {
+            request.resolved = Some((self, record.actor.clone(), record.seq));
+        }
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Artifact {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        let revisions = state.artifacts.entry(self.name.clone()).or_default();
+        let mut known = revisions.iter_mut();
+        let known = known.find(|it| it.artifact.revision == self.revision);
+        if let Some(known) = known {
+            known.artifact = self;
+            known.changed = record.seq;
+            return;
+        }
+        revisions.push(Revision {
+            seq: record.seq,
+            time: record.time,
+            changed: record.seq,
+            artifact: self,
+        });
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Check {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        // With other arguments it was another check.
+        if !self.arguments.is_empty() {
+            return;
+        }
+        let found = CheckState {
+            passed: self.ran.passed,
+            cancelled: self.ran.cancelled,
+            outcome: self.ran.outcome(),
+            declaration: self.declaration,
+            seq: record.seq,
+            time: record.time,
+        };
+        state.checks.insert(self.name, found);
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for CheckpointTaken {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        state.workspace = Some(self.name.clone());
+        self.outlast(state, record);
+    }
+
+    fn outlast(self, state: &mut RunState, record: &Record) {
+        let name = self.name.clone();
+        let checkpoint = Checkpoint {
+            seq: record.seq,
+            time: record.time,
+            taken: self,
+        };
+        state.checkpoints.insert(name, checkpoint);
     }
 }
 
-/// A child as it begins.
-fn child(record: &Record, started: ChildStarted) -> Child {
+impl Apply for CheckpointRestored {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        if self.done {
+            state.workspace = Some(self.name.clone());
+        }
+        self.outlast(state, record);
+    }
+
+    fn outlast(self, state: &mut RunState, _: &Record) {
+        let is_over = self.done || self.given_up.is_some();
+        state.restoring = (!is_over).then_some(self);
+    }
+}
+
+impl Apply for Effect {
+    fn apply(self, state: &mut RunState, _: &Record) {
+        report_effect(state, self, false);
+    }
+
+    fn outlast(self, state: &mut RunState, _: &Record) {
+        report_effect(state, self, true);
+    }
+}
+
+impl Apply for Paused {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        state.paused = Some(self.reason.unwrap_or_default());
+        state.paused_by = Some(record.actor.clone());
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Continued {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        state.paused = None;
+        state.paused_by = None;
+        // An agent could pause and go on to get more calls than its state allows.
+        if record.actor.role >= Role::Person {
+            for visit in state.visits.values_mut() {
+                visit.iterations = 0;
+                visit.owes = None;
+            }
+        }
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Cancelled {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        state.cancelled = Some(self.reason.unwrap_or_default());
+        state.cancelled_by = Some(record.actor.clone());
+        state.timers.clear();
+        state.queue.clear();
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Forced {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        state.forced.push((record.seq, self.to));
+        state.context.extend(self.context);
+        move_machine(state, record, self.step);
+    }
+
+    fn outlast(self, state: &mut RunState, record: &Record) {
+        state.forced.push((record.seq, self.to));
+    }
+}
+
+impl Apply for Rewound {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        count_spent(state, record, &self.spent);
+        self.outlast(state, record);
+    }
+
+    fn outlast(self, state: &mut RunState, record: &Record) {
+        state.rewinds.push((record.seq, self.to));
+        for compensation in self.compensations {
+            let owed = EffectState {
+                name: compensation.name,
+                seq: record.seq,
+                status: None,
+                compensates: Some(compensation.of),
+                taken_back: false,
+            };
+            state.effects.insert(compensation.key, owed);
+        }
+    }
+}
+
+impl Apply for Migrated {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        state.table = Some(self.to);
+        if let Some(workflow) = self.workflow {
+            state.workflow = workflow;
+        }
+        state.invokes.extend(self.invokes);
+        state.invoking = self.invoking;
+        state.leaves = self.leaves;
+        state.history = self.history;
+        let absent = self.context.into_iter();
+        for (field, value) in absent {
+            state.context.entry(field).or_insert(value);
+        }
+        rename_states(state, &self.mapping);
+        for (request, transitions) in self.approvals {
+            let request = state.requests.get_mut(&request);
+            if let Some(waiting) = request.and_then(|it| it.opened.event.as_mut()) {
+                waiting.transitions = transitions;
+            }
+        }
+        for timer in &mut state.timers {
+            let name = timer.name.strip_prefix("timer:");
+            if let Some(new) = name.and_then(|name| self.timers.get(name)) {
+                timer.name = format!("timer:{new}");
+            }
+        }
+        state.timers.sort();
+        for (name, visit) in &mut state.visits {
+            if visit.left.is_none() && !self.active.contains(name) {
+                visit.left = Some(record.seq);
+            }
+        }
+        for name in self.active {
+            let visit = state.visits.entry(name).or_default();
+            if visit.count == 0 || visit.left.is_some() {
+                visit.count += 1;
+                visit.entered = record.seq;
+                visit.since = record.time;
+                visit.left = None;
+            }
+        }
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Closed {
+    fn apply(self, state: &mut RunState, _: &Record) {
+        state.closed = Some(self.success);
+        state.timers.clear();
+        state.queue.clear();
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Usage {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        self.outlast(state, record);
+    }
+
+    fn outlast(self, state: &mut RunState, _: &Record) {
+        let sum = &mut state.usage;
+        sum.input_tokens = sum.input_tokens.saturating_add(self.input_tokens);
+        sum.output_tokens = sum.output_tokens.saturating_add(self.output_tokens);
+        if let Some(cost) = self.cost {
+            sum.cost = Some(sum.cost.unwrap_or_default().saturating_add(cost));
+        }
+        sum.model = self.model.or(sum.model.take());
+    }
+}
+
+impl Apply for ChildStarted {
+    fn apply(self, state: &mut RunState, record: &Record) {
+        let id = self.run.to_string();
+        state.children.insert(id, new_child(record, self));
+    }
+
+    fn outlast(self, state: &mut RunState, record: &Record) {
+        // The child is there, although its start doesn't count.
+        let id = self.run.to_string();
+        state.orphans.insert(id, new_child(record, self));
+    }
+}
+
+impl Apply for ChildEnded {
+    fn apply(self, state: &mut RunState, _: &Record) {
+        let id = self.run.as_str();
+        let child = state.children.get_mut(id);
+        if let Some(child) = child.or_else(|| state.orphans.get_mut(id)) {
+            child.ended = Some(self.success);
+        }
+    }
+
+    fn outlast(self, state: &mut RunState, _: &Record) {
+        // A state that waits for its outcome needs another child: this one stays over.
+        let id = self.run.as_str();
+        if let Some(child) = state.children.remove(id) {
+            state.orphans.insert(id.to_owned(), child);
+        }
+        if let Some(orphan) = state.orphans.get_mut(id) {
+            orphan.ended = Some(self.success);
+        }
+    }
+}
+
+impl Apply for Subflow {
+    fn apply(self, state: &mut RunState, _: &Record) {
+        let parent = self.parent.clone();
+        state.subflows.entry(parent).or_default().push(self);
+    }
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Note {
+    fn apply(self, _: &mut RunState, _: &Record) {}
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+impl Apply for Annotation {
+    fn apply(self, _: &mut RunState, _: &Record) {}
+
+    fn outlast(self, _: &mut RunState, _: &Record) {}
+}
+
+/// Returns a child as it starts.
+fn new_child(record: &Record, started: ChildStarted) -> Child {
     Child {
         workflow: started.workflow,
         table: started.table,
@@ -149,25 +506,8 @@ fn child(record: &Record, started: ChildStarted) -> Child {
     }
 }
 
-/// The beginning of a child doesn't count any more: the child itself is there nevertheless.
-pub(super) fn orphan(state: &mut RunState, record: &Record, started: ChildStarted) {
-    let id = started.run.to_string();
-    state.orphans.insert(id, child(record, started));
-}
-
-/// The end of a child doesn't count any more: whoever waits for it needs another, since this one stays over.
-pub(super) fn outlived(state: &mut RunState, ended: &ChildEnded) {
-    let id = ended.run.as_str();
-    if let Some(child) = state.children.remove(id) {
-        state.orphans.insert(id.to_owned(), child);
-    }
-    if let Some(orphan) = state.orphans.get_mut(id) {
-        orphan.ended = Some(ended.success);
-    }
-}
-
-/// A macrostep moved the machine.
-fn stepped(state: &mut RunState, record: &Record, step: StepRecord) {
+/// Moves the machine by a macrostep.
+fn move_machine(state: &mut RunState, record: &Record, step: StepRecord) {
     for microstep in &step.steps {
         for left in &microstep.exited {
             leave(state, record, left);
@@ -183,7 +523,7 @@ fn stepped(state: &mut RunState, record: &Record, step: StepRecord) {
             visit.calls.clear();
             visit.files.clear();
             visit.bytes = owes.bytes;
-            begin_anew(state, record, entered);
+            reset_reports(state, record, entered);
         }
     }
     state.context.extend(step.changed);
@@ -216,7 +556,7 @@ fn stepped(state: &mut RunState, record: &Record, step: StepRecord) {
     }
 }
 
-/// A state was left: what ran or waited in it is done by that.
+/// Leaves a state: its running and waiting steps are completed by that.
 fn leave(state: &mut RunState, record: &Record, left: &str) {
     if let Some(visit) = state.visits.get_mut(left) {
         visit.left = Some(record.seq);
@@ -234,8 +574,8 @@ fn leave(state: &mut RunState, record: &Record, left: &str) {
     }
 }
 
-/// A state was entered: what was reported of it belongs to the visit before.
-fn begin_anew(state: &mut RunState, record: &Record, entered: &str) {
+/// Resets the reports on a state that is entered: they belong to the visit before.
+fn reset_reports(state: &mut RunState, record: &Record, entered: &str) {
     let units = state.steps.get_mut(entered);
     if let Some(step) = units.and_then(|units| units.get_mut("")) {
         *step = StepState {
@@ -249,47 +589,8 @@ fn begin_anew(state: &mut RunState, record: &Record, entered: &str) {
     }
 }
 
-fn reported(state: &mut RunState, record: &Record, step: Step) {
-    let reported = StepState {
-        status: step.status,
-        message: step.message,
-        data: step.data,
-        seq: record.seq,
-        time: record.time,
-        unchecked: step.unchecked,
-    };
-    let units = state.steps.entry(step.step).or_default();
-    units.insert(step.unit.unwrap_or_default(), reported);
-}
-
-/// A call of a tool counts in every active state, once: when its place is reserved, or if it wasn't, when it has run.
-fn called(state: &mut RunState, tool: &Tool) {
-    if tool.verdict == ToolVerdict::Denied {
-        return;
-    }
-    let was_reserved = tool
-        .call
-        .as_ref()
-        .is_some_and(|it| state.running.remove(it));
-    if let Some(call) = tool.call.as_ref().filter(|_| tool.reserved) {
-        state.running.insert(call.clone());
-    }
-    for visit in state
-        .visits
-        .values_mut()
-        .filter(|visit| visit.left.is_none())
-    {
-        if !was_reserved {
-            visit.iterations += 1;
-            visit.calls.extend(tool.call.clone());
-        }
-        visit.files.extend(tool.files.iter().cloned());
-        visit.bytes = visit.bytes.saturating_add(tool.output.unwrap_or_default());
-    }
-}
-
-/// What was waited for has come: the timer, or the event that had to wait.
-fn came(state: &mut RunState, cause: &Cause) {
+/// Removes the timer or the queued event that has caused something.
+fn use_up(state: &mut RunState, cause: &Cause) {
     if let Cause::Timer { timer } = cause {
         // A timer may be armed several times; the earliest is the one that was due.
         let name = format!("timer:{timer}");
@@ -302,10 +603,10 @@ fn came(state: &mut RunState, cause: &Cause) {
     }
 }
 
-/// Most detours that are come back from. Why: a run whose interrupts never return must not grow without end.
+/// Most detours that a run returns from. Unit: detours. Why: a run whose interrupts never return must not grow without end.
 const MAX_DETOURS: usize = 64;
 
-/// An interrupt moves the run, or brings it back.
+/// Begins a detour of an interrupt, or returns from the last one.
 fn detour(state: &mut RunState, returns: bool) {
     if returns {
         state.detours.pop();
@@ -317,40 +618,6 @@ fn detour(state: &mut RunState, returns: bool) {
     state.detours.push(state.leaves.clone());
 }
 
-/// There is another revision, or one has another stage.
-fn revise(state: &mut RunState, record: &Record, artifact: Artifact) {
-    let revisions = state.artifacts.entry(artifact.name.clone()).or_default();
-    let mut known = revisions.iter_mut();
-    let known = known.find(|it| it.artifact.revision == artifact.revision);
-    if let Some(known) = known {
-        known.artifact = artifact;
-        known.changed = record.seq;
-        return;
-    }
-    revisions.push(Revision {
-        seq: record.seq,
-        time: record.time,
-        changed: record.seq,
-        artifact,
-    });
-}
-
-/// What counts is what came last. With other arguments it was another check.
-fn checked(state: &mut RunState, record: &Record, check: Check) {
-    if !check.arguments.is_empty() {
-        return;
-    }
-    let found = CheckState {
-        passed: check.ran.passed,
-        cancelled: check.ran.cancelled,
-        outcome: check.ran.outcome(),
-        declaration: check.declaration,
-        seq: record.seq,
-        time: record.time,
-    };
-    state.checks.insert(check.name, found);
-}
-
 fn arm(state: &mut RunState, timer: PendingTimer) {
     let place = state.timers.partition_point(|other| *other <= timer);
     state.timers.insert(place, timer);
@@ -360,47 +627,8 @@ fn disarm(state: &mut RunState, name: &str) {
     state.timers.retain(|timer| timer.name != name);
 }
 
-/// The run is another one from here on: what the other run still owes or waits for is the other's.
-fn fork(state: &mut RunState, record: &Record, forked: Forked) {
-    state.created = record.time;
-    state.forked.push((forked.from, forked.at));
-    state.context.extend(forked.input);
-    state.title = forked.title.or(state.title.take());
-    state.parent = None;
-    state.restoring = None;
-    state.effects.clear();
-    state.usage = Usage::default();
-    state.children.retain(|_, child| child.ended.is_some());
-    state.orphans.clear();
-    if forked.drop_artifacts {
-        state.artifacts.clear();
-    }
-    for (old, new) in forked.requests {
-        if let Some(mut request) = state.requests.remove(&old) {
-            request.opened.request.clone_from(&new);
-            state.requests.insert(new.clone(), request);
-        }
-        let (old, new) = (format!("request:{old}"), format!("request:{new}"));
-        for timer in state.timers.iter_mut().filter(|timer| timer.name == old) {
-            timer.name.clone_from(&new);
-        }
-    }
-    state.timers.sort();
-}
-
-/// A commit holds a working copy from now on.
-pub(super) fn save(state: &mut RunState, record: &Record, taken: CheckpointTaken) {
-    let checkpoint = Checkpoint {
-        seq: record.seq,
-        time: record.time,
-        taken,
-    };
-    let name = checkpoint.taken.name.clone();
-    state.checkpoints.insert(name, checkpoint);
-}
-
-/// What became of an effect. If its step doesn't count any more, it had left before that.
-pub(super) fn affected(state: &mut RunState, effect: Effect, taken_back: bool) {
+/// Updates an effect by a report. `taken_back` says that its step doesn't count any more: it had left before that.
+fn report_effect(state: &mut RunState, effect: Effect, taken_back: bool) {
     let status = Some(effect.status);
     let seq = step_of(&effect.key);
     let found = state.effects.entry(effect.key);
@@ -412,22 +640,22 @@ pub(super) fn affected(state: &mut RunState, effect: Effect, taken_back: bool) {
         taken_back,
     });
     found.status = status;
-    let of = found.compensates.clone();
+    let compensated = found.compensates.clone();
     if effect.status == EffectStatus::Succeeded
-        && let Some(taken) = of.and_then(|of| state.effects.get_mut(&of))
+        && let Some(taken) = compensated.and_then(|key| state.effects.get_mut(&key))
     {
         taken.status = Some(EffectStatus::Compensated);
     }
 }
 
-/// The record of the step that an effect belongs to: its key is `<run>:<seq>:<n>`.
+/// Returns the record of the step that an effect belongs to: its key is `<run>:<seq>:<n>`.
 fn step_of(key: &str) -> u64 {
     let seq = key.rsplit(':').nth(1);
     seq.and_then(|seq| seq.parse().ok()).unwrap_or_default()
 }
 
-/// Limits count what was taken back.
-fn keep(state: &mut RunState, record: &Record, spent: &BTreeMap<String, Spent>) {
+/// Lets limits count what was taken back.
+fn count_spent(state: &mut RunState, record: &Record, spent: &BTreeMap<String, Spent>) {
     for (name, spent) in spent {
         let absent = || Visit {
             left: Some(record.seq),
@@ -444,47 +672,8 @@ fn keep(state: &mut RunState, record: &Record, spent: &BTreeMap<String, Spent>) 
     }
 }
 
-/// A rewind stays visible for ever, and so does what it owes.
-pub(super) fn rewind(state: &mut RunState, record: &Record, rewound: Rewound) {
-    state.rewinds.push((record.seq, rewound.to));
-    for compensation in rewound.compensations {
-        let owed = EffectState {
-            name: compensation.name,
-            seq: record.seq,
-            status: None,
-            compensates: Some(compensation.of),
-            taken_back: false,
-        };
-        state.effects.insert(compensation.key, owed);
-    }
-}
-
-/// What was spent is gone.
-pub(super) fn spend(state: &mut RunState, usage: Usage) {
-    let sum = &mut state.usage;
-    sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-    sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
-    if let Some(cost) = usage.cost {
-        sum.cost = Some(sum.cost.unwrap_or_default().saturating_add(cost));
-    }
-    sum.model = usage.model.or(sum.model.take());
-}
-
-/// Everything that is named after a state goes by its new name.
-fn migrate(state: &mut RunState, record: &Record, migrated: Migrated) {
-    state.table = Some(migrated.to);
-    if let Some(workflow) = migrated.workflow {
-        state.workflow = workflow;
-    }
-    state.invokes.extend(migrated.invokes);
-    state.invoking = migrated.invoking;
-    state.leaves = migrated.leaves;
-    state.history = migrated.history;
-    let absent = migrated.context.into_iter();
-    for (field, value) in absent {
-        state.context.entry(field).or_insert(value);
-    }
-    let names = migrated.mapping;
+/// Gives everything that is named after a state the state's new name.
+fn rename_states(state: &mut RunState, names: &BTreeMap<String, String>) {
     let named = |old: &String| names.get(old).unwrap_or(old).clone();
     // All at once, so that two states can swap their names.
     rename(&mut state.visits, &named);
@@ -506,43 +695,16 @@ fn migrate(state: &mut RunState, record: &Record, migrated: Migrated) {
         if let Some(waiting) = &mut request.opened.event {
             waiting.takes.clear();
             let cause = waiting.cause.iter_mut();
-            cause.for_each(|it| invoked_by(it, &named));
+            cause.for_each(|it| rename_waiting_state(it, &named));
         }
     }
     for queued in &mut state.queue {
-        invoked_by(&mut queued.cause, &named);
-    }
-    for (request, transitions) in migrated.approvals {
-        let request = state.requests.get_mut(&request);
-        if let Some(waiting) = request.and_then(|it| it.opened.event.as_mut()) {
-            waiting.transitions = transitions;
-        }
-    }
-    for timer in &mut state.timers {
-        let name = timer.name.strip_prefix("timer:");
-        if let Some(new) = name.and_then(|name| migrated.timers.get(name)) {
-            timer.name = format!("timer:{new}");
-        }
-    }
-    state.timers.sort();
-    for (name, visit) in &mut state.visits {
-        if visit.left.is_none() && !migrated.active.contains(name) {
-            visit.left = Some(record.seq);
-        }
-    }
-    for name in migrated.active {
-        let visit = state.visits.entry(name).or_default();
-        if visit.count == 0 || visit.left.is_some() {
-            visit.count += 1;
-            visit.entered = record.seq;
-            visit.since = record.time;
-            visit.left = None;
-        }
+        rename_waiting_state(&mut queued.cause, &named);
     }
 }
 
-/// A state that waits for a run has another name.
-fn invoked_by(cause: &mut Cause, named: &impl Fn(&String) -> String) {
+/// Renames the state that waits for a child.
+fn rename_waiting_state(cause: &mut Cause, named: &impl Fn(&String) -> String) {
     if let Cause::Child {
         step: Some(step), ..
     } = cause

@@ -1,7 +1,7 @@
 //! From journals to states, and which records of a journal count.
 
 use super::cache::{self, Cached};
-use super::{RunState, rewound};
+use super::{RunState, apply};
 use crate::body::{Body, Scope};
 use crate::hash::Hash;
 use crate::id::RunId;
@@ -68,7 +68,8 @@ impl LiveRecords {
         if self.contains(record.seq) {
             state.apply(record)
         } else {
-            rewound::apply(state, record)
+            apply::outlast(state, record, record.read()?);
+            Ok(())
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use statemark_runs::body::{Event, Opened, Refused, Subject};
-use statemark_runs::{Body, Loaded, Remedy, RunView, Runs, Written, explain, raised_when};
+use statemark_runs::{Body, Loaded, Remedy, RunView, Runs, Written};
 
 use super::{shown, why};
 use crate::args::{StoreArgs, TextFormat};
@@ -57,7 +57,11 @@ pub(super) fn show<T>(
         TextFormat::Json => printer.result(&shown::json(&outcome)),
         TextFormat::Text => {
             outcome.talk(printer);
-            if let Some(instead) = instead(&written.loaded, outcome.refused, all.now())? {
+            let now = all.now();
+            let help = outcome
+                .refused
+                .and_then(|it| help_after(&written.loaded, it, now));
+            if let Some(instead) = help {
                 let help = printer.talk_palette().dim("help:");
                 printer.talk(&format!("  {help} {instead}\n"));
             }
@@ -70,23 +74,14 @@ pub(super) fn show<T>(
     })
 }
 
-/// What to do instead of sending an event that only the run itself sends.
-fn instead(
-    loaded: &Loaded,
-    refused: Option<&Refused>,
-    now: u64,
-) -> Result<Option<String>, Failure> {
-    let Some(Subject::Event { name, .. }) = refused.map(|it| &it.subject) else {
-        return Ok(None);
-    };
-    if raised_when(name).is_none() {
-        return Ok(None);
+/// Returns the help after a refused event. Another event is only on the way there, and the run's view has those.
+fn help_after(loaded: &Loaded, refused: &Refused, now: u64) -> Option<String> {
+    if !matches!(refused.subject, Subject::Event { .. }) {
+        return None;
     }
-    let reasons = explain(loaded, Some(name))?.reasons;
-    let remedy = reasons.iter().find_map(|it| it.remedy.as_ref());
-    // Another event is only on the way there.
-    let remedy = remedy.filter(|it| !matches!(it, Remedy::Send { .. }));
-    Ok(remedy.map(|it| why::as_command(it, loaded, now)))
+    let remedy = refused.remedy(loaded)?;
+    let is_event = matches!(remedy, Remedy::Send { .. });
+    (!is_event).then(|| why::as_command(&remedy, loaded, now))
 }
 
 impl Outcome<'_> {

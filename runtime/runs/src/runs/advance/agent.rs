@@ -11,7 +11,7 @@ use crate::body::{Body, ChildEnded, ChildStarted, Parent, Refused};
 use crate::hash::Hash;
 use crate::id::{Key, RunId};
 use crate::runs::draft::Draft;
-use crate::runs::{Change, Loaded, Order, RunError, Runs, Start};
+use crate::runs::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Start};
 use crate::state::{Child, Status};
 use crate::store::StoreError;
 
@@ -29,12 +29,11 @@ impl Runs {
         depth: usize,
     ) -> Result<Advanced, RunError> {
         if advance.close {
-            let what = "an agent's report can't close the run that it works for".to_owned();
-            return Err(RunError::Invalid { what });
+            return Err(InvalidRequest::AgentCloses.into());
         }
         if depth >= MAX_LEVELS {
-            let what = format!("agents of agents go no deeper than {MAX_LEVELS} levels");
-            return Err(RunError::Invalid { what });
+            let max = MAX_LEVELS;
+            return Err(InvalidRequest::AgentsTooDeep { max }.into());
         }
         if let Some(expected) = order.expected
             && expected != loaded.head.seq
@@ -182,11 +181,8 @@ impl Runs {
         };
         match self.load(run) {
             Ok(found) if found.state.parent.as_ref().map(|it| &it.run) != Some(&loaded.run) => {
-                let what = format!(
-                    "the run `{run}` isn't one of an agent under `{}`",
-                    loaded.run
-                );
-                return Err(RunError::Invalid { what });
+                let (run, parent) = (run.clone(), loaded.run.clone());
+                return Err(InvalidRequest::NotAnAgents { run, parent }.into());
             }
             Ok(_) | Err(RunError::Store(StoreError::NotFound { .. })) => {}
             Err(error) => return Err(error),
@@ -305,7 +301,5 @@ fn child_id(loaded: &Loaded, advance: &Advance, agent: &Agent) -> Result<RunId, 
 }
 
 fn read_id(id: &str) -> Result<RunId, RunError> {
-    id.parse::<RunId>().map_err(|error| RunError::Invalid {
-        what: error.to_string(),
-    })
+    Ok(id.parse::<RunId>()?)
 }

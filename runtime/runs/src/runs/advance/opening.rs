@@ -1,7 +1,7 @@
 //! Whether a run can begin with a report.
 
 use super::{Advance, is_step, refusal, report};
-use crate::blocker::ReportBlocker;
+use crate::blocker::Code;
 use crate::body::Refused;
 use crate::runs::draft::Draft;
 use crate::runs::{Loaded, RunError};
@@ -20,8 +20,8 @@ pub(super) fn opened(begun: Draft, advance: &Advance) -> Result<Result<Draft, Re
     }
     let not_initial = refusal::not_initial(loaded, advance);
     let opened = report::reported(begun, advance, false)?;
-    Ok(opened.map_err(|why| match why.code.as_str() {
-        ReportBlocker::UNREACHABLE => not_initial,
+    Ok(opened.map_err(|why| match Code::from_name(&why.code) {
+        Some(Code::UnreachableStep) => not_initial,
         _ => why,
     }))
 }

@@ -33,18 +33,13 @@ pub(super) fn subject(advance: &Advance) -> Subject {
 }
 
 fn refused(loaded: &Loaded, advance: &Advance, blocker: impl Into<Blocker>) -> Refused {
-    let blocker = blocker.into();
-    Refused {
-        subject: subject(advance),
-        code: blocker.code(Surface::Report).to_owned(),
-        reason: blocker.message(),
-        // Of a run that hasn't begun, no event is enabled.
-        legal: if loaded.head.hash == Hash::ZERO {
-            Vec::new()
-        } else {
-            loaded.legality().enabled_events()
-        },
-    }
+    // Of a run that hasn't begun, no event is enabled.
+    let enabled = if loaded.head.hash == Hash::ZERO {
+        Vec::new()
+    } else {
+        loaded.legality().enabled_events()
+    };
+    Refused::new(subject(advance), Surface::Report, &blocker.into(), enabled)
 }
 
 /// Refuses a report on a step that no machine has. `agents` have one of that name, and the report may have meant theirs.

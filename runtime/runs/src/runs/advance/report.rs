@@ -5,8 +5,9 @@ use serde_json::Value;
 use super::enter::{Entered, enter, finish};
 use super::{Advance, Registered, Report, is_step, refusal};
 use crate::body::{Artifact, Body, Cancelled, Closed, Refused, Stage, Step, StepStatus};
+use crate::phrase::list;
 use crate::runs::draft::Draft;
-use crate::runs::{Loaded, RunError, list};
+use crate::runs::{Loaded, RunError};
 
 /// The draft with the report, or why it is refused. A step that nobody can check is recorded, and moves nothing.
 pub(super) fn reported(

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::hand_in::too_large;
-use super::{PutArtifact, Refusal, Submitted, nothing, refused};
+use super::{PutArtifact, Submitted, no_revision, refused};
+use crate::blocker::{ArtifactBlocker, Blocker};
 use crate::body::{Stage, Verdict};
 use crate::runs::operation::{Decide, DecideCx, Right};
 use crate::runs::{Change, Loaded, RunError, Runs};
@@ -72,15 +73,14 @@ impl Runs {
     ///
     /// [`RunError::Invalid`] says why the changes can't be made; the content isn't in the store.
     pub fn check_edit(&self, loaded: &Loaded, edit: &EditArtifact) -> Result<Verdict, RunError> {
-        let invalid = |(_, what)| RunError::Invalid { what };
         let put = PutArtifact {
             base: edit.base,
             ..PutArtifact::draft(&edit.name, Vec::new())
         };
         if let Some(why) = loaded.puttable(&put) {
-            return Err(invalid(why));
+            return Err(why.into());
         }
-        let text = self.edited(loaded, edit)?.map_err(invalid)?;
+        let text = self.edited(loaded, edit)?.map_err(Blocker::Artifact)?;
         self.check_artifact(loaded, &edit.name, text.as_bytes())
     }
 
@@ -89,44 +89,38 @@ impl Runs {
         &self,
         loaded: &Loaded,
         edit: &EditArtifact,
-    ) -> Result<Result<String, Refusal>, RunError> {
+    ) -> Result<Result<String, ArtifactBlocker>, RunError> {
         let name = &edit.name;
         let Some(current) = loaded.state.current(name) else {
-            return Ok(Err(nothing(name)));
+            return Ok(Err(no_revision(name)));
         };
         let revision = current.artifact.revision;
         let Some(content) = &current.artifact.content else {
-            let reason =
-                format!("revision {revision} of `{name}` is a file: its content isn't here");
-            return Ok(Err(("no_content", reason)));
+            let artifact = name.clone();
+            return Ok(Err(ArtifactBlocker::NoContent { artifact, revision }));
         };
         let Ok(mut text) = String::from_utf8(self.store.blob(content)?) else {
-            let reason =
-                format!("revision {revision} of `{name}` is no text: hand in another whole");
-            return Ok(Err(("not_text", reason)));
+            let artifact = name.clone();
+            return Ok(Err(ArtifactBlocker::NotText { artifact, revision }));
         };
-        for (number, edit) in (1..).zip(&edit.edits) {
+        for (number, edit) in (1_u64..).zip(&edit.edits) {
             let mut places = text.match_indices(&edit.old);
-            let why = match (places.next(), places.next()) {
-                _ if edit.old.is_empty() => Some(("no_match", "has no old text".to_owned())),
-                (None, _) => {
-                    let reason = format!(
-                        "isn't there: nothing in revision {revision} of `{name}` is `{}`",
-                        short(&edit.old)
-                    );
-                    Some(("no_match", reason))
-                }
+            let blocker = match (places.next(), places.next()) {
+                _ if edit.old.is_empty() => Some(ArtifactBlocker::EmptyEdit { number }),
+                (None, _) => Some(ArtifactBlocker::NoMatch {
+                    number,
+                    artifact: name.clone(),
+                    revision,
+                    old: short(&edit.old),
+                }),
                 (Some(_), Some(_)) => {
-                    let reason = format!(
-                        "could be made in several places: `{}` stands there more than once; take more of what is around it",
-                        short(&edit.old)
-                    );
-                    Some(("ambiguous", reason))
+                    let old = short(&edit.old);
+                    Some(ArtifactBlocker::Ambiguous { number, old })
                 }
                 (Some(_), None) => None,
             };
-            if let Some((code, why)) = why {
-                return Ok(Err((code, format!("change {number} {why}"))));
+            if let Some(blocker) = blocker {
+                return Ok(Err(blocker));
             }
             // What is too large isn't made.
             let size = text.len().saturating_add(edit.new.len());

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{MAX_ARTIFACT, Refusal, Submitted, by_hash, refused, unfit};
+use super::{MAX_ARTIFACT, Submitted, by_hash, refused, unfit};
+use crate::blocker::{ArtifactBlocker, Blocker};
 use crate::body::{Artifact, Body, Stage, Verdict};
 use crate::runs::operation::{Decide, DecideCx, Right};
 use crate::runs::{Change, Loaded, RunError, Runs};
@@ -97,8 +98,9 @@ impl Runs {
         name: &str,
         content: &[u8],
     ) -> Result<Verdict, RunError> {
-        if let Some((_, what)) = too_large(name, content.len()).or_else(|| loaded.misnamed(name)) {
-            return Err(RunError::Invalid { what });
+        let too_large = too_large(name, content.len());
+        if let Some(blocker) = too_large.or_else(|| loaded.misnamed(name)) {
+            return Err(Blocker::Artifact(blocker).into());
         }
         let kind = loaded.state.current(name);
         let kind = kind.and_then(|it| it.artifact.kind.as_deref());
@@ -169,36 +171,38 @@ impl Runs {
     }
 }
 
-/// That content is too large to be kept.
-pub(super) fn too_large(name: &str, size: usize) -> Option<Refusal> {
-    (size > MAX_ARTIFACT).then(|| {
-        let reason = format!(
-            "`{name}` would have {size} bytes; most are {MAX_ARTIFACT}: shorten it, or split it into several artifacts"
-        );
-        ("too_large", reason)
+/// Returns the blocker of content that is too large.
+pub(super) fn too_large(name: &str, size: usize) -> Option<ArtifactBlocker> {
+    (size > MAX_ARTIFACT).then(|| ArtifactBlocker::TooLarge {
+        artifact: name.to_owned(),
+        size,
+        max: MAX_ARTIFACT,
     })
 }
 
 impl Loaded {
-    /// Why a revision can't be handed in.
-    pub(super) fn puttable(&self, put: &PutArtifact) -> Option<Refusal> {
+    /// Returns the reason that a revision can't be submitted.
+    pub(super) fn puttable(&self, put: &PutArtifact) -> Option<Blocker> {
         let name = &put.name;
-        if let Some(why) = too_large(name, put.content.len()).or_else(|| self.closed_to(name)) {
-            return Some(why);
+        if let Some(blocker) = too_large(name, put.content.len()) {
+            return Some(blocker.into());
+        }
+        if let Some(blocker) = self.closed_to(name) {
+            return Some(blocker);
         }
         let current = self.state.current(name).map(|it| &it.artifact);
         let newest = current.map_or(0, |it| it.revision);
         let base = put.base.filter(|base| *base != newest)?;
-        let reason = match current {
-            None => format!(
-                "there is no revision {base} of `{name}` to be changed: hand in a first one"
-            ),
-            Some(it) => format!(
-                "revision {base} of `{name}` isn't the current one any more: read revision {newest} ({}), and change that",
-                it.stage.name()
-            ),
-        };
-        Some(("stale_base", reason))
+        let artifact = name.clone();
+        Some(Blocker::Artifact(match current {
+            None => ArtifactBlocker::NoBase { artifact, base },
+            Some(it) => ArtifactBlocker::StaleBase {
+                artifact,
+                base,
+                current: newest,
+                stage: it.stage.name(),
+            },
+        }))
     }
 
     /// The state that is at work, if it is one.

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{no_revision, nothing};
+use super::{no_revision, unknown_revision};
+use crate::blocker::Blocker;
 use crate::body::{Artifact, Body, Refused, Stage};
-use crate::runs::{Loaded, Outcome, RunError, Runs};
+use crate::runs::{InvalidRequest, Loaded, Outcome, RunError, Runs};
 use crate::state::{Revision, RunState};
 
 /// What became of what was done with an artifact.
@@ -29,8 +30,8 @@ impl Outcome for Submitted {
             }
         }
         if artifact.is_none() && refused.is_none() {
-            let what = "the records of this key say nothing of an artifact".to_owned();
-            return Err(RunError::Invalid { what });
+            let expected = "artifact";
+            return Err(InvalidRequest::OtherRecords { expected }.into());
         }
         Ok(Self { artifact, refused })
     }
@@ -60,19 +61,19 @@ impl Runs {
         let state = &loaded.state;
         let newest = state.artifacts.get(name).and_then(|it| it.last());
         let found = match (newest, revision) {
-            (None, _) => Err(nothing(name)),
-            (Some(_), None) => state.current(name).ok_or_else(|| nothing(name)),
+            (None, _) => Err(no_revision(name)),
+            (Some(_), None) => state.current(name).ok_or_else(|| no_revision(name)),
             (Some(newest), Some(revision)) => {
                 let newest = newest.artifact.revision;
                 let found = state.revision(name, revision);
-                found.ok_or_else(|| no_revision(name, revision, newest))
+                found.ok_or_else(|| unknown_revision(name, revision, newest))
             }
         };
-        let found = found.map_err(|(_, what)| RunError::Invalid { what })?;
+        let found = found.map_err(Blocker::Artifact)?;
         let Some(content) = &found.artifact.content else {
-            let path = found.artifact.path.as_deref().unwrap_or_default();
-            let what = format!("`{name}` is the file `{path}`: its content isn't in the store");
-            return Err(RunError::Invalid { what });
+            let path = found.artifact.path.clone().unwrap_or_default();
+            let artifact = name.to_owned();
+            return Err(InvalidRequest::NoContent { artifact, path }.into());
         };
         Ok(ArtifactText {
             content: self.store.blob(content)?,

@@ -4,7 +4,7 @@
 //! names that states had then. A run never was within an append, so the fork begins behind the one before.
 
 use super::Fork;
-use crate::runs::{RunError, Runs, list};
+use crate::runs::{InvalidRequest, RunError, Runs};
 use crate::state::{self, LiveRecords, RunState};
 
 impl Runs {
@@ -51,15 +51,17 @@ impl Runs {
         let workflow = state.table.and_then(|table| self.workflow_of(&table).ok());
         let known = workflow.iter().flat_map(|it| it.visible_states());
         let known: Vec<String> = known.map(|(_, name)| name.to_owned()).collect();
-        let what = if known.iter().any(|it| it == name) {
-            let there = known.into_iter().filter(|it| entered(state, it).is_some());
-            let there: Vec<String> = there.collect();
-            let (at, there) = (fork.at, list(&there));
-            format!("`{name}` wasn't entered up to record {at}; those that were are {there}")
+        let (at, name) = (fork.at, name.to_owned());
+        RunError::Invalid(if known.contains(&name) {
+            let entered = known.into_iter().filter(|it| entered(state, it).is_some());
+            InvalidRequest::NotEntered {
+                state: name,
+                at,
+                entered: entered.collect(),
+            }
         } else {
-            format!("there is no state `{name}`; there are {}", list(&known))
-        };
-        RunError::Invalid { what }
+            InvalidRequest::UnknownState { state: name, known }
+        })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::plan::{RewindPlan, effects_since, is_a_persons};
+use super::plan::{RewindPlan, effects_since, is_decision};
 use crate::id::RunId;
 use crate::runs::{Loaded, RunError, Runs};
 use crate::state;
@@ -40,7 +40,7 @@ impl Runs {
             }));
             let live = state::live_records(&*self.store, &run, Some(child.head.seq), &[])?;
             state::for_each_record(&*self.store, &run, 0, Some(child.head.seq), |record| {
-                if live.contains(record.seq) && is_a_persons(record) {
+                if live.contains(record.seq) && is_decision(record) {
                     let told = format!("{} in `{run}`", record.summary());
                     plan.persons.push((record.seq, told));
                 }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Rewind;
-use crate::actor::Role;
-use crate::body::{Body, EffectStatus, Resolution, Scope, Spent};
+use crate::blocker::{Blocker, OperationBlocker};
+use crate::body::{EffectStatus, Resolution, Scope, Spent};
 use crate::git::FileChanges;
 use crate::hash::Hash;
 use crate::record::Record;
@@ -91,46 +91,38 @@ impl RewindPlan {
     }
 }
 
-/// A rewind that can't be, however it is called.
-pub(super) type Refusal = (&'static str, String);
-
 impl Runs {
     /// What a rewind would undo; or why there can't be one.
     pub(super) fn planned(
         &self,
         loaded: &Loaded,
         rewind: &Rewind,
-    ) -> Result<Result<RewindPlan, Refusal>, RunError> {
+    ) -> Result<Result<RewindPlan, Blocker>, RunError> {
         let (run, head, to) = (&loaded.run, loaded.head.seq, rewind.to);
         if let Some(restoring) = &loaded.state.restoring {
-            let name = &restoring.name;
-            let reason = format!(
-                "the files are being put back to checkpoint `{name}`: finish that or give it up first"
-            );
-            return Ok(Err(("restoring", reason)));
+            let checkpoint = restoring.name.clone();
+            return Ok(Err(Blocker::Restoring { checkpoint }));
         }
         let live = state::live_records(&*self.store, run, Some(head), &[])?;
-        if let Some(refusal) = impossible(loaded, rewind, &live) {
-            return Ok(Err(refusal));
+        if let Some(blocker) = impossible(loaded, rewind, &live) {
+            return Ok(Err(blocker.into()));
         }
         if rewind.scope != Scope::Workspace
             && let Some(together) = self.together(run, to)?
         {
-            let reason = together.told("go back", "to");
-            return Ok(Err(("not_an_end", reason)));
+            let message = together.describe("go back", "to");
+            return Ok(Err(OperationBlocker::WithinAppend { message }.into()));
         }
         if rewind.scope != Scope::Workspace
             && let Some(parent) = self.done_for(loaded)?
         {
-            let reason = format!(
-                "it works for run `{parent}`, which has taken its outcome or given it up: rewind that one, and another begins in its place"
-            );
-            return Ok(Err(("parent_gone_on", reason)));
+            let parent = parent.to_string();
+            return Ok(Err(OperationBlocker::ParentGoneOn { parent }.into()));
         }
         let then = state::replay(&*self.store, run, Some(to))?;
         let checkpoint = match checkpoint(loaded, &then, rewind) {
             Ok(checkpoint) => checkpoint,
-            Err(refusal) => return Ok(Err(refusal)),
+            Err(blocker) => return Ok(Err(blocker.into())),
         };
         let mut plan = compared(loaded, &then, rewind);
         plan.checkpoint = checkpoint;
@@ -153,9 +145,7 @@ impl Runs {
         plan.spent = spending.finish();
         self.beneath(loaded, &mut plan)?;
         if plan.at == to && rewind.scope != Scope::Workspace {
-            let reason =
-                format!("nothing has happened since record {to}: there is nothing to take back");
-            return Ok(Err(("nothing", reason)));
+            return Ok(Err(OperationBlocker::NothingToRewind { to }.into()));
         }
         plan.token = token(run.as_str(), &plan);
         Ok(Ok(plan))
@@ -175,22 +165,16 @@ impl RewindPlan {
         if matches!(record.kind.as_str(), "event" | "run.forced") {
             self.events.push((record.seq, record.summary()));
         }
-        if is_a_persons(record) {
+        if is_decision(record) {
             self.persons.push((record.seq, record.summary()));
         }
     }
 }
 
-/// Whether only a person takes it back: what a person has decided, and what has stopped a run until a person comes.
-pub(super) fn is_a_persons(record: &Record) -> bool {
-    let by_person = record.actor.role >= Role::Person;
-    match record.read() {
-        Ok(Body::Paused(_) | Body::Closed(_) | Body::Forced(_)) => by_person,
-        // The store cancels what nobody waits for any more.
-        Ok(Body::Cancelled(_)) => record.actor.role == Role::Person,
-        Ok(Body::Resolved(it)) => record.actor.role == Role::Person || it.relayed || it.elicited,
-        _ => false,
-    }
+/// Reports whether only a person takes a record back.
+pub(super) fn is_decision(record: &Record) -> bool {
+    let by = record.actor.role;
+    record.read().is_ok_and(|body| body.is_decision(by))
 }
 
 /// What is spent in the visits that are taken back.
@@ -252,16 +236,14 @@ fn counted(visit: &Visit) -> (u64, u64) {
 }
 
 /// Why nothing could be taken back to that record.
-fn impossible(loaded: &Loaded, rewind: &Rewind, live: &LiveRecords) -> Option<Refusal> {
+fn impossible(loaded: &Loaded, rewind: &Rewind, live: &LiveRecords) -> Option<OperationBlocker> {
     let (head, to) = (loaded.head.seq, rewind.to);
     if to == 0 || to > head {
-        let reason = format!("there is no record {to}; the last one is {head}");
-        return Some(("no_such_record", reason));
+        return Some(OperationBlocker::NoSuchRecord { to, last: head });
     }
     if !live.contains(to) {
         let counting = crate::runs::fork::counting(live);
-        let reason = format!("record {to} was taken back before; those that count are {counting}");
-        return Some(("taken_back", reason));
+        return Some(OperationBlocker::RecordTakenBack { to, counting });
     }
     if rewind.scope == Scope::Workspace {
         return None;
@@ -269,10 +251,8 @@ fn impossible(loaded: &Loaded, rewind: &Rewind, live: &LiveRecords) -> Option<Re
     if let Some((from, at)) = &loaded.head.forked
         && to <= *at
     {
-        let reason = format!(
-            "record {to} is one of `{from}`, which this run was forked from; fork there again"
-        );
-        return Some(("others_record", reason));
+        let from = from.to_string();
+        return Some(OperationBlocker::OthersRecord { to, from });
     }
     None
 }
@@ -282,29 +262,22 @@ fn checkpoint(
     loaded: &Loaded,
     then: &RunState,
     rewind: &Rewind,
-) -> Result<Option<String>, Refusal> {
+) -> Result<Option<String>, OperationBlocker> {
     if rewind.scope == Scope::State {
         return Ok(None);
     }
     let to = rewind.to;
     let name = rewind.checkpoint.as_ref().or(then.workspace.as_ref());
     let Some(name) = name else {
-        let reason = format!(
-            "no checkpoint was taken up to record {to}: name one, or take back the state only"
-        );
-        return Err(("no_checkpoint", reason));
+        return Err(OperationBlocker::NoCheckpoint { to });
     };
     if loaded.state.checkpoints.contains_key(name) {
         return Ok(Some(name.clone()));
     }
-    let known: Vec<String> = loaded.state.checkpoints.keys().cloned().collect();
-    let known = if known.is_empty() {
-        "there is none".to_owned()
-    } else {
-        format!("there are {}", crate::runs::list(&known))
-    };
-    let reason = format!("there is no checkpoint `{name}`; {known}");
-    Err(("no_checkpoint", reason))
+    Err(OperationBlocker::UnknownCheckpoint {
+        name: name.clone(),
+        known: Some(loaded.state.checkpoints.keys().cloned().collect()),
+    })
 }
 
 /// What is different then.

@@ -190,7 +190,7 @@ fn hold(ctx: &Ctx<'_>, input: &Coordinate) -> Result<(), Problem> {
             advanced => return unrefused(advanced?).map(drop),
         }
     }
-    Err(RunError::Crowded { tries: TRIES }.into())
+    Err(RunError::Contention { tries: TRIES }.into())
 }
 
 /// The units that are claimed in the visits that the run is in.

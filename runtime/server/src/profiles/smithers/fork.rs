@@ -262,7 +262,7 @@ fn forked(ctx: &Ctx<'_>, parent: &Loaded, asked: &Asked<'_>) -> Result<(Value, L
 fn no_frame(error: RunError, at: u64) -> Problem {
     let message = error.to_string();
     match error {
-        RunError::Invalid { .. } | RunError::Store(StoreError::NotFound { .. }) => {
+        RunError::Invalid(_) | RunError::Store(StoreError::NotFound { .. }) => {
             let details = json!({"frameNo": at});
             Problem::new("SNAPSHOT_NOT_FOUND", message).with(details)
         }

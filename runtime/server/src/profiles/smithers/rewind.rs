@@ -283,7 +283,7 @@ pub(super) fn back(ctx: &Ctx<'_>, loaded: &Loaded, back: &Back) -> Result<Done, 
     let plan = runs
         .plan_rewind(run, &rewind)
         .map_err(|error| match error {
-            RunError::Invalid { what } => invalid(what),
+            RunError::Invalid(error) => invalid(error.to_string()),
             other => other.into(),
         })?;
     check_effects(&plan, back.confirm)?;

@@ -3,11 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use statemark_runs::body::StepStatus;
+use statemark_runs::body::{Refused, StepStatus};
 use statemark_runs::runs::Sent;
-use statemark_runs::{
-    Advance, Advanced, Loaded, Reason, Remedy, Report, Send, Written, explain, raised_when, state,
-};
+use statemark_runs::{Advance, Advanced, Loaded, Remedy, Report, Send, Written, state};
 
 use crate::ctx::Ctx;
 use crate::envelope::pages::{Position, paginate};
@@ -102,7 +100,7 @@ fn sent(ctx: &Ctx<'_>, before: &Loaded, written: &Written<Sent>, event: &str) ->
             let asked = json!({"taken": false, "from": from, "asked": opened.request, "prompt": opened.prompt});
             return answer_order(written, asked);
         }
-        Sent::Refused(_) => return refused(written, event),
+        Sent::Refused(refused) => return answer_refused(written, refused),
     };
     let mut answer = answer_order(
         written,
@@ -133,18 +131,13 @@ fn sent(ctx: &Ctx<'_>, before: &Loaded, written: &Written<Sent>, event: &str) ->
     Ok(answer)
 }
 
-/// That it was refused; of an event that only the run itself sends, with what would make it do so.
-fn refused(written: &Written<Sent>, event: &str) -> Fields {
+/// Answers a refusal, with the question to a person that would let the run raise the event.
+fn answer_refused(written: &Written<Sent>, refused: &Refused) -> Fields {
     let loaded = &written.loaded;
     let problem = match answer_order(written, json!({})) {
-        Err(problem) if raised_when(event).is_some() => problem,
+        Err(problem) if refused.remedy(loaded) == Some(Remedy::AskReview) => problem,
         answer => return answer,
     };
-    let reasons = explain(loaded, Some(event))?.reasons;
-    let asks = |it: &Reason| it.remedy == Some(Remedy::AskReview);
-    if !reasons.iter().any(asks) {
-        return Err(problem);
-    }
     let arguments = json!({"run_id": loaded.run, "kind": "review", "prompt": "Is it good?"});
     Err(problem.mended_by("request_human", arguments))
 }

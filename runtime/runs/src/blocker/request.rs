@@ -1,0 +1,152 @@
+//! Reasons that a request can't be opened, answered or withdrawn.
+
+use crate::actor::Actor;
+use crate::blocker::code::Code;
+use crate::phrase::list;
+
+/// A reason that a request can't be opened, answered or withdrawn.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestBlocker {
+    /// The run has no such request.
+    #[error("there is no request `{request}`{}", open_requests(open))]
+    Unknown {
+        /// The request.
+        request: String,
+        /// The open requests.
+        open: Vec<String>,
+    },
+    /// The request was settled.
+    #[error("{settled}; that stands")]
+    Answered {
+        /// Who settled it, how and when.
+        settled: String,
+    },
+    /// The answer isn't one to this kind of request.
+    #[error("{fault}")]
+    BadAnswer {
+        /// What an answer has to be.
+        fault: String,
+    },
+    /// The run is over.
+    #[error("the run is over{}", if *.is_question { ": nobody could use an answer" } else { "" })]
+    Over {
+        /// Whether a question was to be asked.
+        is_question: bool,
+    },
+    /// The run is paused.
+    #[error("the run is paused: a person continues it, then it can be answered")]
+    Paused,
+    /// The request has expired while the run is paused.
+    #[error(
+        "the time of `{request}` is over, and nobody has answered it: it is closed as soon as a person continues the run, which is paused"
+    )]
+    Expired {
+        /// The request.
+        request: String,
+    },
+    /// The answer came through the asking client.
+    #[error(
+        "an answer through the asking client doesn't count as an approval (`accept_elicitation` isn't set): {who} has to answer `{request}` with a credential of their own"
+    )]
+    Elicited {
+        /// The request.
+        request: String,
+        /// The persons who may answer.
+        who: String,
+    },
+    /// The answer was passed on.
+    #[error(
+        "answers can't be passed on (`relay_answers` isn't set): {who} has to answer `{request}`"
+    )]
+    Relayed {
+        /// The request.
+        request: String,
+        /// The persons who may answer.
+        who: String,
+    },
+    /// The caller is no person.
+    #[error("{who} has to answer `{request}`; this is an {role}'s credential. Wait for the answer")]
+    NotAPerson {
+        /// The request.
+        request: String,
+        /// The persons who may answer.
+        who: String,
+        /// The caller's role.
+        role: &'static str,
+    },
+    /// The caller has opened the request.
+    #[error("`{request}` was opened by the same caller ({asker}): somebody else has to answer it")]
+    OwnRequest {
+        /// The request.
+        request: String,
+        /// The caller.
+        asker: Actor,
+    },
+    /// The caller isn't one of those who may answer.
+    #[error("only {who} can answer `{request}`, and {}", caller_name(caller))]
+    NotNamed {
+        /// The request.
+        request: String,
+        /// The persons who may answer.
+        who: String,
+        /// The caller.
+        caller: Actor,
+    },
+    /// The caller hasn't opened the request.
+    #[error("`{request}` was opened by {asker}: they can withdraw it, or a person")]
+    NotYours {
+        /// The request.
+        request: String,
+        /// The asker.
+        asker: Actor,
+    },
+    /// The request isn't one that could be answered.
+    #[error("{fault}")]
+    BadRequest {
+        /// What it lacks.
+        fault: String,
+    },
+    /// The state that a request is about isn't active.
+    #[error("`{state}` isn't active; the run is in {}", list(leaves))]
+    NotActive {
+        /// The state.
+        state: String,
+        /// The active states.
+        leaves: Vec<String>,
+    },
+}
+
+impl RequestBlocker {
+    pub(super) const fn code(&self) -> Code {
+        match self {
+            Self::Unknown { .. } => Code::UnknownRequest,
+            Self::Answered { .. } => Code::Answered,
+            Self::BadAnswer { .. } => Code::BadAnswer,
+            Self::Over { .. } => Code::Ended,
+            Self::Paused | Self::Expired { .. } => Code::Paused,
+            Self::Elicited { .. } => Code::Elicited,
+            Self::Relayed { .. } => Code::Relayed,
+            Self::NotAPerson { .. } => Code::NotAPerson,
+            Self::OwnRequest { .. } => Code::OwnRequest,
+            Self::NotNamed { .. } => Code::NotNamed,
+            Self::NotYours { .. } => Code::NotYours,
+            Self::BadRequest { .. } => Code::BadRequest,
+            Self::NotActive { .. } => Code::NotActive,
+        }
+    }
+}
+
+fn open_requests(open: &[String]) -> String {
+    match open {
+        [] => "; none is open".to_owned(),
+        open => format!("; open: {}", list(open)),
+    }
+}
+
+fn caller_name(caller: &Actor) -> String {
+    match caller.name {
+        Some(_) => format!("this is {caller}"),
+        None => "this caller has no name".to_owned(),
+    }
+}
