@@ -391,7 +391,7 @@ fn a_fork_takes_the_files_along() {
         .to_string();
     assert_eq!(
         said,
-        "the files are being put back to checkpoint `one` for run `r`: finish that or give it up first"
+        "files of run `r` are being restored to checkpoint `one`; finish that or give it up first"
     );
 }
 

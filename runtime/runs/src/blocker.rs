@@ -37,35 +37,35 @@ pub enum Blocker {
     },
     /// The run is paused.
     Paused {
-        /// Who paused it.
+        /// The actor who paused it.
         by: Option<Actor>,
-        /// Why.
+        /// The reason.
         reason: Option<String>,
     },
     /// The run was cancelled.
     Cancelled {
-        /// Why.
+        /// The reason.
         reason: Option<String>,
     },
     /// The run has ended, or was closed.
     Ended {
-        /// Whether it completed.
+        /// True if it completed.
         success: bool,
-        /// Whether a report closed it where its machine had not ended.
+        /// True if a report closed it where its machine had not ended.
         closed: bool,
-        /// Where.
+        /// The states.
         states: Vec<String>,
     },
     /// The run waits for a request to be settled.
     RequestPending {
-        /// Which.
+        /// The name.
         request: PendingRequest,
         /// The question.
         prompt: String,
     },
     /// An event can't be taken before a request is settled.
     RequestFirst {
-        /// Which.
+        /// The name.
         request: PendingRequest,
     },
     /// A step was reported as waiting.
@@ -111,16 +111,16 @@ pub enum Blocker {
         key: String,
         /// The action.
         name: String,
-        /// Whether it was only announced: it is in progress, or was interrupted.
+        /// True if it was only announced: it is in progress, or was interrupted.
         intended: bool,
     },
     /// A timer hasn't fired yet.
     TimerPending {
         /// Its event.
         event: String,
-        /// When it is due. Unit: milliseconds since 1970.
+        /// The time at which it is due. Unit: milliseconds since 1970.
         due: u64,
-        /// Whether something else has to be settled first.
+        /// True if something else has to be settled first.
         held: bool,
     },
     /// A state has used its tool calls.
@@ -143,12 +143,12 @@ pub enum Blocker {
         from: String,
         /// The states that it leads to; none if it stays.
         to: Vec<String>,
-        /// Whether a person has to approve it.
+        /// True if a person has to approve it.
         requires_approval: bool,
     },
     /// The last request to the run was refused.
     LastRefused {
-        /// What was refused.
+        /// The subject of a refusal.
         subject: Subject,
         /// The record.
         seq: u64,
@@ -203,7 +203,7 @@ pub enum Blocker {
         event: String,
         /// The states that the transition leads to; none where several transitions are meant.
         to: Vec<String>,
-        /// What keeps the guard from being true.
+        /// The facts that keep the guard from being true.
         unmet: Vec<Unmet>,
     },
     /// Another transition takes the event first.
@@ -217,7 +217,7 @@ pub enum Blocker {
     Requires {
         /// The event.
         event: String,
-        /// What is missing, at least one.
+        /// The missing things, at least one.
         missing: Vec<Missing>,
     },
     /// A state was entered as often as it may be.
@@ -226,7 +226,7 @@ pub enum Blocker {
         event: String,
         /// The state.
         state: String,
-        /// How often it was entered.
+        /// The number of its visits.
         visits: u64,
         /// Its `max_visits`.
         max: u64,
@@ -235,7 +235,7 @@ pub enum Blocker {
     BadData {
         /// The event, if it has a name already.
         event: Option<String>,
-        /// What is wrong with it.
+        /// The defect.
         fault: DataFault,
     },
     /// An approved event would do something else now than was approved.
@@ -297,9 +297,9 @@ pub struct PendingRequest {
     pub kind: RequestKind,
     /// The event that waits for the approval.
     pub event: Option<String>,
-    /// Who may settle it; empty if every person may.
+    /// The persons who may settle it; empty if every person may.
     pub approvers: Vec<String>,
-    /// Whether other events wait for it.
+    /// True if other events wait for it.
     pub blocking: bool,
 }
 
@@ -314,7 +314,7 @@ pub enum Path {
     Through {
         /// Its first transition: an event that can be sent, or what blocks it.
         first: Box<Blocker>,
-        /// Whether it has more transitions, or can't be taken now.
+        /// True if it has more transitions, or can't be taken now.
         is_far: bool,
     },
 }
@@ -322,18 +322,18 @@ pub enum Path {
 /// A defect of an event's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataFault {
-    /// It doesn't match the event's schema.
+    /// A mismatch with the event's schema.
     Schema(String),
-    /// It isn't an object.
+    /// A value that isn't an object.
     NotAnObject {
-        /// What it is.
+        /// The value's kind.
         found: &'static str,
         /// An object as it could be.
         example: String,
     },
     /// The context can't take it.
     Context(String),
-    /// It can't be stored.
+    /// A value that can't be stored.
     Unstorable(String),
 }
 

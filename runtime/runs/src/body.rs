@@ -36,7 +36,7 @@ use crate::actor::Role;
 
 /// The meaning of a kind of record.
 pub(crate) trait Kind {
-    /// Whether records of the system can follow from it in the same append.
+    /// True if records of the system can follow from it in the same append.
     const CAUSES: bool;
 
     /// Describes a record in one line.

@@ -20,7 +20,9 @@ pub use run::run;
 use crate::hash::Hash;
 use crate::workflow::Workflow;
 
-/// The timeout of a check that declares none. Why: most test suites are done by then, and one that hangs is noticed.
+/// The timeout of a check that declares none.
+///
+/// Why: most test suites are done by then, and one that hangs is noticed.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The longest timeout. Why: nobody waits longer.
@@ -166,7 +168,9 @@ pub struct CheckResult {
     /// The reason for which it has no exit code: it couldn't be started, timed out, or was killed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// The absolute path of the folder that it ran in, so that a pass elsewhere isn't mistaken for this project's.
+    /// The absolute path of the folder that it ran in.
+    ///
+    /// So a pass elsewhere isn't mistaken for this project's.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub folder: String,
     /// Its running time. Unit: milliseconds.

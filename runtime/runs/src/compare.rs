@@ -14,7 +14,9 @@ use crate::workflow::Workflow;
 /// The kind under which the head of a table is compared.
 const HEAD: &str = "machine";
 
-/// The differences of two tables, row by row and by names. A row that only has another number is no difference.
+/// The differences of two tables, row by row and by names.
+///
+/// A row that only has another number is no difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Comparison {
     /// Equality, byte by byte.
@@ -87,7 +89,9 @@ pub fn compare(old: &Workflow, new: &Workflow) -> Comparison {
     }
 }
 
-/// Compares what two workflows require. Prose for people and agents doesn't count, nor does the workflow's name.
+/// Compares the requirements of two workflows.
+///
+/// Prose for people and agents doesn't count, nor does the workflow's name.
 pub(crate) fn compare_requirements(old: &Workflow, new: &Workflow) -> BTreeMap<String, RowChanges> {
     let requirements = |workflow: &Workflow| {
         let mut rows = rows(&without_prose(workflow.table().sections()));
@@ -184,7 +188,7 @@ fn without(rows: &[String], others: &[String]) -> Vec<String> {
     only
 }
 
-/// Returns the rows of a dump by its paragraphs, without numbers and without the blanks that align them.
+/// Returns the rows of a dump by its paragraphs, without numbers and aligning blanks.
 fn rows(sections: &Sections) -> BTreeMap<String, Vec<String>> {
     let text = dump(sections);
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -204,7 +208,9 @@ fn rows(sections: &Sections) -> BTreeMap<String, Vec<String>> {
     all
 }
 
-/// Reports whether two transitions have equal guards, by names. `map_state` maps states of the old table to the new one.
+/// Reports whether two transitions have equal guards, by names.
+///
+/// `map_state` maps states of the old table to the new one.
 pub(crate) fn same_guard(
     (old, one): (&Table, TransitionId),
     (new, other): (&Table, TransitionId),

@@ -56,7 +56,7 @@ enum Format {
 }
 
 impl Contract {
-    /// Returns the contract of an artifact in a workflow; none if the definition doesn't declare the artifact.
+    /// Returns the contract of an artifact in a workflow; none if the definition declares none.
     ///
     /// # Errors
     ///

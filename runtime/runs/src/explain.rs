@@ -29,7 +29,7 @@ pub struct Explanation {
 pub struct Reason {
     /// The reason.
     pub blocker: Blocker,
-    /// What would change it.
+    /// The action that would change it.
     pub remedy: Option<Remedy>,
 }
 
@@ -41,7 +41,7 @@ impl Reason {
         }
     }
 
-    /// Returns its code: `approval_open`, `guard_false`, …
+    /// Returns its code, `approval_open` or `guard_false` for example.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.blocker.code(Surface::Explanation)
@@ -85,7 +85,9 @@ pub fn explain(run: &Loaded, event: Option<&str>) -> Result<Explanation, RunErro
     })
 }
 
-/// Returns the reason that nothing at all is taken. A run that is over stays so, whatever becomes of its files.
+/// Returns the reason that nothing at all is taken.
+///
+/// A run that is over stays so, even while its files are restored.
 pub(crate) fn standstill(run: &Loaded) -> Option<Blocker> {
     let legality = Legality::of(run);
     if run.state.status().is_over() {
@@ -95,7 +97,9 @@ pub(crate) fn standstill(run: &Loaded) -> Option<Blocker> {
     }
 }
 
-/// Returns everything that there is to say of a run: the last refusal, a standstill, what it waits for, what may come next.
+/// Returns all reasons of a run at rest.
+///
+/// They are the last refusal, a standstill, pending waits and upcoming events.
 fn at_rest(run: &Loaded, standstill: Option<Blocker>) -> Result<Vec<Blocker>, RunError> {
     let mut blockers: Vec<Blocker> = last_refused(run).into_iter().collect();
     let stands_still = standstill.is_some();
@@ -180,7 +184,9 @@ fn pending(request: &crate::state::Request) -> Blocker {
     }
 }
 
-/// Returns what could come next. Events that wait for a request are left out: the request is a reason of its own.
+/// Returns the upcoming events and their blockers.
+///
+/// Events that wait for a request are left out: the request is a reason of its own.
 fn upcoming(run: &Loaded) -> Result<Vec<Blocker>, RunError> {
     let legality = Legality::of(run);
     let state = &run.state;
@@ -307,8 +313,9 @@ fn explored(run: &Loaded, blocker: Blocker, transitions: &[Legal]) -> Blocker {
     }
 }
 
-/// Returns the first transition of the shortest path to a state that takes an event, one that can be taken now before others;
-/// unexplored if such a state is active.
+/// Returns the first transition of the shortest path to a state that takes an event.
+///
+/// One that can be taken now precedes others. Unexplored if such a state is active.
 fn path(run: &Loaded, event: &str, transitions: &[Legal]) -> Path {
     let table = run.workflow.table();
     let takers = takers(table, event);

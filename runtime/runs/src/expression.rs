@@ -11,13 +11,13 @@ use std::ops::Range;
 use serde_json::Value;
 use statemark_runtime::{BinaryOperator, Constant, Instruction, Operator, Table, UnaryOperator};
 
-/// A program as an expression.
+/// Returns a program as an expression.
 #[must_use]
 pub fn text(table: &Table, code: &[Instruction]) -> String {
     read(table, code).text
 }
 
-/// A program as an expression with its parts.
+/// Returns a program as an expression with its parts.
 pub(crate) fn read(table: &Table, code: &[Instruction]) -> Part {
     let mut reader = Reader {
         table,
@@ -39,12 +39,12 @@ pub(crate) struct Part {
     pub(crate) text: String,
     /// Its instructions in the program.
     pub(crate) code: Range<usize>,
-    /// What it is made of.
+    /// Its operator and operands.
     pub(crate) parts: Parts,
     binds: Binds,
 }
 
-/// What a part is made of, as far as it is logic.
+/// The logic of a part.
 pub(crate) enum Parts {
     /// A question of its own.
     None,
@@ -56,7 +56,7 @@ pub(crate) enum Parts {
     Or(Box<(Part, Part)>),
 }
 
-/// How tightly a part holds together.
+/// The precedence of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Binds {
     Or,
@@ -94,14 +94,14 @@ impl Part {
 struct Reader<'t> {
     table: &'t Table,
     stack: Vec<Part>,
-    /// Questions whose other side is being read: where it ends, how the sides are joined, and the first side.
+    /// Questions with an unread side: its end, the connective, and the first side.
     open: Vec<(usize, Binds, Part)>,
-    /// Where the part begins that is being read.
+    /// The start of the part that is being read.
     begin: usize,
 }
 
 impl Reader<'_> {
-    /// The top of the stack; the part that is being read begins where it does.
+    /// Returns the top of the stack; the part that is being read starts where it does.
     fn pop(&mut self) -> Part {
         let part = self.stack.pop().unwrap_or_else(|| Part::word("true"));
         self.begin = self.begin.min(part.code.start);
@@ -244,7 +244,7 @@ fn constants(table: &Table, range: &Range<u32>) -> Vec<String> {
     constants.map(|one| constant(table, one)).collect()
 }
 
-/// A constant as JSON.
+/// Returns a constant as JSON.
 pub(crate) fn value(table: &Table, constant: &Constant) -> Value {
     match constant {
         Constant::Text(text) => Value::from(table.text(*text)),

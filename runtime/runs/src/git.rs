@@ -48,7 +48,9 @@ const REDIRECTING_VARIABLES: [&str; 10] = [
     "GIT_WORK_TREE",
 ];
 
-/// Settings under which every byte, link and bit is saved as it is, no hook runs, and a power failure loses nothing.
+/// Settings under which git saves every byte, link and bit.
+///
+/// No hook runs, and a power failure loses nothing.
 const SETTINGS: [&str; 15] = [
     "core.attributesFile=/dev/null",
     "core.autocrlf=false",

@@ -12,7 +12,9 @@ use statemark_runtime::{FieldId, Instruction, Operator, Table, TransitionId};
 
 use crate::expression::{self, Part, Parts};
 
-/// Most characters of a value in a sentence. Unit: characters. Why: a sentence names it, and a field may hold a document.
+/// Most characters of a value in a sentence. Unit: characters.
+///
+/// Why: a sentence names it, and a field may hold a document.
 const MAX_CHARACTERS: usize = 60;
 
 /// A machine whose guards can be evaluated in parts.
@@ -55,13 +57,13 @@ impl Fact {
 pub struct Unmet {
     /// The part, as its author would write it.
     pub part: String,
-    /// Whether it is true and must not be; else it isn't and has to be.
+    /// True if it is true and must not be; else it isn't and has to be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub holds: bool,
     /// The facts that it reads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Fact>,
-    /// Whether the host would have to answer it: it has no expression.
+    /// True if the host would have to answer it: it has no expression.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_asked: bool,
     /// The state that has to be active, if that is what it asks.

@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// Most characters of a run's id or a key. Unit: characters. Why: a UUID with a prefix fits several times.
+/// Most characters of a run's id or a key. Unit: characters.
+///
+/// Why: a UUID with a prefix fits several times.
 pub const MAX_NAME: usize = 128;
 
 /// The error for a string that can't be an id or a key.
@@ -153,7 +155,9 @@ impl RunId {
         })
     }
 
-    /// Makes a new id that names the workflow, such as `ship-4f1c9a07`. Collisions are rare, not impossible.
+    /// Makes a new id that names the workflow, such as `ship-4f1c9a07`.
+    ///
+    /// Collisions are rare, not impossible.
     #[must_use]
     pub fn for_workflow(workflow: &str) -> Self {
         let digits = uuid::Uuid::now_v7().simple().to_string();

@@ -44,20 +44,20 @@ pub struct Legal {
     pub from: String,
     /// The states that it leads to; none if it stays.
     pub to: Vec<String>,
-    /// Whether sending the event now would take it.
+    /// True if sending the event now would take it.
     pub enabled: bool,
-    /// What keeps it from being taken although the machine would take it.
+    /// The reason that it isn't taken although the machine would take it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_by: Option<Held>,
-    /// Whether its guard is true.
+    /// True if its guard is true.
     pub holds: bool,
     /// The facts that its guard reads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Fact>,
-    /// What keeps its guard from being true; none if it is.
+    /// The facts that keep its guard from being true; none if it is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unmet: Vec<Unmet>,
-    /// Whether a person has to approve it.
+    /// True if a person has to approve it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub requires_approval: bool,
     /// The artifacts, checks and facts that a state requires and that are missing.
@@ -93,12 +93,12 @@ pub enum Attempt<'a> {
     Send {
         /// The event.
         name: &'a str,
-        /// What comes with it.
+        /// Its data.
         data: Option<&'a Value>,
     },
 }
 
-/// What can be done to a run now.
+/// The legal operations on a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Legality<'r> {
     run: &'r Loaded,
@@ -111,7 +111,7 @@ pub(crate) struct Resolved {
     pub(crate) cause: Option<Cause>,
 }
 
-/// What holds for all transitions of a run.
+/// Facts about all transitions of a run.
 struct Known<'r> {
     /// The `requires` of the active states.
     requiring: Vec<&'r Value>,
@@ -166,7 +166,7 @@ impl<'r> Legality<'r> {
         }
     }
 
-    /// Returns the reasons that the machine, or what its states require and limit, doesn't let an event be taken.
+    /// Returns the reasons that the machine or its requirements and limits ignore an event.
     pub(crate) fn not_taken(
         &self,
         event: &str,
@@ -195,7 +195,9 @@ impl<'r> Legality<'r> {
         self.transitions_of(None, None)
     }
 
-    /// Returns the transitions that an event could take if it came with this data, which guards see merged into the context.
+    /// Returns the transitions that an event could take with this data.
+    ///
+    /// Guards see the data merged into the context.
     ///
     /// # Errors
     ///
@@ -449,7 +451,9 @@ impl<'r> Legality<'r> {
             .any(|it| it.event == unknown && it.enabled))
     }
 
-    /// Returns the blocker of an event that the machine would take: a child's outcome, or a limit of visits.
+    /// Returns the blocker of an event that the machine would take.
+    ///
+    /// It is a child's outcome, or exceeds a limit of visits.
     fn held_back_by(
         &self,
         event: EventId,
@@ -505,7 +509,7 @@ impl<'r> Legality<'r> {
     }
 }
 
-/// What an event needs to be taken, and what leads where it is.
+/// Requirements of events, and paths to them.
 impl Legality<'_> {
     /// Returns the remedy that sends an event, with the fields that it needs.
     pub(crate) fn sending(&self, event: &str) -> Remedy {
@@ -522,7 +526,9 @@ impl Legality<'_> {
         Some(self.sending(&other))
     }
 
-    /// Returns the remedy of a false guard: other data, or the event that leads nearer to the state that it asks for.
+    /// Returns the remedy of a false guard.
+    ///
+    /// It is other data, or the event that leads nearer to the state that the guard asks for.
     pub(crate) fn toward_guard(&self, event: &str, unmet: &[Unmet]) -> Option<Remedy> {
         let by_data = |unmet: &Unmet| {
             unmet
@@ -552,7 +558,7 @@ impl Legality<'_> {
         Some(self.sending(&nearest.event))
     }
 
-    /// Returns the fields that an event needs, or that guards of it read here, as far as the event can bring them.
+    /// Returns the fields that an event needs, or that guards of it read and the event can bring.
     pub(crate) fn fields_of(&self, event: &str) -> Vec<String> {
         let mut fields = self.required_fields(event);
         let transitions = self.transitions_of(Some(event), None).unwrap_or_default();
@@ -696,7 +702,9 @@ impl PendingRequest {
     }
 }
 
-/// Returns the blocker that a refusal names: one that isn't the machine's if there is one, else all false guards as one.
+/// Returns the blocker that a refusal names.
+///
+/// It is one that isn't the machine's if there is one, else all false guards as one.
 pub(crate) fn decisive(blockers: Vec<Blocker>) -> Option<Blocker> {
     let is_machines =
         |it: &Blocker| matches!(it, Blocker::GuardFalse { .. } | Blocker::Preceded { .. });

@@ -35,7 +35,9 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// A callback for progress: called after each page or run, thousands of times a second if they are small.
+/// A callback for progress.
+///
+/// It is called after each page or run, thousands of times a second if they are small.
 pub type OnProgress<'t> = &'t mut dyn FnMut(Progress);
 
 /// Ignores progress; an [`OnProgress`] for callers who don't show any.
@@ -92,7 +94,7 @@ fn lineage(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
     Ok(lineage)
 }
 
-/// Returns the lineage of a run and of the runs under it, each run after the one that it was forked from.
+/// Returns the lineage of a run and of its descendants, each run after its origin.
 fn family(store: &dyn Store, run: &RunId) -> Result<Vec<Head>, StoreError> {
     let mut family: Vec<Head> = Vec::new();
     let (mut known, mut visited) = (BTreeSet::new(), BTreeSet::new());

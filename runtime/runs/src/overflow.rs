@@ -10,7 +10,9 @@ use crate::id::RunId;
 use crate::record::Record;
 use crate::store::StoreError;
 
-/// Largest body in a row. Unit: bytes. Why: pages of records have to stay small; most records are of hundreds of bytes.
+/// Largest body in a row. Unit: bytes.
+///
+/// Why: pages of records have to stay small; most records are of hundreds of bytes.
 pub const LARGE: usize = 256 << 10;
 
 /// The mark that a row begins with in place of a body. No JSON begins so.

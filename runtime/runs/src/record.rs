@@ -17,7 +17,7 @@ pub struct Record {
     pub seq: u64,
     /// The time of writing, by the writer's clock. Unit: milliseconds since 1970.
     pub time: u64,
-    /// Its kind: `run.started`, `event`, …
+    /// Its kind, `run.started` or `event` for example.
     pub kind: String,
     /// The version of the kind that the body is written in.
     pub v: u16,

@@ -18,8 +18,10 @@ use statemark_text::secret;
 /// Fewest bytes of a value. Unit: bytes. Why: `1` or `true` would black out half of a journal.
 const MIN_VALUE: usize = 8;
 
-/// Fewest bytes of a value that is a lowercase word. Unit: bytes. Why: journals are made of such words (`not_started`,
-/// `input_tokens`), and a variable like `SORT_KEY=modified` must not break them.
+/// Fewest bytes of a value that is a lowercase word. Unit: bytes.
+///
+/// Why: journals are made of such words (`not_started`, `input_tokens`), and a variable like `SORT_KEY=modified` must
+/// not break them.
 const MIN_WORD: usize = 16;
 
 /// The last words of secret variables' names.
@@ -240,7 +242,9 @@ impl Redactor {
         }
     }
 
-    /// Reports whether encoded JSON may hold a secret. Escapes hide where a word begins, so there are false positives.
+    /// Reports whether encoded JSON may hold a secret.
+    ///
+    /// Escapes hide where a word begins, so there are false positives.
     pub(crate) fn may_hold_secret(&self, json: &[u8]) -> bool {
         (0..json.len()).any(|at| {
             let rest = json.get(at..).unwrap_or_default();

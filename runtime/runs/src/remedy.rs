@@ -90,7 +90,7 @@ pub enum Remedy {
     Rewind {
         /// The last record to keep.
         to: u64,
-        /// Whether effects have to be abandoned.
+        /// True if effects have to be abandoned.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         force: bool,
     },
@@ -99,7 +99,7 @@ pub enum Remedy {
 }
 
 impl Remedy {
-    /// Returns the command that applies the remedy to a run of a workflow; none where waiting is all there is to do.
+    /// Returns the command that applies the remedy to a run; none where waiting is all there is to do.
     #[must_use]
     pub fn as_command(&self, run: &RunId, workflow: &str) -> Option<String> {
         let run = shell_word(run.as_str());

@@ -84,7 +84,7 @@ pub struct Runs {
     clock: Arc<dyn Clock>,
     /// The tables that runs go on under, by hash.
     tables: Mutex<BTreeMap<Hash, Arc<Workflow>>>,
-    /// What runs were when they were last looked at.
+    /// The cached states of runs.
     remembered: Remembered,
     /// Takes secrets out of whatever is written.
     redactor: Redactor,
@@ -95,16 +95,16 @@ pub struct Runs {
 /// Is told the name of a point that was reached.
 pub type Probe = Arc<dyn Fn(&str) + std::marker::Send + Sync>;
 
-/// A run as it is now.
+/// Loads a run as it is now.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// Its id.
     pub run: RunId,
     /// The end of its journal.
     pub head: Head,
-    /// What the journal says.
+    /// Its state.
     pub state: RunState,
-    /// What it runs.
+    /// Its workflow.
     pub workflow: Arc<Workflow>,
 }
 
@@ -117,7 +117,9 @@ impl Loaded {
 }
 
 impl Runs {
-    /// The runs of a store, of these workflows, by that clock. What is secret in this process' environment isn't written.
+    /// Makes the runs of a store, of workflows, by a clock.
+    ///
+    /// Secrets of this process' environment aren't written.
     #[must_use]
     pub fn new(
         store: Arc<dyn Store>,
@@ -135,21 +137,23 @@ impl Runs {
         }
     }
 
-    /// The same, and a function is told of each point at which a crash could tear something: for tests that crash there.
+    /// Sets a function that is called at each point at which a crash could tear something.
+    ///
+    /// Tests crash there.
     #[must_use]
     pub fn with_probe(mut self, probe: Probe) -> Self {
         self.probe = Some(probe);
         self
     }
 
-    /// The same with another idea of what is secret.
+    /// Sets the secrets.
     #[must_use]
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
         self.redactor = redactor;
         self
     }
 
-    /// What it takes to be secret.
+    /// Returns the secrets.
     #[must_use]
     pub const fn redactor(&self) -> &Redactor {
         &self.redactor
@@ -161,25 +165,25 @@ impl Runs {
         }
     }
 
-    /// The store.
+    /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
-    /// The workflows that runs can be started of.
+    /// Returns the workflows that runs can be started of.
     #[must_use]
     pub fn workflows(&self) -> &dyn Workflows {
         &*self.workflows
     }
 
-    /// The time. Unit: milliseconds since 1970.
+    /// Returns the time. Unit: milliseconds since 1970.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.clock.now()
     }
 
-    /// A run as it is now.
+    /// Loads a run as it is now.
     ///
     /// # Errors
     ///
@@ -200,7 +204,7 @@ impl Runs {
         })
     }
 
-    /// The workflow with this table, from the store if no spec has it any more.
+    /// Returns the workflow with a table, from the store if no spec has it any more.
     ///
     /// # Errors
     ///

@@ -37,9 +37,9 @@ use crate::store::{PendingTimer, RunSummary};
 pub struct RunState {
     /// The last record that it goes up to.
     pub seq: u64,
-    /// When the first record was written. Unit: milliseconds since 1970.
+    /// The time of the first record. Unit: milliseconds since 1970.
     pub created: u64,
-    /// When the last one was.
+    /// The time of the last record. Unit: milliseconds since 1970.
     pub updated: u64,
     /// The workflow's id.
     pub workflow: String,
@@ -49,7 +49,7 @@ pub struct RunState {
     pub invokes: BTreeMap<String, Hash>,
     /// By state: the workflow that it invokes.
     pub invoking: BTreeMap<String, String>,
-    /// What it was given.
+    /// Its input.
     pub input: Value,
     /// The project.
     pub project: Option<String>,
@@ -64,13 +64,13 @@ pub struct RunState {
 
     /// The active leaves, in document order.
     pub leaves: Vec<String>,
-    /// What histories have recorded.
+    /// The states that histories have recorded.
     pub history: BTreeMap<String, Vec<String>>,
     /// If the machine has ended: whether that is a success.
     pub ended: Option<bool>,
     /// The machine's data.
     pub context: Map<String, Value>,
-    /// How many macrosteps have taken a transition.
+    /// The number of macrosteps that took a transition.
     pub transitions: u64,
     /// By state: how often it was entered, and what was done in the visit that goes on or was the last.
     pub visits: BTreeMap<String, Visit>,
@@ -99,26 +99,28 @@ pub struct RunState {
     pub restoring: Option<CheckpointRestored>,
     /// By id: the runs under this one.
     pub children: BTreeMap<String, Child>,
-    /// By id: the runs under this one whose beginning or end was taken back. They are given up, and their ids are gone.
+    /// By id: the children whose start or end was taken back.
+    ///
+    /// They are given up, and their ids are gone.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub orphans: BTreeMap<String, Child>,
     /// Steps of somebody else's making, by the state that they stand under.
     pub subflows: BTreeMap<String, Vec<Subflow>>,
-    /// What it has cost.
+    /// Its cost.
     pub usage: Usage,
 
     /// The ids of the calls of tools that have a place and haven't told what they did.
     pub running: std::collections::BTreeSet<String>,
-    /// Whether it stands still, and why.
+    /// The reason of its pause, if it is paused.
     pub paused: Option<String>,
-    /// Who has paused it.
+    /// The actor who paused it.
     pub paused_by: Option<crate::actor::Actor>,
-    /// Whether it was given up, and why.
+    /// The reason of its cancellation, if it was cancelled.
     pub cancelled: Option<String>,
-    /// Who has given it up.
+    /// The actor who cancelled it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelled_by: Option<crate::actor::Actor>,
-    /// Whether it was closed from outside, and whether that is a success.
+    /// The success of a run that a report has closed.
     pub closed: Option<bool>,
     /// The last refusal, while nothing has come behind it, and its record.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,19 +129,19 @@ pub struct RunState {
     pub rewinds: Vec<(u64, u64)>,
     /// The states that were set by hand: when, and which.
     pub forced: Vec<(u64, String)>,
-    /// How many kinds of record this version doesn't know.
+    /// The number of records of kinds that this version doesn't know.
     pub unknown: u64,
 }
 
-/// What was done in a state.
+/// The visits of a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Visit {
-    /// How often it was entered.
+    /// The number of its visits.
     pub count: u64,
     /// The record that entered it last.
     pub entered: u64,
-    /// When.
+    /// The time. Unit: milliseconds since 1970.
     pub since: u64,
     /// The record that left it last, if it isn't active.
     pub left: Option<u64>,
@@ -149,29 +151,29 @@ pub struct Visit {
     pub calls: std::collections::BTreeSet<String>,
     /// The files that were changed in this visit.
     pub files: std::collections::BTreeSet<String>,
-    /// What tools returned in this visit. Unit: bytes.
+    /// The size of the tools' output in this visit. Unit: bytes.
     pub bytes: u64,
-    /// What was done in visits that an agent has taken back, and the next one begins with.
+    /// The use of limits in visits that an agent has taken back: the next one starts with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owes: Option<Spent>,
 }
 
-/// What was reported of a step.
+/// The last report on a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepState {
-    /// How it is getting on.
+    /// Its status.
     pub status: StepStatus,
     /// In words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Whatever else was said.
+    /// Further data.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub data: Value,
     /// The record that said so.
     pub seq: u64,
-    /// When.
+    /// The time. Unit: milliseconds since 1970.
     pub time: u64,
-    /// Whether no machine says that there is such a step.
+    /// True if no machine has the step.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
 }
@@ -183,9 +185,9 @@ pub struct Request {
     pub opened: Opened,
     /// The record that asked.
     pub seq: u64,
-    /// When.
+    /// The time. Unit: milliseconds since 1970.
     pub time: u64,
-    /// Who asked.
+    /// The asker.
     pub asker: crate::actor::Actor,
     /// The answer, who gave it, and when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -199,7 +201,7 @@ pub struct Revision {
     pub artifact: Artifact,
     /// The record that made it.
     pub seq: u64,
-    /// When.
+    /// The time. Unit: milliseconds since 1970.
     pub time: u64,
     /// The record that said last what it is for.
     pub changed: u64,
@@ -212,33 +214,33 @@ pub struct EffectState {
     pub name: String,
     /// The record of the step that it belongs to.
     pub seq: u64,
-    /// What became of it; none while nobody has touched it.
+    /// Its fate; none while nobody has reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<EffectStatus>,
     /// The key of the effect that it takes back, if that is what it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compensates: Option<String>,
-    /// Whether its step was taken back after it had left.
+    /// True if its step was taken back after it had left.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub taken_back: bool,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckState {
-    /// Whether it has passed.
+    /// True if it has passed.
     pub passed: bool,
-    /// Whether whoever had it run gave it up before it ended.
+    /// True if its caller cancelled it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cancelled: bool,
-    /// What came of it, in words that stand behind its name.
+    /// The result as a predicate of its name.
     #[serde(rename = "told")]
     pub outcome: String,
     /// The hash of the declaration that it was run by.
     pub declaration: Hash,
     /// The record.
     pub seq: u64,
-    /// When.
+    /// The time. Unit: milliseconds since 1970.
     pub time: u64,
 }
 
@@ -249,7 +251,7 @@ pub struct Checkpoint {
     pub taken: CheckpointTaken,
     /// The record.
     pub seq: u64,
-    /// When.
+    /// The time. Unit: milliseconds since 1970.
     pub time: u64,
 }
 
@@ -275,13 +277,13 @@ pub struct Child {
 }
 
 impl Request {
-    /// Whether its time is over.
+    /// Reports whether its time is over.
     #[must_use]
     pub fn is_expired(&self, now: u64) -> bool {
         self.opened.expires.is_some_and(|due| due <= now)
     }
 
-    /// Who may settle it, in words: whoever has asked may not.
+    /// Describes the persons who may settle it: the asker may not.
     #[must_use]
     pub fn who_may_answer(&self) -> String {
         let asker = self.asker.name.as_ref();
@@ -313,7 +315,7 @@ impl RunState {
         Ok(())
     }
 
-    /// What lists show of it.
+    /// Returns the summary that lists show.
     #[must_use]
     pub fn summary(&self) -> RunSummary {
         let open = self.requests.iter();
@@ -330,7 +332,7 @@ impl RunState {
         }
     }
 
-    /// The requests that nobody has answered, in the order of asking.
+    /// Returns the requests that nobody has answered, in the order of asking.
     #[must_use]
     pub fn open_requests(&self) -> Vec<&Request> {
         let mut open: Vec<&Request> = self

@@ -1,4 +1,6 @@
-//! Macrosteps of a run: a machine is restored from the run state, takes an event, and its step is described.
+//! Macrosteps of a run.
+//!
+//! A machine is restored from the run state, takes an event, and its step is described.
 //!
 //! No effect is carried out here, and nothing is stored: the result is a [`StepRecord`], and only the journal counts.
 
@@ -292,7 +294,7 @@ impl Evaluator for Stepper<'_> {
     }
 }
 
-/// Returns the states whose transitions may take the outcome of an invoked run: its invoker, then that one's ancestors.
+/// Returns the states that may take the outcome of a child: its invoker and the ancestors.
 ///
 /// Success stays within the invoker's region, so that one run never completes two regions. Failure reaches all ancestors.
 fn outcome_sources(table: &Table, event: EventId, state: StateId) -> Vec<StateId> {

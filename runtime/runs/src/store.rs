@@ -18,7 +18,9 @@ use crate::hash::Hash;
 use crate::id::{Key, RunId};
 use crate::record::{NewRecord, Record};
 
-/// Most bytes of a record's body. Unit: bytes. Why: larger content is an artifact, which journals only name.
+/// Most bytes of a record's body. Unit: bytes.
+///
+/// Why: larger content is an artifact, which journals only name.
 pub const MAX_BODY: usize = 1 << 20;
 
 /// Latest time of a record. Unit: milliseconds since 1970. Why: databases have signed numbers.
@@ -27,8 +29,9 @@ pub const MAX_TIME: u64 = i64::MAX.unsigned_abs();
 /// Most runs in a page of a list, and most records in one read. Why: a reader's memory stays flat.
 pub const MAX_PAGE: usize = 1_000;
 
-/// The age at which a blob's last use is written again. Unit: milliseconds. Why: putting a blob that the store has
-/// shouldn't write each time.
+/// The age at which a blob's last use is written again. Unit: milliseconds.
+///
+/// Why: putting a blob that the store has shouldn't write each time.
 pub const TOUCH_AFTER: u64 = 10 * 60 * 1_000;
 
 /// The end that a journal must have for an append to be made.
@@ -68,7 +71,7 @@ pub struct Append {
 /// The outcome of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
-    /// It was made now.
+    /// A new append.
     Done {
         /// Its first record.
         first: u64,
@@ -179,7 +182,7 @@ pub struct Query {
 pub struct Cursor {
     /// The time of the last change of the run before it.
     pub updated: u64,
-    /// That run.
+    /// The run.
     pub run: RunId,
 }
 
@@ -246,7 +249,9 @@ pub trait Store: Send + Sync {
     /// [`StoreError::NotFound`].
     fn head(&self, run: &RunId) -> Result<Head, StoreError>;
 
-    /// Returns the records after one, at most `limit` and at most [`MAX_PAGE`]. A fork's begin with its parent's.
+    /// Returns the records after one, at most `limit` and at most [`MAX_PAGE`].
+    ///
+    /// A fork's begin with its parent's.
     ///
     /// # Errors
     ///
@@ -274,7 +279,7 @@ pub trait Store: Send + Sync {
     /// The store can't be read.
     fn status_counts(&self) -> Result<BTreeMap<String, u64>, StoreError>;
 
-    /// Creates a run whose journal begins with another's up to record `at`, followed by the records of `append`.
+    /// Creates a run with another's journal up to record `at`, and the records of `append`.
     ///
     /// The other run is untouched. `append` is made with [`Expect::NoRun`], whatever it expects.
     ///
@@ -357,7 +362,9 @@ pub trait Store: Send + Sync {
     /// [`StoreError::NotFound`]; [`StoreError::Corrupt`] if they have another hash.
     fn blob(&self, hash: &Hash) -> Result<Vec<u8>, StoreError>;
 
-    /// Returns the blobs that aren't `referenced` and weren't put for `idle` milliseconds, and deletes them if told to.
+    /// Returns the blobs that aren't `referenced` and weren't put for `idle` milliseconds.
+    ///
+    /// Deletes them if told to.
     ///
     /// Time is that of the store's clock. Whoever puts a blob has that long to append the record that names it.
     ///

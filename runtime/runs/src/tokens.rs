@@ -93,7 +93,9 @@ impl Tokens {
         self.tokens.iter()
     }
 
-    /// Reports whether callers need no token: none was ever created. Revoking all of them doesn't lift the need.
+    /// Reports whether callers need no token: none was ever created.
+    ///
+    /// Revoking all of them doesn't lift the need.
     #[must_use]
     pub const fn allows_anonymous(&self) -> bool {
         !self.is_list && self.tokens.is_empty()

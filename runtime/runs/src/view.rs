@@ -1,4 +1,4 @@
-//! A run as faces show it: the command line's `--json`, the server's answers and the dashboard's page are this object.
+//! The view of a run: `--json`, the server's answers and the dashboard show this object.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -20,9 +20,9 @@ pub struct RunView {
     /// A name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it has come to.
+    /// Its status.
     pub status: Status,
-    /// Why it stands still or was given up.
+    /// The reason of its pause or cancellation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Everything that it waits for.
@@ -33,7 +33,7 @@ pub struct RunView {
     /// The machine's data.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
-    /// What events could do next, those that can't be taken now included.
+    /// The transitions that could be next, with those that can't be taken now.
     pub next: Vec<Legal>,
     /// The questions that are open, in the order of asking.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -46,9 +46,9 @@ pub struct RunView {
     pub steps: Vec<StepView>,
     /// The last record.
     pub seq: u64,
-    /// When the run began. Unit: milliseconds since 1970.
+    /// The time of its start. Unit: milliseconds since 1970.
     pub created: u64,
-    /// When the last record was written.
+    /// The time of the last record. Unit: milliseconds since 1970.
     pub updated: u64,
 }
 
@@ -60,12 +60,12 @@ pub struct ActiveState {
     /// Its title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is to be done in it.
+    /// Its instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Since when. Unit: milliseconds since 1970.
     pub since: u64,
-    /// How often it was entered.
+    /// The number of its visits.
     pub visits: u64,
 }
 
@@ -77,7 +77,7 @@ pub struct StepView {
     /// The unit of work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// How it is getting on.
+    /// Its status.
     pub status: StepStatus,
     /// In words.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct StepView {
 }
 
 impl Loaded {
-    /// The run as faces show it.
+    /// Returns the view of the run.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Loaded {
         }
     }
 
-    /// In document order; what the machine doesn't have comes behind.
+    /// Returns the steps in document order; those that the machine doesn't have come last.
     fn steps(&self) -> Vec<StepView> {
         let table = self.workflow.table();
         let mut all: Vec<_> = self.state.steps.iter().collect();

@@ -196,7 +196,9 @@ impl Workflow {
         was_valid.then(|| format!("the context wouldn't be as `context_schema` says: {error}"))
     }
 
-    /// Finds the first field with another type than its initial value. Null and compound initial values allow every type.
+    /// Finds the first field with another type than its initial value.
+    ///
+    /// Null and compound initial values allow every type.
     fn find_mistyped(&self, fields: &Map<String, Value>) -> Option<String> {
         let initial = self.machine.get("context")?.as_object()?;
         fields.iter().find_map(|(name, value)| {
@@ -265,7 +267,9 @@ pub trait Workflows: Send + Sync {
     /// Returns the ids of all workflows, sorted.
     fn ids(&self) -> Vec<String>;
 
-    /// Reports whether a document of that id has no machine. Reports on its steps are accepted without a check.
+    /// Reports whether a document of that id has no machine.
+    ///
+    /// Reports on its steps are accepted without a check.
     fn lacks_machine(&self, _id: &str) -> bool {
         false
     }

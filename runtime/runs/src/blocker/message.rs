@@ -77,7 +77,7 @@ impl Blocker {
         }
     }
 
-    /// The message of a blocker that is about one event.
+    /// Returns the message of a blocker that is about one event.
     fn of_event(&self) -> String {
         match self {
             Self::EventAwaited {

@@ -1,4 +1,6 @@
-//! Reasons that a run can't be continued, forced, checkpointed, restored, rewound or migrated, and effects not reported.
+//! Reasons that an operation on a run as a whole can't be done.
+//!
+//! A run is continued, forced, checkpointed, restored, rewound or migrated, or an effect of it is reported.
 
 use crate::blocker::code::Code;
 use crate::body::EffectStatus;
@@ -17,7 +19,7 @@ pub enum OperationBlocker {
     /// A person has paused the run, or the run itself.
     #[error("{who} has paused the run: a person has to continue it")]
     PersonContinues {
-        /// Who paused it.
+        /// The caller who paused it.
         who: String,
     },
     /// Only a person forces a state.

@@ -69,7 +69,7 @@ impl Blocker {
 }
 
 impl Refused {
-    /// Returns the action to take instead of the refused one, as the run is now; none if nobody outside can do anything.
+    /// Returns the action to take instead of the refused one; none if nobody outside can do anything.
     #[must_use]
     pub fn remedy(&self, run: &Loaded) -> Option<Remedy> {
         after_refusal(run, &self.subject, &self.code)

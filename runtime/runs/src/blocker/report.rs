@@ -20,7 +20,7 @@ pub enum ReportBlocker {
         workflow: String,
         /// Its steps.
         valid: Vec<String>,
-        /// Where the run is, if it has begun.
+        /// The position of the run, if it has started.
         position: Option<Position>,
         /// The agents that have such a step.
         agents: Vec<String>,
@@ -31,7 +31,7 @@ pub enum ReportBlocker {
         step: String,
         /// The workflow.
         workflow: String,
-        /// Where the run is.
+        /// The position of the run.
         position: Position,
         /// The events that would lead there, with the facts that their false guards read.
         guards: Vec<(String, Vec<Fact>)>,
@@ -69,7 +69,7 @@ pub enum ReportBlocker {
         unit: String,
         /// The step.
         step: String,
-        /// Where the run is.
+        /// The position of the run.
         position: Position,
     },
     /// The report names no step, and not exactly one is active.
@@ -102,7 +102,7 @@ pub enum ReportBlocker {
     },
 }
 
-/// Where a run is, and which states a report could enter.
+/// The position of a run, with the states that a report could enter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The active states.

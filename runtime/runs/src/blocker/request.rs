@@ -19,19 +19,19 @@ pub enum RequestBlocker {
     /// The request was settled.
     #[error("{settled}; that stands")]
     Answered {
-        /// Who settled it, how and when.
+        /// The answer, its author and its record.
         settled: String,
     },
     /// The answer isn't one to this kind of request.
     #[error("{fault}")]
     BadAnswer {
-        /// What an answer has to be.
+        /// The defect of the answer.
         fault: String,
     },
     /// The run is over.
     #[error("the run is over{}", if *.is_question { ": nobody could use an answer" } else { "" })]
     Over {
-        /// Whether a question was to be asked.
+        /// True if a question was to be asked.
         is_question: bool,
     },
     /// The run is paused.
@@ -104,7 +104,7 @@ pub enum RequestBlocker {
     /// The request isn't one that could be answered.
     #[error("{fault}")]
     BadRequest {
-        /// What it lacks.
+        /// The defect of the request.
         fault: String,
     },
     /// The state that a request is about isn't active.

@@ -11,32 +11,32 @@ use crate::hash::Hash;
 pub struct Artifact {
     /// Its name, unique in the run.
     pub name: String,
-    /// 1, 2, 3 …
+    /// The number of the revision, from 1.
     pub revision: u64,
-    /// What it is for now.
+    /// Its present stage.
     pub stage: Stage,
     /// The hash of its content in the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Hash>,
-    /// How large it is. Unit: bytes.
+    /// The size of its content. Unit: bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Its media type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media: Option<String>,
-    /// Where it lies, if it isn't in the store.
+    /// The path of a file that isn't in the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What the path is relative to.
+    /// The folder that the path is relative to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage_root: Option<String>,
-    /// What it is, in the words of who registered it.
+    /// Its kind, in the words of the caller who registered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Whether it is a diagram of a subflow.
+    /// True for the diagram of a subflow.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub subflow: bool,
-    /// What feature of a project it is about.
+    /// The feature of a project that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature: Option<String>,
     /// The state that made it.
@@ -45,23 +45,23 @@ pub struct Artifact {
     /// The unit of work that made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// What its contract says of it; none if it has no contract.
+    /// The verdict of its contract; none if it has no contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// Why it was thrown away.
+    /// The reason that it was discarded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Artifact {
-    /// Whether its contract has nothing against it.
+    /// Reports whether it meets its contract.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.verdict.as_ref().is_none_or(|verdict| verdict.holds)
     }
 }
 
-/// What a revision is for.
+/// The stage of a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
@@ -74,7 +74,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Its name in journals and on the command line.
+    /// Returns its name in journals and on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,15 +85,15 @@ impl Stage {
     }
 }
 
-/// What a contract says of a revision.
+/// The verdict of a contract on a revision.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// Whether it holds.
+    /// True if the revision meets the contract.
     pub holds: bool,
-    /// What is wrong, in the order of the document.
+    /// The findings, in the order of the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// How many findings aren't told.
+    /// The number of findings that are left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more: u64,
 }
@@ -113,9 +113,9 @@ pub struct Finding {
     pub line: u64,
     /// The column in it, from 1. Unit: characters.
     pub column: u64,
-    /// What is wrong.
+    /// The defect.
     pub what: String,
-    /// How to mend it.
+    /// The way to mend it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }

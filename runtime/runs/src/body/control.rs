@@ -1,4 +1,4 @@
-//! What is done to a run from outside.
+//! Operations on a run from outside.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub struct Continued {
 /// A run was given up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cancelled {
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -38,9 +38,9 @@ pub struct Cancelled {
 /// A run was closed from outside, as what it had come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Closed {
-    /// Whether what it had come to counts as a success.
+    /// True if the run counts as completed.
     pub success: bool,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -50,21 +50,21 @@ pub struct Closed {
 pub struct Forced {
     /// The state asked for.
     pub to: String,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Fields of the context that are different from then on.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
-    /// What it did.
+    /// The step that it made.
     pub step: StepRecord,
 }
 
-/// What a rewind takes back.
+/// The scope of a rewind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// What the journal says.
+    /// The state that the journal describes.
     State,
     /// The files.
     Workspace,
@@ -72,12 +72,12 @@ pub enum Scope {
     Both,
 }
 
-/// What came before was taken back: the fold skips what lies between.
+/// A rewind: records between it and its target don't count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rewound {
     /// The last record that still counts.
     pub to: u64,
-    /// What was taken back.
+    /// The scope.
     pub scope: Scope,
     /// The keys of effects that had left and can't be taken back: crossed nevertheless.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -91,15 +91,17 @@ pub struct Rewound {
     /// The checkpoint that the files were put back to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<String>,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What was done in a state up to a rewind: an agent doesn't get it again by going back.
+/// The use of a state's limits up to a rewind.
+///
+/// An agent doesn't get it again by rewinding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// How often it was entered.
+    /// The number of its visits.
     pub visits: u64,
     /// The calls of tools in the visit with the most of those taken back.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -146,7 +148,7 @@ pub struct Migrated {
     pub mapping: BTreeMap<String, String>,
     /// The active leaves, by their new names.
     pub leaves: Vec<String>,
-    /// What histories have recorded, by the new names.
+    /// The states that histories have recorded, by the new names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub history: BTreeMap<String, Vec<String>>,
     /// All active states, by the new names.
@@ -180,7 +182,7 @@ pub struct CheckpointTaken {
     /// Folders that are repositories of their own: not saved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<String>,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -196,15 +198,15 @@ pub struct CheckpointRestored {
     pub commit: String,
     /// The tree that the working copy must have afterwards.
     pub tree: String,
-    /// Whether it is done and was compared; before that it is only meant to be.
+    /// True if it is done and was compared; false for the intent.
     pub done: bool,
     /// The checkpoint of what was there before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Why it was given up, if it was.
+    /// The reason that it was given up, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given_up: Option<String>,
-    /// What is taken back along with it as soon as the files are as they were.
+    /// The rewind that takes effect as soon as the files are restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewind: Option<Rewound>,
 }

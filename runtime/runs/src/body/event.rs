@@ -19,20 +19,21 @@ pub struct Started {
     pub workflow: String,
     /// The hash of the table that it runs under.
     pub table: Hash,
-    /// The tables of the workflows that its states invoke, and those that these invoke: so anybody can start a child of
-    /// it, whatever specs lie about.
+    /// The tables of the workflows that its states invoke, and of those that these invoke.
+    ///
+    /// So anybody can start a child of it, without a spec.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub invokes: BTreeMap<String, Hash>,
     /// By state: the workflow that it invokes. So whoever has the journal alone sees what a run waits for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub invoking: BTreeMap<String, String>,
-    /// What it was given.
+    /// Its input.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub input: Value,
     /// The context that it begins with: the spec's, with the input's fields merged in.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
-    /// What starting did.
+    /// The first step.
     pub step: StepRecord,
     /// The project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +59,7 @@ pub struct Forked {
     /// Fields of the context that are different from here on.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub input: Map<String, Value>,
-    /// Whether it begins without artifacts.
+    /// True if it starts without artifacts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drop_artifacts: bool,
     /// The requests that were open then, by the ids that they have in the other run: their ids here.
@@ -69,7 +70,7 @@ pub struct Forked {
     pub title: Option<String>,
 }
 
-/// What a run works for.
+/// The parent of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {
     /// The run.
@@ -90,14 +91,14 @@ pub struct Event {
     /// The data that came with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// Why it was sent, if nobody asked for it by name.
+    /// The cause, if nobody sent it by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// What it did.
+    /// The step that it made.
     pub step: StepRecord,
 }
 
-/// Why an event was sent that nobody asked for by name.
+/// The cause of an event that nobody sent by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "by")]
 pub enum Cause {
@@ -121,7 +122,7 @@ pub enum Cause {
     },
     /// A limit was reached.
     Limit {
-        /// Which.
+        /// The name.
         limit: String,
         /// In which state.
         state: String,
@@ -132,7 +133,7 @@ pub enum Cause {
         interrupt: String,
         /// The file.
         path: String,
-        /// Whether it comes back from the last detour instead of making one.
+        /// True if it returns from the last detour instead of making one.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         returns: bool,
     },
@@ -140,14 +141,15 @@ pub enum Cause {
     Child {
         /// The child.
         run: RunId,
-        /// The state that invoked it, which alone is concerned. Journals from before this was said have none: the event
-        /// was everybody's then.
+        /// The state that invoked it: the event is this state's alone.
+        ///
+        /// Older journals have none: the event was every state's then.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         step: Option<String>,
     },
     /// The event's name isn't the machine's: `safe_next` caught it.
     SafeNext {
-        /// What was sent.
+        /// The name that was sent.
         sent: String,
     },
 }
@@ -160,26 +162,26 @@ pub struct Queued {
     /// Its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// Why it was sent. The event that has the same cause is this one.
+    /// The cause. The event with the same cause is this one.
     pub cause: Cause,
 }
 
 /// Something was asked for and refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Refused {
-    /// What was asked for.
+    /// The subject.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Why, for programs.
+    /// The code of the reason.
     pub code: String,
-    /// Why, for people.
+    /// The reason in words.
     pub reason: String,
     /// The events that are legal instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub legal: Vec<String>,
 }
 
-/// What was refused.
+/// The subject of a refusal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "what")]
 pub enum Subject {
@@ -207,14 +209,14 @@ pub enum Subject {
     Request {
         /// The request's id.
         name: String,
-        /// What was said: `approve`, `deny`, `answer`, `send_back` or `withdraw`.
+        /// The reply: `approve`, `deny`, `answer`, `send_back` or `withdraw`.
         reply: String,
     },
     /// Anything else that is done to a run.
     Operation {
         /// Its name.
         name: String,
-        /// What it was about: the record of a rewind, the key of an effect.
+        /// Its object: the record of a rewind, the key of an effect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on: Option<String>,
     },

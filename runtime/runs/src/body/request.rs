@@ -8,7 +8,7 @@ use super::event::Cause;
 use crate::actor::Role;
 use crate::phrase::with_reason;
 
-/// What kind of answer is wanted.
+/// The kind of answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestKind {
@@ -31,17 +31,17 @@ pub enum RequestKind {
 pub struct Opened {
     /// The request's id, unique in the store.
     pub request: String,
-    /// What kind of answer is wanted.
+    /// The kind of answer.
     pub kind: RequestKind,
     /// The question.
     pub prompt: String,
-    /// What can be chosen.
+    /// The choices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// What the answer must be like.
+    /// The schema of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// Whatever else there is to look at.
+    /// Further data for the person.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
     /// The event that waits for an approval.
@@ -50,13 +50,13 @@ pub struct Opened {
     /// The states that it is about: when none of them is active any more, it is withdrawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<String>,
-    /// Who may answer; everybody but the asker if it names nobody.
+    /// The persons who may answer; everybody but the asker if it is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvers: Vec<String>,
-    /// Whether other events wait for it. Approvals always do.
+    /// True if other events wait for it. They always wait for approvals.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocking: bool,
-    /// When it expires. Unit: milliseconds since 1970.
+    /// The time at which it expires. Unit: milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<u64>,
 }
@@ -69,19 +69,20 @@ pub struct Waiting {
     /// Its data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// Why it was sent, if nobody asked for it by name.
+    /// The cause, if nobody sent it by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
     /// The transitions that need the approval, by their numbers in the table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transitions: Vec<u16>,
-    /// All transitions that it would take, microstep by microstep: what is looked at when it is decided. Journals from
-    /// before this was said have none.
+    /// The transitions that it would take, microstep by microstep.
+    ///
+    /// A person decides about all of them. Older journals have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub takes: Vec<u16>,
 }
 
-/// How a request ended.
+/// The end of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolution {
@@ -100,7 +101,7 @@ pub enum Resolution {
 }
 
 impl Resolution {
-    /// Its name, in words.
+    /// Returns its name, in words.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -119,18 +120,18 @@ impl Resolution {
 pub struct Resolved {
     /// The request's id.
     pub request: String,
-    /// How.
+    /// The way.
     pub resolution: Resolution,
     /// The answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// What was said about it.
+    /// A comment on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// Whether somebody passed on what a person had said.
+    /// True if somebody passed on a person's answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub relayed: bool,
-    /// Whether it came through a channel that the asker's own client controls.
+    /// True if it came through a channel that the asker's own client controls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub elicited: bool,
 }

@@ -1,4 +1,4 @@
-//! What a macrostep did, by names, so that it can be read without the table.
+//! Macrosteps by names, so that they can be read without the table.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct StepRecord {
     pub timers: Vec<Arming>,
     /// The active leaves afterwards, in document order.
     pub leaves: Vec<String>,
-    /// What histories have recorded by now.
+    /// The states that histories have recorded by now.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub history: BTreeMap<String, Vec<String>>,
     /// If the machine has ended with it: whether that is a success.
@@ -67,7 +67,7 @@ pub struct EffectKey {
 pub struct Arming {
     /// The timer's name in the table.
     pub timer: String,
-    /// When it is due; none if it was cancelled. Unit: milliseconds since 1970.
+    /// The time at which it is due; none if it was cancelled. Unit: milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<u64>,
 }

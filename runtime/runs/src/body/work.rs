@@ -1,4 +1,4 @@
-//! What is reported of the work in a run.
+//! Reports on the work in a run.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::hash::Hash;
 use crate::id::RunId;
 use crate::phrase::with_reason;
 
-/// How a step is getting on.
+/// The status of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStatus {
@@ -17,13 +17,13 @@ pub enum StepStatus {
     NotStarted,
     /// Somebody does.
     Running,
-    /// It waits for something.
+    /// Work that waits for something.
     Waiting,
-    /// It is done.
+    /// Work that is done.
     Completed,
-    /// It has failed.
+    /// Work that has failed.
     Failed,
-    /// It was left out.
+    /// Work that was left out.
     Skipped,
 }
 
@@ -38,7 +38,7 @@ impl StepStatus {
         Self::Skipped,
     ];
 
-    /// Its name in journals and on the command line.
+    /// Returns its name in journals and on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl StepStatus {
     }
 }
 
-/// How a step is getting on.
+/// The status of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// The state, or `agent:state`.
@@ -60,25 +60,25 @@ pub struct Step {
     /// The unit of work in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// How.
+    /// The way.
     pub status: StepStatus,
     /// In words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Whatever else there is to say.
+    /// Further data.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub data: Value,
-    /// Whether no machine says that there is such a step.
+    /// True if no machine has the step.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
 }
 
-/// How long work is getting on.
+/// The progress of long work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// In words.
     pub message: String,
-    /// How much of it is done, from 0 to 1.
+    /// The fraction that is done, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<f64>,
     /// The state that is at work, if it is one.
@@ -92,21 +92,21 @@ pub struct Progress {
 /// Something that was said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// By whom: `user`, `assistant`, `stderr`, …
+    /// The author: `user`, `assistant` or `stderr`, for example.
     pub role: String,
-    /// What.
+    /// The text.
     pub text: String,
 }
 
-/// What was said of a call of a tool.
+/// The verdict on a call of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolVerdict {
-    /// It ran.
+    /// The call ran.
     Allowed,
-    /// It didn't.
+    /// The call was denied.
     Denied,
-    /// It ran and failed.
+    /// The call ran and failed.
     Failed,
 }
 
@@ -115,24 +115,24 @@ pub enum ToolVerdict {
 pub struct Tool {
     /// Its name.
     pub name: String,
-    /// What was said of it.
+    /// The verdict.
     pub verdict: ToolVerdict,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What tells this call from others.
+    /// The id of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// Whether it is about to run; another record says what it did.
+    /// True if it is about to run; another record has its result.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reserved: bool,
-    /// How long it took. Unit: milliseconds.
+    /// The duration. Unit: milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub milliseconds: Option<u64>,
     /// The hash of its arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Hash>,
-    /// How much it returned. Unit: bytes.
+    /// The size of the output. Unit: bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
     /// The files that it changed.
@@ -140,19 +140,19 @@ pub struct Tool {
     pub files: Vec<String>,
 }
 
-/// What became of an effect.
+/// The fate of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectStatus {
     /// Somebody is about to carry it out.
     Intended,
-    /// It was carried out.
+    /// Success.
     Succeeded,
-    /// It failed, and did nothing.
+    /// A failure without effect.
     Failed,
     /// Nobody knows.
     Unknown,
-    /// It was carried out, and taken back.
+    /// Success that another effect has compensated.
     Compensated,
 }
 
@@ -170,21 +170,21 @@ impl EffectStatus {
     }
 }
 
-/// What became of an effect.
+/// The fate of an effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
     /// `<run>:<seq>:<n>`.
     pub key: String,
     /// The action's name.
     pub name: String,
-    /// What.
+    /// The text.
     pub status: EffectStatus,
-    /// Whatever else there is to say.
+    /// Further data.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub detail: Value,
 }
 
-/// What an attempt has cost.
+/// The cost of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens read.
@@ -222,9 +222,9 @@ pub struct ChildStarted {
 pub struct ChildEnded {
     /// Its id.
     pub run: RunId,
-    /// Whether it was a success.
+    /// True if it completed.
     pub success: bool,
-    /// Why it wasn't.
+    /// The reason that it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -249,7 +249,7 @@ pub struct Subflow {
 pub struct Note {
     /// In words.
     pub text: String,
-    /// Whatever else there is to say.
+    /// Further data.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub data: Value,
 }
@@ -264,7 +264,7 @@ pub struct Annotation {
     /// The remark that this one answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// Whatever else there is to say.
+    /// Further data.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub data: Value,
 }

@@ -30,7 +30,9 @@ impl CapturedOutput {
             .saturating_add(u64::try_from(over).unwrap_or(u64::MAX));
     }
 
-    /// Returns the output as a string, with a line in place of the omitted part, and that part's length in bytes.
+    /// Returns the output as a string, and the length of the omitted part in bytes.
+    ///
+    /// A line stands in place of that part.
     pub(super) fn to_text(&self) -> (String, u64) {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         if self.left_out == 0 {

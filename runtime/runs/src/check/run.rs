@@ -10,11 +10,14 @@ use std::time::{Duration, Instant};
 use super::output::CapturedOutput;
 use super::{CheckError, CheckResult, Declaration};
 
-/// The interval at which a running check is polled. Why: a person doesn't notice it, and it costs nothing.
+/// The interval at which a running check is polled.
+///
+/// Why: a person doesn't notice it, and it costs nothing.
 const POLL: Duration = Duration::from_millis(10);
 
-/// The time to wait for the remaining output of an exited check. Why: a process that it left running may hold the pipe
-/// open for ever.
+/// The time to wait for the remaining output of an exited check.
+///
+/// Why: a process that it left running may hold the pipe open for ever.
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// Runs a check in the folder `root` or below it, with `arguments` after its own.

@@ -4,7 +4,9 @@ use statemark_text::shorten::shorten;
 
 use crate::body::{Finding, Verdict};
 
-/// Most findings in a verdict. Why: they go into the journal, and an author mends the first ones and checks again.
+/// Most findings in a verdict. Unit: findings.
+///
+/// Why: they go into the journal, and an author mends the first ones and checks again.
 const MAX_FINDINGS: usize = 20;
 
 /// Most findings that are collected. Why: a document of many megabytes may be wrong on each line.

@@ -12,11 +12,11 @@ const MAX_LISTED: usize = 100;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileFate {
-    /// It would be created again.
+    /// The file would be created again.
     Added,
-    /// It would get its former content.
+    /// The file would get its former content.
     Changed,
-    /// It would be deleted.
+    /// The file would be deleted.
     Deleted,
 }
 

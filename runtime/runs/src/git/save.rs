@@ -44,7 +44,9 @@ struct Listing {
 }
 
 impl Repository {
-    /// Saves the working copy. With a tree to restore, also saves ignored files that the tree would overwrite.
+    /// Saves the working copy.
+    ///
+    /// With a tree to restore, also saves ignored files that the tree would overwrite.
     pub(crate) fn save(&self, to_restore: Option<&str>) -> Result<Saved, GitError> {
         let mut listing = self.list_files()?;
         if let Some(tree) = to_restore {
@@ -90,7 +92,9 @@ impl Repository {
         self.compare(tree, saved)
     }
 
-    /// Checks that writing a file loses nothing: git would remove a folder in its place with everything in it.
+    /// Checks that writing a file loses nothing.
+    ///
+    /// Git would remove a folder in its place with everything in it.
     fn check_replaceable(&self, name: &Path, saved: &Saved) -> Result<(), GitError> {
         let doing = "putting the files back";
         let kind = std::fs::symlink_metadata(self.folder.join(name));

@@ -28,14 +28,14 @@ pub enum Missing {
     Artifact {
         /// The artifact.
         name: String,
-        /// What there is of it.
+        /// Its status.
         status: MissingArtifact,
     },
     /// A check that has passed since the state was entered.
     Check {
         /// The check.
         name: String,
-        /// What there is of it.
+        /// Its status.
         status: MissingCheck,
     },
     /// A field of the context that is set.
@@ -47,12 +47,12 @@ pub enum Missing {
     },
 }
 
-/// What there is of an artifact that has no final revision.
+/// The status of an artifact that has no final revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MissingArtifact {
     /// Nothing.
     Absent,
-    /// It was discarded.
+    /// Every revision was discarded.
     Discarded,
     /// A draft that can be finalized.
     Draft {
@@ -68,31 +68,31 @@ pub enum MissingArtifact {
     },
 }
 
-/// What there is of a check that doesn't count.
+/// The status of a check that doesn't count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MissingCheck {
-    /// It hasn't run.
+    /// A check that hasn't run.
     NotRun,
-    /// It hasn't run since its state was entered.
+    /// A check that hasn't run since its state was entered.
     Outdated {
         /// The record that entered the state.
         entered: u64,
     },
-    /// It ran with another declaration than the workflow's.
+    /// A check that ran with another declaration than the workflow's.
     Redeclared {
         /// Its record.
         seq: u64,
     },
-    /// It was cancelled.
+    /// A cancelled check.
     Cancelled {
         /// Its record.
         seq: u64,
     },
-    /// It hasn't passed.
+    /// A check that hasn't passed.
     NotPassed {
         /// Its record.
         seq: u64,
-        /// What came of it.
+        /// The result.
         outcome: String,
     },
 }
@@ -326,8 +326,9 @@ impl Legality<'_> {
         metas.filter_map(|meta| meta.get("requires")).collect()
     }
 
-    /// Returns what is missing for an event now. Takes a trial step only if a `requires` names something for the event: many
-    /// events are asked for at once.
+    /// Returns the missing requirements of an event.
+    ///
+    /// Takes a trial step only if a `requires` names something for the event: many events are asked for at once.
     pub(super) fn missing_now(
         &self,
         event: EventId,

@@ -154,7 +154,9 @@ impl Bundle {
         Ok(())
     }
 
-    /// Finds the first secret in it: the record, if it is in one, and the secret's name. Words of its tables are none.
+    /// Finds the first secret in it: the record, if it is in one, and the secret's name.
+    ///
+    /// Words of its tables are none.
     pub(super) fn find_secret(&self, secrets: &Redactor) -> Option<(Option<u64>, String)> {
         let read = |bytes: &Vec<u8>| Workflow::from_bytes(bytes.clone()).ok();
         let tables: Vec<Workflow> = self.blobs.values().filter_map(read).collect();

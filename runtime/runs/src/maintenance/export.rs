@@ -74,7 +74,7 @@ impl fmt::Display for Exported {
     }
 }
 
-/// Writes all runs, or one with the runs that it was forked from and those under it. Unit of progress: records.
+/// Writes all runs, or one with its ancestors and descendants. Unit of progress: records.
 ///
 /// # Errors
 ///

@@ -16,8 +16,10 @@ use crate::id::RunId;
 use crate::redact::Redactor;
 use crate::store::{Store, StoreError};
 
-/// Longest line. Unit: bytes. Why: a blob of a hundred megabytes fits as hexadecimal digits, and a file without line
-/// breaks doesn't fill the memory.
+/// Longest line. Unit: bytes.
+///
+/// Why: a blob of a hundred megabytes fits as hexadecimal digits, and a file without line breaks doesn't fill the
+/// memory.
 const MAX_LINE: u64 = 256 << 20;
 
 /// The report of an import.

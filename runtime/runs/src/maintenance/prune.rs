@@ -16,7 +16,7 @@ use crate::store::{Head, Store, StoreError};
 pub struct Prune {
     /// Its last change is before this time. Unit: milliseconds since 1970.
     pub before: Option<u64>,
-    /// It isn't among this many of the most recently changed runs that are over.
+    /// The number of the most recently changed runs that are over and stay.
     pub keep: Option<usize>,
     /// Delete the runs. Otherwise the report only says which would be deleted.
     pub delete: bool,
@@ -36,8 +36,9 @@ pub struct Pruned {
     pub blobs: usize,
 }
 
-/// The time for which nobody put a blob that is pruned. Unit: milliseconds. Why: who puts a blob names it within seconds,
-/// unless the machine is suspended in between.
+/// The time for which nobody put a blob that is pruned. Unit: milliseconds.
+///
+/// Why: who puts a blob names it within seconds, unless the machine is suspended in between.
 const IDLE: u64 = 60 * 60 * 1_000;
 
 impl fmt::Display for Pruned {

@@ -169,7 +169,9 @@ impl RunVerifier<'_> {
         });
     }
 
-    /// Reports damage as a difference; returns the value if there is none. A store that can't be read is an error.
+    /// Reports damage as a difference; returns the value if there is none.
+    ///
+    /// A store that can't be read is an error.
     fn report_damage<T>(
         &mut self,
         seq: Option<u64>,
@@ -282,7 +284,9 @@ impl RunVerifier<'_> {
         Ok(true)
     }
 
-    /// Reports whether the next record, or the head, confirms this one: then the record before it must have changed.
+    /// Reports whether the next record, or the head, confirms this one.
+    ///
+    /// Then the record before it must have changed.
     fn is_intact(&self, record: &Record) -> Result<bool, StoreError> {
         let mut expected = self.head.hash;
         if record.seq < self.head.seq {

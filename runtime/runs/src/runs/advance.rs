@@ -1,4 +1,4 @@
-//! Reports on steps drive a run: whoever works says which step is under way, and the machine follows if it can.
+//! Reports on steps: a worker says which step is under way, and the machine follows if it can.
 //!
 //! A report on a step that isn't active enters it first, by the transition that leads there; then its status is set. A
 //! report on the active step only sets it. `completed` takes the step's way to `[*]`. So a reporter needs to know the
@@ -33,7 +33,9 @@ use crate::body::{Annotation, Body, Note, StepStatus, Subflow};
 use crate::store::StoreError;
 use crate::workflow::Workflow;
 
-/// How often a first report that lost the race to start its run is made again. Why: the second time there is a run.
+/// Most tries of a first report that loses the race to start its run.
+///
+/// Why: the second time there is a run.
 const STARTS: u32 = 4;
 
 /// A report on a run.
@@ -43,35 +45,37 @@ pub struct Advance {
     pub step: Option<String>,
     /// The unit of work in it.
     pub unit: Option<String>,
-    /// What is reported.
+    /// The content of a report.
     pub report: Report,
-    /// What the run is started with if there is none of that id; none if there must be one. A run that there is must be of
-    /// that workflow; the rest counts for the first report alone, and isn't what tells one report from another.
+    /// The start of the run, if there is none of that id; none if there must be one.
+    ///
+    /// An existing run must have that workflow. The rest counts for the first report alone, and isn't in the digest of
+    /// the key.
     #[serde(serialize_with = "workflow_of")]
     pub start: Option<Start>,
-    /// Whether the run shall be closed with it, as what it has come to.
+    /// True if the run shall be closed with it.
     pub close: bool,
 }
 
-/// What is reported.
+/// The content of a report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 #[non_exhaustive]
 pub enum Report {
-    /// How a step is getting on.
+    /// The status of a step.
     Status {
-        /// How.
+        /// The way.
         status: StepStatus,
         /// In words.
         message: Option<String>,
-        /// Whatever else there is to say. It comes with the event that the report sends, if it sends one.
+        /// Further data. It comes with the event that the report sends, if it sends one.
         data: Value,
     },
     /// The step waits for a person.
     Waiting {
         /// The question.
         prompt: String,
-        /// Whatever else there is to say.
+        /// Further data.
         data: Value,
     },
     /// There is a file to look at.
@@ -87,20 +91,20 @@ pub enum Report {
 /// A file that a step has made, where it lies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Registered {
-    /// Where it lies; it is the artifact's name, too.
+    /// The path, which is the artifact's name, too.
     pub path: String,
-    /// What the path is relative to.
+    /// The folder that the path is relative to.
     pub storage_root: Option<String>,
-    /// What feature of a project it is about.
+    /// The feature of a project that it is about.
     pub feature: Option<String>,
-    /// What it is, in the reporter's words.
+    /// Its kind, in the reporter's words.
     pub kind: Option<String>,
-    /// Whether it is a diagram of a subflow.
+    /// True for the diagram of a subflow.
     pub subflow: bool,
 }
 
 impl Advance {
-    /// A report on how a step is getting on.
+    /// Makes a report on the status of a step.
     #[must_use]
     pub fn status(step: impl Into<String>, status: StepStatus) -> Self {
         let report = Report::Status {
@@ -111,7 +115,7 @@ impl Advance {
         Self::new(report).on(step)
     }
 
-    /// A report that names no step.
+    /// Makes a report that names no step.
     #[must_use]
     pub const fn new(report: Report) -> Self {
         Self {
@@ -123,21 +127,21 @@ impl Advance {
         }
     }
 
-    /// The same on a step.
+    /// Sets the step.
     #[must_use]
     pub fn on(mut self, step: impl Into<String>) -> Self {
         self.step = Some(step.into());
         self
     }
 
-    /// The same of a unit.
+    /// Sets the unit.
     #[must_use]
     pub fn of(mut self, unit: impl Into<String>) -> Self {
         self.unit = Some(unit.into());
         self
     }
 
-    /// The same of a run that is started with it if there is none.
+    /// Sets the start of a run that doesn't exist.
     #[must_use]
     pub fn starting(mut self, start: Start) -> Self {
         self.start = Some(start);
@@ -163,7 +167,7 @@ impl Operation for Advance {
 }
 
 impl Runs {
-    /// The same at some depth of agents' agents.
+    /// Carries out a report at some depth of agents under agents.
     fn advance_within(
         &self,
         order: &Order,
@@ -220,7 +224,7 @@ impl Runs {
         Advanced::of(written)
     }
 
-    /// The first report on a run: it begins, if the report can be made on a run that has just begun.
+    /// Starts a run by its first report, if the report can be made on a run that has just started.
     fn open_by_report(
         &self,
         order: &Order,
@@ -259,7 +263,7 @@ impl Runs {
     }
 }
 
-/// What a report on a run that there is comes to.
+/// Decides a report on an existing run.
 fn decide(draft: Draft, advance: &Advance, owner: Owner) -> Result<Change, RunError> {
     let outcome = match (refusal::other_workflow(draft.loaded(), advance), owner) {
         (Some(mismatch), _) => Err(mismatch),
@@ -279,12 +283,12 @@ fn decide(draft: Draft, advance: &Advance, owner: Owner) -> Result<Change, RunEr
     Ok(Change { bodies })
 }
 
-/// Whether a state of the workflow's own is meant.
+/// Reports whether a step is a state of the workflow.
 fn is_step(workflow: &Workflow, step: &str) -> bool {
     workflow.visible_states().any(|(_, name)| name == step)
 }
 
-/// Of what a run is started with, what tells one report from another.
+/// Serializes the part of a start that tells one report from another.
 fn workflow_of<S: Serializer>(start: &Option<Start>, serializer: S) -> Result<S::Ok, S::Error> {
     let workflow = start.as_ref().map(|start| &start.workflow);
     workflow.serialize(serializer)

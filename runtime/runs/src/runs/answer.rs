@@ -22,20 +22,20 @@ use crate::state::Request;
 pub struct Answer {
     /// The request's id.
     pub request: String,
-    /// What is said.
+    /// The reply.
     pub reply: Reply,
-    /// What is said about it.
+    /// A comment on it.
     pub comment: Option<String>,
-    /// What is kept with an approval, a confirmation or a review beside yes or no.
+    /// A value that is kept with an approval, a confirmation or a review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// Whether somebody passes on what a person has said.
+    /// True if somebody passes on a person's answer.
     pub relayed: bool,
-    /// Whether it comes through a channel that the asker's own client controls.
+    /// True if it comes through a channel that the asker's own client controls.
     pub elicited: bool,
 }
 
-/// What is said to a request.
+/// The reply to a request.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
@@ -61,7 +61,7 @@ impl Reply {
 }
 
 impl Answer {
-    /// An answer without a comment.
+    /// Makes an answer without a comment.
     #[must_use]
     pub fn new(request: impl Into<String>, reply: Reply) -> Self {
         Self {
@@ -75,7 +75,9 @@ impl Answer {
     }
 }
 
-/// The run that has a request of this id, if it looks like one: a fork's requests are asked for by the fork's own id.
+/// Returns the run that has a request of this id.
+///
+/// A fork's requests are found by the fork's own id.
 #[must_use]
 pub fn run_of_request(request: &str) -> Option<RunId> {
     let (run, seq) = request.rsplit_once(':')?;
@@ -83,8 +85,9 @@ pub fn run_of_request(request: &str) -> Option<RunId> {
     run.parse().ok()
 }
 
-/// Answers a request. An approval takes the event that waits, if its guards still hold. The same answer a second time
-/// gives the records of the first; another one is refused with who answered what.
+/// Answers a request. An approval takes the event that waits, if its guards still hold.
+///
+/// An equal answer again gives the records of the first; another one is refused, with the first.
 impl Decide for Answer {
     const NAME: &'static str = "answer";
     type Outcome = Result<(), Refused>;
@@ -113,7 +116,7 @@ impl Decide for Answer {
 }
 
 impl Draft {
-    /// A request is over, and what waited for it goes on.
+    /// Ends a request, and continues what waited for it.
     fn resolve(&mut self, answer: &Answer, resolved: Resolved) -> Result<(), RunError> {
         let request = self.state().requests.get(&answer.request);
         let (kind, waiting) = request.map_or((RequestKind::Text, None), |it| {
@@ -145,7 +148,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The event that waited for an approval is taken, if it still can be.
+    /// Takes the event that waited for an approval, if it still can be.
     fn approved(&mut self, waiting: &Waiting, cause: Cause) -> Result<(), RunError> {
         let workflow = std::sync::Arc::clone(&self.loaded().workflow);
         let moves = moves_by(&workflow, self.state(), &waiting.event, Some(&cause));
@@ -306,7 +309,7 @@ fn is_same(one: &Actor, other: &Actor) -> bool {
         || (one == other && one.name.is_none() && one.session.is_none())
 }
 
-/// What an answer to such a request means.
+/// Returns the resolution and the value that an answer means.
 fn meant(request: &Request, answer: &Answer) -> Result<(Resolution, Option<Value>), String> {
     use RequestKind::{Approval, Confirm, Json, Review, Select, Text};
     let opened = &request.opened;

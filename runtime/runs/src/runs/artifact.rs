@@ -29,7 +29,9 @@ use crate::id::MAX_NAME;
 use crate::legality::{Required, required_names};
 use crate::state::Revision;
 
-/// Largest artifact. Unit: bytes. Why: people review artifacts, and a record of several of them is read at once.
+/// Largest artifact. Unit: bytes.
+///
+/// Why: people review artifacts, and a record of several of them is read at once.
 pub const MAX_ARTIFACT: usize = 16 << 20;
 
 /// A draft shall be final.
@@ -48,11 +50,13 @@ pub struct DiscardArtifact {
     pub name: String,
     /// The revision; else the current one, if it is a draft.
     pub revision: Option<u64>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
-/// Makes a draft final, if it is as its contract says now. One that is final already is answered as then.
+/// Makes a draft final, if it meets its contract now.
+///
+/// One that is final already gets the first answer.
 impl Decide for FinalizeArtifact {
     const NAME: &'static str = "artifact.final";
     type Outcome = Submitted;
@@ -125,7 +129,7 @@ impl Decide for DiscardArtifact {
     }
 }
 
-/// Something isn't done; what is recorded beside the refusal comes first.
+/// Returns the records of a refused operation; other records precede the refusal.
 fn refused(stage: Stage, blocker: impl Into<Blocker>, mut bodies: Vec<Body>) -> Change {
     let operation = match stage {
         Stage::Draft => "artifact.draft",
@@ -146,7 +150,7 @@ fn unfit(artifact: &Artifact) -> ArtifactBlocker {
 }
 
 impl Loaded {
-    /// The contract of an artifact: the definition's, else the one that its kind names; none if it has none.
+    /// Returns the contract of an artifact: the definition's, else the one that its kind names.
     ///
     /// # Errors
     ///
@@ -174,8 +178,9 @@ impl Loaded {
         Ok(contract.map(|contract| contract.check(content)))
     }
 
-    /// The artifacts that the workflow knows: those with a contract, and those that a state requires. None are known if
-    /// any may be handed in.
+    /// Returns the artifacts that the workflow knows: those with a contract, and required ones.
+    ///
+    /// None are known if any may be submitted.
     #[must_use]
     pub fn known_artifacts(&self) -> Vec<String> {
         let declared = self.workflow.meta().get("artifacts");
@@ -278,7 +283,7 @@ fn unknown_revision(name: &str, wanted: u64, newest: u64) -> ArtifactBlocker {
     }
 }
 
-/// Content in what tells one request from another: its hash.
+/// Serializes content as its hash: requests are told apart by it.
 fn by_hash<S: Serializer>(content: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     Hash::digest(content).serialize(serializer)
 }

@@ -15,28 +15,28 @@ use crate::schema;
 /// A question.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ask {
-    /// What kind of answer is wanted.
+    /// The kind of answer.
     pub kind: RequestKind,
     /// The question.
     pub prompt: String,
-    /// What can be chosen, for [`RequestKind::Select`].
+    /// The choices of a [`RequestKind::Select`].
     pub choices: Vec<String>,
-    /// What the answer must be like, for [`RequestKind::Json`].
+    /// The schema of the answer to a [`RequestKind::Json`].
     pub schema: Option<Value>,
-    /// Whatever else there is to look at.
+    /// Further data for the person.
     pub details: Value,
     /// The active state that it is about: when that is left, the question is withdrawn.
     pub state: Option<String>,
-    /// Who may answer. If the definition names some, only those of them.
+    /// The persons who may answer. If the definition names some, only those of them.
     pub approvers: Vec<String>,
-    /// Whether other events wait for the answer. For an approval they always do.
+    /// True if other events wait for the answer. For an approval they always do.
     pub blocking: bool,
-    /// How long there is time. Unit: milliseconds.
+    /// The time until it expires. Unit: milliseconds.
     pub expires_in: Option<u64>,
 }
 
 impl Ask {
-    /// A question that can wait, about no state, to everybody.
+    /// Makes a question that can wait, about no state, to everybody.
     #[must_use]
     pub fn new(kind: RequestKind, prompt: impl Into<String>) -> Self {
         Self {
@@ -58,11 +58,13 @@ impl Ask {
 pub struct Withdraw {
     /// The request's id.
     pub request: String,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
-/// Opens a request. Nothing waits for it, unless it is blocking; `Body::Opened` of the records has its id.
+/// Opens a request. Nothing waits for it, unless it is blocking.
+///
+/// `Body::Opened` of the records has its id.
 impl Decide for Ask {
     const NAME: &'static str = "ask";
     type Outcome = Result<Opened, Refused>;
@@ -171,7 +173,7 @@ fn check_kind(ask: &Ask) -> Result<(), String> {
     }
 }
 
-/// Who may answer: an asker can't name others than the definition does.
+/// Returns the persons who may answer: an asker can't name others than the definition does.
 fn approvers(loaded: &Loaded, ask: &Ask) -> Result<Vec<String>, String> {
     let named = loaded.approvers();
     if named.is_empty() || ask.approvers.is_empty() {

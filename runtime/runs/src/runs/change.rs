@@ -13,21 +13,24 @@ use crate::record::{NewRecord, Record, chain, mark_batch};
 use crate::state::{self, LiveRecords, RunState};
 use crate::store::{Append, Appended, Expect, Fence, StoreError};
 
-/// How often something is decided again because others have written. Why: with eight busy writers the worst case of
-/// thousands of tries was nine.
+/// Most tries of a decision that others precede.
+///
+/// Why: with eight busy writers the worst case of thousands of tries was nine.
 const TRIES: u32 = 64;
 
-/// After how many records a fold is kept. Unit: records. Why: folding as many takes less than a millisecond.
+/// The interval at which a state is cached. Unit: records.
+///
+/// Why: replaying as many takes less than a millisecond.
 pub(crate) const FOLD_EVERY: u64 = 256;
 
-/// Who wants something done, and on what condition.
+/// The caller of an operation, and its conditions.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// The run.
     pub run: RunId,
-    /// Who.
+    /// The caller.
     pub actor: Actor,
-    /// The same key with the same request gives the first answer again.
+    /// The idempotency key: it gives a repeated request the first answer.
     pub key: Option<Key>,
     /// The record that the run must end with; else it has gone on, and the order is refused.
     pub expected: Option<u64>,
@@ -36,7 +39,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// An order without conditions.
+    /// Makes an order without conditions.
     #[must_use]
     pub const fn new(run: RunId, actor: Actor) -> Self {
         Self {
@@ -49,23 +52,23 @@ impl Order {
     }
 }
 
-/// What shall be written.
+/// Records to write.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
     /// The records, in order; nothing is written if there is none.
     pub bodies: Vec<Body>,
 }
 
-/// What an operation has written.
+/// Records that an operation has written.
 #[derive(Clone, Debug)]
 pub struct Written<T = ()> {
-    /// What came of it.
+    /// The result.
     pub outcome: T,
     /// The records of the order: new ones, or those of the first time.
     pub records: Vec<Record>,
     /// The bodies of these records, as they were written.
     pub(super) bodies: Vec<Body>,
-    /// Whether it was done before.
+    /// True if it was done before.
     pub replayed: bool,
     /// The run as it is now.
     pub loaded: Loaded,
@@ -250,7 +253,7 @@ impl Runs {
         }
     }
 
-    /// The state with the new records behind it.
+    /// Returns the state after the new records.
     fn after(&self, loaded: &Loaded, records: &[Record]) -> Result<RunState, RunError> {
         if records
             .iter()
@@ -288,7 +291,7 @@ impl Runs {
         Ok(())
     }
 
-    /// What the order has done before, if it has.
+    /// Returns the first answer to the order, if it was made before.
     pub(super) fn replayed(
         &self,
         order: &Order,
@@ -306,7 +309,7 @@ impl Runs {
         }
     }
 
-    /// The answer of the first time, and the run as it is now.
+    /// Returns the first answer, and the run as it is now.
     pub(super) fn written_before(
         &self,
         order: &Order,

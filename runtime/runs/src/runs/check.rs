@@ -25,13 +25,13 @@ pub struct RunCheck {
     pub arguments: Vec<String>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Checked {
     /// The check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
-    /// Why it wasn't run.
+    /// The reason that it wasn't run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refused>,
 }
@@ -67,8 +67,10 @@ impl Serialize for RunCheckIn<'_> {
     }
 }
 
-/// Runs a check in a project's root, and records what came of it. Refused, and not run, where the run takes nothing. The
-/// same key isn't run again, unless the check was cancelled: then nobody has had an answer.
+/// Runs a check in a project's root, and records the result.
+///
+/// Refused, and not run, where the run takes nothing. A repeated key doesn't run it again, unless the check was
+/// cancelled: then nobody has had an answer.
 ///
 /// It is an error ([`RunError::Invalid`]) if the declaration can't be used.
 impl Operation for RunCheckIn<'_> {
@@ -110,16 +112,16 @@ impl Operation for RunCheckIn<'_> {
     }
 }
 
-/// What came of a check that somebody has run.
+/// The result of a check that somebody has run.
 #[derive(Clone)]
 pub struct RecordCheck {
     /// The check.
     pub what: RunCheck,
-    /// What came of it.
+    /// The result.
     pub ran: CheckResult,
 }
 
-/// It stands for the request to run the check, which was made under the same key.
+/// The serialization of the request to run the check, which has the same key.
 impl Serialize for RecordCheck {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.what.serialize(serializer)
@@ -154,7 +156,7 @@ impl Decide for RecordCheck {
 }
 
 impl Loaded {
-    /// The check of a name that the run's workflow declares, if it does.
+    /// Returns a check that the run's workflow declares, if it does.
     ///
     /// # Errors
     ///
@@ -164,7 +166,7 @@ impl Loaded {
         declared.map_err(|error| unusable(name, &error))
     }
 
-    /// That no check counts here any more.
+    /// Returns the refusal of a check in a run that takes nothing.
     fn unchecked(&self) -> Option<Body> {
         let blocker = self.legality().standstill()?;
         Some(self.refuse_operation("check", blocker))

@@ -17,7 +17,7 @@ pub struct Checkpoint {
     pub folder: PathBuf,
     /// A name, unique in the run; else the number of the record.
     pub name: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
@@ -48,8 +48,9 @@ impl Decide for Checkpoint {
     }
 }
 
-/// What the record of a saved working copy says. The commit is kept first: a commit without a record is litter, a record
-/// without a commit would be a lie.
+/// Returns the record of a saved working copy.
+///
+/// The commit is kept first: a commit without a record is litter, a record without a commit would be a lie.
 pub(super) fn taken(
     loaded: &Loaded,
     repository: &Repository,

@@ -22,20 +22,21 @@ use crate::store::{Head, StoreError};
 /// Most runs around one. Why: a workflow that invokes itself would never come to rest.
 pub(super) const MAX_DEPTH: usize = 16;
 
-/// What a child has come to, as far as its parent cares.
+/// The status of a child, as far as its parent cares.
 enum Found {
-    /// It isn't there yet.
+    /// The child doesn't exist yet.
     Missing,
-    /// It goes on.
+    /// The child isn't over.
     Open,
-    /// It is over: whether that is a success, and why not.
+    /// The child is over: its success, or the reason of its failure.
     Over(bool, Option<String>),
 }
 
 impl Runs {
-    /// Does what is missing between a run and the children that its states have invoked: starts those that aren't, takes
-    /// the outcomes of those that are over, cancels those whose state was left, and so with those of its agents. Nothing
-    /// is done twice.
+    /// Takes the missing steps between a run and its children.
+    ///
+    /// Starts invoked children, takes the outcomes of those that are over, and cancels those whose state was left;
+    /// likewise for its agents. Nothing is done twice.
     ///
     /// # Errors
     ///
@@ -90,7 +91,7 @@ impl Runs {
         Ok(())
     }
 
-    /// What began a child was taken back: it is cancelled, and the journal says so once that is done.
+    /// Cancels a child whose start was taken back, and records its end once that is done.
     fn let_go(&self, run: &RunId, id: &RunId) -> Result<(), RunError> {
         const WHY: &str = "what began it was taken back";
         let found = self.come_to(run, id)?;
@@ -114,8 +115,9 @@ impl Runs {
         Ok(())
     }
 
-    /// Cancels a child that was started just now, if nobody waits for it any more: its state was left, or what began it was
-    /// taken back, before it was there to be cancelled.
+    /// Cancels a child that was started just now, if nobody waits for it any more.
+    ///
+    /// Its state was left, or its start taken back, before it was there to be cancelled.
     fn call_off(&self, run: &RunId, id: &RunId) -> Result<(), RunError> {
         let loaded = self.load(run)?;
         let child = loaded.state.children.get(id.as_str());
@@ -126,7 +128,7 @@ impl Runs {
         Ok(())
     }
 
-    /// The run that this one works for, if that has taken its outcome or given it up: so it waits for nothing any more.
+    /// Returns the parent, if it has taken the run's outcome or given it up.
     pub(super) fn done_for(&self, loaded: &Loaded) -> Result<Option<RunId>, RunError> {
         let Some(parent) = loaded.state.parent.as_ref().map(|it| &it.run) else {
             return Ok(None);
@@ -142,7 +144,7 @@ impl Runs {
         Ok(done.then(|| parent.clone()))
     }
 
-    /// The run of an agent is over: nobody waits for it any more, and no event comes of it.
+    /// Records the end of an agent's run. No event comes of it.
     fn agent_over(&self, run: &RunId, id: &RunId, success: bool) -> Result<(), RunError> {
         let order = Order::new(run.clone(), Actor::new(Role::System));
         self.commit(&order, &("agent", id, success), |loaded, _| {
@@ -160,7 +162,9 @@ impl Runs {
         Ok(())
     }
 
-    /// What becomes of other runs by a change of this one. Its own records are written; if this fails, it is done later.
+    /// Reconciles other runs after a change of this one, and takes its waiting events.
+    ///
+    /// The change is written: if this fails, it is done later.
     pub(super) fn attend(&self, written: &mut Written) {
         self.attend_to_others(written);
         if let Ok(loaded) = self.take_waiting(&written.loaded) {
@@ -168,7 +172,7 @@ impl Runs {
         }
     }
 
-    /// The same without what has waited in this run.
+    /// Reconciles other runs after a change of this one.
     pub(super) fn attend_to_others(&self, written: &mut Written) {
         let is_child = |kind: &str| {
             matches!(
@@ -190,8 +194,10 @@ impl Runs {
         }
     }
 
-    /// Notes the children of active states that have none: those that the run began in, and those whose workflows only a
-    /// spec has. What nobody has isn't noted.
+    /// Records the children of active states that have none.
+    ///
+    /// Those are states that the run started in, and those whose workflows only a spec has. A workflow that nobody has
+    /// is left out.
     fn invoke(&self, loaded: &Loaded) -> Result<(), RunError> {
         let tables = self.startable(loaded)?;
         let order = Order::new(loaded.run.clone(), Actor::new(Role::System));
@@ -269,7 +275,7 @@ impl Runs {
         }
     }
 
-    /// A child is over: its state takes `done` or `error`.
+    /// Records the end of a child: its state takes `done` or `error`.
     fn child_over(
         &self,
         run: &RunId,
@@ -311,13 +317,13 @@ const fn verb(status: &str) -> &'static str {
 }
 
 impl Loaded {
-    /// The workflow that a state invokes.
+    /// Returns the workflow that a state invokes.
     fn invokes(&self, state: &str) -> Option<&str> {
         let id = self.workflow.table().state_named(state)?;
         self.workflow.invoked_workflow(id)
     }
 
-    /// Whether something may be missing between the run and children of it.
+    /// Reports whether steps between the run and its children may be missing.
     pub(super) fn has_children(&self) -> bool {
         self.uninvoked().next().is_some()
             || self.invoked().next().is_some()
@@ -325,34 +331,35 @@ impl Loaded {
             || self.agents_left()
     }
 
-    /// The children that haven't ended yet, as far as the journal knows.
+    /// Returns the children that haven't ended yet, as far as the journal knows.
     pub(crate) fn open_children(&self) -> Vec<RunId> {
         let open = self.invoked().filter(|(_, child)| child.ended.is_none());
         open.map(|(id, _)| id).collect()
     }
 
-    /// The children whose beginning was taken back, and that haven't ended as far as the journal knows.
+    /// Returns the open children whose start was taken back.
     fn orphans(&self) -> Vec<RunId> {
         let orphans = self.state.orphans.iter();
         let open = orphans.filter(|(_, child)| child.ended.is_none());
         open.filter_map(|(id, _)| id.parse().ok()).collect()
     }
 
-    /// The children that states have invoked.
+    /// Returns the children that states have invoked.
     fn invoked(&self) -> impl Iterator<Item = (RunId, Child)> {
         let children = self.state.children.iter();
         let children = children.filter(|(_, child)| child.table.is_some());
         children.filter_map(|(id, child)| Some((id.parse().ok()?, child.clone())))
     }
 
-    /// Whether runs of agents go on that nobody waits for any more.
+    /// Reports whether agents' runs continue that nobody waits for any more.
     fn agents_left(&self) -> bool {
         let agents = self.agents();
         agents.iter().any(|id| self.let_down(id).is_some())
     }
 
-    /// Why nobody waits for the run of an agent any more, if that is so: its parent is over, or the step that it stands
-    /// under was left.
+    /// Returns the reason that nobody waits for the run of an agent any more.
+    ///
+    /// Its parent is over, or its step was left.
     fn let_down(&self, agent: &RunId) -> Option<String> {
         let (state, run) = (&self.state, &self.run);
         if state.cancelled.is_some() {
@@ -368,7 +375,7 @@ impl Loaded {
         left.then(|| format!("`{step}` of run `{run}` was left"))
     }
 
-    /// The runs of agents under this one that aren't over, as far as its journal says.
+    /// Returns the runs of agents under this one that aren't over, as far as its journal says.
     fn agents(&self) -> Vec<RunId> {
         let invoked: Vec<RunId> = self.invoked().map(|(id, _)| id).collect();
         let open = self.state.children.iter();
@@ -378,7 +385,7 @@ impl Loaded {
             .collect()
     }
 
-    /// The active states that invoke a workflow.
+    /// Returns the active states that invoke a workflow.
     fn invoking(&self) -> impl Iterator<Item = Invoking> {
         let visits = self.state.visits.iter().filter(|(_, it)| it.left.is_none());
         visits.filter_map(|(state, visit)| {
@@ -399,15 +406,19 @@ impl Loaded {
         })
     }
 
-    /// Those of them that have no child yet. While files are being put back, none is wanted: they aren't what it would find.
+    /// Returns the active states that invoke a workflow and have no child yet.
+    ///
+    /// While files are restored, none is wanted: they aren't what it would find.
     pub(crate) fn uninvoked(&self) -> impl Iterator<Item = Invoking> {
         let wants = !self.state.status().is_over() && self.state.restoring.is_none();
         self.invoking()
             .filter(move |it| wants && it.child.is_none())
     }
 
-    /// The child that an event is the outcome of: the state that invoked it would take the event. Nobody else sends it then.
-    /// Of several children, the one that this state has invoked.
+    /// Returns the child that an event is the outcome of.
+    ///
+    /// The state that invoked it would take the event, and nobody else sends it then. Of several children, the one that
+    /// this state has invoked.
     pub(crate) fn outcome_of(
         &self,
         event: &str,
@@ -433,8 +444,9 @@ impl Loaded {
         Ok(awaited.max_by_key(|it| from == Some(it.step.as_str())))
     }
 
-    /// The id of a child that begins now. One whose beginning was taken back keeps its id, so that nothing of it is taken
-    /// for the new one's.
+    /// Returns an id for a new child.
+    ///
+    /// One whose start was taken back keeps its id, so that nothing of it is taken for the new one's.
     fn child_id(&self, invoking: &Invoking) -> Option<RunId> {
         let (run, state) = (&self.run, &invoking.step);
         let ids = (invoking.visit..).filter_map(|number| named(&format!("{run}/{state}/{number}")));
@@ -447,7 +459,7 @@ impl Loaded {
     }
 }
 
-/// A run's id, or a hash of it if it is too long.
+/// Returns a run's id, or a hash of it if it is too long.
 fn named(id: &str) -> Option<RunId> {
     if id.chars().count() <= MAX_NAME {
         return id.parse().ok();
@@ -465,12 +477,12 @@ pub(crate) struct Invoking {
     pub(crate) workflow: String,
     /// The child of this visit, if there is one.
     pub(crate) child: Option<(RunId, Child)>,
-    /// How often the state was entered.
+    /// The number of the state's visits.
     visit: u64,
 }
 
 impl Invoking {
-    /// Whether its outcome is still to come.
+    /// Reports whether its outcome is still to come.
     fn is_open(&self) -> bool {
         let child = self.child.as_ref();
         child.is_none_or(|(_, child)| child.ended.is_none())
@@ -478,14 +490,15 @@ impl Invoking {
 }
 
 impl Draft {
-    /// Notes the children of states that were entered, as far as the run knows their tables, and ends those of states that
-    /// were left.
+    /// Records the children of entered states, and the ends of children of states that were left.
+    ///
+    /// States whose tables the run doesn't know are left out.
     pub(super) fn children(&mut self) -> Result<(), RunError> {
         let tables = self.state().invokes.clone();
         self.children_of(&tables)
     }
 
-    /// The same with the tables that are meant by ids.
+    /// Records starts and ends of children, with the tables of workflows.
     fn children_of(&mut self, tables: &BTreeMap<String, Hash>) -> Result<(), RunError> {
         let current = self.loaded().invoking().filter_map(|it| it.child);
         let current: Vec<RunId> = current.map(|(id, _)| id).collect();

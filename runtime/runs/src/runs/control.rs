@@ -1,4 +1,4 @@
-//! What is done to a run from outside: it is paused, goes on, is given up, or is set to a state by hand.
+//! Control of runs: pausing, continuing, cancelling, and forcing a state.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -14,11 +14,11 @@ use crate::state::Status;
 use crate::step::CannotStep;
 use crate::store::Query;
 
-/// Lets a run stand still: no event is taken, and nothing that is due fires, until somebody continues it.
+/// Pauses a run until somebody continues it: no event is taken, and no timer fires.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
 pub struct Pause {
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub struct Pause {
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
 pub struct Continue {
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Continue {
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
 pub struct Cancel {
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub struct Force {
     /// Fields of the context that are different from then on.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
@@ -67,8 +67,9 @@ impl Decide for Pause {
     }
 }
 
-/// What a person or the run itself has paused, a person continues. When a person does, tool calls are counted from
-/// nothing again; an agent can't get more of them by pausing.
+/// Continues a paused run. A pause by a person or by the run itself takes a person.
+///
+/// Then tool calls are counted from nothing again; an agent can't get more of them by pausing.
 impl Decide for Continue {
     const NAME: &'static str = "continue";
     type Outcome = Result<(), Refused>;
@@ -117,8 +118,9 @@ impl Decide for Cancel {
     }
 }
 
-/// Sets a run to a state by hand: the state is entered by default, regions beside it stay. Only a person does it, and
-/// only where the definition says `"meta": {"debug": true}`. The journal shows it for ever.
+/// Enters a state by hand; other regions stay.
+///
+/// Only a person does it, and only where the definition says `"meta": {"debug": true}`. The journal shows it for ever.
 impl Decide for Force {
     const NAME: &'static str = "force";
     type Outcome = Result<(), Refused>;
@@ -145,7 +147,7 @@ impl Cancel {
 }
 
 impl Runs {
-    /// The run of a workflow that was paused last; of a project, if one is named.
+    /// Returns the run of a workflow that was paused last; of a project, if one is named.
     ///
     /// # Errors
     ///
@@ -214,7 +216,7 @@ fn forced(draft: &mut Draft, force: &Force, role: Role) -> Result<Body, RunError
 }
 
 impl Loaded {
-    /// The record, or the refusal if nothing more happens to the run.
+    /// Returns the record, or the refusal if nothing more happens to the run.
     fn unless_over(&self, operation: &str, body: Body) -> Change {
         let body = match self.legality().over_or_restoring() {
             Some(blocker) => self.refuse_operation(operation, blocker),

@@ -1,4 +1,4 @@
-//! What is about to be written to a run, and the run as it will be then.
+//! Drafts: the records that a decision is about to write, and the run with them.
 //!
 //! A decision that takes several records sees each of them done before it thinks of the next, by the same fold that will
 //! read them back.
@@ -35,42 +35,42 @@ pub(super) struct Draft {
 
 /// An event that is about to be taken.
 pub(super) struct Taking<'t> {
-    /// What moves the machine.
+    /// The input of the machine.
     pub(super) moves: StepInput<'t>,
     /// Its name.
     pub(super) event: &'t str,
-    /// What comes with it.
+    /// Its data.
     pub(super) data: Option<&'t Value>,
-    /// Why it was sent, if nobody asked for it by name.
+    /// The cause, if nobody sent it by name.
     pub(super) cause: Option<Cause>,
-    /// What somebody has approved.
+    /// The approved event.
     pub(super) approved: Option<&'t Waiting>,
 }
 
 impl Taking<'_> {
-    /// Whether somebody has sent it, rather than the run itself.
+    /// Reports whether somebody has sent it, rather than the run itself.
     const fn is_sent(&self) -> bool {
         let by_name = matches!(self.cause, None | Some(Cause::SafeNext { .. }));
         matches!(self.moves, StepInput::Event(_)) && (by_name || self.approved.is_some())
     }
 }
 
-/// What became of it.
+/// The result.
 pub(super) enum Took {
-    /// It was taken.
+    /// The event was taken.
     Taken,
     /// Nothing takes it.
     Ignored,
     /// Somebody has to approve it first: the request.
     Asked,
-    /// What was approved isn't what it would do now.
+    /// The event would do something else now than was approved.
     Unapproved,
     /// Something is missing that a state requires, or a state would be entered too often.
     Blocked(Blocker),
 }
 
 impl Draft {
-    /// Nothing yet.
+    /// Makes an empty draft.
     pub(super) fn new(loaded: &Loaded, actor: &Actor, now: u64) -> Self {
         Self {
             loaded: loaded.clone(),
@@ -80,7 +80,7 @@ impl Draft {
         }
     }
 
-    /// A run that isn't written yet, with its first record.
+    /// Makes the draft of a new run, with its first record.
     pub(super) fn begun(
         run: &RunId,
         actor: &Actor,
@@ -91,7 +91,7 @@ impl Draft {
         Self::behind(run, actor, workflow, &Behind::nothing(), body, now)
     }
 
-    /// The same, of a run that begins as a copy of another's first records.
+    /// Makes the draft of a new run that continues another's first records.
     pub(super) fn behind(
         run: &RunId,
         actor: &Actor,
@@ -120,27 +120,27 @@ impl Draft {
         Ok(draft)
     }
 
-    /// The run with what the draft has.
+    /// Returns the run with the draft's records.
     pub(super) const fn loaded(&self) -> &Loaded {
         &self.loaded
     }
 
-    /// The state with what the draft has.
+    /// Returns the state with the draft's records.
     pub(super) const fn state(&self) -> &RunState {
         &self.loaded.state
     }
 
-    /// When it will be written.
+    /// Returns the time of writing. Unit: milliseconds since 1970.
     pub(super) const fn now(&self) -> u64 {
         self.now
     }
 
-    /// The place of the next record.
+    /// Returns the number of the next record.
     pub(super) fn next(&self) -> u64 {
         self.loaded.head.seq + 1
     }
 
-    /// Whose the next records are.
+    /// Sets the actor of the next records, and drops those before.
     pub(super) fn goes_on_as(&mut self, actor: Actor) {
         self.actor = actor;
         self.bodies.clear();
@@ -160,7 +160,7 @@ impl Draft {
         Ok(())
     }
 
-    /// What shall be written.
+    /// Returns the records.
     pub(super) fn finish(self) -> Change {
         Change {
             bodies: self.bodies,
@@ -212,7 +212,9 @@ impl Draft {
         Ok(Took::Taken)
     }
 
-    /// Takes an event that nobody asked for by name, now or behind what is in its way. Whether something has come of it.
+    /// Takes an event that nobody sent by name, now or after its blockers.
+    ///
+    /// Returns false if nothing came of it.
     pub(super) fn deliver(
         &mut self,
         event: &str,
@@ -245,12 +247,12 @@ impl Draft {
         }
     }
 
-    /// The step that enters states by no transition.
+    /// Returns the step that enters states by no transition.
     pub(super) fn jump(&mut self, targets: &[StateId]) -> Result<StepRecord, RunError> {
         self.jump_with(targets, &Map::new())
     }
 
-    /// The same with some fields of the context changed before.
+    /// Returns the step that enters states by no transition, after a change of the context.
     pub(super) fn jump_with(
         &mut self,
         targets: &[StateId],
@@ -268,7 +270,7 @@ impl Draft {
         Ok(step)
     }
 
-    /// An event that nobody sent would enter a state too often: it has come and isn't taken, and the run stands still.
+    /// Records an event that would enter a state too often: it isn't taken, and the run pauses.
     pub(super) fn stop_at(
         &mut self,
         state: &str,
@@ -292,8 +294,9 @@ impl Draft {
         self.push(Body::Paused(Paused { reason }))
     }
 
-    /// The transitions of a step that somebody has to approve. One deep in the macrostep counts as the first does: a
-    /// macrostep is taken whole or not at all.
+    /// Returns the transitions of a step that somebody has to approve.
+    ///
+    /// One deep in the macrostep counts as the first does: a macrostep is taken whole or not at all.
     fn guarded(&self, step: &StepRecord) -> Vec<u16> {
         taken(step)
             .filter(|it| {
@@ -354,21 +357,22 @@ impl Draft {
         self.push(Body::Opened(opened))
     }
 
-    /// The id of a request that is opened next: it names the run, so that it is found by it alone.
+    /// Returns the id of the next request. It names the run, so that it suffices to find it.
     pub(super) fn request_id(&self) -> String {
         format!("{}:{}", self.loaded.run, self.next())
     }
 }
 
 impl RunState {
-    /// Whether nothing that comes by itself can be taken now: the run is paused, its files are being put back, or something
-    /// is to be settled first.
+    /// Reports whether events of the run itself have to wait.
+    ///
+    /// The run is paused, its files are being restored, or a request has to be settled first.
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.paused.is_some() || self.restoring.is_some() || self.held_by().is_some()
     }
 
-    /// The request that has to be settled before other events are taken: the first of them.
+    /// Returns the first request that has to be settled before other events are taken.
     #[must_use]
     pub fn held_by(&self) -> Option<&crate::state::Request> {
         let mut open = self.open_requests().into_iter();
@@ -377,7 +381,7 @@ impl RunState {
 }
 
 impl Loaded {
-    /// A limit of a state, if it has it.
+    /// Returns a limit of a state, if it has it.
     #[must_use]
     pub fn limit(&self, state: &str, key: &str) -> Option<u64> {
         let id = self.workflow.table().state_named(state)?;
@@ -395,13 +399,13 @@ impl Loaded {
         })
     }
 
-    /// Something that the definition's `meta` says.
+    /// Returns an entry of the definition's `meta`.
     #[must_use]
     pub fn policy(&self, key: &str) -> Option<&Value> {
         self.workflow.meta().get("meta")?.get(key)
     }
 
-    /// Those who may answer requests; everybody but the asker if the definition names nobody.
+    /// Returns the persons who may answer requests; everybody but the asker if it is empty.
     #[must_use]
     pub fn approvers(&self) -> Vec<String> {
         let named = self.policy("approvers").and_then(Value::as_array);
@@ -410,14 +414,15 @@ impl Loaded {
     }
 }
 
-/// All transitions of a step, in the order in which they are taken.
+/// Returns the transitions of a step, in the order in which they are taken.
 fn taken(step: &StepRecord) -> impl Iterator<Item = u16> {
     let taken = step.steps.iter().flat_map(|it: &Microstep| &it.transitions);
     taken.copied()
 }
 
-/// Whether a step is what was approved: it takes what was looked at, all of it and nothing else. Where the journal doesn't
-/// say that, the transitions that needed the approval.
+/// Reports whether a step is the approved one: it takes the same transitions.
+///
+/// Where the journal doesn't have those, the ones that needed the approval.
 fn is_same(approved: &Waiting, guarded: &[u16], step: &StepRecord) -> bool {
     let looked_at = approved.takes.is_empty() || taken(step).eq(approved.takes.iter().copied());
     let sorted = |transitions: &[u16]| {
@@ -428,7 +433,7 @@ fn is_same(approved: &Waiting, guarded: &[u16], step: &StepRecord) -> bool {
     looked_at && sorted(guarded) == sorted(&approved.transitions)
 }
 
-/// The state that a step would enter too often, and how often it may be.
+/// Returns the state that a step would enter too often, and its limit.
 pub(super) fn spent(
     workflow: &Workflow,
     state: &RunState,

@@ -1,4 +1,4 @@
-//! What became of an effect.
+//! The fate of an effect.
 //!
 //! A step names its effects; whoever carries them out says so before and after. Between the two nobody knows, and that is
 //! what a second executor, a rewind and a person have to see. An action that its definition calls `idempotent` may be
@@ -13,14 +13,14 @@ use crate::blocker::OperationBlocker;
 use crate::body::{Body, Effect, EffectStatus, Refused};
 use crate::state::EffectState;
 
-/// What became of an effect.
+/// The fate of an effect.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReportEffect {
     /// Its key, as the step names it.
     pub key: String,
-    /// What.
+    /// The text.
     pub status: EffectStatus,
-    /// Whatever else there is to say.
+    /// Further data.
     pub detail: Value,
 }
 
@@ -33,10 +33,10 @@ pub struct OpenEffect {
     pub name: String,
     /// The record of its step.
     pub seq: u64,
-    /// What was last said of it; none while nobody has touched it.
+    /// Its last status; none while nobody has reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<EffectStatus>,
-    /// Whether doing it twice does no harm.
+    /// True if doing it twice does no harm.
     pub idempotent: bool,
     /// The key of the effect that it takes back, if that is what it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ impl Decide for ReportEffect {
 }
 
 impl Loaded {
-    /// The effects that nobody has carried out for certain: those of the oldest step first.
+    /// Returns the effects that nobody has carried out for certain, the oldest first.
     #[must_use]
     pub fn open_effects(&self) -> Vec<OpenEffect> {
         let is_open = |effect: &EffectState| {
@@ -88,14 +88,14 @@ impl Loaded {
         open
     }
 
-    /// Whether the definition says that carrying an action out twice does no harm.
+    /// Reports whether the definition says that carrying an action out twice does no harm.
     #[must_use]
     pub fn is_idempotent(&self, action: &str) -> bool {
         let meta = self.workflow.action_meta(action);
         meta.get("idempotent") == Some(&Value::Bool(true))
     }
 
-    /// The action that takes another one back, if the definition names one.
+    /// Returns the action that takes another one back, if the definition names one.
     #[must_use]
     pub fn compensation(&self, action: &str) -> Option<&str> {
         let meta = self.workflow.action_meta(action);

@@ -1,4 +1,4 @@
-//! What follows from the records of an order by itself, in the same append.
+//! Consequences of records, in the same append.
 //!
 //! - A request about states that were left, or of a run that is over, is withdrawn.
 //! - A state that was entered and invokes a workflow has a child run; one of a state that was left ends.
@@ -17,10 +17,12 @@ use crate::state::RunState;
 use crate::step::StepInput;
 use crate::store::PendingTimer;
 
-/// Most events that are taken in one append. Why: a timer may arm itself again; the rest is taken as timers are.
+/// Most events that are taken in one append. Unit: events.
+///
+/// Why: a timer may arm itself again; the rest is taken as timers are.
 const MOST: usize = 32;
 
-/// The records that follow from those of an order; they are the system's.
+/// Returns the records that follow from those of an order; they are the system's.
 pub(super) fn follow(
     before: &Loaded,
     bodies: &[Body],
@@ -47,7 +49,7 @@ pub(super) fn follow(
 }
 
 impl Runs {
-    /// Takes the events that have waited and that nothing is in the way of any more, in as many appends as that needs.
+    /// Takes queued events that nothing blocks any more, in as many appends as that needs.
     pub(super) fn take_waiting(&self, loaded: &Loaded) -> Result<Loaded, RunError> {
         let mut loaded = loaded.clone();
         let order = Order::new(loaded.run.clone(), Actor::new(Role::System));
@@ -160,7 +162,7 @@ impl Draft {
         self.settle(took, &queued.event, queued.data.clone(), queued.cause)
     }
 
-    /// A timer is due: its event is taken, or the request that it is for has expired.
+    /// Fires a timer: takes its event, or lets its request expire.
     pub(super) fn elapse(&mut self, timer: &PendingTimer) -> Result<(), RunError> {
         if let Some(request) = timer.name.strip_prefix("request:") {
             return self.expire(request);
@@ -194,7 +196,7 @@ impl Draft {
         }
     }
 
-    /// What becomes of an event that came by itself and must not come again.
+    /// Records an event of the run itself that must not come again.
     fn settle(
         &mut self,
         took: Took,
@@ -219,12 +221,12 @@ impl Draft {
         }
     }
 
-    /// A step that leaves everything as it is.
+    /// Returns a step that leaves everything as it is.
     pub(super) fn unmoved(&self) -> StepRecord {
         unmoved(self.state())
     }
 
-    /// Nobody has answered in time.
+    /// Ends a request that nobody has answered in time.
     fn expire(&mut self, request: &str) -> Result<(), RunError> {
         self.push(Body::Resolved(Resolved {
             request: request.to_owned(),
@@ -243,7 +245,7 @@ impl Draft {
     }
 }
 
-/// A step that leaves everything as it is.
+/// Returns a step that leaves everything as it is.
 pub(super) fn unmoved(state: &RunState) -> StepRecord {
     StepRecord {
         leaves: state.leaves.clone(),

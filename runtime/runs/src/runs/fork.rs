@@ -25,29 +25,31 @@ use crate::id::RunId;
 use crate::state::{self, LiveRecords, RunState};
 use crate::store::{PendingTimer, StoreError};
 
-/// Where a run branches off, and what is different from there on. The order names the new run.
+/// A branch of a run, and its differences. The order names the new run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fork {
     /// The other run.
     pub from: RunId,
     /// Its last record that counts in the new run, too.
     pub at: u64,
-    /// States that shall not have been entered yet: it begins before the first of them was, by their last visits up to that
-    /// record. The run never was before its first records: of a state that those entered, it begins with them.
+    /// States to be reset: the new run starts before the first of them was entered.
+    ///
+    /// Their last visits up to the record count. A run never was before its first records: a state that those entered
+    /// stays.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reset: Vec<String>,
     /// Fields of the context that are different from here on: an object, or null.
     pub input: Value,
-    /// Whether it begins without artifacts.
+    /// True if it starts without artifacts.
     pub drop_artifacts: bool,
-    /// Whether the files are put back to the checkpoint that has them as they were at that record.
+    /// True if the files are restored to the checkpoint of that record.
     pub restore_workspace: bool,
     /// A name for people; else the other run's.
     pub title: Option<String>,
 }
 
 impl Fork {
-    /// A fork without differences.
+    /// Makes a fork without differences.
     #[must_use]
     pub const fn new(from: RunId, at: u64) -> Self {
         Self {
@@ -62,14 +64,14 @@ impl Fork {
     }
 }
 
-/// What a fork would begin with.
+/// The state that a fork would start with.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ForkPlan {
     /// The other run.
     pub from: RunId,
     /// Its last record that would count in the new one, too.
     pub at: u64,
-    /// Where it would be.
+    /// The states that would be active.
     pub leaves: Vec<String>,
     /// The machine's data.
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -86,13 +88,14 @@ pub struct ForkPlan {
     /// The checkpoint that the files would be put back to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<String>,
-    /// What would become of the files.
+    /// The fate of the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<FileChanges>,
 }
 
-/// Begins a run as a copy of another's first records: one transaction. Timers that were pending there are due when they
-/// were due there, and at once if that is past.
+/// Starts a run with another's first records, in one transaction.
+///
+/// Timers that were pending there are due when they were due there, and at once if that is past.
 ///
 /// With `restore_workspace` the intent to put the files back is in that transaction, and the end is recorded when they
 /// are as they were: until then the new run takes no events, and [`FinishRestore`](super::FinishRestore) carries on.
@@ -125,7 +128,7 @@ impl Operation for Fork {
 }
 
 impl Runs {
-    /// What a fork would begin with, and what would become of the files. Nothing is written.
+    /// Plans a fork: its first state, and the fate of the files. Writes nothing.
     ///
     /// # Errors
     ///
@@ -170,7 +173,7 @@ impl Runs {
         self.found(order, digest, behind, workflow, &bodies, now)
     }
 
-    /// What a fork stands behind, and its first record.
+    /// Returns the base of a fork, and the draft with its first record.
     fn forked(&self, order: &Order, fork: &Fork, now: u64) -> Result<(Behind, Draft), RunError> {
         let state = self.forkable(fork)?;
         let last = self
@@ -202,7 +205,7 @@ impl Runs {
         Ok((behind, draft))
     }
 
-    /// The checkpoint that has the files of the record, if they are to be put back.
+    /// Returns the checkpoint that has the files of the record, if they are to be restored.
     fn checkpoint_of(&self, fork: &Fork, state: &RunState) -> Result<Option<String>, RunError> {
         if !fork.restore_workspace {
             return Ok(None);
@@ -222,7 +225,7 @@ impl Runs {
         Ok(Some(name))
     }
 
-    /// The state of the other run at the record, if a run can begin there.
+    /// Returns the state of the other run at the record, if a run can start there.
     fn forkable(&self, fork: &Fork) -> Result<RunState, RunError> {
         let head = self.store.head(&fork.from)?;
         if fork.at == 0 || fork.at > head.seq {
@@ -243,7 +246,7 @@ impl Runs {
         Ok(state::replay(&*self.store, &fork.from, Some(fork.at))?)
     }
 
-    /// The records that one was written with, if some of them come behind it.
+    /// Finds the append of a record, if the record isn't its last.
     pub(super) fn together(&self, run: &RunId, at: u64) -> Result<Option<Together>, RunError> {
         let (mut first, mut last, mut goes_on) = (1, 0, false);
         state::for_each_record(&*self.store, run, 0, None, |record| {
@@ -268,7 +271,7 @@ pub(super) struct Together {
 }
 
 impl Together {
-    /// Why a record inside can't be gone to, and which ones can.
+    /// Describes why a record inside can't be chosen, and which ones can.
     pub(super) fn describe(&self, go: &str, to: &str) -> String {
         let Self { first, at, last } = self;
         let before = first.checked_sub(1).filter(|before| *before > 0);
@@ -279,7 +282,7 @@ impl Together {
     }
 }
 
-/// Which records count, in words.
+/// Describes the records that count.
 pub(super) fn counting(live: &LiveRecords) -> String {
     let range = |(first, last): &(u64, u64)| {
         if first == last {
@@ -310,8 +313,10 @@ fn input(input: &Value) -> Result<Map<String, Value>, RunError> {
     }
 }
 
-/// Ids for the open requests in the new run. They are asked again rather than withdrawn, since the event that waits for an
-/// approval waits in the new run, too; and under other ids, since an answer is for one run.
+/// Returns ids for the open requests in the new run.
+///
+/// They are asked again rather than withdrawn, since the event that waits for an approval waits in the new run, too;
+/// and under other ids, since an answer is for one run.
 fn reopened(state: &RunState, run: &RunId) -> BTreeMap<String, String> {
     let open = state.open_requests();
     let named = open.into_iter().map(|request| {

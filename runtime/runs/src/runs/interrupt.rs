@@ -10,7 +10,7 @@ use crate::glob;
 use crate::state::RunState;
 use crate::workflow::Workflow;
 
-/// Where an interrupt leads that comes back from the last detour.
+/// The target of an interrupt that returns from the last detour.
 const RETURN: &str = "$return";
 
 impl Draft {
@@ -72,7 +72,7 @@ impl Draft {
     }
 }
 
-/// What the journal calls it. No machine's event is named so: a name ends where a space begins.
+/// Returns its event in the journal. No machine has it: a name ends where a space begins.
 pub(super) fn event(interrupt: &str) -> String {
     format!("interrupt {interrupt}")
 }
@@ -85,21 +85,21 @@ fn cause(interrupt: &str, path: &str, target: &str) -> Cause {
     }
 }
 
-/// Where an interrupt leads by its definition.
+/// Returns the target of an interrupt by its definition.
 fn target<'w>(workflow: &'w Workflow, interrupt: &str) -> &'w str {
     let interrupts = workflow.meta().get("interrupts");
     let target = interrupts.and_then(|it| it.get(interrupt)?.get("target")?.as_str());
     target.unwrap_or(RETURN)
 }
 
-/// Whether a definition has the interrupt, and it comes back or doesn't.
+/// Reports whether a definition has the interrupt, and it returns or doesn't.
 pub(super) fn is_known(workflow: &Workflow, interrupt: &str, returns: bool) -> bool {
     let known = workflow.meta().get("interrupts");
     let known = known.is_some_and(|it| it.get(interrupt).is_some());
     known && (target(workflow, interrupt) == RETURN) == returns
 }
 
-/// The states that an interrupt enters: those that the last detour left, or its target.
+/// Returns the states that an interrupt enters: those that the last detour left, or its target.
 pub(super) fn leads(
     workflow: &Workflow,
     state: &RunState,
@@ -112,7 +112,7 @@ pub(super) fn leads(
     vec![target(workflow, interrupt).to_owned()]
 }
 
-/// Those of the names that the table has.
+/// Returns the states with these names.
 pub(super) fn states(workflow: &Workflow, names: &[String]) -> Vec<StateId> {
     let table = workflow.table();
     names

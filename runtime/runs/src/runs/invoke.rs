@@ -12,8 +12,9 @@ use crate::hash::Hash;
 use crate::workflow::Workflow;
 
 impl Runs {
-    /// The tables of all workflows that states of this one invoke, and that states of those do: the pinned ones, else those
-    /// of specs. Those that neither has are left out.
+    /// Returns the tables of all workflows that states of this one invoke, and so on.
+    ///
+    /// They are the pinned ones, else those of specs. A workflow that neither has is left out.
     pub(super) fn invoked_by(
         &self,
         workflow: &Workflow,
@@ -33,7 +34,7 @@ impl Runs {
         Ok(found)
     }
 
-    /// The workflow that an id means.
+    /// Returns the workflow that an id means.
     fn pinned_or_known(
         &self,
         id: &str,
@@ -55,8 +56,9 @@ impl Runs {
         Ok(())
     }
 
-    /// The tables of the workflows that active states invoke and that have no run yet, as far as anybody knows them; they
-    /// are kept.
+    /// Returns the tables for children of active states that have none, and stores them.
+    ///
+    /// A workflow that nobody knows is left out.
     pub(super) fn startable(&self, loaded: &Loaded) -> Result<BTreeMap<String, Hash>, RunError> {
         let mut tables = loaded.state.invokes.clone();
         for missing in loaded.uninvoked() {
@@ -71,12 +73,12 @@ impl Runs {
     }
 }
 
-/// The ids of the workflows that states of one invoke.
+/// Returns the ids of the workflows that states of one invoke.
 fn invoked(workflow: &Workflow) -> Vec<String> {
     invoking(workflow).into_values().collect()
 }
 
-/// By state: the workflow that it invokes.
+/// Returns, by state, the workflow that it invokes.
 pub(super) fn invoking(workflow: &Workflow) -> BTreeMap<String, String> {
     let table = workflow.table();
     let states = table.states().filter_map(|(state, _)| {

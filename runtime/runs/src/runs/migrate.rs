@@ -24,7 +24,7 @@ use crate::compare::{Comparison, compare, compare_requirements, same_guard};
 use crate::id::RunId;
 use crate::workflow::Workflow;
 
-/// Where a run is to go on.
+/// The table that a run is to continue under.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Migrate {
     /// The workflow, as its spec is now; else the run's.
@@ -35,25 +35,28 @@ pub struct Migrate {
     pub timers: BTreeMap<String, String>,
 }
 
-/// What a migration would do.
+/// The plan of a migration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MigrationPlan {
-    /// How the tables differ.
+    /// The differences of the tables.
     pub comparison: Comparison,
-    /// What is in the way; nothing if the run can go on there.
+    /// The obstacles; none if the run can continue there.
     pub obstacles: Vec<Obstacle>,
-    /// What the record would say.
+    /// The record that would be written.
     pub migrated: Migrated,
 }
 
 /// Something that the run stands on and that the new table doesn't have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Obstacle {
-    /// What it is: the `run` itself, the `person` that it takes, or a `state`, `history`, `detour`, `timer`, `request`, `mapping` or `configuration`.
+    /// The kind of obstacle.
+    ///
+    /// It is the `run` itself, the `person` that it takes, or a `state`, `history`, `detour`, `timer`, `request`,
+    /// `mapping` or `configuration`.
     pub what: &'static str,
     /// Its name.
     pub name: String,
-    /// What is wrong, and how to mend it.
+    /// The defect, and the way to mend it.
     pub reason: String,
 }
 
@@ -96,7 +99,7 @@ impl Decide for Migrate {
 }
 
 impl Runs {
-    /// What a migration by somebody in this role would do, and what is in its way. Nothing is written.
+    /// Plans a migration by a caller in this role. Writes nothing.
     ///
     /// # Errors
     ///
@@ -217,7 +220,7 @@ fn planned(loaded: &Loaded, to: &Workflow, migrate: &Migrate) -> MigrationPlan {
     }
 }
 
-/// What the new table begins with and the run doesn't have.
+/// Returns the context's fields that the new table starts with and the run doesn't have.
 fn added(loaded: &Loaded, to: &Workflow) -> serde_json::Map<String, Value> {
     let initial = to.meta().get("context").and_then(Value::as_object);
     let initial = initial.into_iter().flatten();
@@ -271,7 +274,7 @@ impl Planner<'_> {
         row.is_some_and(|row| row.kind == StateKind::Final)
     }
 
-    /// Where the run would be.
+    /// Returns the configuration in the new table.
     fn configuration(&mut self) -> Option<Configuration> {
         let mut leaves = Vec::new();
         for leaf in &self.loaded.state.leaves {
@@ -340,7 +343,7 @@ impl Planner<'_> {
         Some(configuration)
     }
 
-    /// Where interrupts come back to has to be there, too.
+    /// Checks that the new table has the states that interrupts return to.
     fn detours(&mut self) {
         for leaf in self.loaded.state.detours.iter().flatten() {
             let (name, found) = self.named(leaf);
@@ -353,7 +356,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The new names of the timers that are pending.
+    /// Returns the new names of the pending timers.
     fn timers(&mut self, configuration: &Configuration) -> BTreeMap<String, String> {
         let mut renamed = BTreeMap::new();
         for timer in &self.loaded.state.timers {
@@ -381,7 +384,7 @@ impl Planner<'_> {
         renamed
     }
 
-    /// A timer's new name: the one that was given, or that of its state under the state's new name.
+    /// Returns a timer's new name: the given one, or that of its renamed state.
     fn timer(&self, old: &str) -> String {
         if let Some(new) = self.migrate.timers.get(old) {
             return new.clone();
@@ -396,7 +399,7 @@ impl Planner<'_> {
         new.unwrap_or_else(|| old.to_owned())
     }
 
-    /// The new numbers of the transitions that wait for an approval.
+    /// Returns the new numbers of the transitions that wait for an approval.
     fn approvals(&mut self, configuration: &Configuration) -> BTreeMap<String, Vec<u16>> {
         let mut all = BTreeMap::new();
         for request in self.loaded.state.open_requests() {
@@ -422,8 +425,10 @@ impl Planner<'_> {
         all
     }
 
-    /// The transition of the new table that leads the same way by the same event, on the same condition, doing the same,
-    /// and that has to be approved, too: what somebody looks at is what they decide.
+    /// Returns the transition of the new table that equals one of the old table.
+    ///
+    /// It has an equal event, condition, target and actions, and needs an approval, too: a person decides about what
+    /// they look at.
     fn counterpart(
         &self,
         waiting: &Waiting,
@@ -452,7 +457,7 @@ impl Planner<'_> {
         found.map(|(id, _)| id.raw())
     }
 
-    /// Whether two transitions have the same actions carried out.
+    /// Reports whether two transitions have equal actions.
     fn does_the_same(&self, old: TransitionId, new: TransitionId) -> bool {
         let (one, other) = (&self.loaded.workflow, self.to);
         let of = |workflow: &Workflow, id| -> Vec<(String, Value)> {

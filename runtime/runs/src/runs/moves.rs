@@ -9,8 +9,9 @@ use crate::state::RunState;
 use crate::step::StepInput;
 use crate::workflow::Workflow;
 
-/// What moves the machine; none if the table has nothing of that name, or if it is the outcome of a run that nobody waits
-/// for any more.
+/// Returns the input of the machine for an event.
+///
+/// None if the table has nothing of that name, or if it is the outcome of a run that nobody waits for any more.
 pub(super) fn moves_by(
     workflow: &Workflow,
     state: &RunState,
@@ -34,7 +35,7 @@ pub(super) fn moves_by(
     }
 }
 
-/// The cause of an event; of one that was approved, the cause that it was asked for by.
+/// Returns the cause of an event; of an approved one, the cause of its request.
 fn asked_by<'s>(state: &'s RunState, event: &str, cause: Option<&'s Cause>) -> Option<&'s Cause> {
     if let Some(Cause::Request { request }) = cause
         && let Some(request) = state.requests.get(request)

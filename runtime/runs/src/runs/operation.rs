@@ -58,7 +58,7 @@ pub trait Operation: Serialize {
     /// Its name in the digests of keys and in recorded refusals, such as `send`.
     const NAME: &'static str;
 
-    /// What [`Runs::execute`] gives back.
+    /// The response of [`Runs::execute`].
     type Response;
 
     /// Returns the right that its caller needs.
@@ -77,7 +77,7 @@ pub trait Decide: Serialize + Redact {
     /// Its name; see [`Operation::NAME`].
     const NAME: &'static str;
 
-    /// What came of it, as its records say.
+    /// Its result, read from its records.
     type Outcome: Outcome;
 
     /// Returns the right that its caller needs.
@@ -92,7 +92,9 @@ pub trait Decide: Serialize + Redact {
         Ok(())
     }
 
-    /// Decides which records follow. It is called again with the run as it is then if somebody wrote meanwhile.
+    /// Decides which records follow.
+    ///
+    /// It is called again with the run as it is then if somebody wrote meanwhile.
     ///
     /// # Errors
     ///
@@ -106,13 +108,13 @@ pub trait Decide: Serialize + Redact {
     }
 }
 
-/// What a decision may know besides the run.
+/// The context of a decision.
 pub struct DecideCx<'c> {
-    /// Who asks, and on what condition.
+    /// The caller, and the conditions.
     pub order: &'c Order,
     /// The time. Unit: milliseconds since 1970; never before the run's last record.
     pub now: u64,
-    /// Where tables and artifacts are read.
+    /// The source of tables and artifacts.
     pub(super) runs: &'c Runs,
 }
 
@@ -149,7 +151,7 @@ impl<O: Decide> Operation for O {
     }
 }
 
-/// What came of an operation, read from its records.
+/// The result of an operation, read from its records.
 pub trait Outcome: Sized {
     /// Reads it.
     ///

@@ -1,4 +1,4 @@
-//! How far long work is: told in the journal, and nothing rests on it.
+//! Progress of long work. Nothing in a run depends on it.
 
 use serde::Serialize;
 
@@ -6,12 +6,12 @@ use super::operation::{Decide, DecideCx, Right, refuse_alone};
 use super::{Change, InvalidRequest, Loaded, RunError};
 use crate::body::{Body, Progress, Refused};
 
-/// How far some work is.
+/// A report on the progress of work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ReportProgress {
     /// In words.
     pub message: String,
-    /// How much of it is done, from 0 to 1.
+    /// The fraction that is done, from 0 to 1.
     pub fraction: Option<f64>,
     /// The unit of work.
     pub unit: Option<String>,

@@ -1,4 +1,4 @@
-//! What runs were when they were last looked at, so that only the records since then are read.
+//! The cache of run states in a process, so that only new records are read.
 //!
 //! Nothing depends on it: a state is taken from here only if the journal still has the record that it ended with, which
 //! the chain of hashes says. A process that has just begun remembers nothing and gives the same answers.
@@ -11,13 +11,17 @@ use crate::id::RunId;
 use crate::state::{self, RunState};
 use crate::store::{Head, Store, StoreError};
 
-/// Most runs that are remembered. Why: an agent drives one or a few, and a state may hold a context of a megabyte.
+/// Most runs in the cache. Unit: runs.
+///
+/// Why: an agent drives one or a few, and a state may hold a context of a megabyte.
 const MOST: usize = 32;
 
-/// Most records behind a remembered state that are read one by one. Why: beyond, the fold that the store keeps is nearer.
+/// Most records after a cached state that are read one by one. Unit: records.
+///
+/// Why: beyond, the fold cache of the store is nearer.
 const NEAR: u64 = super::change::FOLD_EVERY;
 
-/// What a run was.
+/// A cached state.
 struct Entry {
     run: RunId,
     /// The hash of the last record in it.
@@ -25,14 +29,14 @@ struct Entry {
     state: RunState,
 }
 
-/// What runs were, the last one that was looked at first.
+/// The cached states, the last used first.
 #[derive(Default)]
 pub(super) struct Remembered {
     entries: Mutex<VecDeque<Entry>>,
 }
 
 impl Remembered {
-    /// The state of a run that ends so.
+    /// Returns the state of a run with this head.
     ///
     /// # Errors
     ///
@@ -53,7 +57,7 @@ impl Remembered {
         Ok(state)
     }
 
-    /// What a run was, and the hash of the last record in it.
+    /// Returns a cached state, and the hash of the last record in it.
     fn at(&self, run: &RunId) -> Option<(Hash, RunState)> {
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = entries.iter().find(|it| it.run == *run)?;

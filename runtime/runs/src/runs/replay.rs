@@ -26,32 +26,32 @@ use crate::step::{CannotStep, Moment, StepInput, Stepper};
 use crate::store::StoreError;
 use crate::workflow::Workflow;
 
-/// What came of making a journal again.
+/// The result of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Replay {
-    /// How many records were read.
+    /// The number of records read.
     pub records: u64,
-    /// How many steps were made again, and are the same.
+    /// The number of steps that were made again, and are equal.
     pub steps: u64,
-    /// What is different first. Nothing behind it was looked at.
+    /// The first difference. Nothing after it was compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
 }
 
-/// Where a journal isn't what the machine does.
+/// A difference of a journal from the machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// The record.
     pub seq: u64,
-    /// What is wrong.
+    /// The defect.
     pub what: String,
-    /// Where in the record, if it is one place: names and numbers with dots between them.
+    /// The place in the record, if it is one: names and numbers with dots between them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What the journal has there.
+    /// The journal's value.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub journal: Value,
-    /// What the machine makes of it.
+    /// The machine's value.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub again: Value,
 }
@@ -69,7 +69,7 @@ impl Difference {
 }
 
 impl Runs {
-    /// Makes the journal again under the tables that it was written under, or under another one to see what would change.
+    /// Replays a journal under its own tables, or under another one to see what would change.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Runs {
         Ok(replay)
     }
 
-    /// Whose records a fork's first ones are: up to which, and the run, the first run first.
+    /// Returns the runs that a fork's first records are of, with their last records, in order.
     fn owners(&self, run: &RunId) -> Result<Vec<(u64, RunId)>, RunError> {
         let mut owners = vec![(u64::MAX, run.clone())];
         let mut next = self.store.head(run)?.forked;
@@ -239,7 +239,7 @@ impl Player<'_> {
         }
     }
 
-    /// What moves the machine by an event, if the table has it.
+    /// Returns the input of the machine for an event, if the table has it.
     fn moves(&self, workflow: &Workflow, event: &Event) -> Option<Moves> {
         match &event.cause {
             Some(Cause::Interrupt {
@@ -262,8 +262,9 @@ impl Player<'_> {
         }
     }
 
-    /// The step that was let go, if it had to be: what came by itself isn't taken if it would spend a limit, or if what
-    /// somebody has to approve isn't what was asked.
+    /// Returns an unmoved step, if the event had to be dropped.
+    ///
+    /// An event of the run itself isn't taken if it would exceed a limit, or if an approval isn't of what was asked.
     fn let_go(&self, workflow: &Workflow, event: &Event, made: StepRecord) -> StepRecord {
         let stood_still = event.cause.is_some() && event.step.steps.is_empty();
         let ignored = made.steps.is_empty();
@@ -327,19 +328,19 @@ impl Player<'_> {
     }
 }
 
-/// What moved the machine.
+/// The input of the machine.
 enum Moves {
     Event(StepInput<'static>),
     Jump(Vec<StateId>),
 }
 
-/// Whether an event that came by itself was taken note of and nothing more.
+/// Reports whether an event of the run itself was recorded and nothing more.
 fn came_for_nothing(event: &Event) -> bool {
     let by_itself = !matches!(event.cause, None | Some(Cause::Interrupt { .. }));
     by_itself && event.step.steps.is_empty()
 }
 
-/// A record's body with another step.
+/// Returns a record's body with another step.
 fn with_step(body: &Body, step: StepRecord) -> Body {
     match body.clone() {
         Body::Started(started) => Body::Started(Started { step, ..started }),
@@ -349,7 +350,7 @@ fn with_step(body: &Body, step: StepRecord) -> Body {
     }
 }
 
-/// The first place where two bodies differ.
+/// Returns the first difference of two bodies.
 fn different(seq: u64, what: &str, journal: &str, again: &str) -> Difference {
     let mut difference = Difference::new(seq, what);
     let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
@@ -375,7 +376,7 @@ fn different(seq: u64, what: &str, journal: &str, again: &str) -> Difference {
     difference
 }
 
-/// The first key or index under which two values differ, if they have such.
+/// Returns the first key or index under which two values differ, if there is one.
 fn unlike(one: &Value, other: &Value) -> Option<String> {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {

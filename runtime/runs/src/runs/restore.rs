@@ -23,10 +23,12 @@ pub struct Restore {
     pub name: String,
 }
 
-/// What an append with the intent says.
+/// The intent of a restore: the checkpoint and the rewind, or the refusal.
 type Intent = Result<(String, Option<Rewound>), Body>;
 
-/// Puts files back to a checkpoint. What is overwritten becomes a checkpoint, too; the state of the run stays.
+/// Restores files to a checkpoint; the state of the run stays.
+///
+/// The overwritten files become a checkpoint, too.
 ///
 /// If git fails, or the files aren't as they were, the intent is recorded, and [`FinishRestore`] tries again.
 impl Operation for Restore {
@@ -60,7 +62,7 @@ impl Operation for Restore {
     }
 }
 
-/// Carries on with putting files back where it was interrupted. It is an error if nothing is being put back.
+/// Continues an interrupted restore. It is an error if none is under way.
 #[derive(Clone, Debug, Serialize)]
 pub struct FinishRestore;
 
@@ -77,12 +79,14 @@ impl Operation for FinishRestore {
     }
 }
 
-/// Gives up putting files back, as they are now: for a checkpoint that can't be had any more. The run goes on where it was,
-/// and the journal says that the files may not belong to it. It is an error if nothing is being put back.
+/// Gives up a restore, for a checkpoint that is lost.
+///
+/// The run continues where it was, and the journal says that the files may not belong to it. It is an error if no
+/// restore is under way.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct GiveUpRestore {
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -105,7 +109,7 @@ impl Decide for GiveUpRestore {
 }
 
 impl Runs {
-    /// A rewind with files.
+    /// Carries out a rewind with files.
     pub(super) fn rewind_files(&self, order: &Order, rewind: &Rewind) -> Result<Written, RunError> {
         self.put_back(order, &("rewind", rewind), |loaded, _| {
             let to = rewind.to;
@@ -158,8 +162,9 @@ impl Runs {
         Ok(intended)
     }
 
-    /// Puts the files back and records the end. After an interruption nobody knows what has become of the files since:
-    /// they are saved once more.
+    /// Restores the files and records the end.
+    ///
+    /// After an interruption nobody knows the state of the files: they are saved once more.
     fn finish(&self, order: &Order, interrupted: bool) -> Result<Written, RunError> {
         let mut order = order.clone();
         (order.key, order.expected) = (None, None);
@@ -211,14 +216,14 @@ impl Runs {
     }
 }
 
-/// Whether the files are being put back as these records say.
+/// Reports whether the restore under way is the one of these records.
 fn is_meant(intended: &Written) -> bool {
     let restoring = intended.loaded.state.restoring.as_ref();
     let mut bodies = intended.bodies.iter();
     bodies.any(|body| matches!(body, Body::CheckpointRestored(meant) if restoring == Some(meant)))
 }
 
-/// What is there is saved, and what is meant to be is said.
+/// Saves the present files, and returns the records of the intent.
 pub(super) fn intent(
     loaded: &Loaded,
     name: &str,
@@ -253,7 +258,7 @@ pub(super) fn intent(
     ])
 }
 
-/// What would become of the files if they were put back to a checkpoint.
+/// Returns the fate of the files in a restore of a checkpoint.
 pub(super) fn files_to(target: &CheckpointTaken) -> Result<FileChanges, RunError> {
     let repository = Repository::open(Path::new(&target.repository))?;
     // So its absence is told now, and not when it is too late.
@@ -261,7 +266,7 @@ pub(super) fn files_to(target: &CheckpointTaken) -> Result<FileChanges, RunError
     Ok(repository.changes(&target.tree)?)
 }
 
-/// The checkpoint of what is about to be overwritten.
+/// Takes a checkpoint of the files that are about to be overwritten.
 fn overwritten(
     loaded: &Loaded,
     repository: &Repository,

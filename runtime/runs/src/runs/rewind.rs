@@ -1,4 +1,4 @@
-//! What came before is taken back.
+//! Rewinds: later records are taken back.
 //!
 //! Nothing is deleted: a `run.rewound` says up to which record the journal counts, and the fold skips what lies between.
 //! First comes a dry run, whose token the rewind needs. Effects that have left aren't taken back by that: those whose
@@ -30,20 +30,20 @@ const TOLD: usize = 5;
 pub struct Rewind {
     /// The last record that still counts.
     pub to: u64,
-    /// What is taken back.
+    /// The part that is taken back.
     pub scope: Scope,
     /// The checkpoint to put the files back to; else the one that they had at that record.
     pub checkpoint: Option<String>,
     /// The dry run's token.
     pub token: Option<String>,
-    /// Whether effects that can't be taken back are crossed.
+    /// True if effects that can't be taken back are crossed.
     pub force: bool,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
 impl Rewind {
-    /// The state only, without force.
+    /// Makes a rewind of the state only, without force.
     #[must_use]
     pub const fn to(to: u64) -> Self {
         Self {
@@ -57,7 +57,9 @@ impl Rewind {
     }
 }
 
-/// Takes back what came after a record. Refused, and recorded so, without the token of a dry run that is still true.
+/// Takes back the records after one.
+///
+/// Refused, and recorded so, without the token of a dry run that is still true.
 ///
 /// If files are put back, too, the intent is recorded first, and the end when they are as they were: see
 /// [`FinishRestore`](super::FinishRestore).
@@ -89,7 +91,7 @@ impl Operation for Rewind {
 }
 
 impl Runs {
-    /// What a rewind would undo, and the token that it needs. Nothing is written.
+    /// Plans a rewind, with the token that it needs. Writes nothing.
     ///
     /// # Errors
     ///
@@ -108,7 +110,7 @@ impl Runs {
         Ok(plan)
     }
 
-    /// The plan of a rewind that can be carried out now.
+    /// Returns the plan of a rewind that can be carried out now.
     pub(super) fn allowed(
         &self,
         loaded: &Loaded,
@@ -149,7 +151,7 @@ impl Runs {
         Ok(Ok(plan))
     }
 
-    /// What is different from what a token is for.
+    /// Describes the difference of a plan from the one that a token is for.
     fn changed(&self, loaded: &Loaded, token: &str, plan: &RewindPlan) -> Result<String, RunError> {
         let mut parts = token.splitn(4, '-');
         let at = parts.next().and_then(|at| at.parse::<u64>().ok());
@@ -198,7 +200,7 @@ fn told(effect: &EffectLeft) -> String {
     format!("`{name}` ({key}, {})", effect.status.name())
 }
 
-/// What the record says: it will be the one at that place.
+/// Returns the record of a rewind, which will have that number.
 pub(super) fn rewound(loaded: &Loaded, rewind: &Rewind, plan: RewindPlan, seq: u64) -> Rewound {
     let owed = plan.effects.iter().filter(|effect| !effect.blocks);
     let owed = owed.filter(|effect| effect.status == EffectStatus::Succeeded);

@@ -17,18 +17,18 @@ use crate::step::{CannotStep, StepInput};
 pub struct Send {
     /// Its name.
     pub event: String,
-    /// What comes with it.
+    /// Its data.
     pub data: Option<Value>,
 }
 
-/// What became of an event.
+/// The result of an event.
 #[derive(Clone, Debug)]
 pub enum Sent {
-    /// It was taken.
+    /// The event was taken.
     Taken(Event),
     /// Somebody has to approve it first; it waits in the request.
     Asked(Opened),
-    /// It was refused.
+    /// The event was refused.
     Refused(Refused),
 }
 
@@ -47,7 +47,9 @@ impl Outcome for Sent {
     }
 }
 
-/// Sends an event: one macrostep. What can't be taken is refused with what would be legal; that is recorded, too.
+/// Sends an event: one macrostep.
+///
+/// An event that can't be taken is refused with the enabled ones, and that is recorded.
 impl Decide for Send {
     const NAME: &'static str = "send";
     type Outcome = Sent;
@@ -83,7 +85,9 @@ pub(super) fn sent(loaded: &Loaded, send: &Send, now: u64) -> Result<Body, RunEr
     Ok(loaded.refuse(subject, &blocker))
 }
 
-/// Takes an event that nothing blocks, or opens the request that it needs. What only the step shows is a blocker after all.
+/// Takes an event that nothing blocks, or opens the request that it needs.
+///
+/// Some blockers only the step shows.
 fn taken(loaded: &Loaded, send: &Send, now: u64) -> Result<Result<Body, Blocker>, RunError> {
     let legality = loaded.legality();
     let resolved = match legality.resolve(&send.event)? {

@@ -20,7 +20,7 @@ use crate::step::{Moment, StepInput, Stepper};
 use crate::store::{Append, Appended, Expect, Head};
 use crate::workflow::Workflow;
 
-/// What a run is started with.
+/// The start of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Start {
     /// The workflow's id.
@@ -37,18 +37,18 @@ pub struct Start {
     pub parent: Option<Parent>,
 }
 
-/// What the first records of a run stand behind.
+/// The records that a new run continues.
 pub(super) struct Behind {
     /// Another run, and the last of its records that counts here, too.
     pub(super) other: Option<(RunId, u64)>,
     /// The hash of that record.
     pub(super) last: Hash,
-    /// What the run is by it.
+    /// The state at that record.
     pub(super) state: RunState,
 }
 
 impl Behind {
-    /// Of a run that begins by itself.
+    /// Makes the base of a run that continues no other.
     pub(super) fn nothing() -> Self {
         Self {
             other: None,
@@ -58,7 +58,9 @@ impl Behind {
     }
 }
 
-/// Starts a run under the order's id. It is an error if there is no such workflow, if the machine doesn't come to rest, or
+/// Starts a run under the order's id.
+///
+/// It is an error if there is no such workflow, if the machine doesn't come to rest, or
 /// ([`StoreError::Conflict`](crate::StoreError)) if there is a run of that id already.
 impl Operation for Start {
     const NAME: &'static str = "start";
@@ -86,7 +88,7 @@ impl Operation for Start {
 }
 
 impl Runs {
-    /// Starts a run that another has invoked, under the table and with the tables that the other has pinned.
+    /// Creates a run that another has invoked, with the tables that the other has pinned.
     pub(super) fn start_of(
         &self,
         order: &Order,
@@ -102,7 +104,7 @@ impl Runs {
         self.found(order, digest, Behind::nothing(), workflow, &[body], now)
     }
 
-    /// What a run would begin with. Nothing is written.
+    /// Returns the first record of a run. Writes nothing.
     pub(super) fn beginning(
         &self,
         order: &Order,
@@ -113,7 +115,7 @@ impl Runs {
         self.beginning_of(workflow, &BTreeMap::new(), order, start, now)
     }
 
-    /// What a run of this workflow would begin with, if `pinned` says which tables are meant by ids.
+    /// Returns the first record of a run of this workflow; `pinned` has tables by workflow.
     pub(super) fn beginning_of(
         &self,
         workflow: Arc<Workflow>,
@@ -223,7 +225,7 @@ impl Runs {
     }
 }
 
-/// The context that a run begins with: the spec's, with the input's fields over it.
+/// Returns the first context of a run: the spec's, overlaid by the input's fields.
 fn context(workflow: &Workflow, input: &Value) -> Result<Map<String, Value>, RunError> {
     let initial = workflow.meta().get("context").and_then(Value::as_object);
     let mut context = initial.cloned().unwrap_or_default();

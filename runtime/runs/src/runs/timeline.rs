@@ -15,18 +15,18 @@ use crate::record::Record;
 use crate::state::{self, LiveRecords};
 use crate::store::{MAX_PAGE, Query, StoreError};
 
-/// Everything that has become of a run.
+/// Loads the history of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Timeline {
     /// Its id.
     pub run: String,
     /// The last record.
     pub seq: u64,
-    /// The run and the record that its journal begins with, if it is a fork; before that theirs, the nearest last.
+    /// The runs that it was forked from, each with its last common record; the nearest last.
     pub origins: Vec<(RunId, u64)>,
     /// The stretches of the journal between jumps, in order.
     pub branches: Vec<Branch>,
-    /// What was done to the run, in order.
+    /// The operations on the run, in order.
     pub marks: Vec<Mark>,
     /// The visits of states, in the order of entering.
     pub visits: Vec<Visited>,
@@ -54,24 +54,24 @@ pub struct Branch {
 pub struct Mark {
     /// The record.
     pub seq: u64,
-    /// When. Unit: milliseconds since 1970.
+    /// The time. Unit: milliseconds since 1970.
     pub time: u64,
-    /// Who.
+    /// The caller.
     pub actor: Actor,
-    /// Whether the record counts.
+    /// True if the record counts.
     pub counts: bool,
-    /// What.
+    /// The text.
     #[serde(flatten)]
     pub what: Marked,
 }
 
-/// What was done to a run.
+/// Operations that mark a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "what")]
 pub enum Marked {
-    /// It began.
+    /// The start.
     Started,
-    /// It began as a copy of another's first records.
+    /// The start as a fork of another.
     Forked {
         /// The other run.
         from: RunId,
@@ -83,11 +83,11 @@ pub enum Marked {
         /// To what.
         to: String,
     },
-    /// What came before was taken back.
+    /// A rewind to an earlier record.
     Rewound {
         /// The last record that still counted.
         to: u64,
-        /// What was taken back.
+        /// The scope.
         scope: Scope,
         /// The effects that had left nevertheless.
         crossed: Vec<String>,
@@ -101,22 +101,22 @@ pub enum Marked {
     CheckpointRestored {
         /// To which checkpoint.
         name: String,
-        /// Whether it was done.
+        /// True if it is done.
         done: bool,
     },
-    /// It goes on under another table.
+    /// A migration to another table.
     Migrated {
         /// As a run of which workflow, if it was one of another.
         #[serde(skip_serializing_if = "Option::is_none")]
         workflow: Option<String>,
     },
-    /// It stands still.
+    /// A pause.
     Paused,
-    /// It goes on.
+    /// The end of a pause.
     Continued,
-    /// It was given up.
+    /// A cancellation.
     Cancelled,
-    /// It was closed from outside.
+    /// A report that closed it.
     Closed,
 }
 
@@ -125,19 +125,19 @@ pub enum Marked {
 pub struct Visited {
     /// The state.
     pub state: String,
-    /// Which visit of it: 1, 2, 3 …, counting only those that counted then.
+    /// The number of the visit, from 1, counting only those that counted then.
     pub number: u64,
     /// The record that entered it.
     pub entered: u64,
-    /// When.
+    /// The time. Unit: milliseconds since 1970.
     pub since: u64,
     /// The record that left it, if it was left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<u64>,
-    /// When.
+    /// The time. Unit: milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<u64>,
-    /// Whether the record that entered it counts.
+    /// True if the record that entered it counts.
     pub counts: bool,
 }
 
@@ -148,16 +148,16 @@ pub struct Forking {
     pub at: u64,
     /// The run.
     pub run: RunId,
-    /// When it did.
+    /// The time. Unit: milliseconds since 1970.
     pub created: u64,
-    /// What has become of it.
+    /// Its status.
     pub status: String,
-    /// Where it is.
+    /// Its active states.
     pub leaves: Vec<String>,
 }
 
 impl Runs {
-    /// Everything that has become of a run.
+    /// Loads the history of a run.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl Runs {
         Ok(timeline)
     }
 
-    /// The runs that begin with this one's journal.
+    /// Returns the forks of a run.
     fn forks(&self, run: &RunId) -> Result<Vec<Forking>, RunError> {
         let mut query = Query {
             forked: Some(run.clone()),
@@ -273,7 +273,7 @@ impl Drawing {
         Ok(())
     }
 
-    /// A jump begins a branch; everything else makes the last one longer.
+    /// Adds a record to the last branch; a jump begins a new one.
     fn branch(&mut self, record: &Record) {
         let jump = LiveRecords::rewind_target(record);
         if let Some(to) = jump {
@@ -331,7 +331,7 @@ impl Drawing {
         }
     }
 
-    /// A visit that goes on under another table goes on under the new name.
+    /// Renames visits that continue under another table.
     fn rename(&mut self, mapping: &BTreeMap<String, String>) {
         let stacks = std::mem::take(&mut self.stacks).into_iter();
         let named = |old: String| mapping.get(&old).cloned().unwrap_or(old);

@@ -11,15 +11,19 @@ use crate::actor::{Actor, Role};
 use crate::id::RunId;
 use crate::store::PendingTimer;
 
-/// How long a timer is its claimer's alone. Unit: milliseconds. Why: taking one lasts far less, and who dies with a claim
-/// must not hold the timer up for long.
+/// The time for which a timer is its claimer's alone. Unit: milliseconds.
+///
+/// Why: taking one lasts far less, and who dies with a claim must not hold the timer up for long.
 const CLAIM: u64 = 10_000;
 
-/// Most timers of one run that are taken at once. Why: one with a delay of nothing that arms itself again has no end.
+/// Most timers of one run that are taken at once. Unit: timers.
+///
+/// Why: one with a delay of nothing that arms itself again has no end.
 const MOST: usize = 256;
 
-/// How many timers are taken in one round before a list, and how many rounds there are. Why: a list must come, whatever is
-/// due.
+/// The number of timers in one round before a list. Unit: timers.
+///
+/// Why: a list must come, whatever is due. So must be the number of rounds.
 const ROUND: usize = 100;
 const MOST_ROUNDS: usize = 10;
 
@@ -30,7 +34,7 @@ pub struct Fired {
     pub run: RunId,
     /// The timer.
     pub timer: PendingTimer,
-    /// What came of it; no records if something is in its way, so that it comes later, or if it is over.
+    /// The result; no records if something blocks it, so that it comes later, or if it is over.
     pub written: Result<Written, RunError>,
 }
 
@@ -59,8 +63,7 @@ impl Runs {
         Ok(fired.collect())
     }
 
-    /// Takes the timers of all runs that are due by now, so that a list tells where the runs are; a great many of them at
-    /// most.
+    /// Takes the due timers of all runs before a list, a great many of them at most.
     ///
     /// # Errors
     ///
@@ -74,8 +77,9 @@ impl Runs {
         Ok(())
     }
 
-    /// A run as it is once everything of it that is due has been taken and what is missing between it and its children is
-    /// done: for faces that nobody runs a clock for.
+    /// Loads a run after its due timers are taken and its children are reconciled.
+    ///
+    /// Front ends use it that nobody runs a clock for.
     ///
     /// # Errors
     ///
@@ -84,8 +88,9 @@ impl Runs {
         self.caught_up_but(run, &mut BTreeSet::new(), 0)
     }
 
-    /// The same, but for runs that were seen to already, and for what is deeper than a run can be. Why: journals that were
-    /// imported can say that runs work for each other in a ring.
+    /// Catches a run up, except for runs in `seen` and below the greatest depth.
+    ///
+    /// Why: imported journals can say that runs work for each other in a ring.
     fn caught_up_but(
         &self,
         run: &RunId,

@@ -1,5 +1,6 @@
-//! Calls of tools: a place is reserved before one runs, and what it did is told behind it. The limits of the active
-//! states are counted here; which tools a state grants is not.
+//! Calls of tools: a call is reserved before it runs, and its result is recorded after it.
+//!
+//! The limits of the active states are counted here; the tools that a state grants are not.
 //!
 //! A call that several tell of, a hook and a server, is one by its id. A refused one is recorded and doesn't count.
 
@@ -19,7 +20,7 @@ use crate::state::{RunState, Visit};
 pub struct Reserve {
     /// The tool.
     pub tool: String,
-    /// What tells this call from others.
+    /// The id of the call.
     pub call: Option<String>,
     /// The hash of its arguments.
     pub input: Option<Hash>,
@@ -32,28 +33,28 @@ pub struct Reserve {
 pub struct Used {
     /// The tool.
     pub tool: String,
-    /// What tells this call from others.
+    /// The id of the call.
     pub call: Option<String>,
-    /// Whether it failed.
+    /// True if it failed.
     pub failed: bool,
-    /// How long it took. Unit: milliseconds.
+    /// The duration. Unit: milliseconds.
     pub milliseconds: Option<u64>,
     /// The hash of its arguments.
     pub input: Option<Hash>,
-    /// How much it returned. Unit: bytes.
+    /// The size of the output. Unit: bytes.
     pub output: Option<u64>,
     /// The files that it changed.
     pub files: Vec<String>,
 }
 
-/// What became of a reservation.
+/// The result of a reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reserved {
     /// The call may run.
     Yes,
-    /// It may not.
+    /// The call may not run.
     No {
-        /// Why, and what is legal instead.
+        /// The reason, and the enabled events.
         reason: String,
     },
 }
@@ -74,7 +75,7 @@ impl Outcome for Reserved {
 pub struct DenyTool {
     /// The tool.
     pub tool: String,
-    /// Why, and what is legal instead.
+    /// The reason, and the enabled events.
     pub reason: String,
 }
 
@@ -120,7 +121,7 @@ impl Decide for Reserve {
     }
 }
 
-/// Whose call it was is recorded even of an observer, who writes nothing else.
+/// The denial is recorded even of an observer, who writes nothing else.
 impl Decide for DenyTool {
     const NAME: &'static str = "deny";
     type Outcome = ();
@@ -145,8 +146,10 @@ impl Decide for DenyTool {
     }
 }
 
-/// Tells what a call did. It counts unless it was reserved; a changed file may move the run by an interrupt, and the
-/// last call that `max_iterations` allows sends `on_max_iterations`.
+/// Records the result of a call, which counts unless it was reserved.
+///
+/// A changed file may move the run by an interrupt, and the last call that `max_iterations` allows sends
+/// `on_max_iterations`.
 impl Decide for Used {
     const NAME: &'static str = "used";
     type Outcome = ();
@@ -187,7 +190,7 @@ impl Decide for Used {
     }
 }
 
-/// Whether a call was counted before.
+/// Reports whether a call was counted before.
 fn is_known(state: &RunState, call: Option<&String>) -> bool {
     call.is_some_and(|call| {
         let mut visits = state.visits.values();
@@ -196,7 +199,7 @@ fn is_known(state: &RunState, call: Option<&String>) -> bool {
 }
 
 impl Draft {
-    /// Why a call may not run.
+    /// Returns the reason that a call may not run.
     fn unreserved(&mut self, reserve: &Reserve) -> Result<Option<String>, RunError> {
         if let Some(blocker) = self.loaded().legality().standstill() {
             return Ok(Some(blocker.message()));
@@ -279,7 +282,7 @@ impl Draft {
     }
 }
 
-/// What can be done where no tool can.
+/// Returns the events to send where no tool can run.
 fn instead(loaded: &Loaded) -> String {
     let events = loaded.legality().enabled_events();
     if events.is_empty() {
@@ -289,7 +292,7 @@ fn instead(loaded: &Loaded) -> String {
 }
 
 impl Loaded {
-    /// The active states, innermost first, with what was done in them.
+    /// Returns the visits of the active states, innermost first.
     fn active_visits(&self) -> Vec<(&String, &Visit)> {
         let table = self.workflow.table();
         let visits = self.state.visits.iter().filter(|(_, it)| it.left.is_none());

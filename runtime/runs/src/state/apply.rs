@@ -603,7 +603,9 @@ fn use_up(state: &mut RunState, cause: &Cause) {
     }
 }
 
-/// Most detours that a run returns from. Unit: detours. Why: a run whose interrupts never return must not grow without end.
+/// Most detours that a run returns from. Unit: detours.
+///
+/// Why: a run whose interrupts never return must not grow without end.
 const MAX_DETOURS: usize = 64;
 
 /// Begins a detour of an interrupt, or returns from the last one.
@@ -627,7 +629,9 @@ fn disarm(state: &mut RunState, name: &str) {
     state.timers.retain(|timer| timer.name != name);
 }
 
-/// Updates an effect by a report. `taken_back` says that its step doesn't count any more: it had left before that.
+/// Updates an effect by a report.
+///
+/// `taken_back` says that its step doesn't count any more: it had left before that.
 fn report_effect(state: &mut RunState, effect: Effect, taken_back: bool) {
     let status = Some(effect.status);
     let seq = step_of(&effect.key);

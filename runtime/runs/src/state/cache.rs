@@ -1,4 +1,4 @@
-//! The fold cache: a run's state as a store keeps it, so that reading needn't begin at the first record.
+//! The fold cache: run states in stores, so that replays needn't begin at the first record.
 //!
 //! A line of JSON names the version of the fold, the hash of the state's last record, and the checksum of the bytes after
 //! it: the state as JSON. A state that another version would compute differently, that belongs to another journal or that
@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::RunState;
 use crate::hash::Hash;
 
-/// The version of the fold. It grows whenever a record comes to mean something else: a test compares it with the states of
-/// known journals.
+/// The version of the fold.
+///
+/// It grows whenever a record comes to mean something else: a test compares it with the states of known journals.
 pub const VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]

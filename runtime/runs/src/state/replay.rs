@@ -74,7 +74,9 @@ impl LiveRecords {
     }
 }
 
-/// Loads the state of a run up to a record, or to its end. Starts from the fold cache where that is sound.
+/// Loads the state of a run up to a record, or to its end.
+///
+/// Starts from the fold cache where that is sound.
 ///
 /// # Errors
 ///

@@ -1,25 +1,25 @@
-//! What a run has come to.
+//! The status of a run.
 
 use serde::Serialize;
 
 use super::{Child, RunState};
 use crate::body::{RequestKind, StepStatus};
 
-/// What a run has come to.
+/// The status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It can go on.
+    /// A run that can continue.
     Running,
-    /// It waits for something that isn't its driver's to do.
+    /// A run that waits for something that isn't its driver's to do.
     Waiting,
     /// Somebody has paused it.
     Paused,
-    /// It has ended well.
+    /// A run that ended in success.
     Completed,
-    /// It has ended badly.
+    /// A run that ended in failure.
     Failed,
-    /// It was given up.
+    /// A cancellation.
     Cancelled,
 }
 
@@ -34,7 +34,7 @@ impl Status {
         Self::Cancelled,
     ];
 
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -47,14 +47,14 @@ impl Status {
         }
     }
 
-    /// Whether nothing more will happen.
+    /// Reports whether nothing more will happen.
     #[must_use]
     pub const fn is_over(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 }
 
-/// What a run waits for.
+/// Things that a run waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "for")]
 pub enum WaitingFor {
@@ -88,7 +88,7 @@ pub enum WaitingFor {
 }
 
 impl RunState {
-    /// What it has come to.
+    /// Returns its status.
     #[must_use]
     pub fn status(&self) -> Status {
         if self.cancelled.is_some() {
@@ -108,7 +108,7 @@ impl RunState {
         }
     }
 
-    /// Everything that it waits for.
+    /// Returns the things that it waits for.
     #[must_use]
     pub fn waiting_for(&self) -> Vec<WaitingFor> {
         let mut all = Vec::new();
@@ -143,7 +143,7 @@ impl RunState {
         all
     }
 
-    /// Whether a state has the child that it invokes, in the visit that goes on.
+    /// Reports whether a state has the child that it invokes, in the present visit.
     fn has_invoked(&self, step: &str, workflow: &str) -> bool {
         self.children.values().any(|child| {
             child.table.is_some()
@@ -153,14 +153,14 @@ impl RunState {
         })
     }
 
-    /// Whether a child works for a visit that goes on.
+    /// Reports whether a child works for a present visit.
     #[must_use]
     pub fn is_current_child(&self, child: &Child) -> bool {
         let visit = child.step.as_ref().and_then(|step| self.visits.get(step));
         visit.is_some_and(|visit| visit.left.is_none() && child.seq >= visit.entered)
     }
 
-    /// Whether a state is active: it was entered, and not left since.
+    /// Reports whether a state is active: it was entered, and not left since.
     #[must_use]
     pub fn is_active(&self, state: &str) -> bool {
         self.visits

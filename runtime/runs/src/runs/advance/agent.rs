@@ -1,4 +1,6 @@
-//! Reports on an agent's steps drive a run of the agent's own machine, under the step that is active in the parent.
+//! Reports on an agent's steps: they drive a run of the agent's own machine.
+//!
+//! The run is a child under the step that is active in the parent.
 //!
 //! One run for each agent and unit in each visit of the parent's step, and one more whenever the one before has ended and
 //! the agent begins anew. Two journals are written, one after the other: the parent's says that the child has begun before
@@ -15,11 +17,13 @@ use crate::runs::{Change, InvalidRequest, Loaded, Order, RunError, Runs, Start};
 use crate::state::{Child, Status};
 use crate::store::StoreError;
 
-/// How deep agents of agents may be. Why: each level is a run, and nobody can follow more.
+/// Most levels of agents under agents.
+///
+/// Why: each level is a run, and nobody can follow more.
 const MAX_LEVELS: usize = 8;
 
 impl Runs {
-    /// A report on an agent's step.
+    /// Carries out a report on an agent's step.
     pub(super) fn advance_agent(
         &self,
         order: &Order,
@@ -53,7 +57,7 @@ impl Runs {
         Ok(advanced)
     }
 
-    /// What an agent's run has answered under this key, if one has.
+    /// Returns the answer of an agent's run under this key, if one has answered.
     pub(super) fn replayed_by_agent(
         &self,
         order: &Order,
@@ -82,7 +86,9 @@ impl Runs {
         Ok(None)
     }
 
-    /// The run that the report drives: the one that is at work, else a new one, which the parent's journal has from now on.
+    /// Returns the run that the report drives.
+    ///
+    /// It is the one at work, else a new one, which the parent's journal has from now on.
     fn child(
         &self,
         order: &Order,
@@ -133,7 +139,7 @@ impl Runs {
         Ok(Ok(found.ok_or_else(missing)?))
     }
 
-    /// Whether a run of the agent's machine can begin with the report. Nothing is written.
+    /// Checks that a run of the agent's machine can start with the report. Writes nothing.
     fn begins(
         &self,
         order: &Order,
@@ -210,7 +216,7 @@ impl Runs {
         self.advance_within(&order, &report, depth + 1)
     }
 
-    /// The parent's journal says that the child has ended, once.
+    /// Records in the parent's journal that the child has ended, once.
     fn note_end(&self, order: &Order, run: &RunId, advanced: &Advanced) -> Result<(), RunError> {
         let Some(written) = &advanced.written else {
             return Ok(());
@@ -244,7 +250,7 @@ impl Runs {
         Ok(())
     }
 
-    /// The parent's journal says why the report was refused.
+    /// Records in the parent's journal why the report was refused.
     fn refuse(
         &self,
         order: &Order,
@@ -261,13 +267,13 @@ impl Runs {
     }
 }
 
-/// Why no agent of the run can report.
+/// Returns the reason that no agent of the run can report.
 fn not_now(loaded: &Loaded, advance: &Advance) -> Option<Refused> {
     let mismatch = refusal::other_workflow(loaded, advance);
     mismatch.or_else(|| refusal::stopped(loaded, advance))
 }
 
-/// The agent's latest run for the unit under the active step.
+/// Returns the agent's latest run for the unit under the active step.
 fn latest<'l>(
     loaded: &'l Loaded,
     advance: &Advance,
@@ -278,7 +284,9 @@ fn latest<'l>(
         .max_by_key(|(_, child)| child.seq)
 }
 
-/// An id that says whose run it is: `RUN/AGENT`, `RUN/AGENT::UNIT`, and from the second on `#2`; a hash if that is too long.
+/// Returns an id that names the run, its agent and the unit.
+///
+/// It is `RUN/AGENT` or `RUN/AGENT::UNIT`, and from the second on ends with `#2`; a hash if that is too long.
 fn child_id(loaded: &Loaded, advance: &Advance, agent: &Agent) -> Result<RunId, RunError> {
     let same = |child: &&Child| child.workflow == agent.id && child.unit == advance.unit;
     // Those whose beginning was taken back keep their ids.

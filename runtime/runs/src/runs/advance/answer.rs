@@ -1,34 +1,36 @@
-//! What became of a report.
+//! The result of a report.
 
 use crate::body::{Body, Cause, Event, Refused, Step};
 use crate::id::RunId;
 use crate::runs::{RunError, Written};
 
-/// What became of a report: all of it is read from the records that it wrote, so that asking again gives the same.
+/// The result of a report.
+///
+/// It is read from the records that the report wrote, so that a repetition gives an equal result.
 #[derive(Clone, Debug)]
 pub struct Advanced {
     /// The run whose journal has it: an agent's own for an agent's step.
     pub run: RunId,
-    /// Whether the run began with it.
+    /// True if the run started with it.
     pub started: bool,
     /// The event that led to the step, if it wasn't active.
     pub entered: Option<Event>,
-    /// What is known of the step now; none if the report wasn't on a step's status.
+    /// The step's status now; none if the report wasn't on a step's status.
     pub step: Option<Step>,
     /// The event that ended with the step, if it was completed and leads to `[*]`.
     pub left: Option<Event>,
     /// The request that has to be decided before an event of it is taken.
     pub request: Option<String>,
-    /// Why it was refused; beside a step, why the event that would have ended with it was.
+    /// The refusal; with a step, that of the event that would have ended with it.
     pub refused: Option<Refused>,
     /// The records and the run; none if nothing was written.
     pub written: Option<Written>,
-    /// Whether nothing is recorded because the workflow has no machine.
+    /// True if nothing is recorded because the workflow has no machine.
     pub untracked: bool,
 }
 
 impl Advanced {
-    /// The answer that the records of a report give.
+    /// Reads the result from the records of a report.
     ///
     /// # Errors
     ///
@@ -55,14 +57,14 @@ impl Advanced {
         Ok(all)
     }
 
-    /// A refusal that no journal has, because there is no run.
+    /// Makes the result of a refusal that no journal has, because there is no run.
     pub(super) fn refused(run: RunId, refused: Refused) -> Self {
         let mut all = Self::nothing(run);
         all.refused = Some(refused);
         all
     }
 
-    /// A report on a workflow without a machine.
+    /// Makes the result of a report on a workflow without a machine.
     pub(super) fn untracked(run: RunId) -> Self {
         let mut all = Self::nothing(run);
         all.untracked = true;
@@ -83,7 +85,7 @@ impl Advanced {
         }
     }
 
-    /// Why nothing of it was done, if nothing was.
+    /// Returns the reason that nothing of it was done, if nothing was.
     #[must_use]
     pub const fn refusal(&self) -> Option<&Refused> {
         match &self.step {

@@ -1,4 +1,4 @@
-//! Which transition a report on a step takes: the one that leads there, or the one that ends with it.
+//! The transition that a report on a step takes: to enter the step, or to end with it.
 
 use serde_json::Value;
 use statemark_runtime::{Candidate, EventId, Outcome, StateId, StateKind, Table};
@@ -13,24 +13,24 @@ use crate::runs::{Loaded, RunError, Send};
 use crate::step::{CannotStep, Moment, StepInput, Stepper};
 use crate::workflow::Workflow;
 
-/// What became of the wish to be in a step.
+/// The result of entering a step.
 pub(super) enum Entered {
-    /// It is active.
+    /// The step is active.
     Inside,
     /// Something has to be decided first; the draft says what.
     Held,
-    /// It can't be.
+    /// The step can't be entered.
     Refused(Refused),
 }
 
 /// An event that leads to a step.
 struct Way {
     event: EventId,
-    /// Whether a transition of it has the step as its target, rather than something around, in or before it.
+    /// True if a transition of it targets the step itself, and not an ancestor or descendant.
     direct: bool,
-    /// Whether somebody has to approve it.
+    /// True if somebody has to approve it.
     approved: bool,
-    /// What it does.
+    /// The step that it makes.
     record: StepRecord,
 }
 
@@ -129,7 +129,9 @@ fn take(
     }
 }
 
-/// The events after which a step would be active, in the order of selection; those that aim at it, if any does.
+/// Returns the events after which a step would be active, in the order of selection.
+///
+/// If some target the step itself, only those.
 fn ways(loaded: &Loaded, step: &str, data: Option<&Value>, now: u64) -> Result<Vec<Way>, RunError> {
     let workflow = &*loaded.workflow;
     let table = workflow.table();
@@ -176,7 +178,7 @@ fn ways(loaded: &Loaded, step: &str, data: Option<&Value>, now: u64) -> Result<V
     Ok(ways)
 }
 
-/// Whether a state is active after a step.
+/// Reports whether a state is active after a step.
 fn leads_to(table: &Table, record: &StepRecord, state: StateId) -> bool {
     let leaves = record
         .leaves
@@ -186,7 +188,7 @@ fn leads_to(table: &Table, record: &StepRecord, state: StateId) -> bool {
     leaves.any(|leaf| leaf == state || table.is_descendant(leaf, state))
 }
 
-/// Whether a transition is a state's unguarded one to `[*]`.
+/// Reports whether a transition is a state's unguarded one to `[*]`.
 fn is_end_of(workflow: &Workflow, candidate: &Candidate, state: StateId) -> bool {
     let table = workflow.table();
     let row = table.transition(candidate.transition);
@@ -194,7 +196,7 @@ fn is_end_of(workflow: &Workflow, candidate: &Candidate, state: StateId) -> bool
         && is_end(workflow, table.targets(candidate.transition))
 }
 
-/// Whether a transition's targets are what `[*]` becomes.
+/// Reports whether a transition's targets are the states that `[*]` becomes.
 pub(super) fn is_end(workflow: &Workflow, targets: &[StateId]) -> bool {
     let table = workflow.table();
     let is_end = |id: &StateId| {

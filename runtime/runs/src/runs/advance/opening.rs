@@ -1,4 +1,4 @@
-//! Whether a run can begin with a report.
+//! Starts of runs by a report.
 
 use super::{Advance, is_step, refusal, report};
 use crate::blocker::Code;
@@ -6,7 +6,7 @@ use crate::body::Refused;
 use crate::runs::draft::Draft;
 use crate::runs::{Loaded, RunError};
 
-/// A run that has just begun, with its first report; or why it can't be the first.
+/// Adds the first report to a run that has just started, or returns why it can't be the first.
 pub(super) fn opened(begun: Draft, advance: &Advance) -> Result<Result<Draft, Refused>, RunError> {
     let loaded = begun.loaded();
     if let Some(step) = &advance.step {
@@ -26,7 +26,7 @@ pub(super) fn opened(begun: Draft, advance: &Advance) -> Result<Result<Draft, Re
     }))
 }
 
-/// Whether the compiler made up where the run begins: its diagram has several `[*] -->`.
+/// Reports whether the compiler made up the initial state: the diagram has several `[*] -->`.
 fn begins_with_decision(loaded: &Loaded) -> bool {
     let workflow = &loaded.workflow;
     let mut leaves = loaded.state.leaves.iter();

@@ -1,11 +1,11 @@
-//! Whose step a report is on: the run's own, a known agent's, or one that nobody can check.
+//! Owners of steps: the run itself, a known agent, or one that nobody can check.
 
 use super::{Advance, Report, is_step, refusal};
 use crate::body::Refused;
 use crate::runs::{Loaded, Runs};
 use crate::state::Child;
 
-/// Whose step it is.
+/// The owner of a step.
 pub(super) enum Owner {
     /// The run's own, or the report names none.
     Own,
@@ -26,7 +26,7 @@ pub(super) struct Agent {
 }
 
 impl Runs {
-    /// Whose step the report is on, as the run is now.
+    /// Finds the owner of the step that a report is on.
     pub(super) fn owner(&self, loaded: &Loaded, advance: &Advance) -> Owner {
         let Some(step) = advance.step.as_deref() else {
             return Owner::Own;
@@ -58,8 +58,9 @@ impl Runs {
         Owner::Unchecked
     }
 
-    /// A step without an agent's name: of the agents that are at work under the active step, and for a unit of all that are
-    /// known, exactly one must have it.
+    /// Finds the agent of a step that names none.
+    ///
+    /// Exactly one of the agents at work under the active step must have it, or for a unit, one of all known agents.
     fn of_some_agent(&self, loaded: &Loaded, advance: &Advance, step: &str) -> Owner {
         let has_step = |id: &str| {
             let workflow = self.workflows().find(id);
@@ -88,7 +89,9 @@ impl Runs {
         }
     }
 
-    /// A step of this agent's: its run's matter if it is about how the step is getting on, else the run's own.
+    /// Returns the owner of an agent's step.
+    ///
+    /// A report on its status is for the agent's run; any other is for the run's own.
     fn agent(&self, loaded: &Loaded, advance: &Advance, agent: &str, step: &str) -> Owner {
         if matches!(
             advance.report,
@@ -108,7 +111,7 @@ impl Runs {
     }
 }
 
-/// The runs under the visits of states that are active now.
+/// Returns the children of the present visits of active states.
 pub(super) fn children(loaded: &Loaded) -> impl Iterator<Item = (&String, &Child)> {
     let state = &loaded.state;
     let children = state.children.iter();

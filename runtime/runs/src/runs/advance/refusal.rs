@@ -42,7 +42,9 @@ fn refused(loaded: &Loaded, advance: &Advance, blocker: impl Into<Blocker>) -> R
     Refused::new(subject(advance), Surface::Report, &blocker.into(), enabled)
 }
 
-/// Refuses a report on a step that no machine has. `agents` have one of that name, and the report may have meant theirs.
+/// Refuses a report on a step that no machine has.
+///
+/// `agents` have one of that name, and the report may have meant theirs.
 pub(super) fn unknown_step(loaded: &Loaded, advance: &Advance, agents: &[String]) -> Refused {
     let step = match (&advance.report, &advance.step) {
         (Report::Subflow(subflow), _) => &subflow.parent,
@@ -210,7 +212,9 @@ pub(super) fn bad_data(loaded: &Loaded, advance: &Advance, error: &str) -> Refus
     refused(loaded, advance, Blocker::BadData { event: None, fault })
 }
 
-/// Returns where the run is, and the states that a report could enter now: `[*]` where the machine could end.
+/// Returns where the run is, and the states that a report could enter now.
+///
+/// `[*]` stands where the machine could end.
 fn position(loaded: &Loaded) -> Position {
     let table = loaded.workflow.table();
     let mut next: Vec<String> = Vec::new();

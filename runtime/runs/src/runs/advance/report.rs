@@ -1,4 +1,4 @@
-//! What a report on a run's own steps writes.
+//! Records of reports on a run's own steps.
 
 use serde_json::Value;
 
@@ -9,7 +9,9 @@ use crate::phrase::list;
 use crate::runs::draft::Draft;
 use crate::runs::{Loaded, RunError};
 
-/// The draft with the report, or why it is refused. A step that nobody can check is recorded, and moves nothing.
+/// Adds a report to a draft, or returns why it is refused.
+///
+/// A step that nobody can check is recorded, and moves nothing.
 pub(super) fn reported(
     mut draft: Draft,
     advance: &Advance,
@@ -98,7 +100,9 @@ fn on_step(
     Ok(None)
 }
 
-/// Why nothing can be reported on the run's steps. Of a run that has ended by itself, the step where it ended still can.
+/// Returns the reason that nothing can be reported on the run's steps.
+///
+/// In a run that has ended by itself, the step where it ended still can.
 fn standstill(loaded: &Loaded, advance: &Advance, active: bool) -> Option<Refused> {
     let state = &loaded.state;
     if active && state.ended.is_some() && state.cancelled.is_none() {
@@ -107,14 +111,14 @@ fn standstill(loaded: &Loaded, advance: &Advance, active: bool) -> Option<Refuse
     refusal::stopped(loaded, advance)
 }
 
-/// The only active leaf that a person sees.
+/// Returns the only active leaf that a person sees.
 fn only_active(loaded: &Loaded) -> Option<String> {
     let mut leaves = loaded.state.leaves.iter();
     let leaf = leaves.next()?;
     (leaves.next().is_none() && is_step(&loaded.workflow, leaf)).then(|| leaf.clone())
 }
 
-/// A file is an artifact under the name of its path; registered again, it is the next revision.
+/// Registers a file as an artifact under the name of its path; again, as the next revision.
 fn register(
     draft: &mut Draft,
     advance: &Advance,
@@ -147,8 +151,9 @@ fn register(
     Ok(None)
 }
 
-/// Closes the run if that is asked for and it hasn't ended: as what it has come to. Where something still leads on, that is
-/// no end, and whoever closes the run gives it up; so nothing that has to be approved or checked is got round.
+/// Closes the run if that is asked for and it hasn't ended.
+///
+/// Where something still leads on, closing is no end but a cancellation: so it can't avoid an approval or a check.
 fn close(draft: &mut Draft, advance: &Advance) -> Result<(), RunError> {
     let loaded = draft.loaded();
     if !advance.close || loaded.state.status().is_over() {
@@ -170,7 +175,7 @@ fn close(draft: &mut Draft, advance: &Advance) -> Result<(), RunError> {
     draft.push(Body::Cancelled(Cancelled { reason }))
 }
 
-/// Whether a step was entered, by what counts.
+/// Reports whether a step was entered, by the records that count.
 fn was_entered(loaded: &Loaded, step: &str) -> bool {
     let visit = loaded.state.visits.get(step);
     visit.is_some_and(|visit| visit.entered > 0)

@@ -16,7 +16,7 @@ pub struct EditArtifact {
     pub name: String,
     /// The changes, each of what the one before has left.
     pub edits: Vec<Edit>,
-    /// Whether the result is handed in as final.
+    /// True if the result is submitted as final.
     pub is_final: bool,
     /// The revision that they are made for; else the current one.
     pub base: Option<u64>,
@@ -25,13 +25,15 @@ pub struct EditArtifact {
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Edit {
-    /// What stands there once.
+    /// The text that occurs once.
     pub old: String,
-    /// What shall stand there.
+    /// The text in its place.
     pub new: String,
 }
 
-/// Changes the current revision: all changes or none. The result is the next revision, checked as any other.
+/// Changes the current revision: all changes or none.
+///
+/// The result is the next revision, checked as any other.
 impl Decide for EditArtifact {
     const NAME: &'static str = "artifact.edit";
     type Outcome = Submitted;
@@ -67,7 +69,7 @@ impl Decide for EditArtifact {
 }
 
 impl Runs {
-    /// What a contract says of the current revision with changes. Nothing is written.
+    /// Checks the current revision with changes against its contract. Writes nothing.
     ///
     /// # Errors
     ///
@@ -84,7 +86,7 @@ impl Runs {
         self.check_artifact(loaded, &edit.name, text.as_bytes())
     }
 
-    /// The text with the changes, or why they can't be made.
+    /// Returns the text with the changes, or why they can't be made.
     fn edited(
         &self,
         loaded: &Loaded,

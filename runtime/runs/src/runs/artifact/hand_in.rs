@@ -18,12 +18,16 @@ pub struct PutArtifact {
     pub content: Vec<u8>,
     /// Its media type; else what its contract is about.
     pub media: Option<String>,
-    /// What it is: the name of a contract that holds where the definition has none; else what it was before.
+    /// Its kind: the name of a contract for artifacts that the definition has none for.
+    ///
+    /// None keeps the kind of the last revision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Whether it is handed in as final. If its contract refuses it, it is kept as a draft.
+    /// True for final. A revision that breaks its contract is kept as a draft.
     pub is_final: bool,
-    /// The revision that it was made from: refused if that isn't the current one any more. 0: there is none yet.
+    /// The revision that it was made from; 0 if there was none.
+    ///
+    /// It is refused if another one is current by now.
     pub base: Option<u64>,
     /// The state that made it; else the only active one.
     pub step: Option<String>,
@@ -32,7 +36,7 @@ pub struct PutArtifact {
 }
 
 impl PutArtifact {
-    /// A draft.
+    /// Makes a draft.
     #[must_use]
     pub fn draft(name: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
         Self {
@@ -47,7 +51,7 @@ impl PutArtifact {
         }
     }
 
-    /// The same as final.
+    /// Makes it final.
     #[must_use]
     pub fn finally(mut self) -> Self {
         self.is_final = true;
@@ -63,9 +67,10 @@ impl PutArtifact {
     }
 }
 
-/// Hands a revision in: its contract is asked, and its verdict recorded. What is handed in as final and isn't as its
-/// contract says is kept as a draft, and refused. Content that is the current revision's already makes no new one: a draft of it
-/// becomes final, and what is final stays so.
+/// Submits a revision, with the verdict of its contract.
+///
+/// A final one that breaks its contract is kept as a draft, and refused. Content that the current revision has makes no
+/// new one: a draft of it becomes final, and a final one stays so.
 impl Decide for PutArtifact {
     const NAME: &'static str = "artifact.put";
     type Outcome = Submitted;
@@ -87,7 +92,7 @@ impl Decide for PutArtifact {
 }
 
 impl Runs {
-    /// What a contract says of content. Nothing is written.
+    /// Checks content against a contract. Writes nothing.
     ///
     /// # Errors
     ///
@@ -111,7 +116,7 @@ impl Runs {
         }))
     }
 
-    /// What is written for a revision that may be handed in.
+    /// Decides the records of a revision that may be submitted.
     pub(super) fn hand_in(&self, loaded: &Loaded, put: &PutArtifact) -> Result<Change, RunError> {
         let name = &put.name;
         let last = loaded.state.artifacts.get(name).and_then(|it| it.last());
@@ -205,7 +210,7 @@ impl Loaded {
         }))
     }
 
-    /// The state that is at work, if it is one.
+    /// Returns the only active state, if there is only one.
     fn maker(&self) -> Option<String> {
         match self.state.leaves.as_slice() {
             [leaf] => Some(leaf.clone()),

@@ -1,4 +1,4 @@
-//! What became of an artifact, and what is in it.
+//! Results of operations on artifacts, and their content.
 
 use serde::Serialize;
 
@@ -8,13 +8,13 @@ use crate::body::{Artifact, Body, Refused, Stage};
 use crate::runs::{InvalidRequest, Loaded, Outcome, RunError, Runs};
 use crate::state::{Revision, RunState};
 
-/// What became of what was done with an artifact.
+/// The result of an operation on an artifact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Submitted {
     /// The revision, as it is now; none if nothing was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact: Option<Artifact>,
-    /// Why it isn't what was asked for.
+    /// The reason that it isn't what was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Refused>,
 }
@@ -47,7 +47,7 @@ pub struct ArtifactText {
 }
 
 impl Runs {
-    /// A revision with its content; the current one if none is named.
+    /// Reads a revision with its content; the current one if none is named.
     ///
     /// # Errors
     ///
@@ -83,21 +83,21 @@ impl Runs {
 }
 
 impl RunState {
-    /// The newest revision of an artifact that isn't discarded.
+    /// Returns the newest revision of an artifact that isn't discarded.
     #[must_use]
     pub fn current(&self, name: &str) -> Option<&Revision> {
         let mut revisions = self.artifacts.get(name)?.iter().rev();
         revisions.find(|it| it.artifact.stage != Stage::Discarded)
     }
 
-    /// The newest final revision of an artifact: the one that counts.
+    /// Returns the newest final revision of an artifact: the one that counts.
     #[must_use]
     pub fn standing(&self, name: &str) -> Option<&Revision> {
         let mut revisions = self.artifacts.get(name)?.iter().rev();
         revisions.find(|it| it.artifact.stage == Stage::Final)
     }
 
-    /// A revision of an artifact.
+    /// Returns a revision of an artifact.
     #[must_use]
     pub fn revision(&self, name: &str, revision: u64) -> Option<&Revision> {
         let mut revisions = self.artifacts.get(name)?.iter();

@@ -8,8 +8,10 @@ use crate::runs::{InvalidRequest, RunError, Runs};
 use crate::state::{self, LiveRecords, RunState};
 
 impl Runs {
-    /// The same fork, with the record that it begins at in the end: the one that was asked for, or the last that counts
-    /// before the first of the states was entered. There is none before the run's first records: then it begins with those.
+    /// Returns the fork with the record that it starts after.
+    ///
+    /// It is the one that was asked for, or the last that counts before the first of the reset states was entered.
+    /// There is none before the run's first records: then it starts with those.
     pub(super) fn settled(&self, fork: &Fork) -> Result<Fork, RunError> {
         let mut settled = fork.clone();
         if fork.reset.is_empty() {
@@ -28,7 +30,7 @@ impl Runs {
         Ok(settled)
     }
 
-    /// The end of the last append that counts and comes before the one of a record; of the run's first, if none does.
+    /// Returns the end of the last append that counts before a record; else of the run's first.
     fn before(&self, fork: &Fork, seq: u64) -> Result<u64, RunError> {
         let mut live = LiveRecords::default();
         let mut ends = Vec::new();
@@ -46,7 +48,7 @@ impl Runs {
         Ok(before.or(ends.first()).copied().unwrap_or(fork.at))
     }
 
-    /// That a state wasn't entered, or that there is none of that name; with those that there are.
+    /// Returns the error of a state that wasn't entered or doesn't exist.
     fn not_entered(&self, fork: &Fork, state: &RunState, name: &str) -> RunError {
         let workflow = state.table.and_then(|table| self.workflow_of(&table).ok());
         let known = workflow.iter().flat_map(|it| it.visible_states());
@@ -65,7 +67,9 @@ impl Runs {
     }
 }
 
-/// The record that entered a state last. A visit that only says what was spent before a rewind was none.
+/// Returns the record that entered a state last.
+///
+/// A visit that only has the use of limits before a rewind was none.
 fn entered(state: &RunState, name: &str) -> Option<u64> {
     let visit = state.visits.get(name)?;
     (visit.entered > 0).then_some(visit.entered)

@@ -1,4 +1,4 @@
-//! What a rewind gives up beneath the run: the runs that work for it and that it cancels, or whose outcomes it forgets.
+//! Descendants in a rewind: the runs that it cancels, or whose outcomes it drops.
 //!
 //! What they have done in the world stays done: their effects were theirs to take back, and nobody goes on with them. What a
 //! person has decided in them, a person gives up.

@@ -1,4 +1,4 @@
-//! What a rewind would undo.
+//! The records and effects that a rewind would undo.
 //!
 //! A [`RewindPlan`] is what a dry run shows, and its token is what the rewind itself asks for: whoever rewinds has seen what
 //! is undone, and nothing was written in between.
@@ -17,22 +17,22 @@ use crate::runs::{Loaded, RunError, Runs};
 use crate::state::{self, Child, LiveRecords, RunState, Visit};
 use crate::store::PendingTimer;
 
-/// What a rewind would undo.
+/// The records and effects that a rewind would undo.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RewindPlan {
     /// The last record that would still count.
     pub to: u64,
-    /// What would be taken back.
+    /// The part that would be taken back.
     pub scope: Scope,
     /// The last record that this is true for; refusals behind it change nothing.
     pub at: u64,
-    /// How many records would count no more, by kind.
+    /// The number of records that would count no more, by kind.
     pub records: BTreeMap<String, u64>,
     /// The events among them, in order.
     pub events: Vec<(u64, String)>,
-    /// Where the run is.
+    /// The active states.
     pub leaves: Vec<String>,
-    /// Where it would be.
+    /// The states that would be active.
     pub leaves_then: Vec<String>,
     /// The revisions of artifacts that would be gone.
     pub artifacts: Vec<(String, u64)>,
@@ -42,28 +42,32 @@ pub struct RewindPlan {
     pub opened: Vec<String>,
     /// The effects that have left, or may have.
     pub effects: Vec<EffectLeft>,
-    /// The effects that nobody has reported on: they may have left unseen, and wouldn't be carried out any more.
+    /// The effects without a report.
+    ///
+    /// They may have left unseen, and wouldn't be carried out any more.
     pub unreported: Vec<String>,
     /// The runs under this one that began since. Those that aren't over would be cancelled.
     pub children: Vec<String>,
-    /// What only a person takes back: the records of persons' decisions, and what they say.
+    /// The records of decisions that only a person takes back, with their summaries.
     pub persons: Vec<(u64, String)>,
-    /// The runs under this one that have ended since. Their outcomes would be gone, and others begin in their places.
+    /// The children that have ended since.
+    ///
+    /// Their outcomes would be gone, and others start in their places.
     pub children_again: Vec<String>,
     /// The timers that would be pending, with their times.
     pub timers: Vec<PendingTimer>,
-    /// The checkpoint that the files would be put back to.
+    /// Returns the checkpoint that the files would be restored to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<String>,
-    /// What would become of the files. Only a dry run looks: they go on changing.
+    /// The fate of the files. Only a dry run looks: they go on changing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<FileChanges>,
-    /// What the rewind has to be called with.
+    /// The token that the rewind needs.
     pub token: String,
     /// The record that the token is of.
     #[serde(skip)]
     pub(super) last: Hash,
-    /// What limits go on counting when it isn't a person who rewinds.
+    /// The use of limits that stays unless a person rewinds.
     #[serde(skip)]
     pub(super) spent: BTreeMap<String, Spent>,
 }
@@ -75,24 +79,24 @@ pub struct EffectLeft {
     pub key: String,
     /// The action's name.
     pub name: String,
-    /// What was said of it.
+    /// Its last status.
     pub status: EffectStatus,
     /// The action that would take it back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compensation: Option<String>,
-    /// Whether nothing takes it back, so that the rewind has to be forced.
+    /// True if nothing takes it back, so that the rewind has to be forced.
     pub blocks: bool,
 }
 
 impl RewindPlan {
-    /// The effects for which the rewind has to be forced.
+    /// Returns the effects for which the rewind has to be forced.
     pub fn blocking(&self) -> impl Iterator<Item = &EffectLeft> {
         self.effects.iter().filter(|effect| effect.blocks)
     }
 }
 
 impl Runs {
-    /// What a rewind would undo; or why there can't be one.
+    /// Plans a rewind, or returns why there can't be one.
     pub(super) fn planned(
         &self,
         loaded: &Loaded,
@@ -177,7 +181,7 @@ pub(super) fn is_decision(record: &Record) -> bool {
     record.read().is_ok_and(|body| body.is_decision(by))
 }
 
-/// What is spent in the visits that are taken back.
+/// The use of limits in the visits that are taken back.
 struct Spending {
     state: RunState,
     before: BTreeMap<String, Visit>,
@@ -205,7 +209,7 @@ impl Spending {
         Ok(())
     }
 
-    /// What counts for more than it would after the rewind.
+    /// Returns the use of limits that exceeds the one after the rewind.
     fn finish(self) -> BTreeMap<String, Spent> {
         let mut all = BTreeMap::new();
         for (name, visit) in self.state.visits {
@@ -227,7 +231,7 @@ impl Spending {
     }
 }
 
-/// The calls and bytes that count in the visit that goes on, or in the next one.
+/// Returns the calls and bytes that count in the present visit, or in the next one.
 fn counted(visit: &Visit) -> (u64, u64) {
     match (visit.left, visit.owes) {
         (None, _) => (visit.iterations, visit.bytes),
@@ -235,7 +239,7 @@ fn counted(visit: &Visit) -> (u64, u64) {
     }
 }
 
-/// Why nothing could be taken back to that record.
+/// Returns the reason that nothing could be taken back to that record.
 fn impossible(loaded: &Loaded, rewind: &Rewind, live: &LiveRecords) -> Option<OperationBlocker> {
     let (head, to) = (loaded.head.seq, rewind.to);
     if to == 0 || to > head {
@@ -257,7 +261,7 @@ fn impossible(loaded: &Loaded, rewind: &Rewind, live: &LiveRecords) -> Option<Op
     None
 }
 
-/// The checkpoint that the files would be put back to.
+/// Returns the checkpoint that the files would be restored to.
 fn checkpoint(
     loaded: &Loaded,
     then: &RunState,
@@ -280,7 +284,7 @@ fn checkpoint(
     })
 }
 
-/// What is different then.
+/// Compares the run with its state at the record.
 fn compared(loaded: &Loaded, then: &RunState, rewind: &Rewind) -> RewindPlan {
     let (now, to) = (&loaded.state, rewind.to);
     let mut plan = RewindPlan {
@@ -337,8 +341,9 @@ fn compared(loaded: &Loaded, then: &RunState, rewind: &Rewind) -> RewindPlan {
     plan
 }
 
-/// The effects of steps behind the record, those of the latest step first: so they would be taken back; and those that
-/// nobody has reported on.
+/// Returns the effects of steps after the record, and those without a report.
+///
+/// The latest step comes first: so they would be taken back.
 pub(super) fn effects_since(loaded: &Loaded, to: u64) -> (Vec<EffectLeft>, Vec<String>) {
     let (mut left, mut unreported) = (Vec::new(), Vec::new());
     let mut all: Vec<_> = loaded.state.effects.iter().collect();
@@ -368,8 +373,9 @@ pub(super) fn effects_since(loaded: &Loaded, to: u64) -> (Vec<EffectLeft>, Vec<S
     (left, unreported)
 }
 
-/// `<at>-<to>-<scope>-<digits>`: readable, so that a refusal can say what has changed. What has left and what people have
-/// decided is in it, because the runs beneath go on without a record here.
+/// Returns the token `<at>-<to>-<scope>-<digits>`, from which a refusal can say what has changed.
+///
+/// It covers effects and decisions of people, because the runs beneath continue without a record here.
 fn token(run: &str, plan: &RewindPlan) -> String {
     let (at, to) = (plan.at, plan.to);
     let scope = scope_name(plan.scope);
@@ -380,7 +386,7 @@ fn token(run: &str, plan: &RewindPlan) -> String {
     format!("{at}-{to}-{scope}-{digits}")
 }
 
-/// The scope's name in tokens and sentences.
+/// Returns the scope's name in tokens and sentences.
 pub(super) const fn scope_name(scope: Scope) -> &'static str {
     match scope {
         Scope::State => "state",

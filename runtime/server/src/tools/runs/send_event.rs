@@ -78,7 +78,7 @@ fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
                 data: input.data.clone(),
             };
             let written = ctx.runs().execute(&order, &send)?;
-            sent(ctx, &before, &written, event)
+            sent(ctx, &before, &written)
         }
         (None, Some(step)) => {
             let advanced = ctx.runs().execute(&order, &advance(step, input)?)?;
@@ -92,7 +92,7 @@ fn run(ctx: &Ctx<'_>, input: &Input) -> Fields {
 }
 
 /// What became of an event.
-fn sent(ctx: &Ctx<'_>, before: &Loaded, written: &Written<Sent>, event: &str) -> Fields {
+fn sent(ctx: &Ctx<'_>, before: &Loaded, written: &Written<Sent>) -> Fields {
     let from = leaves_before(ctx, before, written)?;
     let event = match &written.outcome {
         Sent::Taken(event) => event,
