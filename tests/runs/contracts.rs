@@ -1,64 +1,10 @@
-//! Contracts of artifacts, in files: what is found in documents, and how that is told.
-//!
-//! A file in `contracts/` has a fence `json contract`, and then documents, each in a fence `document` of four marks, with
-//! what is found in it in a fence `findings` behind it. `UPDATE=1` rewrites the findings.
-
-use std::fmt::Write as _;
-use std::fs;
+//! Contracts of artifacts that are broken, and documents that are hostile.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use statemark_runs::Contract;
 
-use crate::artifacts::findings;
-use crate::golden::root;
-
-#[test]
-fn contracts_are_as_expected() {
-    let folder = root().join("tests/runs/contracts");
-    let paths = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
-    let mut paths: Vec<_> = paths.collect();
-    assert!(!paths.is_empty());
-    paths.sort();
-    let mut wrong = String::new();
-    for path in paths {
-        let text = fs::read_to_string(&path).unwrap();
-        let checked = check(&text);
-        if std::env::var_os("UPDATE").is_some() {
-            fs::write(&path, checked).unwrap();
-        } else if checked != text {
-            let _ = write!(wrong, "{}:\n{checked}\n", path.display());
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong}");
-}
-
-/// The same text with the findings of today.
-fn check(text: &str) -> String {
-    let (before, rest) = text.split_once("```json contract\n").expect("a contract");
-    let (contract, mut rest) = rest.split_once("```").expect("its end");
-    let contract = Contract::parse(&serde_json::from_str(contract).expect("JSON")).unwrap();
-    let mut checked = text
-        .get(..text.len() - rest.len())
-        .map(str::to_owned)
-        .unwrap_or_default();
-    assert!(checked.starts_with(before));
-    while let Some((between, behind)) = rest.split_once("````document\n") {
-        let (document, behind) = behind.split_once("````\n").expect("its end");
-        let old = behind.split_once("```findings\n");
-        let behind = match old {
-            Some((gap, old)) if gap.trim().is_empty() => old.split_once("```\n").unwrap().1,
-            _ => behind,
-        };
-        let found = findings(&contract.check(document.as_bytes()));
-        let _ = write!(
-            checked,
-            "{between}````document\n{document}````\n\n```findings\n{found}```\n"
-        );
-        rest = behind;
-    }
-    checked + rest
-}
+use crate::script::artifacts::findings;
 
 #[test]
 fn contracts_that_say_nothing_sensible_are_refused() {

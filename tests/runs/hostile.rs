@@ -6,15 +6,15 @@ mod exercise;
 
 use std::fs;
 
+use statemark_harness::{is_update, root};
 use statemark_runs::NewRecord;
 use statemark_runs::maintenance::{export, ignore_progress};
 
 use self::exercise::Seed;
 use crate::chaos::Dice;
-use crate::golden::root;
 use crate::harness::Bench;
+use crate::script::answer;
 use crate::sequences::SPECS;
-use crate::transcripts::answer;
 
 /// What is done to the runs before somebody else has written in their journals.
 const DONE: &[&str] = &[
@@ -81,7 +81,7 @@ fn lines() -> String {
 fn the_journals_to_begin_with_are_as_they_were() {
     let path = root().join("tests/runs/hostile/journals.jsonl");
     let lines = lines();
-    if std::env::var_os("UPDATE").is_some() {
+    if is_update() {
         fs::write(&path, &lines).unwrap();
     }
     assert!(

@@ -2,13 +2,11 @@
 
 #![cfg(test)]
 
-mod artifacts;
 mod chaos;
 mod checks;
 mod contracts;
 mod driving;
 mod files;
-mod golden;
 mod harness;
 mod history;
 mod hostile;
@@ -17,9 +15,7 @@ mod model;
 mod postgres;
 mod reports;
 mod revisions;
+mod script;
 mod secrets;
 mod sequences;
 mod stores;
-mod transcripts;
-mod travel;
-mod why;

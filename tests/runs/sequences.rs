@@ -12,8 +12,8 @@ use statemark_runs::{Hash, ManualClock, Store, state};
 use statemark_stores::SqliteStore;
 
 use crate::harness::{BEGIN, Bench};
+use crate::script::answer;
 use crate::stores::sqlite::folder;
-use crate::transcripts::answer;
 
 /// Two machines that have everything that a run can meet.
 pub(crate) const SPECS: [(&str, &str); 2] = [

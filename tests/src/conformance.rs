@@ -24,10 +24,10 @@ use std::path::PathBuf;
 use statemark_compiler::ir::Machine;
 use statemark_compiler::valid::Valid;
 
-use crate::corpus::{assert_spans, compile_text};
-use crate::golden::{compare, root};
+use crate::specs::{assert_spans, compile_text};
 use case::cases;
 use play::Script;
+use statemark_harness::{compare, root};
 
 /// Names the folder with the tests.
 const FOLDER: &str = "STATEMARK_CONFORMANCE";

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use statemark_compiler::diag::render::{Style, full};
 
-use crate::corpus::compile_text;
+use crate::specs::compile_text;
 
 /// What the compiler finds in a definition of an artifact that is like that contract.
 fn found(contract: &str) -> String {

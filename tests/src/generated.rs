@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::golden::root;
+use statemark_harness::root;
 
 /// Writes a crate with these files, paths relative to its folder, and returns what its program prints.
 pub(crate) fn run(name: &str, files: &[(String, String)]) -> String {

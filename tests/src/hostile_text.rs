@@ -11,9 +11,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use statemark_compiler::{Options, back, compile, source::Sources};
+use statemark_harness::{files, root};
 
-use crate::corpus::assert_spans;
-use crate::golden::{files, outside, root};
+use crate::specs::{assert_spans, outside};
 
 /// Longest text whose every prefix is tried. Unit: bytes. Why: the work grows with the square.
 const MAX_PREFIXED: usize = 3_000;

@@ -1,8 +1,8 @@
 //! Tests over the whole workspace.
 //!
-//! Data stands in the folders beside `src/`; one check function a kind reads it. `UPDATE=1` rewrites expected texts, and
-//! the diff says what changed. What other people wrote is read where it is (`../shared/corpus` beside the checkout) and
-//! skipped where it isn't; none of it is part of the project.
+//! Whatever compares a text with a file is a case and has a test of its own name, in `cases/`; here is the rest: engines
+//! against each other, round trips, hostile input, the rules of the house. What other people wrote is read where it is
+//! (`../shared/corpus` next to the checkout) and skipped where it isn't; none of it is part of the project.
 
 #![cfg_attr(
     test,
@@ -23,15 +23,11 @@ mod contexts;
 #[cfg(test)]
 mod contracts;
 #[cfg(test)]
-mod corpus;
-#[cfg(test)]
 mod engines;
 #[cfg(test)]
 mod expressions;
 #[cfg(test)]
 mod generated;
-#[cfg(test)]
-mod golden;
 #[cfg(test)]
 mod hostile_text;
 #[cfg(test)]
@@ -42,8 +38,6 @@ mod meaning;
 mod naive;
 #[cfg(test)]
 mod outside;
-#[cfg(test)]
-mod pages;
 #[cfg(test)]
 mod payloads;
 #[cfg(test)]
@@ -57,14 +51,11 @@ mod rendering;
 #[cfg(test)]
 mod round_trip;
 #[cfg(test)]
-mod rust_output;
-#[cfg(test)]
 mod scxml;
 #[cfg(test)]
 mod sizes;
+pub mod specs;
 #[cfg(test)]
 mod statewright;
 #[cfg(test)]
 mod tidy;
-#[cfg(test)]
-mod wild;

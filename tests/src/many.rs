@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use statemark_compiler::diag::{Code, Severity};
 
-use crate::corpus::{assert_spans, compile_text};
+use crate::specs::{assert_spans, compile_text};
 
 /// How many mistakes are planted of each kind.
 const COUNT: usize = 200;

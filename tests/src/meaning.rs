@@ -3,7 +3,7 @@
 use statemark_compiler::diag::Severity;
 use statemark_compiler::ir::{ActionKind, Machine};
 
-use crate::corpus::compile_text;
+use crate::specs::compile_text;
 
 /// Every transition as `source event target`, in document order; the target of an internal one in parentheses.
 fn transitions(machine: &Machine) -> Vec<String> {

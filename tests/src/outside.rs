@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use statemark_compiler::diag::{Code, Severity};
 use statemark_compiler::{Compiled, back};
+use statemark_harness::files;
 
-use crate::corpus::{assert_spans, compile_text};
-use crate::golden::{files, outside};
+use crate::specs::{assert_spans, compile_text, outside};
 
 fn folder(name: &str) -> Vec<(PathBuf, String)> {
     let Some(outside) = outside() else {

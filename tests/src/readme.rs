@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::golden::{files, root};
+use statemark_harness::{files, root};
 
 /// The texts inside the fences of a language.
 fn fences<'t>(text: &'t str, opening: &str, closing: &str) -> Vec<&'t str> {

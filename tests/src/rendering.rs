@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use statemark_compiler::diag::render::{Style, concise, footer, full, json};
 use statemark_compiler::diag::{Applicability, Code, Diagnostic, Edit, Label};
 use statemark_compiler::source::{FileId, Sources, Span};
-
-use crate::golden::{compare, root};
+use statemark_harness::{compare, root};
 
 const COLOR: Style = Style { color: true };
 const PLAIN: Style = Style { color: false };

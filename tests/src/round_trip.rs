@@ -8,9 +8,9 @@ use statemark_compiler::back;
 use statemark_compiler::back::mermaid::guard_text;
 use statemark_compiler::ir::{Action, ActionKind, EventKind, Machine, State};
 use statemark_compiler::pass::trigger::{delay, is_timer_action};
+use statemark_harness::{files, root};
 
-use crate::corpus::compile_text;
-use crate::golden::{files, outside, root};
+use crate::specs::{compile_text, outside};
 
 fn specs() -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = [

@@ -14,13 +14,13 @@ use statemark_compiler::ir::{
     Machine, State, StateKind,
 };
 use statemark_compiler::valid::{self, Valid};
+use statemark_harness::{files, relative, root};
 use statemark_runtime::{
     self as runtime, ActionId, GuardId, Host, StepError, Table, decode, verify,
 };
 
-use crate::corpus::compile_text;
-use crate::golden::{files, outside, root, shown};
 use crate::random::{self, Shape};
+use crate::specs::{compile_text, outside};
 
 /// All that an engine does of a machine, by names.
 pub(crate) fn outline(machine: &Machine) -> String {
@@ -272,7 +272,7 @@ fn what_is_written_as_scxml_reads_back_as_the_same_machine() {
         for machine in &compiled.machines {
             compared += 1;
             if let Err(fault) = round_trip(machine) {
-                faults += &format!("{}:\n{fault}\n", shown(&path));
+                faults += &format!("{}:\n{fault}\n", relative(&path));
             }
         }
     }
@@ -405,27 +405,4 @@ fn copies_of_the_roots_transitions_do_what_those_would() {
         compared += 1;
     }
     assert!(compared >= 50, "only {compared} machines were compared");
-}
-
-/// The canonical document of each document in `tests/scxml` stands beside it.
-#[test]
-fn documents_are_written_in_one_way() {
-    let mut faults = String::new();
-    let mut seen = 0;
-    for path in files(&root().join("tests/scxml")) {
-        if path.extension().is_none_or(|ending| ending != "scxml") {
-            continue;
-        }
-        let text = fs::read_to_string(&path).expect("a readable document");
-        let (_, compiled) = compile_text(&shown(&path), &text);
-        let Some(machine) = compiled.machines.first() else {
-            faults += &format!("{}: {:#?}\n", shown(&path), compiled.diagnostics);
-            continue;
-        };
-        let written = back::scxml::write(machine);
-        faults.extend(crate::golden::compare(&path.with_extension("xml"), &written).err());
-        seen += 1;
-    }
-    assert!(faults.is_empty(), "{faults}");
-    assert!(seen >= 3, "only {seen} documents");
 }

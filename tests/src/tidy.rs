@@ -5,11 +5,10 @@ use std::fs;
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 use statemark_compiler::diag::Code;
-
-use crate::golden::{files, root, shown};
+use statemark_harness::{files, relative, root};
 
 /// A crate may use only what stands left of it.
-const ORDER: [&str; 12] = [
+const ORDER: [&str; 13] = [
     "statemark-runtime",
     "statemark-text",
     "statemark-runs",
@@ -20,6 +19,7 @@ const ORDER: [&str; 12] = [
     "statemark-macros",
     "statemark",
     "statemark-examples",
+    "statemark-harness",
     "statemark-tests",
     "statemark-tidy",
 ];
@@ -45,7 +45,7 @@ fn sources() -> Vec<std::path::PathBuf> {
         all.extend(files(&root().join(folder)));
     }
     all.retain(|path| {
-        let path = format!("/{}", shown(path));
+        let path = format!("/{}", relative(path));
         !skipped.iter().any(|part| path.contains(part))
     });
     all
@@ -108,30 +108,30 @@ fn files_hold_one_idea() {
             .and_then(|ending| ending.to_str())
             .unwrap_or("");
         if !["rs", "js", "mjs", "py", "sh"].contains(&ending)
-            || shown(&path).starts_with("tests/rust/")
+            || relative(&path).starts_with("tests/rust/")
         {
             continue;
         }
         let text = fs::read_to_string(&path).expect("a readable source");
         let lines = text.lines().count();
         if lines > MAX_LINES {
-            faults.push(format!("{} has {lines} lines", shown(&path)));
+            faults.push(format!("{} has {lines} lines", relative(&path)));
         }
         let stem = path
             .file_stem()
             .and_then(|stem| stem.to_str())
             .unwrap_or("");
         if ["utils", "helpers", "common", "core", "manager", "misc"].contains(&stem) {
-            faults.push(format!("{} is named after nothing", shown(&path)));
+            faults.push(format!("{} is named after nothing", relative(&path)));
         }
-        let is_module = ending == "rs" && shown(&path).contains("/src/");
+        let is_module = ending == "rs" && relative(&path).contains("/src/");
         if is_module && !text.trim_start().starts_with("//!") {
-            faults.push(format!("{} doesn't say what is in it", shown(&path)));
+            faults.push(format!("{} doesn't say what is in it", relative(&path)));
         }
         // Spelled in halves, so that this file passes its own test.
         for marker in [["TO", "DO"], ["FIX", "ME"]].map(|halves| halves.concat()) {
             let found = text.lines().find(|line| line.contains(&marker));
-            faults.extend(found.map(|line| format!("{}: {line}", shown(&path))));
+            faults.extend(found.map(|line| format!("{}: {line}", relative(&path))));
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
@@ -142,7 +142,7 @@ fn files_hold_one_idea() {
 fn every_diagnostic_has_its_file_page_and_corpus() {
     let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in sources() {
-        let name = shown(&path);
+        let name = relative(&path);
         let in_source =
             name.starts_with("compiler/") && name.ends_with(".rs") && name.contains("/src/");
         if !in_source || name.ends_with("diag/codes.rs") || name.contains("/tests") {

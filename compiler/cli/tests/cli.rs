@@ -1,27 +1,6 @@
 //! The command line from end to end: the built binary, in folders made for it.
-//!
-//! A case is a Markdown document in `cases/`: files, then commands with what they are given and what they say. All of it
-//! is compared as one text; `UPDATE=1` rewrites it. To add a case, write the files and the headings of the commands.
-//!
-//! `````text
-//! ## file a.md
-//!
-//! ~~~~text
-//! …
-//! ~~~~
-//!
-//! ## `statemark lint a.md`
-//!
-//! ~~~~stdin
-//! …
-//! ~~~~
-//! `````
-//!
-//! A command may begin with variables (`NO_COLOR=1 statemark …`). `cat FILE` and `ls FOLDER` show what was written,
-//! and `git …` works where the command does.
+//! What is compared with a file is in `cases.rs`.
 
-#[cfg(test)]
-mod document;
 #[cfg(test)]
 mod keeping;
 #[cfg(test)]
@@ -34,53 +13,13 @@ mod place;
 mod served;
 #[cfg(test)]
 mod shell;
-#[cfg(test)]
-mod wire;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use document::{Case, Run};
-use shell::{BINARY, Scratch, first_difference, perform};
-
-#[test]
-fn cases_agree() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let mut wrong = Vec::new();
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    paths.sort();
-    assert!(!paths.is_empty());
-    for path in paths {
-        let golden = fs::read_to_string(&path).unwrap();
-        let mut case = Case::parse(&golden);
-        let scratch = Scratch::new(path.file_stem().unwrap().to_str().unwrap());
-        for (name, text) in &case.files {
-            scratch.write(name, text);
-        }
-        for run in &mut case.runs {
-            run.said = perform(run, &scratch.path);
-        }
-        let text = case.text();
-        if text != golden && std::env::var_os("UPDATE").is_some() {
-            fs::write(&path, &text).unwrap();
-        } else if text != golden {
-            wrong.push(format!(
-                "{}:\n{}",
-                path.display(),
-                first_difference(&golden, &text)
-            ));
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "UPDATE=1 rewrites these:\n\n{}",
-        wrong.join("\n\n")
-    );
-}
+use shell::{BINARY, Run, Scratch, perform};
+use statemark_harness::is_update;
 
 #[test]
 fn the_readme_of_the_example_tells_the_truth() {
@@ -123,7 +62,7 @@ fn runs_in_readmes_tell_the_truth() {
             let answer = said.stderr + &said.stdout;
             told += &format!("$ {command}\n{}", answer.replace("own/", "~/.config/"));
         }
-        if told != shown && std::env::var_os("UPDATE").is_some() {
+        if told != shown && is_update() {
             fs::write(&path, text.replace(&shown, &told)).unwrap();
         } else {
             assert_eq!(told, shown, "{readme}; UPDATE=1 rewrites it");

@@ -4,12 +4,12 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use statemark_harness::{is_update, root};
 use statemark_runs::maintenance::{ignore_progress, import, migrate, verify};
 use statemark_runs::runs::Rewind;
 use statemark_runs::{Hash, Send, Start, Store, state};
 
 use super::{SPEC, fork};
-use crate::golden::root;
 use crate::harness::Bench;
 use crate::stores::in_memory;
 
@@ -186,10 +186,6 @@ fn another_fold_has_another_version() {
         now["version"] != before["version"] || now["journals"] != before["journals"],
         "the fold has changed: raise `VERSION` in state/cache.rs, so that cached states aren't taken for today's"
     );
-    assert!(
-        std::env::var_os("UPDATE").is_some(),
-        "`UPDATE=1` writes {} anew",
-        path.display()
-    );
+    assert!(is_update(), "`UPDATE=1` writes {} anew", path.display());
     fs::write(path, serde_json::to_string_pretty(&now).unwrap() + "\n").unwrap();
 }

@@ -8,13 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
+use statemark_harness::root;
 use statemark_runs::maintenance::{export, ignore_progress, import_with};
 use statemark_runs::runs::PutArtifact;
 use statemark_runs::{Actor, ManualClock, Order, Pause, Redactor, Role, Runs, Start};
 use statemark_stores::{MemoryStore, SqliteStore};
 
 use super::{GITHUB, JWT, KNOWN, PEM, redactor};
-use crate::golden::root;
 use crate::harness::{BEGIN, Bench};
 use crate::stores::sqlite::folder;
 use operations::OPERATIONS;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::play::Script;
 use super::script::read;
-use crate::golden::files;
+use statemark_harness::files;
 
 /// The folder of the W3C's tests.
 pub(super) const W3C: &str = "w3c-ecma";

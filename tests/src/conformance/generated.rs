@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 
 use statemark_compiler::back;
 use statemark_compiler::valid::Valid;
+use statemark_harness::root;
 
 use super::context;
 use super::play::Script;
 use crate::generated;
-use crate::golden::root;
 
 /// What the crate's program begins with.
 const PROGRAM: &str = include_str!("generated/program.rs");

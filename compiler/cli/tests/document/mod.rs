@@ -1,41 +1,18 @@
 //! A case as a document.
 
+use crate::shell::{Run, Said};
+
 /// Files, and commands that work on them.
 #[derive(Debug, Default)]
-pub(crate) struct Case {
+pub(crate) struct Document {
     /// What stands above the first heading of level 2.
     head: String,
     pub(crate) files: Vec<(String, String)>,
     pub(crate) runs: Vec<Run>,
 }
 
-/// A command.
-#[derive(Debug, Default)]
-pub(crate) struct Run {
-    pub(crate) command: String,
-    pub(crate) stdin: Option<String>,
-    pub(crate) said: Said,
-}
-
-/// What came of it.
-#[derive(Debug, Default)]
-pub(crate) struct Said {
-    pub(crate) code: i32,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
-impl Run {
-    pub(crate) fn new(command: &str) -> Self {
-        Self {
-            command: command.to_owned(),
-            ..Self::default()
-        }
-    }
-}
-
-impl Case {
-    /// Reads a document; what commands have said is left out, as it is to be found out.
+impl Document {
+    /// Parses a document, without what commands have said.
     pub(crate) fn parse(text: &str) -> Self {
         let mut case = Self::default();
         let mut fence: Option<(String, String)> = None;
@@ -69,22 +46,18 @@ impl Case {
         case
     }
 
-    /// The whole document.
-    pub(crate) fn text(&self) -> String {
+    /// Returns the whole document, with what commands say now.
+    pub(crate) fn text(&self, perform: impl Fn(&Run) -> Said) -> String {
         let mut text = format!("{}\n", self.head.trim_end());
         for (name, body) in &self.files {
             text.push_str(&format!("\n## file {name}\n\n~~~~text\n{body}~~~~\n"));
         }
-        for Run {
-            command,
-            stdin,
-            said,
-        } in &self.runs
-        {
-            text.push_str(&format!("\n## `{command}`\n"));
-            if let Some(stdin) = stdin {
+        for run in &self.runs {
+            text.push_str(&format!("\n## `{}`\n", run.command));
+            if let Some(stdin) = &run.stdin {
                 text.push_str(&format!("\n~~~~stdin\n{stdin}~~~~\n"));
             }
+            let said = perform(run);
             text.push_str(&format!("\nExit code {}.\n", said.code));
             for (kind, body) in [("stdout", &said.stdout), ("stderr", &said.stderr)] {
                 if !body.is_empty() {

@@ -5,8 +5,7 @@ use std::process::Stdio;
 
 use rusqlite::Connection;
 
-use crate::document::{Run, Said};
-use crate::shell::{Scratch, perform, statemark};
+use crate::shell::{Run, Said, Scratch, perform, statemark};
 
 const SPEC: &str = "## STATE-MACHINE: door\n\n```mermaid\nstateDiagram-v2\n    [*] --> shut\n    shut --> open : push\n    open --> shut : pull\n```\n";
 

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use crate::document::Run;
-use crate::shell::{Scratch, perform};
+use crate::shell::{Run, Scratch, perform};
 
 /// Runs a command in a folder below, for which the repositories in the scratch folder count: what it says.
 fn in_project(scratch: &Scratch, below: &str, command: &str) -> String {

@@ -21,14 +21,14 @@ pub(crate) struct Client {
 impl Client {
     /// Starts `statemark serve` with these arguments in a folder, and shakes hands as clients up to 2025-11-25 do.
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
-        Self::unheard(folder, arguments).shaken()
+        Self::try_start(serve(folder, arguments)).unwrap()
     }
 
     /// The same with a token.
     pub(crate) fn with_token(folder: &Path, arguments: &[&str], token: &str) -> Self {
         let mut command = serve(folder, arguments);
         command.env("STATEMARK_TOKEN", token);
-        Self::of(command).shaken()
+        Self::try_start(command).unwrap()
     }
 
     /// Starts a command that serves, and shakes hands; the exit code if it ends instead.
@@ -40,12 +40,6 @@ impl Client {
         }
         client.tell("notifications/initialized", &json!({}));
         Ok(client)
-    }
-
-    fn shaken(mut self) -> Self {
-        self.ask("initialize", &handshake());
-        self.tell("notifications/initialized", &json!({}));
-        self
     }
 
     /// The same, and nothing is said yet.

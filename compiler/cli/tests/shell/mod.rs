@@ -6,13 +6,35 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::document::{Run, Said};
-
 /// The built program.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_statemark");
 
 /// Where runs are kept.
 const RUNS: &str = ".statemark";
+
+/// A command.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    pub(crate) command: String,
+    pub(crate) stdin: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    pub(crate) fn new(command: &str) -> Self {
+        Self {
+            command: command.to_owned(),
+            ..Self::default()
+        }
+    }
+}
 
 /// A folder that is there as long as its test runs.
 pub(crate) struct Scratch {
@@ -155,13 +177,4 @@ fn without_hashes(text: &str) -> String {
             }
         })
         .collect()
-}
-
-/// The first lines that differ.
-pub(crate) fn first_difference(golden: &str, text: &str) -> String {
-    let mut lines = golden.lines().zip(text.lines()).enumerate();
-    match lines.find(|(_, (old, new))| old != new) {
-        Some((index, (old, new))) => format!("line {}:\n- {old}\n+ {new}", index + 1),
-        None => "one of them is longer".to_owned(),
-    }
 }

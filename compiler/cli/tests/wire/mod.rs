@@ -22,65 +22,33 @@ mod mask;
 mod session;
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::thread;
+use std::path::Path;
 
-use crate::shell::{Scratch, first_difference};
+use statemark_harness::{Suite, files};
+
+use crate::shell::Scratch;
 use session::Session;
 
 const FENCE: &str = "~~~~wire\n";
 
-/// Number of cases that are played at once.
-const THREADS: usize = 2;
+/// Least number of cases. Why: each is a promise.
+const CASES: usize = 30;
 
-#[test]
-fn answers_agree() {
-    let cases = Mutex::new(cases());
-    let wrong = Mutex::new(String::new());
-    thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                while let Some(path) = { cases.lock().unwrap().pop() } {
-                    let golden = fs::read_to_string(&path).unwrap();
-                    let name = path.file_stem().unwrap().to_str().unwrap();
-                    let played = play(name, &golden);
-                    if played == golden {
-                        continue;
-                    }
-                    if std::env::var_os("UPDATE").is_some() {
-                        fs::write(&path, played).unwrap();
-                        continue;
-                    }
-                    let difference = first_difference(&golden, &played);
-                    let mut wrong = wrong.lock().unwrap();
-                    let _ = writeln!(wrong, "{}:\n{difference}", path.display());
-                }
-            });
-        }
+pub(crate) fn add(suite: &mut Suite, folder: &Path) {
+    let mut documents = files(folder);
+    documents.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let count = documents.len();
+    suite.check("wire::is_large", move || match count {
+        CASES.. => Ok(()),
+        few => Err(format!("the corpus shrank to {few} files")),
     });
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "UPDATE=1 rewrites these:\n\n{wrong}");
-}
-
-fn cases() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wire");
-    let entries = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let mut paths: Vec<_> = entries
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
-        .collect();
-    assert!(paths.len() >= 30, "the corpus shrank to {}", paths.len());
-    paths.sort();
-    paths
+    suite.documents("wire", folder, |case| play(case.name(), &case.text));
 }
 
 /// Returns the document with the answers of the built program.
 fn play(name: &str, document: &str) -> String {
     let scratch = Scratch::new(&format!("wire-{name}"));
-    for (file, text) in files(document) {
+    for (file, text) in files_of(document) {
         scratch.write(file, text);
     }
     let mut session = Session::new(&scratch);
@@ -105,7 +73,7 @@ fn play(name: &str, document: &str) -> String {
 }
 
 /// Returns the names and texts of the files in a document.
-fn files(document: &str) -> Vec<(&str, &str)> {
+fn files_of(document: &str) -> Vec<(&str, &str)> {
     let parts = document.split("\n## file ").skip(1);
     parts
         .map(|part| {

@@ -6,10 +6,9 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::mask::{masked, pretty, string};
-use crate::document::Run;
-use crate::served::client::{Client, serve};
-use crate::served::raw::Listening;
-use crate::shell::{Scratch, perform, statemark};
+use crate::client::{Client, serve};
+use crate::raw::Listening;
+use crate::shell::{Run, Scratch, perform, statemark};
 
 /// The time at which each session begins. Unit: milliseconds since 1970.
 const BEGIN: u64 = 1_800_000_000_000;

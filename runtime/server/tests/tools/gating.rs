@@ -5,10 +5,10 @@
 //! `counts` says whether a call takes a place in the visit's count. `UPDATE=1` rewrites the file.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
+use statemark_harness::compare;
 use statemark_runs::{Actor, Cancel, MAX_PAGE, Order, Role, Send, Start};
 use statemark_server::{Caller, Options, Set, Tool};
 
@@ -59,17 +59,7 @@ fn every_tool_is_gated_as_the_table_says() {
         }
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gating.txt");
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(path, table).unwrap();
-        return;
-    }
-    let expected = fs::read_to_string(path).unwrap();
-    let pairs = expected.lines().zip(table.lines());
-    let wrong: Vec<_> = pairs.filter(|(one, other)| one != other).collect();
-    assert!(
-        wrong.is_empty() && expected.lines().count() == table.lines().count(),
-        "{wrong:#?}\nif that is right: UPDATE=1 cargo test -p statemark-server --test tools gated"
-    );
+    compare(&path, &table).unwrap();
 }
 
 /// A machine with all states.

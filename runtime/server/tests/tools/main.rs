@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+#[expect(dead_code, reason = "the cases in `cases.rs` use the rest")]
 mod bench;
 mod bound;
 mod bounds;
@@ -12,4 +13,3 @@ mod profiles;
 mod requests;
 mod smithers;
 mod spelling;
-mod transcripts;

@@ -20,8 +20,7 @@
 //! Ids that were minted are shown as `minted-1`, `minted-2` and so on, in the order in which they were first seen.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use statemark_runs::{Actor, Role};
@@ -31,51 +30,8 @@ use crate::bench::Bench;
 
 const FENCE: &str = "```transcript\n";
 
-#[test]
-fn transcripts_are_as_expected() {
-    let mut wrong = String::new();
-    for path in cases() {
-        let text = fs::read_to_string(&path).unwrap();
-        let played = play(&text);
-        if std::env::var_os("UPDATE").is_some() {
-            fs::write(&path, played).unwrap();
-        } else if played != text {
-            let _ = write!(wrong, "{}:\n{}", path.display(), differing(&text, &played));
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "{wrong}\nif that is right: UPDATE=1 cargo test -p statemark-server --test tools"
-    );
-}
-
-fn cases() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
-    let mut paths: Vec<_> = entries.collect();
-    assert!(!paths.is_empty());
-    paths.sort();
-    paths
-}
-
-/// From the first line that differs, as it is and as it was expected.
-fn differing(expected: &str, played: &str) -> String {
-    let same = |(one, other): &(&str, &str)| one == other;
-    let at = expected
-        .lines()
-        .zip(played.lines())
-        .take_while(same)
-        .count();
-    let some = |text: &str| {
-        let lines = text.lines().skip(at.saturating_sub(3)).take(20);
-        lines.fold(String::new(), |all, line| all + "  " + line + "\n")
-    };
-    let (expected, played) = (some(expected), some(played));
-    format!("line {}, expected:\n{expected}it is:\n{played}", at + 1)
-}
-
-/// The same text with the answers of today.
-fn play(text: &str) -> String {
+/// Returns the document with the answers of today.
+pub(crate) fn play(text: &str) -> String {
     let specs = specs(text);
     let specs: Vec<(&str, &str)> = specs.iter().map(|(name, it)| (&**name, &**it)).collect();
     let mut stage = Stage {

@@ -1,4 +1,4 @@
-//! Transcripts: what is done to a run, and what comes of it, in files.
+//! The language of transcripts: what is done to a run, and what comes of it.
 //!
 //! A file in `cases/` is a spec with a fence `transcript`. Lines in it that begin with `> ` are what is done; what follows
 //! is what came of it. `UPDATE=1` rewrites the answers.
@@ -29,11 +29,14 @@
 //! > @f state                        the same of the run `f`
 //! ```
 //!
-//! What else there is to do is where its words are: `travel.rs`, `artifacts.rs`, `checks.rs`.
+//! The modules of this folder document the words that they carry out.
+
+pub(crate) mod artifacts;
+mod checks;
+pub(crate) mod reports;
+pub(crate) mod travel;
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::PathBuf;
 
 use serde_json::Value;
 use statemark_runs::policy::Verdict;
@@ -42,43 +45,9 @@ use statemark_runs::{
     Reserved, Role, RunError, Send, Start, Used, Withdraw, Written, explain, state,
 };
 
-use crate::artifacts;
-use crate::checks;
-use crate::golden::root;
 use crate::harness::Bench;
-use crate::reports;
-use crate::travel;
 
 const RUN: &str = "r";
-
-#[test]
-fn transcripts_are_as_expected() {
-    let mut wrong = String::new();
-    for (path, text) in all() {
-        let played = play(&text, Bench::new);
-        if std::env::var_os("UPDATE").is_some() {
-            fs::write(&path, played).unwrap();
-        } else if played != text {
-            let _ = write!(wrong, "{}:\n{played}\n", path.display());
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong}");
-}
-
-/// All transcripts, in the order of their names.
-pub(crate) fn all() -> Vec<(PathBuf, String)> {
-    let folder = root().join("tests/runs/cases");
-    let paths = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
-    let mut all: Vec<_> = paths
-        .map(|path| {
-            let text = fs::read_to_string(&path).unwrap();
-            (path, text)
-        })
-        .collect();
-    assert!(!all.is_empty());
-    all.sort();
-    all
-}
 
 /// The same text with the answers of today.
 pub(crate) fn play(text: &str, make: impl Fn(&[(&str, &str)]) -> Bench) -> String {

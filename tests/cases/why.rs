@@ -10,9 +10,9 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
+use statemark_harness::{Suite, files, root};
 use statemark_runs::body::{EffectStatus, RequestKind, StepStatus};
 use statemark_runs::runs::{ReportEffect, Rewind};
 use statemark_runs::{
@@ -20,38 +20,39 @@ use statemark_runs::{
     Send, Start, explain,
 };
 
-use crate::golden::root;
 use crate::harness::Bench;
-use crate::transcripts::{Case, answer, shown};
-use crate::{reports, travel};
+use crate::script::{Case, answer, reports, shown, travel};
 
-#[test]
-fn every_reason_is_true_and_what_it_proposes_unblocks() {
+/// Least number of reasons that the cases ask for.
+const REASONS: usize = 60;
+
+pub(crate) fn add(suite: &mut Suite) {
     let folder = root().join("tests/runs/why");
-    let mut paths: Vec<_> = fs::read_dir(folder)
-        .unwrap()
-        .map(|it| it.unwrap().path())
-        .collect();
-    paths.sort();
-    let (mut wrong, mut reasons) = (String::new(), 0);
-    for path in paths {
-        let text = fs::read_to_string(&path).unwrap();
-        let play = AssertUnwindSafe(|| play(&text, &mut reasons));
-        let Ok(played) = catch_unwind(play) else {
-            let _ = writeln!(wrong, "{}: see above", path.display());
-            continue;
-        };
-        if std::env::var_os("UPDATE").is_some() {
-            fs::write(&path, played).unwrap();
-        } else if played != text {
-            let _ = write!(wrong, "{}:\n{played}\n", path.display());
+    let texts: Vec<_> = files(&folder).iter().map(fs::read_to_string).collect();
+    suite.check("why::asks_for_many_reasons", move || {
+        let texts = texts.iter().flatten();
+        match texts.map(|text| reasons(text)).sum() {
+            REASONS.. => Ok(()),
+            reasons => Err(format!("{reasons} reasons, expected at least {REASONS}")),
         }
-    }
-    assert!(wrong.is_empty(), "{wrong}");
-    assert!(reasons >= 60, "{reasons} reasons");
+    });
+    suite.documents("why", &folder, |case| play(&case.text));
 }
 
-fn play(text: &str, reasons: &mut usize) -> String {
+/// Counts the reasons in a played transcript: the lines after a question, without what following them did.
+fn reasons(text: &str) -> usize {
+    let mut is_asked = false;
+    let is_reason = |line: &&str| {
+        if let Some(line) = line.strip_prefix("> ") {
+            is_asked = Question::of(line).is_some();
+            return false;
+        }
+        is_asked && !line.starts_with("=>") && !line.starts_with("```")
+    };
+    text.lines().filter(is_reason).count()
+}
+
+fn play(text: &str) -> String {
     let case = Case::of(text);
     let bench = Bench::new(&case.specs());
     let mut played = format!("{}```transcript\n", case.before);
@@ -60,7 +61,7 @@ fn play(text: &str, reasons: &mut usize) -> String {
         match Question::of(line) {
             Some(question) => {
                 let copy = || again(&case, at);
-                played += &question.asked(&bench, &copy, reasons);
+                played += &question.asked(&bench, &copy);
             }
             None => played += &answer(&bench, line),
         }
@@ -105,10 +106,9 @@ impl<'l> Question<'l> {
         (loaded, why.reasons)
     }
 
-    fn asked(&self, bench: &Bench, copy: &dyn Fn() -> Bench, count: &mut usize) -> String {
+    fn asked(&self, bench: &Bench, copy: &dyn Fn() -> Bench) -> String {
         let (loaded, reasons) = self.why(bench);
         assert!(!reasons.is_empty(), "a run that nothing is to be said of");
-        *count += reasons.len();
         let mut text = String::new();
         for reason in &reasons {
             let _ = write!(text, "{}: {}", reason.code(), reason.text());
