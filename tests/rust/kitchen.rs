@@ -726,7 +726,7 @@ pub mod kitchen {
         /// Where the machine is, and what its histories have recorded, to be kept elsewhere.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
-            Snapshot::of(TABLE, &self.configuration)
+            Snapshot::new(TABLE, &self.configuration)
         }
 
         /// A machine where another was. Nothing is carried out: it was when the machine got there.

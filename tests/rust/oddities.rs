@@ -969,7 +969,7 @@ pub mod pictures {
         /// Where the machine is, and what its histories have recorded, to be kept elsewhere.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
-            Snapshot::of(TABLE, &self.configuration)
+            Snapshot::new(TABLE, &self.configuration)
         }
 
         /// A machine where another was, with the context that was kept beside the snapshot. Nothing is carried out:

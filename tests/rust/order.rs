@@ -386,7 +386,7 @@ pub mod order {
                 runtime::Value::Text(self.name())
             }
 
-            fn of(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
+            fn from_value(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
                 match value {
                     runtime::Value::Text(text) => {
                         Self::from_name(text).ok_or(runtime::Fault::WrongKind)
@@ -437,7 +437,7 @@ pub mod order {
                 runtime::Value::Text(self.name())
             }
 
-            fn of(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
+            fn from_value(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
                 match value {
                     runtime::Value::Text(text) => {
                         Self::from_name(text).ok_or(runtime::Fault::WrongKind)
@@ -665,7 +665,7 @@ pub mod order {
         /// Where the machine is, and what its histories have recorded, to be kept elsewhere.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
-            Snapshot::of(TABLE, &self.configuration)
+            Snapshot::new(TABLE, &self.configuration)
         }
 
         /// A machine where another was, with the context that was kept beside the snapshot. Nothing is carried out:

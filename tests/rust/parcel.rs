@@ -494,7 +494,7 @@ pub mod parcel {
                 runtime::Value::Text(self.name())
             }
 
-            fn of(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
+            fn from_value(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
                 match value {
                     runtime::Value::Text(text) => {
                         Self::from_name(text).ok_or(runtime::Fault::WrongKind)
@@ -558,7 +558,7 @@ pub mod parcel {
                 runtime::Value::Text(self.name())
             }
 
-            fn of(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
+            fn from_value(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
                 match value {
                     runtime::Value::Text(text) => {
                         Self::from_name(text).ok_or(runtime::Fault::WrongKind)
@@ -609,7 +609,7 @@ pub mod parcel {
                 runtime::Value::Text(self.name())
             }
 
-            fn of(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
+            fn from_value(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
                 match value {
                     runtime::Value::Text(text) => {
                         Self::from_name(text).ok_or(runtime::Fault::WrongKind)

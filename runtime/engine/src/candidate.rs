@@ -1,4 +1,4 @@
-//! What a machine could do next, for those who offer it to somebody.
+//! Candidates: the transitions that an event from outside could take next.
 
 use alloc::vec::Vec;
 
@@ -19,14 +19,16 @@ pub struct Candidate {
     pub transition: TransitionId,
     /// The event that triggers it.
     pub event: EventId,
-    /// Whether its guard holds; true where it has none.
+    /// True if its guard holds; true where it has none.
     pub holds: bool,
-    /// Whether sending the event would take this transition: its guard holds, no transition comes before it, and none in
-    /// another region is preferred to it. Where several regions are active an event may take several transitions.
+    /// True if sending the event would take this transition.
+    /// Its guard holds, no transition comes before it, and none in another region is preferred to it. Where several
+    /// regions are active, an event may take several transitions.
     pub enabled: bool,
 }
 
-/// All of them, in the order of selection. Every guard is asked once.
+/// Returns all of them, in the order of selection.
+/// Every guard is asked once.
 pub(crate) fn candidates<H: Host>(
     table: &Table,
     configuration: &Configuration,
@@ -49,7 +51,7 @@ pub(crate) fn candidates<H: Host>(
     candidates
 }
 
-/// The candidates that stand in one state.
+/// Returns the candidates that belong to one state.
 fn of_state<H: Host>(
     table: &Table,
     state: StateId,

@@ -1,4 +1,4 @@
-//! What the step algorithm asks about a machine, whoever keeps its rows.
+//! The chart: the questions that the step algorithm asks about a machine, whoever keeps its rows.
 //!
 //! A verified [`Table`] is a chart, and so are the const rows of generated Rust. [`regions`](crate::regions) steps both.
 //! Deliberately not here: what a machine *does*. That is [`Content`](crate::regions::Content).
@@ -14,13 +14,13 @@ pub(crate) const EVENTLESS: EventId = EventId::new(u16::MAX);
 /// A state, as the algorithm sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node<'c> {
-    /// What it is.
+    /// The kind of the state.
     pub(crate) kind: StateKind,
     /// The state around it; only the root has none.
     pub(crate) parent: Option<StateId>,
     /// One past its last descendant.
     pub(crate) end: u16,
-    /// Where its initial transition leads; of a history, its default transition.
+    /// The targets of its initial transition; of a history, those of its default transition.
     pub(crate) initial: &'c [StateId],
 }
 
@@ -31,13 +31,13 @@ pub(crate) struct Arrow<'c> {
     pub(crate) source: StateId,
     /// The innermost state that it stays inside of; none if it has no targets, so that it leaves nothing.
     pub(crate) domain: Option<StateId>,
-    /// Where it leads.
+    /// The target states.
     pub(crate) targets: &'c [StateId],
 }
 
 /// The states of one machine. An id that it doesn't have has no node.
 pub(crate) trait Tree {
-    /// The state.
+    /// Returns the state.
     fn node(&self, state: StateId) -> Option<Node<'_>>;
 }
 
@@ -46,15 +46,15 @@ pub(crate) trait Tree {
 /// It is right if it passes the rules of [`verify`](crate::verify) or comes from the compiler; on anything else the
 /// algorithm neither panics nor loops without end.
 pub(crate) trait Chart: Tree {
-    /// The transition.
+    /// Returns the transition.
     fn arrow(&self, transition: TransitionId) -> Option<Arrow<'_>>;
 
-    /// Whether any transition may be eventless.
+    /// Reports whether any transition may be eventless.
     fn has_eventless(&self) -> bool {
         true
     }
 
-    /// The state's own transitions that the event, or [`EVENTLESS`], triggers, in document order.
+    /// Returns the state's own transitions that the event, or [`EVENTLESS`], triggers, in document order.
     fn triggered(&self, state: StateId, event: EventId) -> impl Iterator<Item = TransitionId>;
 }
 
@@ -94,27 +94,28 @@ impl Chart for Table {
     }
 }
 
-/// What the state is.
+/// Returns what the state is.
 pub(crate) fn kind<T: Tree + ?Sized>(tree: &T, state: StateId) -> Option<StateKind> {
     tree.node(state).map(|node| node.kind)
 }
 
-/// The state around it.
+/// Returns the state around it.
 pub(crate) fn parent<T: Tree + ?Sized>(tree: &T, state: StateId) -> Option<StateId> {
     tree.node(state).and_then(|node| node.parent)
 }
 
-/// SCXML's `isDescendant`: whether `state` lies properly within `ancestor`.
+/// Reports whether `state` lies properly within `ancestor`: SCXML's `isDescendant`.
 pub(crate) fn is_descendant<T: Tree + ?Sized>(tree: &T, state: StateId, ancestor: StateId) -> bool {
     ancestor < state && state.raw() < tree.node(ancestor).map_or(0, |node| node.end)
 }
 
-/// The state, then what is around it, the root last. INVARIANT: ends on any rows, since no machine is nested deeper.
+/// Returns the state, then what is around it, the root last.
+/// INVARIANT: ends on any rows, since no machine is nested deeper.
 pub(crate) fn chain<T: Tree + ?Sized>(tree: &T, state: StateId) -> impl Iterator<Item = StateId> {
     core::iter::successors(Some(state), |&state| parent(tree, state)).take(MAX_DEPTH + 1)
 }
 
-/// The children of the state, its histories included, in document order.
+/// Returns the children of the state, its histories included, in document order.
 pub(crate) fn children<T: Tree + ?Sized>(
     tree: &T,
     state: StateId,
@@ -130,14 +131,15 @@ pub(crate) fn children<T: Tree + ?Sized>(
     })
 }
 
-/// The children that can be active: SCXML's `getChildStates`. Of a parallel state, its regions.
+/// Returns the children that can be active: SCXML's `getChildStates`.
+/// Of a parallel state, its regions.
 pub(crate) fn regions<T: Tree + ?Sized>(tree: &T, state: StateId) -> impl Iterator<Item = StateId> {
     children(tree, state)
         .filter(|(_, node)| !node.kind.is_history())
         .map(|(id, _)| id)
 }
 
-/// Whether a machine is over in this state: it is a final child of the root.
+/// Reports whether a machine is over in this state: it is a final child of the root.
 pub(crate) fn is_end<T: Tree + ?Sized>(tree: &T, state: StateId) -> bool {
     tree.node(state)
         .is_some_and(|node| node.kind == StateKind::Final && node.parent == Some(ROOT))

@@ -1,4 +1,4 @@
-//! Which states are active, and which were when their parents were left.
+//! Configurations: the active states, and the states that histories have recorded.
 //!
 //! A legal configuration has exactly one active child in each active compound state and all regions of each active
 //! parallel state, so that its leaves say it all. A machine without parallel states and history has one leaf, and a
@@ -15,7 +15,8 @@ use crate::chart::{self, Chart};
 use crate::id::StateId;
 use crate::table::{ROOT, Table};
 
-/// The active states of a machine, named by the leaves among them, and what its histories have recorded.
+/// The active states of a machine and the records of its histories.
+/// The leaves among the active states name the others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Configuration {
     /// The one leaf; the root where `many` says it all.
@@ -32,7 +33,8 @@ struct Many {
     history: BTreeMap<StateId, Vec<StateId>>,
 }
 
-/// Leaves that are no configuration of the table's machine, or a record that no history of it can have made.
+/// An illegal configuration.
+/// The leaves can't be active together in the table's machine, or no history of it can have made the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RestoreError {
     kind: RestoreErrorKind,
@@ -73,8 +75,9 @@ impl fmt::Display for RestoreError {
 impl core::error::Error for RestoreError {}
 
 impl Configuration {
-    /// The configuration with these leaves: what [`Configuration::leaves`] gave, kept as numbers or found by name, in any
-    /// order. Nothing is recorded; [`Configuration::record`] adds what [`Configuration::history`] gave.
+    /// Makes the configuration with these leaves, in any order.
+    /// They are what [`Configuration::leaves`] returned, kept as numbers or found by name. Nothing is recorded:
+    /// [`Configuration::record`] adds what [`Configuration::history`] returned.
     ///
     /// # Errors
     ///
@@ -83,7 +86,7 @@ impl Configuration {
         Self::of_leaves(table, table.has_regions(), leaves)
     }
 
-    /// [`Configuration::from_leaves`] on any chart; `regions` says whether it has parallel states or history.
+    /// Makes a configuration of any chart; `regions` says whether it has parallel states or history.
     pub(crate) fn of_leaves<C: Chart>(
         chart: &C,
         regions: bool,
@@ -107,8 +110,8 @@ impl Configuration {
         })
     }
 
-    /// The same configuration, in which the history has recorded these states: of a shallow one children of its parent,
-    /// of a deep one leaves within it.
+    /// Adds what a history has recorded.
+    /// Of a shallow history, these are children of its parent; of a deep one, leaves within it.
     ///
     /// # Errors
     ///
@@ -122,7 +125,7 @@ impl Configuration {
         self.recording(table, history, states)
     }
 
-    /// [`Configuration::record`] on any chart.
+    /// Adds what a history has recorded, on any chart.
     pub(crate) fn recording<C: Chart>(
         mut self,
         chart: &C,
@@ -139,7 +142,7 @@ impl Configuration {
         Ok(self)
     }
 
-    /// Whether this is a legal configuration of the table's machine.
+    /// Reports whether this is a legal configuration of the table's machine.
     ///
     /// # Errors
     ///
@@ -155,7 +158,7 @@ impl Configuration {
         }
     }
 
-    /// Whether this is a legal configuration of the chart's machine.
+    /// Reports whether this is a legal configuration of the chart's machine.
     pub(crate) fn check_chart<C: Chart>(&self, chart: &C) -> Result<(), RestoreError> {
         let Some(many) = &self.many else {
             return legal::leaf(chart, self.leaf);
@@ -165,26 +168,27 @@ impl Configuration {
         history.try_for_each(|(&history, states)| legal::recorded(chart, history, states))
     }
 
-    /// The active states without active children, in document order.
+    /// Returns the active states without active children, in document order.
     pub fn leaves(&self) -> impl ExactSizeIterator<Item = StateId> + '_ {
         self.all_leaves().iter().copied()
     }
 
-    /// What histories have recorded, in document order: of a shallow one the children of its parent that were active when
-    /// that was left last, of a deep one the leaves within it. One that was never left has recorded nothing.
+    /// Returns what each history has recorded, in document order.
+    /// Of a shallow history, these are the children of its parent that were active when the parent was last exited; of
+    /// a deep one, the leaves within it. A history whose parent was never exited has no record.
     pub fn history(&self) -> impl Iterator<Item = (StateId, &[StateId])> {
         let many = self.many.iter();
         many.flat_map(|many| &many.history)
             .map(|(&history, states)| (history, states.as_slice()))
     }
 
-    /// Whether the state is active: a leaf, or around one.
+    /// Reports whether the state is active: a leaf, or around one.
     #[must_use]
     pub fn is_active(&self, table: &Table, state: StateId) -> bool {
         self.is_active_in(table, state)
     }
 
-    /// [`Configuration::is_active`] on any chart.
+    /// Reports whether the state is active, on any chart.
     #[inline]
     pub(crate) fn is_active_in<C: Chart>(&self, chart: &C, state: StateId) -> bool {
         match &self.many {
@@ -193,13 +197,13 @@ impl Configuration {
         }
     }
 
-    /// Whether the machine has ended: it is in a final child of its root.
+    /// Reports whether the machine has ended: it is in a final child of its root.
     #[must_use]
     pub fn is_ended(&self, table: &Table) -> bool {
         self.is_ended_in(table)
     }
 
-    /// [`Configuration::is_ended`] on any chart.
+    /// Reports whether the machine has ended, on any chart.
     #[inline]
     pub(crate) fn is_ended_in<C: Chart>(&self, chart: &C) -> bool {
         match *self.all_leaves() {
@@ -208,12 +212,12 @@ impl Configuration {
         }
     }
 
-    /// The configuration of a machine without parallel states and history that has that leaf.
+    /// Returns the configuration that has this leaf, of a machine without parallel states and history.
     pub(crate) const fn with_leaf(leaf: StateId) -> Self {
         Self { leaf, many: None }
     }
 
-    /// Only the root is active, as a machine begins.
+    /// Returns the configuration in which a machine begins: only the root is active.
     pub(crate) fn root(regions: bool) -> Self {
         let many = || {
             Box::new(Many {
@@ -235,26 +239,26 @@ impl Configuration {
         }
     }
 
-    /// The innermost active states that are the state or lie within it.
+    /// Returns the innermost active states that are the state or lie within it.
     pub(crate) fn within<C: Chart>(&self, chart: &C, state: StateId) -> &[StateId] {
         let end = chart.node(state).map_or(0, |node| node.end);
         range(self.all_leaves(), state.raw(), end)
     }
 
-    /// What the history has recorded.
+    /// Returns what the history has recorded.
     pub(crate) fn recorded(&self, history: StateId) -> Option<&[StateId]> {
         let many = self.many.as_ref()?;
         many.history.get(&history).map(Vec::as_slice)
     }
 
-    /// The history records what was active.
+    /// Records what was active.
     pub(crate) fn remember(&mut self, history: StateId, states: Vec<StateId>) {
         if let Some(many) = &mut self.many {
             many.history.insert(history, states);
         }
     }
 
-    /// The state isn't active any more; nothing within it is.
+    /// Removes the state; nothing within it is active any more.
     pub(crate) fn leave<C: Chart>(&mut self, chart: &C, state: StateId) {
         let Some(parent) = chart::parent(chart, state) else {
             return;
@@ -273,7 +277,7 @@ impl Configuration {
         }
     }
 
-    /// The state is active now, as its parent is.
+    /// Adds the state, whose parent is active.
     pub(crate) fn enter<C: Chart>(&mut self, chart: &C, state: StateId) {
         let Some(many) = &mut self.many else {
             self.leaf = state;
@@ -288,7 +292,7 @@ impl Configuration {
     }
 }
 
-/// The part of the leaves from one number up to, but without, another.
+/// Returns the part of the leaves from one number up to, but without, another.
 fn range(leaves: &[StateId], from: u16, end: u16) -> &[StateId] {
     let from = leaves.partition_point(|leaf| leaf.raw() < from);
     let rest = leaves.get(from..).unwrap_or_default();

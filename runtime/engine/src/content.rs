@@ -1,4 +1,4 @@
-//! What a verified table does: SCXML's executable content.
+//! SCXML's executable content, as a verified table has it.
 //!
 //! A list of actions is a *block*: where an assignment has no value, the event `error.execution` is raised and the rest of
 //! the block is skipped, also the rest of the lists around an `if`; a machine without that event fails the macrostep.
@@ -16,7 +16,7 @@ use crate::regions;
 use crate::table::sections::ActionKind;
 use crate::table::{Table, list};
 
-/// What steps need besides table and configuration, kept from one to the next: SCXML's internal queue and the limit.
+/// The memory of steps, kept from one to the next: SCXML's internal queue and the limit.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     /// Events raised in this macrostep, in order; those before `next` are done with.
@@ -55,7 +55,7 @@ pub(crate) struct Content<'a, H> {
     pub(crate) host: &'a mut H,
 }
 
-/// Whether the block goes on.
+/// True if the block goes on.
 type Flow = ControlFlow<()>;
 
 impl<H: Host> Content<'_, H> {
@@ -135,7 +135,7 @@ impl<H: Host> Content<'_, H> {
         Ok(Flow::Continue(()))
     }
 
-    /// SCXML's `internalQueue.enqueue`.
+    /// Appends an event to the internal queue: SCXML's `internalQueue.enqueue`.
     fn raise<O: Observer>(&mut self, event: EventId, observer: &mut O) {
         self.work.push(event);
         observer.raised(event);

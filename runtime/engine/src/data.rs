@@ -35,7 +35,7 @@ pub enum Merge {
     /// All of them.
     #[default]
     All,
-    /// Those with these names, which the schema of the context declares.
+    /// The names of fields that the schema of the context declares.
     Declared(BTreeSet<String>),
     /// None; they are read as `event.x` alone.
     None,
@@ -112,22 +112,22 @@ impl Merge {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Data {
-    /// Where each field of the table is.
+    /// The place of each field of the table.
     places: Vec<Place>,
     /// The keys at the top that a field begins with, sorted; `slots` has their values.
     keys: Vec<Box<str>>,
     slots: Vec<Option<Datum>>,
-    /// What else there is at the top.
+    /// All else at the top.
     rest: BTreeMap<String, Datum>,
     /// The data of the event that came last.
     event: Option<Datum>,
     merge: Merge,
     undo: Vec<Undo>,
-    /// Whether the change was begun by an event's data, and no macrostep has joined it yet.
+    /// True if the change was begun by an event's data, and no macrostep has joined it yet.
     received: bool,
 }
 
-/// Where a field is.
+/// The place of a field.
 #[derive(Clone, Debug)]
 enum Place {
     /// In the context: in which slot, and what keys lead on from there.
@@ -136,7 +136,7 @@ enum Place {
     Event { path: Box<[Box<str>]> },
 }
 
-/// How to take back one change: what to put where; `None` is nothing.
+/// A change that can be taken back: the value to put in a place, or none.
 #[derive(Clone, Debug)]
 enum Undo {
     /// At the beginning of a field's path: after so many keys behind the slot's.
@@ -159,7 +159,7 @@ enum Undo {
 }
 
 impl Data {
-    /// A context with these fields at the top.
+    /// Returns a context with these fields at the top.
     #[must_use]
     pub fn new(table: &Table, fields: BTreeMap<String, Datum>) -> Self {
         let texts = &table.sections().fields;
@@ -167,7 +167,7 @@ impl Data {
         let mut keys: Vec<Box<str>> = paths.iter().map(|path| first(path).into()).collect();
         keys.sort_unstable();
         keys.dedup();
-        let places = paths.iter().map(|path| place(path, &keys)).collect();
+        let places = paths.iter().map(|path| locate(path, &keys)).collect();
         let mut rest = fields;
         let slots = keys.iter().map(|key| rest.remove(&**key)).collect();
         Self {
@@ -182,7 +182,8 @@ impl Data {
         }
     }
 
-    /// A context as JSON has it. What isn't an object has no fields, and is an empty context.
+    /// Parses a context from JSON.
+    /// A value that isn't an object has no fields, and is an empty context.
     ///
     /// # Errors
     ///
@@ -191,7 +192,7 @@ impl Data {
         Ok(Self::new(table, fields(Datum::from_json(text)?)))
     }
 
-    /// The context that the spec begins with: `context` of the table's metadata.
+    /// Returns the context that the spec begins with: `context` of the table's metadata.
     ///
     /// # Errors
     ///
@@ -209,7 +210,7 @@ impl Data {
         self
     }
 
-    /// The value of a field; absent if the table has no such field.
+    /// Returns the value of a field; absent if the table has no such field.
     #[must_use]
     pub fn get(&self, field: FieldId) -> Value<'_> {
         let found = match self.places.get(field.index()) {
@@ -224,9 +225,10 @@ impl Data {
         found.map_or(Value::Absent, Datum::value)
     }
 
-    /// Takes the data of an event that is about to be sent: guards see it as `event`, and the context with its fields
-    /// merged in. A change that was begun by another event's data, and that no macrostep joined because nothing took
-    /// the event, is taken back first; every other one is final.
+    /// Takes the data of an event that is about to be sent.
+    /// Guards see it as `event`, and the context with its fields merged in. A change that was begun by another event's
+    /// data, and that no macrostep joined because nothing took the event, is taken back first; every other change is
+    /// final.
     pub fn receive(&mut self, data: Datum) {
         if self.received {
             self.rollback();
@@ -251,7 +253,8 @@ impl Data {
         self.event = None;
     }
 
-    /// All of the context. Takes time in its size.
+    /// Returns all of the context.
+    /// Takes time in its size.
     #[must_use]
     pub fn to_datum(&self) -> Datum {
         let slots = self.keys.iter().zip(&self.slots);
@@ -307,8 +310,8 @@ impl Host for Data {
         self.get(field)
     }
 
-    /// What can't be kept (see [`Value::to_datum`]) and what isn't a field of the context is let be; the evaluator
-    /// assigns neither.
+    /// Assigns a field of the context.
+    /// Values that can't be kept (see [`Value::to_datum`]) and other fields are ignored; the evaluator assigns neither.
     fn assign(&mut self, field: FieldId, value: Value<'_>) {
         let Ok(datum) = value.to_datum() else { return };
         let Some(Place::Context { slot, path }) = self.places.get(field.index()) else {
@@ -350,7 +353,7 @@ fn first(path: &str) -> &str {
     path.split('.').next().unwrap_or(path)
 }
 
-fn place(path: &str, keys: &[Box<str>]) -> Place {
+fn locate(path: &str, keys: &[Box<str>]) -> Place {
     let mut parts = path.split('.');
     let first = parts.next().unwrap_or(path);
     let path = parts.map(Box::from).collect();
@@ -367,8 +370,8 @@ fn fields(datum: Datum) -> BTreeMap<String, Datum> {
     }
 }
 
-/// Puts a value at the end of a path, and objects on the way where there are none. Gives the place that changed first,
-/// as a number of keys, and what was there. V45 bounds the path.
+/// Puts a value at the end of a path, and objects on the way where there are none.
+/// Gives the place that changed first, as a number of keys, and what was there. V45 bounds the path.
 pub(crate) fn store<K: AsRef<str>>(
     at: &mut Datum,
     path: &[K],
@@ -390,7 +393,7 @@ pub(crate) fn store<K: AsRef<str>>(
     }
 }
 
-/// The value in objects of one field each.
+/// Returns the value in objects of one field each.
 pub(crate) fn wrapped<K: AsRef<str>>(path: &[K], datum: Datum) -> Datum {
     path.iter().rev().fold(datum, |inner, key| {
         Datum::Object(BTreeMap::from([(String::from(key.as_ref()), inner)]))
@@ -399,15 +402,15 @@ pub(crate) fn wrapped<K: AsRef<str>>(path: &[K], datum: Datum) -> Datum {
 
 /// Puts back what was at the end of a path.
 pub(crate) fn restore<K: AsRef<str>>(slot: &mut Option<Datum>, path: &[K], old: Option<Datum>) {
-    let Some((last, around)) = path.split_last() else {
+    let Some((last, rest)) = path.split_last() else {
         *slot = old;
         return;
     };
-    let around = around.iter().try_fold(slot.as_mut(), |at, key| match at {
+    let parent = rest.iter().try_fold(slot.as_mut(), |at, key| match at {
         Some(Datum::Object(fields)) => Some(fields.get_mut(key.as_ref())),
         _ => None,
     });
-    if let Some(Some(Datum::Object(fields))) = around {
+    if let Some(Some(Datum::Object(fields))) = parent {
         match old {
             Some(old) => fields.insert(String::from(last.as_ref()), old),
             None => fields.remove(last.as_ref()),

@@ -46,7 +46,7 @@ pub enum Datum {
 }
 
 impl Datum {
-    /// The same value, borrowed.
+    /// Returns the value, borrowed.
     #[must_use]
     pub fn value(&self) -> Value<'_> {
         match self {
@@ -60,7 +60,8 @@ impl Datum {
         }
     }
 
-    /// The bytes of its texts and keys, and eight for each value in it: about what it takes in memory.
+    /// Returns the size of the value, which is about what it takes in memory.
+    /// Unit: bytes of its texts and keys, and eight for each value in it.
     #[must_use]
     pub fn size(&self) -> usize {
         let mut budget = Budget { bytes: usize::MAX };
@@ -68,7 +69,7 @@ impl Datum {
         usize::MAX - budget.bytes
     }
 
-    /// The value at the end of a path of keys.
+    /// Returns the value at the end of a path of keys.
     #[must_use]
     pub fn at<K: AsRef<str>>(&self, path: &[K]) -> Option<&Self> {
         path.iter().try_fold(self, |inner, key| match inner {
@@ -79,7 +80,8 @@ impl Datum {
 }
 
 impl Value<'_> {
-    /// A copy that is owned. Takes time in the size of the value, and never more than [`MAX_DATUM_BYTES`] of it.
+    /// Copies the value into one that is owned.
+    /// Takes time in the size of the value, and never more than [`MAX_DATUM_BYTES`] of it.
     ///
     /// # Errors
     ///
@@ -113,12 +115,12 @@ impl Value<'_> {
     }
 }
 
-/// Whether a table, a datum and JSON as others read it all hold the integer.
+/// Reports whether a table, a datum and JSON as others read it all hold the integer.
 pub(crate) fn fits(int: i128) -> bool {
     (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&int)
 }
 
-/// What is left of the bytes that a value may have.
+/// The rest of the bytes that a value may have.
 struct Budget {
     bytes: usize,
 }

@@ -1,4 +1,4 @@
-//! What a step can fail with.
+//! Errors of a step.
 
 use core::fmt;
 
@@ -24,7 +24,8 @@ pub enum StepError {
     NotATimer(TimerId),
     /// The states to be entered can't be active together, or can't be entered at all.
     NotTargets,
-    /// An assignment of this action has no value, and the machine has no event `error.execution` that would tell it.
+    /// An assignment without a value, in a machine without the event `error.execution`.
+    /// The action had it.
     NoValue(ActionId),
 }
 

@@ -23,8 +23,8 @@ use crate::table::list;
 use crate::table::sections::{Constant, Instruction};
 use crate::value::{Operator, Value};
 
-/// Whether a field's value compares with the constants; an absent field that leaves the question undecided is noted
-/// with the observer and makes it false.
+/// Compares a field's value with the constants.
+/// An absent field that leaves the question undecided is noted with the observer and makes it false.
 ///
 /// ```
 /// use statemark_runtime::{FieldId, Operator, Recorder, Value, compare};
@@ -50,7 +50,7 @@ pub fn compare<O: Observer>(
     operator.holds(host_value, constants)
 }
 
-/// Whether the transition's guard holds; a transition without one is always enabled.
+/// Reports whether the transition's guard holds; a transition without one is always enabled.
 #[inline(never)]
 pub(crate) fn guard<H: Host, O: Observer>(
     table: &Table,
@@ -65,7 +65,7 @@ pub(crate) fn guard<H: Host, O: Observer>(
     }
 }
 
-/// Whether the program of a condition holds: a range of `code`.
+/// Reports whether the program of a condition holds: a range of `code`.
 pub(crate) fn program<H: Host, O: Observer>(
     table: &Table,
     range: &Range<u32>,
@@ -77,8 +77,9 @@ pub(crate) fn program<H: Host, O: Observer>(
     holds(table, code, configuration, host, observer)
 }
 
-/// The value of a program of the table: of a transition's guard, a condition or an assignment, as their rows hold it. For
-/// those who want to know what a machine would compute; nothing changes but what `host` makes of its questions.
+/// Evaluates a program of the table and returns its value.
+/// It is the program of a transition's guard, a condition or an assignment, as their rows hold it. Nothing changes but
+/// what `host` makes of its questions.
 ///
 /// # Errors
 ///
@@ -94,7 +95,8 @@ pub fn evaluate<H: Host, O: Observer>(
     run(table, code, configuration, host, observer)?.into_datum(host)
 }
 
-/// Carries out an action's assignments, a range of `assigns`: all programs run first, then all fields change.
+/// Carries out an action's assignments, a range of `assigns`.
+/// All programs run first, then all fields change.
 ///
 /// # Errors
 ///
@@ -122,7 +124,8 @@ pub(crate) fn assign<H: Host, O: Observer>(
     Ok(())
 }
 
-/// Whether the program's value is `true`. What is one question alone, which most guards are, needs no stack.
+/// Reports whether the program's value is `true`.
+/// What is one question alone, which most guards are, needs no stack.
 fn holds<H: Host, O: Observer>(
     table: &Table,
     code: &[Instruction],
@@ -188,11 +191,11 @@ fn run<'t, H: Host, O: Observer>(
             }
             Instruction::Unary(operator) => {
                 let slot = stack.pop();
-                Slot::of(operator.apply(slot.value(host))?)
+                Slot::from_computed(operator.apply(slot.value(host))?)
             }
             Instruction::Binary(operator) => {
                 let (right, left) = (stack.pop(), stack.pop());
-                Slot::of(operator.apply(left.value(host), right.value(host))?)
+                Slot::from_computed(operator.apply(left.value(host), right.value(host))?)
             }
         };
         stack.push(slot);
@@ -200,7 +203,7 @@ fn run<'t, H: Host, O: Observer>(
     Ok(stack.pop())
 }
 
-/// A field's value: what is small is copied at once, what isn't stays with the host.
+/// Returns a field's value: what is small is copied at once, what isn't stays with the host.
 fn load<'t, H: Host, O: Observer>(host: &H, field: FieldId, observer: &mut O) -> Slot<'t> {
     let value = match host.field(field) {
         Value::Absent => {
@@ -218,7 +221,7 @@ fn load<'t, H: Host, O: Observer>(host: &H, field: FieldId, observer: &mut O) ->
     Slot::Value(value)
 }
 
-/// [`compare`] with the constants as the table has them.
+/// Compares a field's value with constants of the table.
 fn compare_rows<H: Host, O: Observer>(
     table: &Table,
     host: &H,
@@ -257,7 +260,7 @@ fn is_undecided<O: Observer>(
     undecided
 }
 
-/// The constant as a value.
+/// Returns the constant as a value.
 fn value<'t>(table: &'t Table, constant: &Constant) -> Value<'t> {
     match *constant {
         Constant::Null => Value::Null,

@@ -1,14 +1,17 @@
-//! Why a program has no value.
+//! Faults: the reasons why a program has no value.
 
 use core::fmt;
 
-/// Why a program ended without a value. A guard is then false; an assignment doesn't happen.
+/// A reason why a program ended without a value.
+/// A guard is then false; an assignment doesn't happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
     /// The value is that of a field that is absent, or was computed with one.
     Absent,
-    /// An integer beyond 64 bits with a sign or beyond the bounds of its field, or a number beyond every finite float.
+    /// A number out of range.
+    /// It is an integer beyond 64 bits with a sign or beyond the bounds of its field, or lies beyond every finite
+    /// float.
     Overflow,
     /// A division by zero, or a remainder of one.
     DivisionByZero,

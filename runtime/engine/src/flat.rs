@@ -1,5 +1,5 @@
-//! Steps of machines with one leaf: SCXML's *Algorithm for SCXML Interpretation* (appendix D) without parallel states and
-//! history.
+//! Steps of machines with one leaf.
+//! They follow SCXML's *Algorithm for SCXML Interpretation* (appendix D) without parallel states and history.
 //!
 //! With one leaf the exit set is the leaf's chain below the transition's domain, and the entry set is the path from the
 //! domain to the target and on by default, so that a step needs no memory of its own. All other machines step in
@@ -21,7 +21,8 @@ use crate::table::ROOT;
 use crate::table::sections::StateKind;
 use crate::table::tree::{self, Entry};
 
-/// Enters the initial configuration by default and comes to rest: SCXML's `interpret`. `configuration` is the root alone.
+/// Enters the initial configuration by default and comes to rest: SCXML's `interpret`.
+/// `configuration` is the root alone.
 pub(crate) fn start<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
@@ -34,7 +35,7 @@ pub(crate) fn start<C: Chart, K: Content, O: Observer>(
     if let Some(&target) = initial {
         enter_states(chart, configuration, ROOT, target, content, observer)?;
     }
-    settle(chart, configuration, 0, limit, content, observer)
+    run_to_rest(chart, configuration, 0, limit, content, observer)
 }
 
 /// Takes the transition and comes to rest. On an error the configuration is as it was.
@@ -48,7 +49,7 @@ pub(crate) fn macrostep<C: Chart, K: Content, O: Observer>(
 ) -> Result<Outcome, StepError> {
     let before = configuration.leaf;
     let outcome = match microstep(chart, configuration, transition, content, observer) {
-        Ok(()) => settle(chart, configuration, 1, limit, content, observer),
+        Ok(()) => run_to_rest(chart, configuration, 1, limit, content, observer),
         Err(fault) => Err(fault),
     };
     if outcome.is_err() {
@@ -57,9 +58,9 @@ pub(crate) fn macrostep<C: Chart, K: Content, O: Observer>(
     outcome
 }
 
-/// Takes eventless transitions, and where there are none the raised events in order, until nothing is left: the inner
-/// loop of SCXML's `mainEventLoop`. A raised event that triggers nothing is dropped.
-fn settle<C: Chart, K: Content, O: Observer>(
+/// Takes eventless transitions, else raised events in order, until nothing is left.
+/// This is the inner loop of SCXML's `mainEventLoop`. A raised event that triggers nothing is dropped.
+fn run_to_rest<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
     taken: u32,
@@ -92,8 +93,8 @@ fn settle<C: Chart, K: Content, O: Observer>(
     Ok(Outcome::Ended)
 }
 
-/// Returns the transition that the event, or [`EVENTLESS`], takes in the leaf: SCXML's `selectTransitions` and
-/// `selectEventlessTransitions`.
+/// Returns the transition that the event, or [`EVENTLESS`], takes in the leaf.
+/// This is SCXML's `selectTransitions` and `selectEventlessTransitions`.
 ///
 /// The leaf is asked first, then its ancestors; within a state document order counts; the first transition whose guard
 /// holds is taken, and no guard after it is asked.
@@ -143,7 +144,7 @@ pub(crate) fn triggered<C: Chart, K: Content, O: Observer>(
     })
 }
 
-/// SCXML's `microstep`: `exitStates`, `executeTransitionContent`, `enterStates`.
+/// Takes one transition: SCXML's `microstep`, with `exitStates` and `enterStates`.
 fn microstep<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
@@ -170,8 +171,8 @@ fn microstep<C: Chart, K: Content, O: Observer>(
     Ok(())
 }
 
-/// SCXML's `exitStates`: exits what is active below the domain, in reverse document order. A state's exit actions run
-/// while it is still active.
+/// Exits what is active below the domain, in reverse document order: SCXML's `exitStates`.
+/// A state's exit actions run while it is still active.
 fn exit_states<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
@@ -192,8 +193,9 @@ fn exit_states<C: Chart, K: Content, O: Observer>(
     Ok(())
 }
 
-/// SCXML's `enterStates`: in document order, each state's entry actions after it is entered, and the actions of its
-/// initial transition after those. A final state that is entered completes the state around it.
+/// Enters states in document order: SCXML's `enterStates`.
+/// Each state's entry actions run after it is entered, and the actions of its initial transition after those. A final
+/// state that is entered completes its parent.
 fn enter_states<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,

@@ -1,4 +1,4 @@
-//! What generated Rust calls.
+//! Support for generated Rust.
 //!
 //! The code that the compiler writes holds the machine; here is what is the same in all of it. Its shape may change with
 //! any version: who writes code by hand uses the crate's root.
@@ -33,7 +33,7 @@ pub const NONE: u16 = u16::MAX;
 #[derive(Clone, Debug)]
 pub struct Queue<E> {
     events: VecDeque<E>,
-    /// How many have been added since there was none to take.
+    /// Number of events added since the queue was last empty.
     raised: usize,
 }
 
@@ -44,7 +44,7 @@ impl<E> Default for Queue<E> {
 }
 
 impl<E> Queue<E> {
-    /// No event.
+    /// Returns an empty queue.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -70,7 +70,8 @@ impl<E> Queue<E> {
         event
     }
 
-    /// The error, if too many events were raised in this macrostep. To be asked before each search for a transition.
+    /// Returns the error, if too many events were raised in this macrostep.
+    /// To be asked before each search for a transition.
     #[must_use]
     #[inline]
     pub const fn fault(&self) -> Option<StepError> {
@@ -96,15 +97,15 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// No microstep yet.
+    /// Returns a count without microsteps.
     #[must_use]
     #[inline]
     pub const fn new() -> Self {
         Self { taken: 0 }
     }
 
-    /// Begins one more with the transition of that number, unless it is one too many: then it must not be taken, and
-    /// the answer is true.
+    /// Begins a microstep with the transition of that number, unless it is one too many.
+    /// Then the answer is true, and the transition must not be taken.
     #[inline]
     #[must_use]
     pub fn begin<O: Observer>(&mut self, transition: u16, observer: &mut O) -> bool {
@@ -117,7 +118,7 @@ impl Steps {
         false
     }
 
-    /// The error, if there was one too many.
+    /// Returns the error, if there was one too many.
     #[must_use]
     #[inline]
     pub const fn fault(&self) -> Option<StepError> {
@@ -131,7 +132,7 @@ impl Steps {
     }
 }
 
-/// Where a machine is, to be kept elsewhere.
+/// A saved machine of one leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Snapshot {
     /// The hash of the machine's table.
@@ -141,7 +142,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The state, if the snapshot is of the machine with that table.
+    /// Returns the state, if the snapshot is of the machine with that table.
     ///
     /// # Errors
     ///
@@ -171,21 +172,21 @@ enum RestoreErrorKind {
 }
 
 impl RestoreError {
-    /// The snapshot is of a machine with another table.
+    /// Returns the error for a snapshot of a machine with another table.
     const fn other_table() -> Self {
         Self {
             kind: RestoreErrorKind::OtherTable,
         }
     }
 
-    /// The machine can't be where the snapshot says.
+    /// Returns the error for a configuration that the machine can't have.
     const fn illegal(fault: crate::RestoreError) -> Self {
         Self {
             kind: RestoreErrorKind::Illegal { fault },
         }
     }
 
-    /// The machine can't be in the state of that number.
+    /// Returns the error for a state that the machine can't be in.
     #[must_use]
     pub const fn no_state(state: StateId) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What surrounds a machine: the [`Host`], which answers and acts, and the [`Observer`], which watches.
+//! The surroundings of a machine: the [`Host`], which answers and acts, and the [`Observer`].
 //!
 //! The step algorithm calls both at the moments that SCXML's appendix D names, in its order. Both are static: a host
 //! without guards or an observer that watches nothing costs no instruction.
@@ -10,7 +10,8 @@ use crate::value::Value;
 ///
 /// Every method has a default, so that a machine without guards and actions runs on `()`.
 pub trait Host {
-    /// Whether the named guard holds now. The default fails closed.
+    /// Reports whether the named guard holds now.
+    /// The default fails closed.
     fn guard(&mut self, guard: GuardId) -> bool {
         let _ = guard;
         false
@@ -21,7 +22,7 @@ pub trait Host {
         let _ = action;
     }
 
-    /// The value of a field of the context, or of the data of the event that is being taken.
+    /// Returns the value of a field of the context, or of the data of the current event.
     fn field(&self, field: FieldId) -> Value<'_> {
         let _ = field;
         Value::Absent
@@ -32,8 +33,9 @@ pub trait Host {
         let _ = (field, value);
     }
 
-    /// Sends the timer's event after that many milliseconds, unless the timer is cancelled before. Time is the host's:
-    /// it calls [`Machine::elapse`](crate::Machine::elapse) when they are over. A timer may be scheduled several times.
+    /// Sends the timer's event after `delay` milliseconds, unless the timer is cancelled before.
+    /// Time is the host's: it calls [`Machine::elapse`](crate::Machine::elapse) when the delay is over. A timer may be
+    /// scheduled several times.
     fn schedule(&mut self, timer: TimerId, delay: u64) {
         let _ = (timer, delay);
     }
@@ -43,10 +45,12 @@ pub trait Host {
         let _ = timer;
     }
 
-    /// A macrostep begins that may assign, schedule or cancel: what it does until it ends is one change.
+    /// Begins a macrostep that may assign, schedule or cancel.
+    /// What it does until it ends is one change.
     fn begin(&mut self) {}
 
-    /// The macrostep failed: fields and timers are to be as they were when it began.
+    /// Rolls back a macrostep that failed.
+    /// Fields and timers are to be as they were when it began.
     fn rollback(&mut self) {}
 }
 
@@ -129,41 +133,43 @@ impl<H: Host + ?Sized> Host for &mut H {
 /// several leaves is asked for the first of them only. After every microstep the eventless transitions come first, then
 /// those of the next raised event.
 pub trait Observer {
-    /// Whether it watches at all. An engine may leave out the other calls where this is `false`.
+    /// Reports whether the observer watches at all.
+    /// An engine may leave out the other calls where this is `false`.
     #[inline]
     fn watches(&self) -> bool {
         true
     }
 
-    /// A microstep begins; the transitions that are taken in it follow.
+    /// Observes the beginning of a microstep; its transitions follow.
     fn microstep(&mut self) {}
 
-    /// This transition is taken in the microstep.
+    /// Observes a transition that is taken in the microstep.
     fn transition(&mut self, transition: TransitionId) {
         let _ = transition;
     }
 
-    /// A state was left.
+    /// Observes a state that was exited.
     fn exited(&mut self, state: StateId) {
         let _ = state;
     }
 
-    /// An action was carried out.
+    /// Observes an action that was carried out.
     fn action(&mut self, action: ActionId) {
         let _ = action;
     }
 
-    /// A state was entered.
+    /// Observes a state that was entered.
     fn entered(&mut self, state: StateId) {
         let _ = state;
     }
 
-    /// An event was raised from inside: by an action, or because a compound state is done.
+    /// Observes an event that was raised by an action, or because a compound state is done.
     fn raised(&mut self, event: EventId) {
         let _ = event;
     }
 
-    /// A guard read a field that is absent, so that it is undecided, which counts as false.
+    /// Observes an absent field that a guard has read.
+    /// The guard is undecided, which counts as false.
     fn absent(&mut self, field: FieldId) {
         let _ = field;
     }

@@ -10,25 +10,25 @@ macro_rules! id {
         pub struct $name($raw);
 
         impl $name {
-            /// The id of the row at `index`.
+            /// Returns the id of the row at `index`.
             #[must_use]
             pub const fn new(index: $raw) -> Self {
                 Self(index)
             }
 
-            /// The id of the row at `index`, or `None` past the most that a section may hold.
+            /// Returns the id of the row at `index`, or `None` past the most that a section may hold.
             #[must_use]
             pub fn from_index(index: usize) -> Option<Self> {
                 $raw::try_from(index).ok().filter(|&raw| raw != $raw::MAX).map(Self)
             }
 
-            /// The row's index in its section.
+            /// Returns the row's index in its section.
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// The number itself, as it stands in the bytes.
+            /// Returns the number itself, as it stands in the bytes.
             #[must_use]
             pub const fn raw(self) -> $raw {
                 self.0
@@ -46,7 +46,8 @@ id!(
     EventId: u16
 );
 id!(
-    /// A transition. Transitions stand sorted by source, then in the order in which their author wrote them.
+    /// A transition.
+    /// Transitions stand sorted by source, then in the order in which their author wrote them.
     TransitionId: u16
 );
 id!(

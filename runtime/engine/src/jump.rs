@@ -1,4 +1,5 @@
-//! A machine is moved from outside, by no transition of its own: for those who set a state by hand, and for detours.
+//! Jumps: a machine is moved from outside, by no transition of its own.
+//! People set a state by hand so, and detours enter and return.
 //!
 //! It is what a transition would do that leads to the targets from the innermost active compound state around all of
 //! them: what is active in there is left, the targets are entered, with everything around and in them that a transition
@@ -24,7 +25,8 @@ pub(crate) struct Jumping<'t> {
 }
 
 impl<'t> Jumping<'t> {
-    /// None if the targets can't be active together, or are none that a transition could lead to.
+    /// Makes a jump to targets.
+    /// Returns nothing if they can't be active together, or if no transition could lead to them.
     pub(crate) fn new(
         table: &'t Table,
         configuration: &Configuration,
@@ -42,8 +44,8 @@ impl<'t> Jumping<'t> {
         if !targets.iter().enumerate().all(|(at, &it)| apart(at, it)) {
             return None;
         }
-        let mut around = chart::chain(table, first).skip(1);
-        let domain = around.find(|&state| {
+        let mut ancestors = chart::chain(table, first).skip(1);
+        let domain = ancestors.find(|&state| {
             chart::kind(table, state) == Some(StateKind::Compound)
                 && configuration.is_active(table, state)
                 && rest
@@ -58,10 +60,10 @@ impl<'t> Jumping<'t> {
     }
 }
 
-/// Whether two states stand in different regions of a parallel state.
+/// Reports whether two states stand in different regions of a parallel state.
 fn is_apart(table: &Table, one: StateId, other: StateId) -> bool {
-    let mut around = chart::chain(table, one).skip(1);
-    let common = around.find(|&state| chart::is_descendant(table, other, state));
+    let mut ancestors = chart::chain(table, one).skip(1);
+    let common = ancestors.find(|&state| chart::is_descendant(table, other, state));
     one != other
         && !chart::is_descendant(table, one, other)
         && !chart::is_descendant(table, other, one)

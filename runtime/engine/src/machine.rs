@@ -31,7 +31,7 @@ pub struct Machine<'t, H> {
 }
 
 impl<'t, H: Host> Machine<'t, H> {
-    /// A machine in its initial configuration, its entry actions carried out.
+    /// Returns a machine in its initial configuration, its entry actions carried out.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl<'t, H: Host> Machine<'t, H> {
         Self::start_observed(table, host, &mut ())
     }
 
-    /// [`Machine::start`], watched.
+    /// Starts a machine as [`Machine::start`] does, with an observer.
     ///
     /// # Errors
     ///
@@ -57,7 +57,8 @@ impl<'t, H: Host> Machine<'t, H> {
         Ok(Self::new(table, configuration, work, host))
     }
 
-    /// A machine in the given configuration. Nothing is carried out: it was when the configuration was reached.
+    /// Returns a machine in the given configuration.
+    /// Nothing is carried out: it was when the configuration was reached.
     ///
     /// Whether the machine would rest there isn't asked. Only its guards could say, and their answers may have changed
     /// since it did; an eventless transition that is enabled now waits until an event has been taken.
@@ -99,7 +100,7 @@ impl<'t, H: Host> Machine<'t, H> {
         self.send_observed(event, &mut ())
     }
 
-    /// [`Machine::send`], watched.
+    /// Sends an event as [`Machine::send`] does, with an observer.
     ///
     /// # Errors
     ///
@@ -181,7 +182,7 @@ impl<'t, H: Host> Machine<'t, H> {
         guard.guard().is_none_or(|guard| self.host.guard(guard))
     }
 
-    /// The first contender whose guard holds.
+    /// Returns the first contender whose guard holds.
     #[inline(always)]
     fn first<O: Observer>(
         &mut self,
@@ -229,8 +230,9 @@ impl<'t, H: Host> Machine<'t, H> {
         }
     }
 
-    /// Sends an event that concerns these states alone, watched: the first of them that is active and has an enabled
-    /// transition of its own for it takes that one. What else the event would trigger isn't asked.
+    /// Sends an event that concerns these states alone, with an observer.
+    /// The first of them that is active and has an enabled transition of its own for the event takes it. Other
+    /// transitions that the event would trigger aren't considered.
     ///
     /// # Errors
     ///
@@ -251,8 +253,8 @@ impl<'t, H: Host> Machine<'t, H> {
         step::send_to(table, configuration, (event, states), work, host, observer)
     }
 
-    /// The time of a timer is over: takes its event as [`Machine::send`] takes others. Only the host's clock says so; it
-    /// forgets a timer that was cancelled, as [`Timers`](crate::Timers) does.
+    /// Takes the event of a timer that is due, as [`Machine::send`] takes others.
+    /// Only the host's clock says when; the host forgets a timer that was cancelled, as [`Timers`](crate::Timers) does.
     ///
     /// # Errors
     ///
@@ -261,7 +263,8 @@ impl<'t, H: Host> Machine<'t, H> {
         self.elapse_observed(timer, &mut ())
     }
 
-    /// [`Machine::elapse`], watched. Its record is of the timer's event.
+    /// Takes a timer's event as [`Machine::elapse`] does, with an observer.
+    /// The record is of the timer's event.
     ///
     /// # Errors
     ///
@@ -281,9 +284,9 @@ impl<'t, H: Host> Machine<'t, H> {
         step::elapse(table, configuration, timer, work, host, observer)
     }
 
-    /// Enters states by no transition, watched: for those who set a state by hand. What stands around them and is active
-    /// stays; regions beside them, too, unless the state around those is left. It counts as one macrostep, whose first
-    /// microstep has no transition.
+    /// Enters states by no transition, watched: for those who set a state by hand.
+    /// What stands around them and is active stays; regions beside them, too, unless the state around those is left. It
+    /// counts as one macrostep, whose first microstep has no transition.
     ///
     /// # Errors
     ///
@@ -303,7 +306,8 @@ impl<'t, H: Host> Machine<'t, H> {
         step::jump(table, configuration, targets, work, host, observer)
     }
 
-    /// Whether sending the event would take a transition. Guards are asked, nothing is done.
+    /// Reports whether sending the event would take a transition.
+    /// Guards are asked, nothing is done.
     pub fn can(&mut self, event: EventId) -> bool {
         let Self {
             table,
@@ -320,26 +324,26 @@ impl<'t, H: Host> Machine<'t, H> {
         step::selected(table, configuration, event, host, &mut ()).is_some()
     }
 
-    /// What could be taken next by an event from outside, in the order of selection: for each leaf its own transitions
-    /// first, then its ancestors', each for each of its events, none twice. Every guard is asked once. None if the machine
-    /// has ended.
+    /// Returns what an event from outside could take next, in the order of selection.
+    /// For each leaf, its own transitions come first, then its ancestors', each for each of its events, none twice.
+    /// Every guard is asked once. A machine that has ended has no candidates.
     pub fn candidates(&mut self) -> Vec<Candidate> {
         candidate::candidates(self.table, &self.configuration, &mut self.host)
     }
 
-    /// The active states.
+    /// Returns the active states.
     #[must_use]
     pub const fn configuration(&self) -> &Configuration {
         &self.configuration
     }
 
-    /// Whether the state is active.
+    /// Reports whether the state is active.
     #[must_use]
     pub fn is_in(&self, state: StateId) -> bool {
         self.configuration.is_active(self.table, state)
     }
 
-    /// Whether the machine has reached a top-level final state.
+    /// Reports whether the machine has reached a top-level final state.
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.configuration.is_ended(self.table)
@@ -350,19 +354,19 @@ impl<'t, H: Host> Machine<'t, H> {
         self.work.limit = limit.max(1);
     }
 
-    /// The table that the machine runs.
+    /// Returns the table that the machine runs.
     #[must_use]
     pub const fn table(&self) -> &'t Table {
         self.table
     }
 
-    /// The host.
+    /// Returns the host.
     #[must_use]
     pub const fn host(&self) -> &H {
         &self.host
     }
 
-    /// The host, to change.
+    /// Returns the host, to change.
     pub const fn host_mut(&mut self) -> &mut H {
         &mut self.host
     }

@@ -1,4 +1,4 @@
-//! What operators make of values: the one place that the evaluator of programs and generated Rust share.
+//! The meaning of operators, which the evaluator of programs and generated Rust share.
 //!
 //! The meanings are CEL's, on JSON's values, with an answer for what is absent: arithmetic with an absent value is
 //! absent, a comparison or a test with one is false. Integers are computed with as `i64`, and checked; those beyond it
@@ -14,7 +14,7 @@ use crate::limits::MAX_DATUM_BYTES;
 use crate::value::{BinaryOperator, UnaryOperator, Value};
 
 impl UnaryOperator {
-    /// What it makes of a value; `None` for absent.
+    /// Returns what it makes of a value; `None` for absent.
     ///
     /// ```
     /// use statemark_runtime::{Datum, UnaryOperator, Value};
@@ -43,7 +43,7 @@ impl UnaryOperator {
 }
 
 impl BinaryOperator {
-    /// What it makes of two values; `None` for absent.
+    /// Returns what it makes of two values; `None` for absent.
     ///
     /// ```
     /// use statemark_runtime::{BinaryOperator, Datum, Fault, Value};
@@ -64,7 +64,7 @@ impl BinaryOperator {
         self.test(left, right).map(Datum::Bool).map(Some)
     }
 
-    /// The answer of a comparison or a test.
+    /// Returns the answer of a comparison or a test.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl BinaryOperator {
         }
     }
 
-    /// The result of arithmetic, or of texts one behind the other.
+    /// Returns the result of arithmetic, or of texts one behind the other.
     fn compute(self, left: Value<'_>, right: Value<'_>) -> Result<Option<Datum>, Fault> {
         let datum = match (left, right) {
             (Value::Absent, _) | (_, Value::Absent) => return Ok(None),
@@ -117,7 +117,8 @@ impl BinaryOperator {
         Ok(Some(datum))
     }
 
-    /// Arithmetic on integers: exact or a fault. Division is towards zero, a remainder has the sign of `left`.
+    /// Computes with integers: the result is exact or a fault.
+    /// Division is towards zero, a remainder has the sign of `left`.
     ///
     /// # Errors
     ///
@@ -136,7 +137,7 @@ impl BinaryOperator {
         result.ok_or(Fault::Overflow)
     }
 
-    /// The first, if it lies on the right side of the second.
+    /// Returns the first, if it lies on the right side of the second.
     fn bounded<T: PartialOrd + Copy>(self, value: T, bound: T) -> Result<T, Fault> {
         let lies_within = match self {
             Self::AtLeast => value >= bound,
@@ -145,7 +146,7 @@ impl BinaryOperator {
         lies_within.then_some(value).ok_or(Fault::Overflow)
     }
 
-    /// Arithmetic on floats: finite or a fault.
+    /// Computes with floats: the result is finite or a fault.
     ///
     /// # Errors
     ///
@@ -166,8 +167,9 @@ impl BinaryOperator {
 }
 
 impl Value<'_> {
-    /// Equality as expressions have it: numbers by their value, exactly; values of different kinds differ; what is
-    /// absent or opaque equals nothing. Lists and objects are equal if all that is in them is.
+    /// Compares two values as expressions do.
+    /// Numbers are equal by their value, exactly; values of different kinds differ; absent and opaque values equal
+    /// nothing. Lists and objects are equal if all that is in them is.
     ///
     /// ```
     /// use statemark_runtime::Value;
@@ -198,7 +200,7 @@ fn same_fields(a: &BTreeMap<String, Datum>, b: &BTreeMap<String, Datum>) -> bool
     a.len() == b.len() && pairs.all(|((k, a), (l, b))| k == l && a.value().equals(b.value()))
 }
 
-/// The order of two numbers or of two texts.
+/// Returns the order of two numbers or of two texts.
 fn ordering(left: Value<'_>, right: Value<'_>) -> Result<Ordering, Fault> {
     match (left, right) {
         // UTF-8 sorts as its code points do.
@@ -207,7 +209,7 @@ fn ordering(left: Value<'_>, right: Value<'_>) -> Result<Ordering, Fault> {
     }
 }
 
-/// Whether the list has an equal item, or the object that key.
+/// Reports whether the list has an equal item, or the object that key.
 fn within(item: Value<'_>, of: Value<'_>) -> Result<bool, Fault> {
     match of {
         Value::List(items) => Ok(items.iter().any(|other| item.equals(other.value()))),

@@ -1,4 +1,4 @@
-//! What a step did, as plain data.
+//! Records: the effects of a step, as plain data.
 //!
 //! The same table, configuration, context and events give the same records, on every engine. A [`Record`] is made by a
 //! [`Recorder`], which is an [`Observer`]: who doesn't ask for records doesn't pay for them.
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::host::Observer;
 use crate::id::{ActionId, EventId, FieldId, StateId, TransitionId};
 
-/// What became of an event.
+/// The outcome of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -23,8 +23,8 @@ pub enum Outcome {
 /// One microstep: transitions that were taken together, with what they left, did and entered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Microstep {
-    /// The transitions taken, in the order of selection: one, or one for each of several regions; none for the entry into
-    /// the initial configuration.
+    /// The transitions taken, in the order of selection.
+    /// There is one, or one for each of several regions; none for the entry into the initial configuration.
     pub transitions: Vec<TransitionId>,
     /// The states left, in order: descendants first.
     pub exited: Vec<StateId>,
@@ -41,7 +41,7 @@ pub struct Microstep {
 pub struct Record {
     /// The event sent; `None` for the start of the machine.
     pub event: Option<EventId>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// The microsteps, in order; none where the event was ignored.
     pub steps: Vec<Microstep>,
@@ -54,18 +54,18 @@ pub struct Record {
 pub struct Recorder {
     steps: Vec<Microstep>,
     absent: Vec<FieldId>,
-    /// Whether a microstep has begun and nothing but its transitions is seen yet.
+    /// True if a microstep has begun and nothing but its transitions is seen yet.
     selecting: bool,
 }
 
 impl Recorder {
-    /// A recorder that has seen nothing.
+    /// Returns a recorder without observations.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The record of what was seen since the last call.
+    /// Returns the record of all observations since the last call.
     pub fn finish(&mut self, event: Option<EventId>, outcome: Outcome) -> Record {
         self.selecting = false;
         Record {
@@ -76,7 +76,7 @@ impl Recorder {
         }
     }
 
-    /// The microstep under way; the start of a machine begins one without a transition.
+    /// Returns the microstep under way; the start of a machine begins one without a transition.
     fn step(&mut self) -> Option<&mut Microstep> {
         self.selecting = false;
         if self.steps.is_empty() {

@@ -1,4 +1,5 @@
-//! Steps of machines with parallel states or history: SCXML's *Algorithm for SCXML Interpretation* (appendix D), whole.
+//! Steps of machines with parallel states or history.
+//! They follow SCXML's *Algorithm for SCXML Interpretation* (appendix D), whole.
 //!
 //! The one implementation for verified tables and for generated Rust: a [`Chart`] says what the machine is, a [`Content`]
 //! what it does. [`macrostep`] is the algorithm's main event loop for one external event; [`select`], [`exit`] and
@@ -32,11 +33,12 @@ use alloc::vec::Vec;
 
 pub(crate) use self::select::select;
 
-/// What a machine does, in the steps of `macrostep`. Each method observes its actions and what they raise.
+/// The executable content of a machine, in the steps of `macrostep`.
+/// Each method observes its actions and what they raise.
 ///
 /// A list of actions that fails where the machine can't be told gives an error, which fails the macrostep.
 pub trait Content {
-    /// Whether the transition's guard holds; true for one without.
+    /// Reports whether the transition's guard holds; true for one without.
     fn holds<O: Observer>(
         &mut self,
         transition: TransitionId,
@@ -44,7 +46,7 @@ pub trait Content {
         observer: &mut O,
     ) -> bool;
 
-    /// The state's exit actions.
+    /// Returns the state's exit actions.
     ///
     /// # Errors
     ///
@@ -56,7 +58,7 @@ pub trait Content {
         observer: &mut O,
     ) -> Result<(), StepError>;
 
-    /// The transition's own actions.
+    /// Returns the transition's own actions.
     ///
     /// # Errors
     ///
@@ -68,7 +70,7 @@ pub trait Content {
         observer: &mut O,
     ) -> Result<(), StepError>;
 
-    /// The state's entry actions.
+    /// Returns the state's entry actions.
     ///
     /// # Errors
     ///
@@ -80,7 +82,7 @@ pub trait Content {
         observer: &mut O,
     ) -> Result<(), StepError>;
 
-    /// The actions of the state's initial transition; of a history, of its default transition.
+    /// Returns the actions of the state's initial transition; of a history, of its default transition.
     ///
     /// # Errors
     ///
@@ -92,17 +94,18 @@ pub trait Content {
         observer: &mut O,
     ) -> Result<(), StepError>;
 
-    /// The state is done: raises its event, if it has one.
+    /// Completes the state: raises its event, if it has one.
     fn done<O: Observer>(&mut self, state: StateId, observer: &mut O);
 
     /// Takes the first of the raised events; where there is none the macrostep is over.
     fn next(&mut self) -> Option<EventId>;
 
-    /// The error, if too many events were raised in this macrostep.
+    /// Returns the error, if too many events were raised in this macrostep.
     fn fault(&self) -> Option<StepError>;
 }
 
-/// Enters the initial configuration by default and comes to rest: SCXML's `interpret`. `configuration` is the root alone.
+/// Enters the initial configuration by default and comes to rest: SCXML's `interpret`.
+/// `configuration` is the root alone.
 pub(crate) fn start<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
@@ -112,11 +115,11 @@ pub(crate) fn start<C: Chart, K: Content, O: Observer>(
 ) -> Result<Outcome, StepError> {
     content.begin(ROOT, configuration, observer)?;
     enter::initial_states(chart, configuration, content, observer)?;
-    settle(chart, configuration, 0, limit, content, observer)
+    run_to_rest(chart, configuration, 0, limit, content, observer)
 }
 
-/// Takes these transitions, which were selected together, and comes to rest. On an error the configuration and what its
-/// histories have recorded are as they were.
+/// Takes these transitions, which were selected together, and comes to rest.
+/// On an error the configuration and what its histories have recorded are as they were.
 pub(crate) fn macrostep<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
@@ -127,14 +130,15 @@ pub(crate) fn macrostep<C: Chart, K: Content, O: Observer>(
 ) -> Result<Outcome, StepError> {
     let before = configuration.clone();
     let outcome = microstep(chart, configuration, enabled, content, observer)
-        .and_then(|()| settle(chart, configuration, 1, limit, content, observer));
+        .and_then(|()| run_to_rest(chart, configuration, 1, limit, content, observer));
     if outcome.is_err() {
         *configuration = before;
     }
     outcome
 }
 
-/// Takes a transition that nothing triggers and that nobody sees, and comes to rest. On an error everything is as it was.
+/// Takes a transition that nothing triggers and that nobody sees, and comes to rest.
+/// On an error everything is as it was.
 pub(crate) fn jump<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
@@ -147,16 +151,16 @@ pub(crate) fn jump<C: Chart, K: Content, O: Observer>(
     observer.microstep();
     let outcome = exit::exit_states(chart, configuration, &[transition], content, observer)
         .and_then(|()| enter::enter_states(chart, configuration, &[transition], content, observer))
-        .and_then(|()| settle(chart, configuration, 1, limit, content, observer));
+        .and_then(|()| run_to_rest(chart, configuration, 1, limit, content, observer));
     if outcome.is_err() {
         *configuration = before;
     }
     outcome
 }
 
-/// Takes eventless transitions, and where there are none the raised events in order, until nothing is left: the inner
-/// loop of SCXML's `mainEventLoop`. A raised event that triggers nothing is dropped.
-fn settle<C: Chart, K: Content, O: Observer>(
+/// Takes eventless transitions, else raised events in order, until nothing is left.
+/// This is the inner loop of SCXML's `mainEventLoop`. A raised event that triggers nothing is dropped.
+fn run_to_rest<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
     taken: u32,
@@ -188,7 +192,7 @@ fn settle<C: Chart, K: Content, O: Observer>(
     Ok(Outcome::Ended)
 }
 
-/// What the event, or [`EVENTLESS`], takes.
+/// Returns what the event, or [`EVENTLESS`], takes.
 pub(crate) fn triggered<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &Configuration,
@@ -200,7 +204,7 @@ pub(crate) fn triggered<C: Chart, K: Content, O: Observer>(
     select(chart, configuration, event, &mut holds)
 }
 
-/// SCXML's `microstep`: `exitStates`, `executeTransitionContent`, `enterStates`.
+/// Takes the transitions: SCXML's `microstep`, with `exitStates` and `enterStates`.
 fn microstep<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,

@@ -1,4 +1,5 @@
-//! One macrostep of a verified table: what may be sent, which algorithm steps it, and what becomes of a failed one.
+//! Macrosteps of a verified table.
+//! A macrostep checks that the event may be sent, chooses the algorithm, and undoes a failed step.
 //!
 //! [`flat`] has the steps of machines with one leaf, [`regions`] those of all others.
 
@@ -50,8 +51,9 @@ pub(crate) fn send<H: Host, O: Observer>(
     external(table, configuration, event, work, host, observer)
 }
 
-/// Sends an event that concerns these states alone: the first of them that has an enabled transition for it takes it, and
-/// nothing else does. On an error the configuration is as it was.
+/// Sends an event that concerns these states alone.
+/// The first of them that has an enabled transition for it takes it, and nothing else does. On an error the
+/// configuration is as it was.
 pub(crate) fn send_to<H: Host, O: Observer>(
     table: &Table,
     configuration: &mut Configuration,
@@ -121,7 +123,7 @@ pub(crate) fn jump<H: Host, O: Observer>(
     })
 }
 
-/// An event from outside that may be taken.
+/// Returns an event from outside that may be taken.
 fn external<H: Host, O: Observer>(
     table: &Table,
     configuration: &mut Configuration,
@@ -140,7 +142,7 @@ fn external<H: Host, O: Observer>(
     macrostep(table, configuration, transition, work, host, observer)
 }
 
-/// Whether the event may be sent at all.
+/// Reports whether the event may be sent at all.
 pub(crate) fn accepts(
     table: &Table,
     configuration: &Configuration,
@@ -168,7 +170,7 @@ pub(crate) fn selected<H: Host, O: Observer>(
     })
 }
 
-/// The transitions that the event takes in a machine with regions.
+/// Returns the transitions that the event takes in a machine with regions.
 pub(crate) fn enabled<H: Host, O: Observer>(
     table: &Table,
     configuration: &Configuration,
@@ -181,7 +183,8 @@ pub(crate) fn enabled<H: Host, O: Observer>(
     regions::select(table, configuration, event, &mut holds)
 }
 
-/// Takes the transition of a machine with one leaf and comes to rest. On an error the configuration is as it was.
+/// Takes the transition of a machine with one leaf and comes to rest.
+/// On an error the configuration is as it was.
 pub(crate) fn macrostep<H: Host, O: Observer>(
     table: &Table,
     configuration: &mut Configuration,
@@ -214,8 +217,8 @@ fn macrosteps<H: Host, O: Observer>(
     })
 }
 
-/// Does something as one change of the host's, which is undone if it fails. Only tables that assign or have timers tell
-/// the host.
+/// Does something as one change of the host's, which is undone if it fails.
+/// Only tables that assign or have timers tell the host.
 #[inline]
 fn one_change<H: Host>(
     table: &Table,

@@ -101,7 +101,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The rows.
+    /// Returns the rows.
     #[must_use]
     pub const fn sections(&self) -> &Sections {
         &self.sections
@@ -113,55 +113,55 @@ impl Table {
         self.sections
     }
 
-    /// The machine's id.
+    /// Returns the machine's id.
     #[must_use]
     pub fn name(&self) -> &str {
         self.text(self.sections.name)
     }
 
-    /// Opaque JSON about the machine.
+    /// Returns opaque JSON about the machine.
     #[must_use]
     pub fn metadata(&self) -> Option<&str> {
         self.sections.metadata.map(|text| self.text(text))
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self, id: TextId) -> &str {
         self.sections.texts.get(id.index()).map_or("", Box::as_ref)
     }
 
-    /// The state's row.
+    /// Returns the state's row.
     #[must_use]
     pub fn state(&self, id: StateId) -> Option<&StateRow> {
         self.sections.states.get(id.index())
     }
 
-    /// The event's row.
+    /// Returns the event's row.
     #[must_use]
     pub fn event(&self, id: EventId) -> Option<&EventRow> {
         self.sections.events.get(id.index())
     }
 
-    /// The transition's row.
+    /// Returns the transition's row.
     #[must_use]
     pub fn transition(&self, id: TransitionId) -> Option<&TransitionRow> {
         self.sections.transitions.get(id.index())
     }
 
-    /// The action's row.
+    /// Returns the action's row.
     #[must_use]
     pub fn action(&self, id: ActionId) -> Option<&ActionRow> {
         self.sections.actions.get(id.index())
     }
 
-    /// The timer's row.
+    /// Returns the timer's row.
     #[must_use]
     pub fn timer(&self, id: TimerId) -> Option<&TimerRow> {
         self.sections.timers.get(id.index())
     }
 
-    /// All states with their ids, in document order, the root first.
+    /// Returns all states with their ids, in document order, the root first.
     pub fn states(&self) -> impl ExactSizeIterator<Item = (StateId, &StateRow)> {
         // INVARIANT: V01 keeps all four sections within the numbers of their ids; so no id repeats.
         self.sections
@@ -171,7 +171,7 @@ impl Table {
             .map(|(index, row)| (id(index, StateId::new), row))
     }
 
-    /// All events with their ids.
+    /// Returns all events with their ids.
     pub fn events(&self) -> impl ExactSizeIterator<Item = (EventId, &EventRow)> {
         self.sections
             .events
@@ -180,13 +180,13 @@ impl Table {
             .map(|(index, row)| (id(index, EventId::new), row))
     }
 
-    /// All transitions with their ids: by source, then in document order.
+    /// Returns all transitions with their ids: by source, then in document order.
     pub fn transitions(&self) -> impl ExactSizeIterator<Item = (TransitionId, &TransitionRow)> {
         let rows = self.sections.transitions.iter().enumerate();
         rows.map(|(index, row)| (id(index, TransitionId::new), row))
     }
 
-    /// All actions with their ids.
+    /// Returns all actions with their ids.
     pub fn actions(&self) -> impl ExactSizeIterator<Item = (ActionId, &ActionRow)> {
         self.sections
             .actions
@@ -195,7 +195,7 @@ impl Table {
             .map(|(index, row)| (id(index, ActionId::new), row))
     }
 
-    /// All timers with their ids.
+    /// Returns all timers with their ids.
     pub fn timers(&self) -> impl ExactSizeIterator<Item = (TimerId, &TimerRow)> {
         self.sections
             .timers
@@ -204,31 +204,31 @@ impl Table {
             .map(|(index, row)| (id(index, TimerId::new), row))
     }
 
-    /// The state's id in the spec.
+    /// Returns the state's id in the spec.
     #[must_use]
     pub fn state_name(&self, id: StateId) -> &str {
         self.state(id).map_or("", |row| self.text(row.name))
     }
 
-    /// The event's id in the spec.
+    /// Returns the event's id in the spec.
     #[must_use]
     pub fn event_name(&self, id: EventId) -> &str {
         self.event(id).map_or("", |row| self.text(row.name))
     }
 
-    /// The action's name in the spec.
+    /// Returns the action's name in the spec.
     #[must_use]
     pub fn action_name(&self, id: ActionId) -> &str {
         self.action(id).map_or("", |row| self.text(row.name))
     }
 
-    /// The timer's name in the spec.
+    /// Returns the timer's name in the spec.
     #[must_use]
     pub fn timer_name(&self, id: TimerId) -> &str {
         self.timer(id).map_or("", |row| self.text(row.name))
     }
 
-    /// The guard's name in the spec.
+    /// Returns the guard's name in the spec.
     #[must_use]
     pub fn guard_name(&self, id: GuardId) -> &str {
         self.sections
@@ -237,7 +237,7 @@ impl Table {
             .map_or("", |&name| self.text(name))
     }
 
-    /// The field's path in the context.
+    /// Returns the field's path in the context.
     #[must_use]
     pub fn field_name(&self, id: FieldId) -> &str {
         self.sections
@@ -246,7 +246,8 @@ impl Table {
             .map_or("", |&name| self.text(name))
     }
 
-    /// The state of that name; the root isn't found by its name. Takes time in the number of states.
+    /// Finds the state of that name; the root isn't found by its name.
+    /// Takes time in the number of states.
     #[must_use]
     pub fn state_named(&self, name: &str) -> Option<StateId> {
         self.states()
@@ -255,7 +256,8 @@ impl Table {
             .map(|(id, _)| id)
     }
 
-    /// The event of that name. Takes time in the number of events.
+    /// Finds the event of that name.
+    /// Takes time in the number of events.
     #[must_use]
     pub fn event_named(&self, name: &str) -> Option<EventId> {
         self.events()
@@ -263,7 +265,8 @@ impl Table {
             .map(|(id, _)| id)
     }
 
-    /// The action of that name. Takes time in the number of actions.
+    /// Finds the action of that name.
+    /// Takes time in the number of actions.
     #[must_use]
     pub fn action_named(&self, name: &str) -> Option<ActionId> {
         self.actions()
@@ -271,7 +274,8 @@ impl Table {
             .map(|(id, _)| id)
     }
 
-    /// The timer of that name. Takes time in the number of timers.
+    /// Finds the timer of that name.
+    /// Takes time in the number of timers.
     #[must_use]
     pub fn timer_named(&self, name: &str) -> Option<TimerId> {
         self.timers()
@@ -279,7 +283,8 @@ impl Table {
             .map(|(id, _)| id)
     }
 
-    /// The guard of that name. Takes time in the number of guards.
+    /// Finds the guard of that name.
+    /// Takes time in the number of guards.
     #[must_use]
     pub fn guard_named(&self, name: &str) -> Option<GuardId> {
         let mut names = self.sections.guards.iter();
@@ -288,7 +293,8 @@ impl Table {
             .map(|index| id(index, GuardId::new))
     }
 
-    /// The field of that path. Takes time in the number of fields.
+    /// Returns the field of that path.
+    /// Takes time in the number of fields.
     #[must_use]
     pub fn field_named(&self, name: &str) -> Option<FieldId> {
         let mut names = self.sections.fields.iter();
@@ -297,71 +303,71 @@ impl Table {
             .map(|index| id(index, FieldId::new))
     }
 
-    /// The events that trigger the transition; none for an eventless one.
+    /// Returns the events that trigger the transition; none for an eventless one.
     #[must_use]
     pub fn triggers(&self, transition: TransitionId) -> &[EventId] {
         self.transition(transition)
             .map_or(&[], |row| list(&self.sections.triggers, &row.triggers))
     }
 
-    /// Where the transition leads; nowhere for an internal transition that only acts.
+    /// Returns where the transition leads; nowhere for an internal transition that only acts.
     #[must_use]
     pub fn targets(&self, transition: TransitionId) -> &[StateId] {
         self.transition(transition)
             .map_or(&[], |row| list(&self.sections.targets, &row.targets))
     }
 
-    /// The actions in a range that a row of this table holds.
+    /// Returns the actions in a range that a row of this table holds.
     #[must_use]
     pub fn calls(&self, range: &Range<u32>) -> &[ActionId] {
         list(&self.sections.calls, range)
     }
 
-    /// The guard program of the transition; empty for none.
+    /// Returns the guard program of the transition; empty for none.
     #[must_use]
     pub fn guard(&self, transition: TransitionId) -> &[Instruction] {
         self.transition(transition)
             .map_or(&[], |row| list(&self.sections.code, &row.guard))
     }
 
-    /// The constants in a range that an instruction of this table holds.
+    /// Returns the constants in a range that an instruction of this table holds.
     #[must_use]
     pub fn constants(&self, range: &Range<u32>) -> &[Constant] {
         list(&self.sections.constants, range)
     }
 
-    /// The state around the state; none around the root.
+    /// Returns the state around the state; none around the root.
     #[must_use]
     pub fn parent(&self, id: StateId) -> Option<StateId> {
         self.state(id).and_then(|row| row.parent)
     }
 
-    /// The state, then its ancestors, the root last.
+    /// Returns the state, then its ancestors, the root last.
     pub fn chain(&self, id: StateId) -> impl Iterator<Item = StateId> {
         core::iter::successors(self.state(id).map(|_| id), |&state| self.parent(state))
     }
 
-    /// Whether `state` lies properly within `ancestor`.
+    /// Reports whether `state` lies properly within `ancestor`.
     #[must_use]
     pub fn is_descendant(&self, state: StateId, ancestor: StateId) -> bool {
         tree::is_descendant(&self.sections.states, state, ancestor)
     }
 
-    /// Whether the machine has parallel states or history: its configurations may have several leaves and record what was
-    /// active.
+    /// Reports whether the machine has parallel states or history.
+    /// Its configurations may then have several leaves and records of histories.
     #[must_use]
     #[inline]
     pub const fn has_regions(&self) -> bool {
         self.index.has_regions
     }
 
-    /// Whether the state is active without anything active in it.
+    /// Reports whether the state is active without anything active in it.
     #[must_use]
     pub fn is_leaf(&self, id: StateId) -> bool {
         self.state(id).is_some_and(|row| row.kind.is_leaf())
     }
 
-    /// Whether the state is a final child of the root: a machine in it has ended.
+    /// Reports whether the state is a final child of the root: a machine in it has ended.
     #[must_use]
     pub fn is_end(&self, id: StateId) -> bool {
         self.state(id)
@@ -369,12 +375,13 @@ impl Table {
     }
 }
 
-/// The id of the row at `index` of a section that V01 has measured.
+/// Returns the id of the row at `index` of a section that V01 has measured.
 fn id<T>(index: usize, new: fn(u16) -> T) -> T {
     new(u16::try_from(index).unwrap_or(u16::MAX))
 }
 
-/// The rows of a range, or none if it is out of bounds, which V03 rules out for verified tables.
+/// Returns the rows of a range, or none if it is out of bounds.
+/// V03 rules that out for verified tables.
 #[inline]
 pub(crate) fn list<'a, T>(rows: &'a [T], range: &Range<u32>) -> &'a [T] {
     rows.get(range.start as usize..range.end as usize)

@@ -57,9 +57,9 @@ use crate::id::TimerId;
 pub struct Timers {
     /// By the time at which they are due, then by the order of scheduling.
     waiting: BTreeMap<(u64, u64), TimerId>,
-    /// How many were ever scheduled.
+    /// Number of were ever scheduled.
     scheduled: u64,
-    /// What was done since the macrostep began, to be undone if it fails.
+    /// The changes since the macrostep began, to be undone if it fails.
     done: Vec<Change>,
 }
 
@@ -70,7 +70,7 @@ enum Change {
 }
 
 impl Timers {
-    /// No timer.
+    /// Returns a collection without timers.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Timers {
         }
     }
 
-    /// The timer is due at that time, once more if it waits already.
+    /// Schedules the timer, once more if it waits already.
     pub fn schedule(&mut self, timer: TimerId, due: u64) {
         let key = (due, self.scheduled);
         self.scheduled = self.scheduled.saturating_add(1);
@@ -99,15 +99,15 @@ impl Timers {
         });
     }
 
-    /// When the next timer is due.
+    /// Returns the time at which the next timer is due.
     #[must_use]
     pub fn next_due(&self) -> Option<u64> {
         let (&(due, _), _) = self.waiting.first_key_value()?;
         Some(due)
     }
 
-    /// Takes the next timer if it is due at that time or was before. To be asked again after each macrostep: what that
-    /// cancels isn't due any more.
+    /// Takes the next timer if it is due at that time or was before.
+    /// To be asked again after each macrostep: what that cancels isn't due any more.
     pub fn pop_due(&mut self, now: u64) -> Option<TimerId> {
         let first = self.waiting.first_entry()?;
         if first.key().0 > now {
@@ -118,20 +118,20 @@ impl Timers {
         Some(timer)
     }
 
-    /// The timers that wait, with the times at which they are due, in the order in which they come due: what is to be kept
-    /// where a machine is kept. Scheduled in this order they wait as before.
+    /// Returns the waiting timers and the times at which they are due, in that order.
+    /// They are what is to be kept where a machine is kept; scheduled in this order, they wait as before.
     pub fn iter(&self) -> impl Iterator<Item = (TimerId, u64)> {
         let waiting = self.waiting.iter();
         waiting.map(|(&(due, _), &timer)| (timer, due))
     }
 
-    /// A macrostep begins: [`Host::begin`](crate::Host::begin).
+    /// Begins a macrostep: [`Host::begin`](crate::Host::begin).
     pub fn begin(&mut self) {
         self.done.clear();
     }
 
-    /// The macrostep failed: what was scheduled since it began is forgotten, and what was cancelled waits again:
-    /// [`Host::rollback`](crate::Host::rollback).
+    /// Forgets what was scheduled since the macrostep began; what was cancelled waits again.
+    /// This is [`Host::rollback`](crate::Host::rollback).
     pub fn rollback(&mut self) {
         while let Some(change) = self.done.pop() {
             match change {

@@ -29,11 +29,13 @@ pub enum Value<'a> {
     List(&'a [Datum]),
     /// An object.
     Object(&'a BTreeMap<String, Datum>),
-    /// What the host has in a form of its own: it is there, and that is all a program can say about it.
+    /// A value that the host has in a form of its own.
+    /// It is there, and that is all a program can say about it.
     Opaque,
 }
 
-/// How a guard compares a field with constants. The names are Statewright's.
+/// An operator by which a guard compares a field with constants.
+/// The names are Statewright's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Operator {
@@ -74,7 +76,7 @@ impl Operator {
         Self::NotExists,
     ];
 
-    /// The operator's name in a definition.
+    /// Returns the operator's name in a definition.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -91,7 +93,7 @@ impl Operator {
         }
     }
 
-    /// The operator of that name.
+    /// Finds the operator of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL
@@ -99,13 +101,13 @@ impl Operator {
             .find(|operator| operator.name() == name)
     }
 
-    /// Whether an absent field leaves the question undecided (and so false), rather than answering it.
+    /// Reports whether an absent field leaves the question undecided, and so false.
     #[must_use]
     pub const fn needs_presence(self) -> bool {
         !matches!(self, Self::Exists | Self::NotExists)
     }
 
-    /// Whether `field operator constants` holds.
+    /// Reports whether `field operator constants` holds.
     ///
     /// `constants` has one value, or any number for [`Operator::In`], or none for the two about presence. Total: values
     /// that can't be compared make it false. Integers are compared exactly, never through a float.
@@ -142,8 +144,8 @@ impl Operator {
 }
 
 impl Value<'_> {
-    /// Equality of JSON values of the same kind that a constant can have; what is absent, opaque, a list or an object
-    /// equals nothing.
+    /// Reports whether two JSON values of the same kind are equal.
+    /// Constants have no lists and objects; values that are absent, opaque, a list or an object equal nothing.
     fn same(self, other: Value<'_>) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
@@ -155,7 +157,8 @@ impl Value<'_> {
         }
     }
 
-    /// The order of two numbers, exact also between an integer and a float; `None` where one isn't a number.
+    /// Returns the order of two numbers, exact also between an integer and a float.
+    /// There is none where one isn't a number.
     pub(crate) fn order(self, other: Value<'_>) -> Option<Ordering> {
         match (self, other) {
             (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
@@ -196,7 +199,7 @@ fn order_int_float(int: i128, float: f64) -> Option<Ordering> {
     )
 }
 
-/// What a program makes of one value.
+/// An operator on one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnaryOperator {
@@ -210,7 +213,7 @@ impl UnaryOperator {
     /// Every operator, in the order of their codes in a table.
     pub const ALL: [Self; 2] = [Self::Negate, Self::Size];
 
-    /// How it is written in an expression.
+    /// Returns the spelling in an expression.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -220,7 +223,8 @@ impl UnaryOperator {
     }
 }
 
-/// What a program makes of two values. The names and meanings are CEL's.
+/// An operator on two values.
+/// The names and meanings are CEL's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BinaryOperator {
@@ -254,8 +258,8 @@ pub enum BinaryOperator {
     EndsWith,
     /// `a.contains(b)`.
     Contains,
-    /// The integer `a`, unless it is less than `b`: what a field whose schema has a `minimum` is assigned. Has no spelling
-    /// in expressions.
+    /// The integer `a`, unless it is less than `b`: what a field whose schema has a `minimum` is assigned.
+    /// Has no spelling in expressions.
     AtLeast,
     /// The integer `a`, unless it is greater than `b`. Has no spelling in expressions.
     AtMost,
@@ -283,7 +287,7 @@ impl BinaryOperator {
         Self::AtMost,
     ];
 
-    /// How it is written in an expression, or in a dump.
+    /// Returns the spelling in an expression, or in a dump.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -307,7 +311,7 @@ impl BinaryOperator {
         }
     }
 
-    /// Whether it gives a number or a text; the others give `true` or `false`.
+    /// Reports whether it gives a number or a text; the others give `true` or `false`.
     #[must_use]
     pub const fn is_arithmetic(self) -> bool {
         matches!(

@@ -2,7 +2,7 @@
 //!
 //! The compiler asks here for the names in a spec, generated code for the names that come in later.
 
-/// Whether two names are spellings of the same words: `planReady`, `PLAN_READY`, `plan-ready`.
+/// Reports whether two names are spellings of the same words: `planReady`, `PLAN_READY`, `plan-ready`.
 ///
 /// Dots are part of a name.
 ///
@@ -18,7 +18,7 @@ pub fn same_words(a: &str, b: &str) -> bool {
     words(a).eq(words(b))
 }
 
-/// The letters of a name in lower case, with one `_` before each word but the first.
+/// Returns the letters of a name in lower case, with one `_` before each word but the first.
 pub fn words(name: &str) -> impl Iterator<Item = char> {
     Words {
         rest: name.chars().peekable(),
@@ -30,7 +30,7 @@ pub fn words(name: &str) -> impl Iterator<Item = char> {
     }
 }
 
-/// Whether a capital between two letters begins a word: `R` in `planReady`, `E` in `HTTPError`.
+/// Reports whether a capital between two letters begins a word: `R` in `planReady`, `E` in `HTTPError`.
 #[must_use]
 pub fn begins_word(before: Option<char>, c: char, next: Option<char>) -> bool {
     c.is_uppercase()
@@ -46,7 +46,7 @@ struct Words<'n> {
     before: Option<char>,
     /// A letter's lower case may be several.
     lower: Option<core::char::ToLowercase>,
-    /// Whether a `_` is due before the next letter.
+    /// True if a `_` is due before the next letter.
     gap: bool,
     begun: bool,
     dotted: bool,

@@ -8,8 +8,9 @@ use crate::sqlite::SqliteStore;
 use statemark_runs::Clock;
 use statemark_runs::store::{Store, StoreError};
 
-/// Opens the store at an address: `memory:`, `sqlite:PATH`, a path, which is SQLite's, or `postgres://…`. Leases and claims
-/// go by the clock, but in PostgreSQL by the time of the server, because the clocks of many machines differ.
+/// Opens the store at an address.
+/// It is `memory:`, `sqlite:PATH`, a path, which is SQLite's, or `postgres://…`. Leases and claims go by the clock, but
+/// in PostgreSQL by the server's time, because the clocks of many machines differ.
 ///
 /// # Errors
 ///
@@ -39,7 +40,7 @@ pub fn open(address: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, Stor
     Ok(Arc::new(SqliteStore::open(path, clock)?))
 }
 
-/// The file that an address leads to, if it leads to one.
+/// Returns the file that an address leads to, if it leads to one.
 #[must_use]
 pub fn file_of(address: &str) -> Option<&Path> {
     let path = address.strip_prefix("sqlite:").unwrap_or(address);

@@ -14,14 +14,14 @@ use statemark_runs::store::StoreError;
 
 use crate::sqlite::SqliteStore;
 
-/// What was copied.
+/// The size of a finished copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BackedUp {
     /// The new file.
     pub path: PathBuf,
-    /// How many runs are in it.
+    /// Number of runs are in it.
     pub runs: usize,
-    /// How many of its timers sleep.
+    /// Number of of its timers sleep.
     pub timers: usize,
 }
 
@@ -38,7 +38,8 @@ impl fmt::Display for BackedUp {
     }
 }
 
-/// Copies a store to a new file, as it is at one moment. `tell` is told in pages of the file.
+/// Copies a store to a new file, as it is at one moment.
+/// `on_progress` counts pages of the file.
 ///
 /// # Errors
 ///

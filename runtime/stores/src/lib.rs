@@ -1,4 +1,4 @@
-//! Where runs are kept: the back ends of [`Store`](statemark_runs::Store), and what maintains a whole store.
+//! Back ends of [`Store`](statemark_runs::Store), and maintenance of a whole store.
 //!
 //! | back end | for | address |
 //! |---|---|---|

@@ -40,7 +40,7 @@ struct Run {
 }
 
 impl MemoryStore {
-    /// An empty store, whose leases and claims go by that clock.
+    /// Returns an empty store, whose leases and claims go by that clock.
     #[must_use]
     pub fn new(clock: impl Clock + 'static) -> Self {
         Self {
@@ -49,6 +49,7 @@ impl MemoryStore {
         }
     }
 
+    /// Locks the store.
     /// A panic of another thread leaves nothing half-changed: each change is prepared before it is made.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
@@ -143,7 +144,7 @@ impl Inner {
         Ok(Appended::Done { first, last: seq })
     }
 
-    /// What the same request has done before.
+    /// Returns what the same request has done before.
     fn replayed(&self, append: &Append) -> Result<Option<Appended>, StoreError> {
         let Some((key, _)) = &append.key else {
             return Ok(None);

@@ -53,7 +53,7 @@ use watermarks::Reported;
 /// A store in PostgreSQL.
 pub struct PostgresStore {
     pool: Pool,
-    /// What leases and claims go by; the server's time if there is none.
+    /// The clock of leases and claims; the server's time if there is none.
     clock: Option<Arc<dyn Clock>>,
     reported: Reported,
     /// Always there until the store is dropped.
@@ -80,14 +80,14 @@ impl PostgresStore {
         Ok(store)
     }
 
-    /// The same with leases and claims by that clock.
+    /// Replaces the clock of leases and claims.
     #[must_use]
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
         self
     }
 
-    /// The time that leases and claims go by, if it isn't the server's.
+    /// Returns the time that leases and claims go by, if it isn't the server's.
     fn now(&self) -> Result<Option<i64>, StoreError> {
         let now = self.clock.as_ref().map(|clock| clock.now());
         now.map(|now| stored("a time", now)).transpose()
@@ -123,7 +123,7 @@ impl Store for PostgresStore {
 
     fn key_use(&self, run: &RunId, key: &Key) -> Result<Option<KeyUse>, StoreError> {
         self.wait("looking for a key", &async |session| {
-            record::seen(session, run, key).await
+            record::find_seen(session, run, key).await
         })
     }
 

@@ -39,7 +39,8 @@ use statemark_runs::store::{
 };
 use statemark_runs::{Key, RunId};
 
-/// How long a writer waits for others. Why: longer than any write takes, shorter than an agent's patience.
+/// Longest wait of a writer for others.
+/// Why: longer than any write takes, shorter than an agent's patience.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Most connections that are kept for readers. Why: each has a page cache of its own.
@@ -59,7 +60,8 @@ struct Writer {
     connection: Connection,
 }
 
-/// Looks for changes: a connection of its own, because `data_version` tells what *others* have committed.
+/// A watcher of changes.
+/// It has a connection of its own, because `data_version` tells what *others* have committed.
 struct Watcher {
     connection: Connection,
     /// The file's version at the last look, and the store's own count.
@@ -94,20 +96,21 @@ impl SqliteStore {
         })
     }
 
-    /// The same, whose writers wait for others so long and no longer.
+    /// Sets the longest wait of writers for others.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         lock(&self.writer).lock.patience = patience;
         self
     }
 
-    /// Where it is.
+    /// Returns where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// One transaction that writes, behind the lock. What it returns as an error is undone.
+    /// Runs one transaction that writes, under the lock.
+    /// What it returns as an error is undone.
     fn write<T>(
         &self,
         act: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
@@ -121,12 +124,12 @@ impl SqliteStore {
         let answer = act(&transaction)?;
         transaction
             .commit()
-            .map_err(|error| error::of_commit(&error))?;
+            .map_err(|error| error::from_commit(&error))?;
         drop(pass);
         Ok(answer)
     }
 
-    /// One transaction that reads: all of it as it was at one moment.
+    /// Runs one transaction that reads: all of it as it was at one moment.
     fn read<T>(
         &self,
         act: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
@@ -147,6 +150,7 @@ impl SqliteStore {
     }
 }
 
+/// Locks a mutex, poisoned or not.
 /// A panic of another thread leaves nothing half-done: its transaction was rolled back when it was dropped.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -167,7 +171,7 @@ impl Store for SqliteStore {
     }
 
     fn key_use(&self, run: &RunId, key: &Key) -> Result<Option<KeyUse>, StoreError> {
-        self.read(|transaction| read::seen(transaction, run, key))
+        self.read(|transaction| read::find_seen(transaction, run, key))
     }
 
     fn list(&self, query: &Query) -> Result<Page, StoreError> {
@@ -246,7 +250,7 @@ impl Store for SqliteStore {
     fn put_blob(&self, bytes: &[u8]) -> Result<Hash, StoreError> {
         let hash = Hash::digest(bytes);
         let now = self.clock.now();
-        let kept = self.read(|transaction| read::kept(transaction, &hash))?;
+        let kept = self.read(|transaction| read::last_kept(transaction, &hash))?;
         if kept.is_none_or(|kept| now.saturating_sub(kept) >= TOUCH_AFTER) {
             self.write(|transaction| write::blob(transaction, &hash, bytes, Some(now)))?;
         }

@@ -485,7 +485,7 @@ fn write_enum(data: &Data, path: &str, texts: &[String]) -> TokenStream {
                 runtime::Value::Text(self.name())
             }
 
-            fn of(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
+            fn from_value(value: runtime::Value<'_>) -> Result<Self, runtime::Fault> {
                 match value {
                     runtime::Value::Text(text) => {
                         Self::from_name(text).ok_or(runtime::Fault::WrongKind)

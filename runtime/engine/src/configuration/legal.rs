@@ -1,4 +1,4 @@
-//! Which sets of leaves are configurations, and which a history can have recorded.
+//! Legal configurations: leaves that can be active together, and records that a history can hold.
 
 use super::{RestoreError, RestoreErrorKind, range};
 use crate::chart::{self, Chart};
@@ -6,7 +6,7 @@ use crate::id::StateId;
 use crate::limits::MAX_DEPTH;
 use crate::table::sections::StateKind;
 
-/// One leaf alone.
+/// Checks a configuration of one leaf alone.
 pub(super) fn leaf<C: Chart>(chart: &C, state: StateId) -> Result<(), RestoreError> {
     match chart::kind(chart, state) {
         None => Err(RestoreErrorKind::NoState { state }.into()),
@@ -15,49 +15,50 @@ pub(super) fn leaf<C: Chart>(chart: &C, state: StateId) -> Result<(), RestoreErr
     }
 }
 
-/// The leaves, in document order, of a state that is active.
+/// Returns the leaves, in document order, of a state that is active.
 pub(super) fn leaves<C: Chart>(
     chart: &C,
-    around: StateId,
+    parent: StateId,
     leaves: &[StateId],
 ) -> Result<(), RestoreError> {
     leaves.iter().try_for_each(|&state| leaf(chart, state))?;
-    within(chart, around, leaves, MAX_DEPTH)
+    within(chart, parent, leaves, MAX_DEPTH)
 }
 
-/// What can be active in a state that is. `depth` bounds the recursion on rows that nobody has verified.
+/// Returns what can be active in a state that is.
+/// `depth` bounds the recursion on rows that nobody has verified.
 fn within<C: Chart>(
     chart: &C,
-    around: StateId,
+    parent: StateId,
     leaves: &[StateId],
     depth: usize,
 ) -> Result<(), RestoreError> {
     let (Some(&first), Some(&last)) = (leaves.first(), leaves.last()) else {
-        return Err(RestoreErrorKind::Inactive { state: around }.into());
+        return Err(RestoreErrorKind::Inactive { state: parent }.into());
     };
     let together = |one, other| Err(RestoreErrorKind::Together { one, other }.into());
-    let kind = chart::kind(chart, around);
+    let kind = chart::kind(chart, parent);
     let Some(depth) = depth
         .checked_sub(1)
         .or((kind.is_some_and(StateKind::is_leaf)).then_some(0))
     else {
-        return together(around, first);
+        return together(parent, first);
     };
     match kind {
         Some(StateKind::Compound) => {
-            let mut around_first = chart::chain(chart, first);
-            let child = around_first.find(|&state| chart::parent(chart, state) == Some(around));
+            let mut ancestors = chart::chain(chart, first);
+            let child = ancestors.find(|&state| chart::parent(chart, state) == Some(parent));
             match child {
                 Some(child) if last != child && !chart::is_descendant(chart, last, child) => {
                     together(first, last)
                 }
                 Some(child) => within(chart, child, leaves, depth),
-                None => together(around, first),
+                None => together(parent, first),
             }
         }
         Some(StateKind::Parallel) => {
             let mut found = 0;
-            for region in chart::regions(chart, around) {
+            for region in chart::regions(chart, parent) {
                 let end = chart.node(region).map_or(0, |node| node.end);
                 let inside = range(leaves, region.raw(), end);
                 found += inside.len();
@@ -67,12 +68,12 @@ fn within<C: Chart>(
             debug_assert!(found <= leaves.len(), "regions don't overlap");
             Ok(())
         }
-        _ if first == around && last == around && leaves.len() == 1 => Ok(()),
+        _ if first == parent && last == parent && leaves.len() == 1 => Ok(()),
         _ => together(first, last),
     }
 }
 
-/// What a history can have recorded, in document order.
+/// Returns what a history can have recorded, in document order.
 pub(super) fn recorded<C: Chart>(
     chart: &C,
     history: StateId,

@@ -15,7 +15,8 @@ use crate::limits::{MAX_DATUM_BYTES, MAX_DATUM_DEPTH};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
     kind: JsonErrorKind,
-    /// Where. Unit: bytes from the beginning.
+    /// The position.
+    /// Unit: bytes from the beginning.
     at: usize,
 }
 
@@ -51,7 +52,8 @@ impl fmt::Display for JsonError {
 impl core::error::Error for JsonError {}
 
 impl JsonError {
-    /// Where the text is wrong. Unit: bytes from the beginning.
+    /// Returns where the text is wrong.
+    /// Unit: bytes from the beginning.
     #[must_use]
     pub const fn at(&self) -> usize {
         self.at
@@ -168,7 +170,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether this byte stood here; it is passed then.
+    /// Reports whether this byte stood here; it is passed then.
     fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
@@ -343,7 +345,7 @@ impl<'t> Reader<'t> {
         Ok(char)
     }
 
-    /// Four digits, or twice four with another escape between: a pair of surrogates.
+    /// Reads four digits, or twice four with another escape between: a pair of surrogates.
     fn unicode(&mut self) -> Result<char, JsonError> {
         let at = self.at;
         let error = JsonError {

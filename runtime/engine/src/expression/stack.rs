@@ -9,23 +9,24 @@ use crate::host::Host;
 use crate::id::FieldId;
 use crate::value::Value;
 
-/// How many values lie where no memory is asked for. Why: an author's guard needs two or three; verified programs may
-/// need up to [`MAX_STACK`](crate::MAX_STACK).
-const NEAR: usize = 4;
+/// Number of values that a stack holds without allocating memory.
+/// Why: an author's guard needs two or three; verified programs may need up to [`MAX_STACK`](crate::MAX_STACK).
+const INLINE: usize = 4;
 
 /// A value on the stack.
 #[derive(Debug)]
 pub(super) enum Slot<'t> {
     /// A constant of the table, or a value that is copied with it.
     Value(Value<'t>),
-    /// A text, a list or an object that the host has; nothing changes the host before it is used, see [`Stack::keep`].
+    /// A text, a list or an object that the host has.
+    /// Nothing changes the host before it is used, see [`Stack::keep`].
     Field(FieldId),
-    /// What the program computed, or had to keep.
+    /// A value that the program computed, or had to keep.
     Own(Datum),
 }
 
 impl Slot<'_> {
-    pub(super) fn of(computed: Option<Datum>) -> Self {
+    pub(super) fn from_computed(computed: Option<Datum>) -> Self {
         match computed {
             None => Self::Value(Value::Absent),
             Some(Datum::Bool(bool)) => Self::Value(Value::Bool(bool)),
@@ -37,7 +38,7 @@ impl Slot<'_> {
         Self::Value(Value::Bool(bool))
     }
 
-    /// The value, read from the host where it is the host's.
+    /// Returns the value, read from the host where it is the host's.
     pub(super) fn value<'v, H: Host>(&'v self, host: &'v H) -> Value<'v> {
         match self {
             Self::Value(value) => *value,
@@ -50,7 +51,7 @@ impl Slot<'_> {
         matches!(self, Self::Value(Value::Bool(true)))
     }
 
-    /// The value as one that nobody else has.
+    /// Converts the slot into a value that is owned.
     pub(super) fn into_datum<H: Host>(self, host: &H) -> Result<Datum, Fault> {
         match self {
             Self::Own(datum) => Ok(datum),
@@ -68,7 +69,7 @@ impl Default for Slot<'_> {
 /// The values that a program works on. Of a verified program V40 bounds their number.
 #[derive(Debug)]
 pub(super) struct Stack<'t> {
-    near: [Slot<'t>; NEAR],
+    inline: [Slot<'t>; INLINE],
     far: Vec<Slot<'t>>,
     depth: usize,
 }
@@ -76,27 +77,27 @@ pub(super) struct Stack<'t> {
 impl<'t> Stack<'t> {
     pub(super) fn new() -> Self {
         Self {
-            near: array::from_fn(|_| Slot::default()),
+            inline: array::from_fn(|_| Slot::default()),
             far: Vec::new(),
             depth: 0,
         }
     }
 
     pub(super) fn push(&mut self, slot: Slot<'t>) {
-        match self.near.get_mut(self.depth) {
+        match self.inline.get_mut(self.depth) {
             Some(place) => *place = slot,
             None => self.far.push(slot),
         }
         self.depth += 1;
     }
 
-    /// The value on top; absent if there is none, which V40 rules out.
+    /// Returns the value on top; absent if there is none, which V40 rules out.
     pub(super) fn pop(&mut self) -> Slot<'t> {
         let Some(depth) = self.depth.checked_sub(1) else {
             return Slot::default();
         };
         self.depth = depth;
-        match self.near.get_mut(depth) {
+        match self.inline.get_mut(depth) {
             Some(place) => core::mem::take(place),
             None => self.far.pop().unwrap_or_default(),
         }
@@ -104,7 +105,7 @@ impl<'t> Stack<'t> {
 
     /// Makes what the host has the stack's own, before the host may change.
     pub(super) fn keep<H: Host>(&mut self, host: &H) -> Result<(), Fault> {
-        let slots = self.near.iter_mut().take(self.depth);
+        let slots = self.inline.iter_mut().take(self.depth);
         for slot in slots.chain(&mut self.far) {
             if let Slot::Field(field) = *slot {
                 *slot = Slot::Own(host.field(field).to_datum()?);

@@ -1,4 +1,4 @@
-//! What the data of generated machines calls: typed fields are read as [`Value`]s, and written from them.
+//! Data of generated machines: typed fields are read as [`Value`]s, and written from them.
 //!
 //! A field is absent, a value, or `null`: an `Option` in a context says one of the two others, and the code that reads it
 //! knows which. A value that a field's type doesn't hold is a fault, as it is where a table says what a field holds.
@@ -13,15 +13,15 @@ use crate::value::Value;
 
 /// A value that a field holds.
 pub trait Plain: Sized {
-    /// What expressions see of it.
+    /// Returns what expressions see of it.
     fn value(&self) -> Value<'_>;
 
-    /// The value as this type has it.
+    /// Converts a value into this type.
     ///
     /// # Errors
     ///
     /// There is none, or it is of another kind or beyond what the type holds.
-    fn of(value: Value<'_>) -> Result<Self, Fault>;
+    fn from_value(value: Value<'_>) -> Result<Self, Fault>;
 }
 
 impl Plain for bool {
@@ -31,7 +31,7 @@ impl Plain for bool {
     }
 
     #[inline]
-    fn of(value: Value<'_>) -> Result<Self, Fault> {
+    fn from_value(value: Value<'_>) -> Result<Self, Fault> {
         match value {
             Value::Bool(bool) => Ok(bool),
             other => Err(refused(other)),
@@ -48,7 +48,7 @@ macro_rules! integers {
             }
 
             #[inline]
-            fn of(value: Value<'_>) -> Result<Self, Fault> {
+            fn from_value(value: Value<'_>) -> Result<Self, Fault> {
                 match value {
                     Value::Int(int) => Self::try_from(int).map_err(|_| Fault::Overflow),
                     other => Err(refused(other)),
@@ -67,7 +67,7 @@ impl Plain for f64 {
     }
 
     #[inline]
-    fn of(value: Value<'_>) -> Result<Self, Fault> {
+    fn from_value(value: Value<'_>) -> Result<Self, Fault> {
         match value {
             Value::Float(float) if float.is_finite() => Ok(float),
             Value::Float(_) => Err(Fault::Overflow),
@@ -83,7 +83,7 @@ impl Plain for String {
     }
 
     #[inline]
-    fn of(value: Value<'_>) -> Result<Self, Fault> {
+    fn from_value(value: Value<'_>) -> Result<Self, Fault> {
         match value.to_datum()? {
             Datum::Text(text) => Ok(text),
             _ => Err(Fault::WrongKind),
@@ -98,7 +98,7 @@ impl Plain for Datum {
     }
 
     #[inline]
-    fn of(value: Value<'_>) -> Result<Self, Fault> {
+    fn from_value(value: Value<'_>) -> Result<Self, Fault> {
         value.to_datum()
     }
 }
@@ -111,15 +111,15 @@ impl<T: Plain> Plain for Option<T> {
     }
 
     #[inline]
-    fn of(value: Value<'_>) -> Result<Self, Fault> {
+    fn from_value(value: Value<'_>) -> Result<Self, Fault> {
         match value {
             Value::Null => Ok(None),
-            other => T::of(other).map(Some),
+            other => T::from_value(other).map(Some),
         }
     }
 }
 
-/// Why a value isn't what is wanted.
+/// Returns the fault of a value that has another type than expected.
 const fn refused(value: Value<'_>) -> Fault {
     match value {
         Value::Absent => Fault::Absent,
@@ -127,7 +127,7 @@ const fn refused(value: Value<'_>) -> Fault {
     }
 }
 
-/// The integer as one that is computed with.
+/// Converts an integer into the type that expressions compute with.
 ///
 /// # Errors
 ///
@@ -137,7 +137,7 @@ pub fn narrow(int: impl Into<i128>) -> Result<i64, Fault> {
     i64::try_from(int.into()).map_err(|_| Fault::Overflow)
 }
 
-/// A computed integer as one that a field holds.
+/// Returns a computed integer as one that a field holds.
 ///
 /// # Errors
 ///
@@ -147,14 +147,14 @@ pub fn fit<T: TryFrom<i64>>(int: i64) -> Result<T, Fault> {
     T::try_from(int).map_err(|_| Fault::Overflow)
 }
 
-/// How many items a list has.
+/// Returns how many items a list has.
 #[inline]
 #[must_use]
 pub fn length<T>(items: &[T]) -> Value<'static> {
     Value::Int(i128::try_from(items.len()).unwrap_or(i128::MAX))
 }
 
-/// Whether an item of the list equals the value.
+/// Reports whether an item of the list equals the value.
 #[inline]
 #[must_use]
 pub fn within<T: Plain>(value: Value<'_>, items: &[T]) -> bool {
@@ -162,19 +162,19 @@ pub fn within<T: Plain>(value: Value<'_>, items: &[T]) -> bool {
     items.any(|item| value.equals(item.value()))
 }
 
-/// What lies at the end of a path in data without a type.
+/// Returns what lies at the end of a path in data without a type.
 #[must_use]
 pub fn at<'d>(datum: &'d Datum, path: &[&str]) -> Value<'d> {
     datum.at(path).map_or(Value::Absent, Datum::value)
 }
 
-/// A typed value as one without a type; `null` for a float that isn't a number.
+/// Returns a typed value as one without a type; `null` for a float that isn't a number.
 #[must_use]
 pub fn datum<T: Plain>(value: &T) -> Datum {
     value.value().to_datum().unwrap_or_default()
 }
 
-/// An object of the fields that are there.
+/// Makes an object of the fields that are present.
 #[must_use]
 pub fn object<const N: usize>(fields: [(&str, Option<Datum>); N]) -> Datum {
     let there = fields
@@ -204,8 +204,8 @@ impl Free for Datum {
     }
 }
 
-/// Puts a value at the end of a path, and objects on the way where there are none. Gives what [`restore`] needs: how many
-/// keys lead to the place that changed first, and what was there.
+/// Puts a value at the end of a path, and objects on the way where there are none.
+/// Gives what [`restore`] needs: how many keys lead to the place that changed first, and what was there.
 pub fn store(field: &mut impl Free, path: &[&str], datum: Datum) -> (usize, Option<Datum>) {
     field.with(|slot| match slot {
         Some(there) => data::store(there, path, datum),
@@ -225,12 +225,12 @@ mod tests {
 
     #[test]
     fn a_value_that_does_not_fit_is_a_fault() {
-        assert_eq!(u8::of(Value::Int(255)), Ok(255));
-        assert_eq!(u8::of(Value::Int(256)), Err(Fault::Overflow));
-        assert_eq!(u8::of(Value::Float(1.0)), Err(Fault::WrongKind));
-        assert_eq!(u8::of(Value::Absent), Err(Fault::Absent));
-        assert_eq!(Option::<u8>::of(Value::Null), Ok(None));
-        assert_eq!(String::of(Value::Null), Err(Fault::WrongKind));
+        assert_eq!(u8::from_value(Value::Int(255)), Ok(255));
+        assert_eq!(u8::from_value(Value::Int(256)), Err(Fault::Overflow));
+        assert_eq!(u8::from_value(Value::Float(1.0)), Err(Fault::WrongKind));
+        assert_eq!(u8::from_value(Value::Absent), Err(Fault::Absent));
+        assert_eq!(Option::<u8>::from_value(Value::Null), Ok(None));
+        assert_eq!(String::from_value(Value::Null), Err(Fault::WrongKind));
         assert_eq!(narrow(u64::MAX), Err(Fault::Overflow));
         assert_eq!(fit::<u8>(-1), Err(Fault::Overflow));
     }

@@ -1,4 +1,4 @@
-//! What the expressions of generated code call: they read, fail and note as the programs of tables do.
+//! Expressions of generated code: they read, fail and note as the programs of tables do.
 //!
 //! Operators are [`UnaryOperator::apply`](crate::UnaryOperator::apply), [`BinaryOperator::apply`](crate::BinaryOperator::apply)
 //! and [`BinaryOperator::test`](crate::BinaryOperator::test) in both engines.
@@ -9,13 +9,13 @@ use crate::host::Observer;
 use crate::id::FieldId;
 use crate::value::Value;
 
-/// Whether a guard holds whose parts may fail: what fails is false as a whole.
+/// Reports whether a guard holds whose parts may fail: what fails is false as a whole.
 #[inline]
 pub fn holds(guard: impl FnOnce() -> Result<bool, Fault>) -> bool {
     guard().unwrap_or(false)
 }
 
-/// The value of the field of that number; noted where it is absent.
+/// Returns the value of the field of that number; noted where it is absent.
 #[inline]
 pub fn load<'v, O: Observer>(value: Value<'v>, field: u16, observer: &mut O) -> Value<'v> {
     if matches!(value, Value::Absent) {
@@ -24,21 +24,21 @@ pub fn load<'v, O: Observer>(value: Value<'v>, field: u16, observer: &mut O) -> 
     value
 }
 
-/// What was computed, as an operand.
+/// Returns what was computed, as an operand.
 #[inline]
 #[must_use]
 pub fn operand(computed: &Option<Datum>) -> Value<'_> {
     computed.as_ref().map_or(Value::Absent, Datum::value)
 }
 
-/// Whether it is the value `true`.
+/// Reports whether it is the value `true`.
 #[inline]
 #[must_use]
 pub const fn is_true(value: Value<'_>) -> bool {
     matches!(value, Value::Bool(true))
 }
 
-/// Whether it equals one of the constants.
+/// Reports whether it equals one of the constants.
 #[inline]
 #[must_use]
 pub fn among(value: Value<'_>, constants: &[Value<'_>]) -> bool {

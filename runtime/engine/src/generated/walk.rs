@@ -1,5 +1,5 @@
-//! Steps of generated machines that aren't written out as `match`: large ones, and those with parallel states, history,
-//! timers or conditional actions.
+//! Steps of generated machines that aren't written out as `match`.
+//! They are large, or have parallel states, history, timers or conditional actions.
 //!
 //! The states and transitions are const [`Rows`], the guards and actions are a [`Content`]; the algorithms are the table
 //! engine's own.
@@ -18,12 +18,14 @@ pub use crate::regions::Content;
 use crate::table::sections::StateKind;
 use crate::{flat, regions};
 
-/// A state: its kind, its parent ([`NONE`](super::NONE) for the root), one past its last descendant, the start and end of
-/// the targets of its initial or default transition in `Rows::targets`, and those of its part of `Rows::triggers`.
+/// A state, in numbers.
+/// They are its kind, its parent ([`NONE`](super::NONE) for the root), one past its last descendant, the start and end
+/// of the targets of its initial or default transition in `Rows::targets`, and those of its part of `Rows::triggers`.
 pub type StateRow = (StateKind, u16, u16, u32, u32, u32, u32);
 
-/// A transition: its source, its domain ([`NONE`](super::NONE) if it exits nothing), and the start and end of its targets
-/// in `Rows::targets`.
+/// A transition, in numbers.
+/// They are its source, its domain ([`NONE`](super::NONE) if it exits nothing), and the start and end of its targets in
+/// `Rows::targets`.
 pub type TransitionRow = (u16, u16, u32, u32);
 
 /// Returns the states with these numbers.
@@ -42,19 +44,20 @@ pub const fn states<const N: usize>(numbers: [u16; N]) -> [StateId; N] {
     states
 }
 
-/// The states and transitions of a machine, by number. `REGIONS` says whether it has parallel states or history.
+/// The states and transitions of a machine, by number.
+/// `REGIONS` says whether it has parallel states or history.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<const REGIONS: bool> {
     /// The states in document order, the root first.
     pub states: &'static [StateRow],
-    /// For each state, for each of its transitions in document order, for each of its events: the event, or
-    /// [`NONE`](super::NONE), and the transition.
+    /// Pairs of an event, or [`NONE`](super::NONE), and a transition that it triggers.
+    /// They are sorted by state, then by transition in document order, then by event.
     pub triggers: &'static [(u16, u16)],
     /// The transitions.
     pub transitions: &'static [TransitionRow],
     /// The targets of all transitions, initial and default ones included.
     pub targets: &'static [StateId],
-    /// Whether any of them is eventless.
+    /// True if any of them is eventless.
     pub has_eventless: bool,
 }
 
@@ -237,21 +240,21 @@ impl<const REGIONS: bool> Rows<REGIONS> {
     }
 }
 
-/// Where a machine is that may have several leaves, to be kept elsewhere.
+/// A saved machine that may have several leaves.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WalkSnapshot {
     /// The hash of the machine's table.
     pub table: [u8; 32],
     /// The numbers of the active states without active children.
     pub leaves: Vec<StateId>,
-    /// What histories have recorded.
+    /// The records of histories.
     pub history: Vec<(StateId, Vec<StateId>)>,
 }
 
 impl WalkSnapshot {
-    /// Where a machine is.
+    /// Returns where a machine is.
     #[must_use]
-    pub fn of(table: [u8; 32], configuration: &Configuration) -> Self {
+    pub fn new(table: [u8; 32], configuration: &Configuration) -> Self {
         let history = configuration.history();
         Self {
             table,

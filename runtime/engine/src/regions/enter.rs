@@ -1,4 +1,4 @@
-//! What is entered: SCXML's `enterStates` and `computeEntrySet`.
+//! Entry of states: SCXML's `enterStates` and `computeEntrySet`.
 
 use alloc::collections::BTreeMap;
 
@@ -12,18 +12,19 @@ use crate::limits::MAX_DEPTH;
 use crate::table::ROOT;
 use crate::table::sections::StateKind;
 
-/// What is entered, in document order.
+/// The states to enter, in document order.
 #[derive(Debug, Default)]
 struct EntrySet {
-    /// The states, and whether they are entered by default, so that the actions of their initial transitions run: SCXML's
-    /// `statesToEnter` and `statesForDefaultEntry`.
+    /// The states, each with its way of entry: SCXML's `statesToEnter` and `statesForDefaultEntry`.
+    /// It is true for a state that is entered by default, whose initial transition's actions run.
     states: BTreeMap<StateId, bool>,
-    /// The histories that have recorded nothing, by their parents; the actions of their default transitions run if those
-    /// are entered: SCXML's `defaultHistoryContent`.
+    /// The histories without a record, by their parents: SCXML's `defaultHistoryContent`.
+    /// The actions of their default transitions run if the parents are entered.
     defaults: BTreeMap<StateId, StateId>,
 }
 
-/// Enters the initial configuration. The root is active already, and its initial transition's actions are done.
+/// Enters the initial configuration.
+/// The root is active already, and its initial transition's actions are done.
 pub(super) fn initial_states<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
@@ -57,8 +58,9 @@ pub(super) fn enter_states<C: Chart, K: Content, O: Observer>(
     enter(chart, configuration, &set, content, observer)
 }
 
-/// In document order: each state becomes active, then its entry actions run, then what its being final completes, then
-/// the actions of its initial transition, then those of its history's default transition.
+/// Enters the states in document order.
+/// Each state becomes active, then its entry actions run, then a final state completes its parent, then the actions of
+/// its initial transition run, then those of its history's default transition.
 fn enter<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
@@ -83,7 +85,8 @@ fn enter<C: Chart, K: Content, O: Observer>(
     Ok(())
 }
 
-/// A final state completes its parent; that completes the parallel state around it if it was the last region, and so on.
+/// Completes the parent of a final state.
+/// That completes a parallel state if it was the last region, and so on.
 fn complete<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &Configuration,
@@ -95,16 +98,17 @@ fn complete<C: Chart, K: Content, O: Observer>(
         return;
     };
     content.done(parent, observer);
-    for around in chart::chain(chart, parent).skip(1) {
-        let parallel = chart::kind(chart, around) == Some(StateKind::Parallel);
-        if !parallel || !is_in_final_state(chart, configuration, around, MAX_DEPTH) {
+    for ancestor in chart::chain(chart, parent).skip(1) {
+        let parallel = chart::kind(chart, ancestor) == Some(StateKind::Parallel);
+        if !parallel || !is_in_final_state(chart, configuration, ancestor, MAX_DEPTH) {
             break;
         }
-        content.done(around, observer);
+        content.done(ancestor, observer);
     }
 }
 
-/// SCXML's `isInFinalState`: of a compound state its active child is final, of a parallel one all regions are done.
+/// Reports whether a state is done: SCXML's `isInFinalState`.
+/// A compound state is if its active child is final, a parallel one if all regions are done.
 fn is_in_final_state<C: Chart>(
     chart: &C,
     configuration: &Configuration,
@@ -124,9 +128,9 @@ fn is_in_final_state<C: Chart>(
     }
 }
 
-/// Most steps from a target down to the leaves that it stands for, histories included. INVARIANT: each default entry goes
-/// deeper, and so does each default transition of a history but one a level, so this bounds only rows that nobody has
-/// verified.
+/// Most steps from a target down to the leaves that it stands for, histories included.
+/// INVARIANT: each default entry goes deeper, and so does each default transition of a history but one a level, so this
+/// bounds only rows that nobody has verified.
 const MAX_HOPS: usize = 3 * MAX_DEPTH;
 
 struct Entry<'a, C> {
@@ -144,8 +148,9 @@ impl<'a, C: Chart> Entry<'a, C> {
         }
     }
 
-    /// What entering the targets from within `domain` enters. All targets come before what is around any of them, so that
-    /// no region is entered by default that has a target in it.
+    /// Returns what entering the targets from within `domain` enters.
+    /// All targets come before what is around any of them, so that no region is entered by default that has a target in
+    /// it.
     fn targets(&mut self, targets: &[StateId], domain: StateId, hops: usize) {
         for &target in targets {
             self.descendants(target, hops);
@@ -155,8 +160,8 @@ impl<'a, C: Chart> Entry<'a, C> {
         }
     }
 
-    /// SCXML's `addDescendantStatesToEnter`: the state and what is entered in it by default; of a history what it has
-    /// recorded, or what its default transition leads to.
+    /// Adds the state and what is entered in it by default: SCXML's `addDescendantStatesToEnter`.
+    /// For a history, adds what it has recorded, or what its default transition leads to.
     fn descendants(&mut self, state: StateId, hops: usize) {
         let (chart, configuration) = (self.chart, self.configuration);
         let (Some(node), Some(hops)) = (chart.node(state), hops.checked_sub(1)) else {
@@ -186,23 +191,24 @@ impl<'a, C: Chart> Entry<'a, C> {
         }
     }
 
-    /// SCXML's `addAncestorStatesToEnter`: what is around the state within `domain`, and of parallel ones all regions.
+    /// Adds the ancestors of the state within `domain`: SCXML's `addAncestorStatesToEnter`.
+    /// For a parallel ancestor, adds all regions.
     fn ancestors(&mut self, state: StateId, domain: StateId, hops: usize) {
         let chart = self.chart;
         let above = chart::chain(chart, state).skip(1);
-        for around in above.take_while(|&around| around != domain) {
-            if self.set.states.contains_key(&around) {
-                // It was around another target, and then so was all that is around it.
+        for ancestor in above.take_while(|&ancestor| ancestor != domain) {
+            if self.set.states.contains_key(&ancestor) {
+                // It contains another target, and then so do its ancestors.
                 break;
             }
-            self.set.states.insert(around, false);
-            if chart::kind(chart, around) == Some(StateKind::Parallel) {
-                self.other_regions(around, hops);
+            self.set.states.insert(ancestor, false);
+            if chart::kind(chart, ancestor) == Some(StateKind::Parallel) {
+                self.other_regions(ancestor, hops);
             }
         }
     }
 
-    /// The regions of a parallel state in which nothing is entered yet.
+    /// Returns the regions of a parallel state in which nothing is entered yet.
     fn other_regions(&mut self, parallel: StateId, hops: usize) {
         let chart = self.chart;
         for region in chart::regions(chart, parallel) {

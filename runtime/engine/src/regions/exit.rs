@@ -1,4 +1,4 @@
-//! What is left: SCXML's `exitStates` and `computeExitSet`.
+//! Exit of states: SCXML's `exitStates` and `computeExitSet`.
 
 use alloc::vec::Vec;
 
@@ -10,8 +10,8 @@ use crate::host::Observer;
 use crate::id::{StateId, TransitionId};
 use crate::table::sections::StateKind;
 
-/// Leaves what is active within the domains of the transitions, in reverse document order, once histories have recorded
-/// it. A state is active while its exit actions run.
+/// Exits what is active within the domains of the transitions, in reverse document order.
+/// Histories record it before. A state is active while its exit actions run.
 pub(super) fn exit_states<C: Chart, K: Content, O: Observer>(
     chart: &C,
     configuration: &mut Configuration,
@@ -31,7 +31,7 @@ pub(super) fn exit_states<C: Chart, K: Content, O: Observer>(
     Ok(())
 }
 
-/// What is left, in document order.
+/// Returns what is left, in document order.
 fn exit_set<C: Chart>(
     chart: &C,
     configuration: &Configuration,
@@ -55,7 +55,7 @@ fn exit_set<C: Chart>(
     exits
 }
 
-/// The histories of a state that is left record what is active in it.
+/// Records what is active in a state that is exited, for each of its histories.
 fn record<C: Chart>(chart: &C, configuration: &mut Configuration, state: StateId) {
     let has_children = chart::kind(chart, state).is_some_and(StateKind::has_children);
     if !has_children {

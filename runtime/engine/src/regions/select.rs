@@ -1,5 +1,5 @@
-//! Which transitions are taken: SCXML's `selectTransitions`, `selectEventlessTransitions` and
-//! `removeConflictingTransitions`.
+//! Selection of transitions.
+//! It is SCXML's `selectTransitions`, `selectEventlessTransitions` and `removeConflictingTransitions`.
 
 use alloc::vec::Vec;
 
@@ -7,8 +7,9 @@ use crate::chart::{self, Chart};
 use crate::configuration::Configuration;
 use crate::id::{EventId, StateId, TransitionId};
 
-/// The transitions that the event, or [`EVENTLESS`](crate::chart::EVENTLESS), takes in the configuration, in the order
-/// of the leaves that they were selected for. `holds` says whether a transition's guard does, and is asked of each once.
+/// Returns the transitions that the event, or `EVENTLESS`, takes in the configuration.
+/// They are in the order of the leaves that they were selected for. `holds` says whether a transition's guard does, and
+/// is asked of each once.
 pub(crate) fn select<C: Chart>(
     chart: &C,
     configuration: &Configuration,
@@ -44,8 +45,9 @@ pub(crate) fn select<C: Chart>(
     enabled
 }
 
-/// SCXML's `removeConflictingTransitions`: of two transitions that would leave a state in common the one with the inner
-/// source stays, else the one that was selected first.
+/// Removes conflicting transitions: SCXML's `removeConflictingTransitions`.
+/// Of two transitions that would exit a state in common, the one with the inner source stays, else the one that was
+/// selected first.
 ///
 /// Two transitions have a state in common if and only if the domain of one is, or is around, the domain of the other:
 /// domains are active and are left empty. Those that stay have domains apart from one another, which stand in document

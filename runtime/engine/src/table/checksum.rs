@@ -1,4 +1,5 @@
-//! CRC-32 as in IEEE 802.3, zlib and PNG: reflected, polynomial `0xEDB88320`, begun and ended with all ones.
+//! CRC-32 as in IEEE 802.3, zlib and PNG.
+//! It is reflected, has the polynomial `0xEDB88320`, and begins and ends with all ones.
 //!
 //! It finds accidents: a cut file, a flipped bit. It isn't a signature; `verify` is what strangers' tables must pass.
 
@@ -29,7 +30,7 @@ const TABLE: [u32; 256] = {
     table
 };
 
-/// The CRC-32 of the bytes.
+/// Returns the CRC-32 of the bytes.
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     let mut remainder = u32::MAX;
     for &byte in bytes {

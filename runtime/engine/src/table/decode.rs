@@ -76,7 +76,8 @@ enum DecodeErrorKind {
 }
 
 impl DecodeError {
-    /// Where in the bytes the fault was found. Unit: bytes from the start.
+    /// Returns where in the bytes the fault was found.
+    /// Unit: bytes from the start.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.at
@@ -245,7 +246,8 @@ fn header(from: &mut Reader<'_>) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Reads the directory: how many rows each section has. Sections follow one another without gaps, to the last byte.
+/// Reads the directory: how many rows each section has.
+/// Sections follow one another without gaps, to the last byte.
 fn directory(from: &mut Reader<'_>) -> Result<[usize; Section::ALL.len()], DecodeError> {
     let total = from.bytes.len();
     let mut counts = [0; Section::ALL.len()];

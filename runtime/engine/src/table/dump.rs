@@ -20,11 +20,12 @@ use super::sections::{
 use crate::id::{ActionId, EventId, FieldId, GuardId, StateId, TextId, TimerId};
 use crate::limits::{MAX_CALLS, MAX_DEPTH};
 
-/// Most entries of a list that are shown; the rest is an ellipsis. Unit: entries. Why: rows may share a list, and in rows
-/// that nobody has verified without bound; in verified ones no list of actions is longer.
+/// Most entries of a list that are shown; the rest is an ellipsis.
+/// Unit: entries. Why: rows may share a list, and in rows that nobody has verified without bound; in verified ones no
+/// list of actions is longer.
 const MAX_SHOWN: usize = MAX_CALLS;
 
-/// The rows as text: one paragraph for each section that has any, columns aligned.
+/// Returns the rows as text: one paragraph for each section that has any, columns aligned.
 ///
 /// ```text
 /// machine turnstile
@@ -97,7 +98,7 @@ pub fn dump(sections: &Sections) -> String {
     out
 }
 
-/// The columns of a state.
+/// Returns the columns of a state.
 fn state(names: &Names<'_>, index: usize, row: &StateRow) -> Vec<String> {
     let sections = names.0;
     let parent = |id: &StateId| sections.states.get(id.index()).and_then(|row| row.parent);
@@ -132,7 +133,7 @@ fn state(names: &Names<'_>, index: usize, row: &StateRow) -> Vec<String> {
     ]
 }
 
-/// The columns of a transition.
+/// Returns the columns of a transition.
 fn transition(names: &Names<'_>, row: &TransitionRow) -> Vec<String> {
     let triggers = list(&names.0.triggers, &row.triggers);
     let on = match triggers {
@@ -161,7 +162,8 @@ fn transition(names: &Names<'_>, row: &TransitionRow) -> Vec<String> {
     ]
 }
 
-/// Adds a paragraph: a title, then numbered rows with aligned columns; columns that are empty everywhere are left out.
+/// Adds a paragraph: a title, then numbered rows with aligned columns.
+/// Columns that are empty everywhere are left out.
 fn paragraph(out: &mut String, title: &str, rows: impl Iterator<Item = Vec<String>>) {
     let rows: Vec<Vec<String>> = rows.collect();
     if rows.is_empty() {
@@ -205,7 +207,7 @@ fn joined(texts: impl Iterator<Item = String>, between: &str) -> String {
     out
 }
 
-/// An id that points nowhere.
+/// Returns an id that points nowhere.
 fn missing(number: impl fmt::Display) -> String {
     format!("?{number}")
 }
@@ -223,28 +225,28 @@ impl Names<'_> {
         )
     }
 
-    fn named(&self, name: Option<TextId>, number: u16) -> String {
+    fn name(&self, name: Option<TextId>, number: u16) -> String {
         name.map_or_else(|| missing(number), |name| self.text(name))
     }
 
     fn state(&self, id: StateId) -> String {
-        self.named(self.0.states.get(id.index()).map(|row| row.name), id.raw())
+        self.name(self.0.states.get(id.index()).map(|row| row.name), id.raw())
     }
 
     fn event(&self, id: EventId) -> String {
-        self.named(self.0.events.get(id.index()).map(|row| row.name), id.raw())
+        self.name(self.0.events.get(id.index()).map(|row| row.name), id.raw())
     }
 
     fn guard(&self, id: GuardId) -> String {
-        self.named(self.0.guards.get(id.index()).copied(), id.raw())
+        self.name(self.0.guards.get(id.index()).copied(), id.raw())
     }
 
     fn field(&self, id: FieldId) -> String {
-        self.named(self.0.fields.get(id.index()).copied(), id.raw())
+        self.name(self.0.fields.get(id.index()).copied(), id.raw())
     }
 
     fn action(&self, id: ActionId) -> String {
-        self.named(self.0.actions.get(id.index()).map(|row| row.name), id.raw())
+        self.name(self.0.actions.get(id.index()).map(|row| row.name), id.raw())
     }
 
     fn metadata(&self, id: Option<TextId>) -> String {
@@ -273,7 +275,7 @@ impl Names<'_> {
     }
 
     fn timer(&self, id: TimerId) -> String {
-        self.named(self.0.timers.get(id.index()).map(|row| row.name), id.raw())
+        self.name(self.0.timers.get(id.index()).map(|row| row.name), id.raw())
     }
 
     fn program(&self, range: &Range<u32>) -> String {

@@ -48,7 +48,8 @@ impl fmt::Display for EncodeError {
 
 impl core::error::Error for EncodeError {}
 
-/// The bytes of a table. The same rows always give the same bytes, and [`decode`](crate::decode) gives the rows back.
+/// Returns the bytes of a table.
+/// The same rows always give the same bytes, and [`decode`](crate::decode) gives the rows back.
 ///
 /// Nothing is verified: rows that make no machine have bytes, too.
 ///
@@ -95,7 +96,7 @@ pub fn encode(sections: &Sections) -> Result<Vec<u8>, EncodeError> {
     Ok(bytes)
 }
 
-/// How many rows a section has.
+/// Returns how many rows a section has.
 fn count(sections: &Sections, section: Section) -> usize {
     match section {
         Section::Machine => 1,
@@ -231,7 +232,7 @@ fn action(row: &ActionRow, out: &mut Writer) -> Result<(), EncodeError> {
     out.maybe_text(row.metadata)
 }
 
-/// A number of 64 bits in the place of a range: the lower half first.
+/// Returns a number of 64 bits in the place of a range: the lower half first.
 fn halves(number: u64) -> Range<u32> {
     let [a, b, c, d, e, f, g, h] = number.to_le_bytes();
     u32::from_le_bytes([a, b, c, d])..u32::from_le_bytes([e, f, g, h])
@@ -252,7 +253,7 @@ fn code(row: &Instruction, out: &mut Writer) {
         Instruction::Ask(guard) => (0, 0, guard.raw(), 0..0),
         Instruction::Compare(field, operator, range) => (
             1,
-            place(&Operator::ALL, operator),
+            index_of(&Operator::ALL, operator),
             field.raw(),
             range.clone(),
         ),
@@ -264,16 +265,16 @@ fn code(row: &Instruction, out: &mut Writer) {
         Instruction::Has(field) => (7, 0, field.raw(), 0..0),
         Instruction::InState(state) => (8, 0, state.raw(), 0..0),
         Instruction::Among(range) => (9, 0, 0, range.clone()),
-        Instruction::Unary(operator) => (10, place(&UnaryOperator::ALL, operator), 0, 0..0),
-        Instruction::Binary(operator) => (11, place(&BinaryOperator::ALL, operator), 0, 0..0),
+        Instruction::Unary(operator) => (10, index_of(&UnaryOperator::ALL, operator), 0, 0..0),
+        Instruction::Binary(operator) => (11, index_of(&BinaryOperator::ALL, operator), 0, 0..0),
     };
     out.put(&[code, operator]);
     out.u16(argument);
     out.range(&range);
 }
 
-/// The operator's place among all of its kind.
-fn place<T: PartialEq>(all: &[T], operator: &T) -> u8 {
+/// Returns the operator's place among all of its kind.
+fn index_of<T: PartialEq>(all: &[T], operator: &T) -> u8 {
     (0_u8..)
         .zip(all)
         .find(|&(_, other)| other == operator)
@@ -312,7 +313,7 @@ impl Writer {
         self.put(&value.to_le_bytes());
     }
 
-    /// A length, offset or count.
+    /// Returns a length, offset or count.
     fn length(&mut self, value: usize) {
         // INVARIANT: everything counted here is at most MAX_TABLE_BYTES, which fits.
         self.u32(u32::try_from(value).unwrap_or(u32::MAX));

@@ -1,4 +1,4 @@
-//! What `verify` derives from the rows so that a step is quick.
+//! Indexes that `verify` derives from the rows, so that a step is quick.
 //!
 //! Two indexes answer *which transition takes this event in this configuration*:
 //!
@@ -23,18 +23,20 @@ use super::sections::{ActionKind, EventKind, Sections, StateKind};
 pub(crate) use crate::chart::EVENTLESS;
 use crate::id::{EventId, StateId, TransitionId};
 
-/// What is derived from verified rows.
+/// The data derived from verified rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
-    /// Where each state's rows begin; one more for where the last ends.
+    /// The index of each state's first row, and one for the end of the last.
     starts: Vec<u32>,
     /// The triggers of each state's transitions: by event, then in document order; eventless ones last.
     rows: Vec<(EventId, TransitionId)>,
-    /// The dense index; without cells where it would be large, or where the machine may have several leaves.
+    /// The dense index.
+    /// It has no cells where it would be large, or where the machine may have several leaves.
     pub(crate) dense: Dense,
-    /// Whether the machine has parallel states or history.
+    /// True if the machine has parallel states or history.
     pub(crate) has_regions: bool,
-    /// Whether an action may change the host's fields or timers, so that it is told where a macrostep begins and fails.
+    /// True if an action may change the host's fields or timers.
+    /// The host then learns where a macrostep begins and fails.
     pub(crate) changes_host: bool,
     /// The event that is raised where an assignment has no value.
     pub(crate) execution: Option<EventId>,
@@ -84,7 +86,7 @@ impl Index {
         index
     }
 
-    /// The state's triggers, by event, then in document order.
+    /// Returns the state's triggers, by event, then in document order.
     #[inline]
     pub(crate) fn state(&self, state: StateId) -> &[(EventId, TransitionId)] {
         let start = self.starts.get(state.index()).copied().unwrap_or_default();
@@ -96,7 +98,7 @@ impl Index {
         list(&self.rows, &(start..end))
     }
 
-    /// The state's transitions that the event triggers, in document order.
+    /// Returns the state's transitions that the event triggers, in document order.
     #[inline]
     pub(crate) fn matches(&self, state: StateId, event: EventId) -> &[(EventId, TransitionId)] {
         let rows = self.state(state);
@@ -106,7 +108,7 @@ impl Index {
         rows.get(..count).unwrap_or_default()
     }
 
-    /// Whether the state has eventless transitions of its own.
+    /// Reports whether the state has eventless transitions of its own.
     fn is_restless(&self, state: StateId) -> bool {
         self.state(state)
             .last()
@@ -114,7 +116,7 @@ impl Index {
     }
 }
 
-/// The internal event of that name.
+/// Returns the internal event of that name.
 fn execution(sections: &Sections) -> Option<EventId> {
     let mut events = sections.events.iter();
     let at = events.position(|row| {
@@ -127,7 +129,8 @@ fn execution(sections: &Sections) -> Option<EventId> {
 /// SCXML's event for what fails in executable content.
 const EXECUTION: &str = "error.execution";
 
-/// Whether the state is a leaf of a running machine: not compound, and not a final child of the root.
+/// Reports whether a running machine can rest in the state.
+/// It is neither compound nor a final child of the root.
 fn is_running_leaf(sections: &Sections, state: StateId) -> bool {
     sections
         .states

@@ -1,19 +1,23 @@
-//! Where things stand in the bytes: what `encode` and `decode` must agree on. The picture is in [`table`](super).
+//! Positions in the bytes, on which `encode` and `decode` must agree.
+//! The picture is in [`table`](super).
 
-/// What a table begins with. The first byte isn't text and the last is a line feed, so that a transfer that takes the
-/// table for text is found out.
+/// The first bytes of a table.
+/// The first isn't text and the last is a line feed, so a transfer that takes the table for text is detected.
 pub(crate) const LABEL: [u8; 8] = *b"\x89statem\n";
 
 /// The version of the format. Another version is another format: there are no optional parts.
 pub(crate) const VERSION: u32 = 2;
 
-/// Where the total length stands. Unit: bytes.
+/// The position of the total length.
+/// Unit: bytes.
 pub(crate) const LENGTH_AT: usize = 12;
 
-/// Where the checksum stands. Unit: bytes.
+/// The position of the checksum.
+/// Unit: bytes.
 pub(crate) const CHECKSUM_AT: usize = 16;
 
-/// Where the directory begins, and what the checksum covers. Unit: bytes.
+/// The position of the directory, where the checksum's range begins.
+/// Unit: bytes.
 pub(crate) const DIRECTORY_AT: usize = 20;
 
 /// The length of a directory entry: offset and count. Unit: bytes.
@@ -67,7 +71,8 @@ impl Section {
         Self::Constants,
     ];
 
-    /// The length of a row. Unit: bytes.
+    /// Returns the length of a row.
+    /// Unit: bytes.
     pub(crate) const fn row_size(self) -> usize {
         match self {
             Self::Bytes => 1,
@@ -85,7 +90,7 @@ impl Section {
         }
     }
 
-    /// What the section holds, for messages.
+    /// Returns what the section holds, for messages.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Machine => "machine",
@@ -108,5 +113,6 @@ impl Section {
     }
 }
 
-/// Where the first section begins: after the directory. Unit: bytes.
+/// The position of the first section, after the directory.
+/// Unit: bytes.
 pub(crate) const SECTIONS_AT: usize = DIRECTORY_AT + Section::ALL.len() * ENTRY_SIZE;

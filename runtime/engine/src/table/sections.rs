@@ -28,7 +28,8 @@ pub struct Sections {
     pub transitions: Vec<TransitionRow>,
     /// The guards that the host answers, by name.
     pub guards: Vec<TextId>,
-    /// The fields that programs read and assign: dotted paths into the context; `event.x` is a field of the event's data.
+    /// The fields that programs read and assign.
+    /// They are dotted paths into the context; `event.x` is a field of the event's data.
     pub fields: Vec<TextId>,
     /// The actions.
     pub actions: Vec<ActionRow>,
@@ -48,7 +49,7 @@ pub struct Sections {
     pub constants: Vec<Constant>,
 }
 
-/// What a state is, in SCXML's words.
+/// The kind of a state, in SCXML's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateKind {
@@ -67,26 +68,26 @@ pub enum StateKind {
 }
 
 impl StateKind {
-    /// Whether it has children.
+    /// Reports whether it has children.
     #[must_use]
     pub const fn has_children(self) -> bool {
         matches!(self, Self::Compound | Self::Parallel)
     }
 
-    /// Whether it can be active without active children.
+    /// Reports whether it can be active without active children.
     #[must_use]
     pub const fn is_leaf(self) -> bool {
         matches!(self, Self::Atomic | Self::Final)
     }
 
-    /// Whether it is a history of its parent, shallow or deep.
+    /// Reports whether it is a history of its parent, shallow or deep.
     #[must_use]
     pub const fn is_history(self) -> bool {
         matches!(self, Self::History | Self::DeepHistory)
     }
 }
 
-/// Whether the end that a final state stands for is a success.
+/// True if the end that a final state stands for is a success.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
     /// The run has reached what it was for.
@@ -101,7 +102,7 @@ pub enum Verdict {
 pub struct StateRow {
     /// Its id, unique in the machine.
     pub name: TextId,
-    /// What it is.
+    /// The kind.
     pub kind: StateKind,
     /// Of a final state: how the run ended.
     pub verdict: Verdict,
@@ -109,8 +110,8 @@ pub struct StateRow {
     pub parent: Option<StateId>,
     /// One past its last descendant, as an index into `states`.
     pub end: u16,
-    /// Of a compound state: where its initial transition leads; of a history: where its default transition does. A range
-    /// of `targets`; empty otherwise.
+    /// The targets of its initial transition; of a history, those of its default transition.
+    /// A range of `targets`; empty for other kinds.
     pub initial: Range<u32>,
     /// The actions of that transition, a range of `calls`.
     pub initial_calls: Range<u32>,
@@ -126,7 +127,7 @@ pub struct StateRow {
     pub metadata: Option<TextId>,
 }
 
-/// Where an event comes from.
+/// The origin of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
@@ -141,7 +142,7 @@ pub enum EventKind {
 pub struct EventRow {
     /// Its id, unique in the machine.
     pub name: TextId,
-    /// Where it comes from.
+    /// The origin.
     pub kind: EventKind,
     /// Opaque JSON for hosts: title, schema of its data.
     pub metadata: Option<TextId>,
@@ -152,7 +153,7 @@ pub struct EventRow {
 pub struct TransitionRow {
     /// The state that it leaves from.
     pub source: StateId,
-    /// Whether it stays inside its source: an internal transition without targets exits and enters nothing.
+    /// True if it stays inside its source: an internal transition without targets exits and enters nothing.
     pub internal: bool,
     /// The events that trigger it, a range of `triggers`; empty for an eventless transition.
     pub triggers: Range<u32>,
@@ -160,7 +161,7 @@ pub struct TransitionRow {
     pub guard: Range<u32>,
     /// Its actions, a range of `calls`.
     pub calls: Range<u32>,
-    /// Where it leads, a range of `targets`.
+    /// The targets, a range of `targets`.
     pub targets: Range<u32>,
     /// Opaque JSON for hosts: approval, description, label.
     pub metadata: Option<TextId>,
@@ -171,17 +172,17 @@ pub struct TransitionRow {
 pub struct ActionRow {
     /// Its name, unique in the machine.
     pub name: TextId,
-    /// What it does.
+    /// The kind.
     pub kind: ActionKind,
     /// Opaque JSON for hosts: what the definition says of it.
     pub metadata: Option<TextId>,
 }
 
-/// What an action does.
+/// The kind of an action.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ActionKind {
-    /// What the host makes of it.
+    /// An action that the host carries out.
     Host,
     /// Raises an event from inside.
     Raise(EventId),
@@ -191,19 +192,20 @@ pub enum ActionKind {
     Schedule(TimerId, u64),
     /// Has the host forget what the timer still has to send.
     Cancel(TimerId),
-    /// Does one of two lists of actions, ranges of `calls`: the first if the program holds, else the second.
+    /// A conditional action.
+    /// It does one of two lists of actions, ranges of `calls`: the first if the program holds, else the second.
     If {
         /// A range of `code`.
         guard: Range<u32>,
-        /// What is done if it holds.
+        /// The actions if it holds.
         then: Range<u32>,
-        /// What is done if it doesn't.
+        /// The actions if it doesn't.
         otherwise: Range<u32>,
     },
 }
 
 impl ActionKind {
-    /// The event that it raises at once.
+    /// Returns the event that it raises at once.
     #[must_use]
     pub const fn raised(&self) -> Option<EventId> {
         match self {
@@ -245,7 +247,8 @@ pub enum Instruction {
     Compare(FieldId, Operator, Range<u32>),
     /// Replaces the top by `true` if it isn't true, else by `false`.
     Not,
-    /// Replaces the top by `false` and skips this many instructions if it isn't true; else pops it and goes on.
+    /// Replaces the top by `false` and skips instructions if the top isn't true.
+    /// Else pops it and goes on.
     SkipIfFalse(u16),
     /// Skips this many instructions if the top is true; else pops it and goes on.
     SkipIfTrue(u16),

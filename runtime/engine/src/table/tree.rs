@@ -9,15 +9,16 @@ use crate::chart::{self, Tree};
 use crate::id::StateId;
 use crate::limits::MAX_DEPTH;
 
-/// SCXML's `isDescendant(state1, state2)`: whether `state` lies properly within `ancestor`.
+/// Reports whether `state` lies properly within `ancestor`: SCXML's `isDescendant(state1, state2)`.
 #[inline]
 pub(crate) fn is_descendant(states: &[StateRow], state: StateId, ancestor: StateId) -> bool {
     let end = states.get(ancestor.index()).map_or(0, |row| row.end);
     ancestor < state && state.raw() < end
 }
 
-/// SCXML's `getTransitionDomain(t)`: the innermost compound state that a transition stays inside of; what is active below
-/// it is left. `None` for a transition without targets, which leaves nothing.
+/// Returns the innermost compound state that a transition stays within.
+/// This is SCXML's `getTransitionDomain(t)`. What is active below it is exited; a transition without targets exits nothing
+/// and has none.
 ///
 /// A history that is a target counts as its place in the tree. Transitions of the root stay inside the root, whether
 /// internal or not: the machine itself is never left.
@@ -50,7 +51,8 @@ pub(crate) enum Entry {
     Initial(StateId),
 }
 
-/// SCXML's `computeEntrySet` for a machine with one leaf: visits what entering `target` from within `domain` does, and gives the leaf it ends in.
+/// Visits what entering `target` from within `domain` does, and returns the leaf that it ends in.
+/// This is SCXML's `computeEntrySet` for a machine with one leaf.
 ///
 /// States between the two are entered without their initial transitions; from `target` on, entry is by default.
 #[inline]

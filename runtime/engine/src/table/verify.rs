@@ -77,14 +77,14 @@ pub struct VerifyError {
 }
 
 impl VerifyError {
-    /// The number of the invariant that doesn't hold: 7 for V07.
+    /// Returns the number of the invariant that doesn't hold: 7 for V07.
     #[must_use]
     pub const fn number(&self) -> u8 {
         self.number
     }
 }
 
-/// Which row breaks an invariant, and how.
+/// The row that breaks an invariant, and the way in which it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Fault {
     place: Place,
@@ -134,7 +134,7 @@ enum FaultKind {
     },
     WrongParent {
         parent: u16,
-        around: u16,
+        enclosing: u16,
     },
     TooDeep {
         limit: usize,
@@ -294,7 +294,7 @@ impl fmt::Display for FaultKind {
             Self::NoParent => out.write_str("has no parent, and isn't the root"),
             Self::ParentBehind { parent } => write!(out, "its parent, state {parent}, doesn't stand before it"),
             Self::BadEnd { end } => write!(out, "its subtree can't end before state {end}: it must hold the state and lie within its parent's"),
-            Self::WrongParent { parent, around } => write!(out, "its parent is state {parent}, but it stands in state {around}"),
+            Self::WrongParent { parent, enclosing } => write!(out, "its parent is state {parent}, but it stands in state {enclosing}"),
             Self::TooDeep { limit } => write!(out, "is nested more than {limit} deep"),
             Self::EmptyName => out.write_str("has an empty name"),
             Self::SameName { other } => write!(out, "has the same name as row {other}"),
@@ -409,7 +409,7 @@ pub fn verify(sections: Sections) -> Result<Table, VerifyError> {
 }
 
 impl Place {
-    /// The whole section.
+    /// Returns the place of a whole section.
     const fn section(what: &'static str) -> Self {
         Self {
             what,
@@ -418,7 +418,7 @@ impl Place {
         }
     }
 
-    /// A row without a name.
+    /// Returns the place of a row without a name.
     const fn row(what: &'static str, row: usize) -> Self {
         Self {
             what,
@@ -427,8 +427,13 @@ impl Place {
         }
     }
 
-    /// A row with a name.
-    fn named(sections: &Sections, what: &'static str, row: usize, name: Option<TextId>) -> Self {
+    /// Returns the place of a row with a name.
+    fn with_name(
+        sections: &Sections,
+        what: &'static str,
+        row: usize,
+        name: Option<TextId>,
+    ) -> Self {
         let name = name
             .and_then(|text| sections.texts.get(text.index()))
             .cloned();
@@ -439,9 +444,9 @@ impl Place {
         }
     }
 
-    /// A state.
+    /// Returns the place of a state.
     fn state(sections: &Sections, row: usize) -> Self {
-        Self::named(
+        Self::with_name(
             sections,
             "state",
             row,
@@ -454,7 +459,7 @@ impl Place {
     }
 }
 
-/// `Ok` if the invariant holds here.
+/// Checks that the invariant holds here.
 fn ensure(holds: bool, fault: impl FnOnce() -> Fault) -> Result<(), Fault> {
     if holds { Ok(()) } else { Err(fault()) }
 }

@@ -22,7 +22,8 @@ use statemark_runs::overflow;
 use statemark_runs::store::{Append, Appended, Expect, JournalEnd, PendingTimer, StoreError};
 use statemark_runs::{Record, chain};
 
-/// Most records that one statement writes. Why: nine parameters each, and no statement may have more than 65,535.
+/// Most records that one statement writes.
+/// Why: nine parameters each, and no statement may have more than 65,535.
 const ROWS: usize = 256;
 
 const LOCK: &str = "SELECT seq, hash, fence FROM statemark_runs WHERE run = $1 FOR UPDATE";
@@ -35,12 +36,12 @@ const KEY: &str = "INSERT INTO statemark_keys (run, key, request, first_seq, las
 /// The server's time of a change, for watchers. Unit: microseconds.
 const CHANGED: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000000)::int8";
 
-/// Where the records go.
-struct Place<'a> {
+/// The position at which records are appended.
+struct Position<'a> {
     /// The last record before them, and its hash.
     after: u64,
     last: Hash,
-    /// Whether the run has to be made, and from which it is forked.
+    /// True if the run has to be made, and from which it is forked.
     is_new: bool,
     forked: Option<(&'a RunId, u64)>,
 }
@@ -56,7 +57,7 @@ impl PostgresStore {
         // Asked again, an append without a key would be made twice.
         let again = append.key.is_some();
         self.wait_for("appending", again, &async |session| {
-            written(session, append, from, true).await
+            append_part(session, append, from, true).await
         })
     }
 
@@ -87,7 +88,7 @@ impl PostgresStore {
                     ..append.clone()
                 };
                 let from = from.filter(|_| is_first);
-                let done = written(session, &append, from, is_last).await?;
+                let done = append_part(session, &append, from, is_last).await?;
                 append.expect_done(done)?;
             }
             Ok(())
@@ -95,7 +96,7 @@ impl PostgresStore {
     }
 }
 
-async fn written(
+async fn append_part(
     session: &Session,
     append: &Append,
     from: Option<(&RunId, u64)>,
@@ -143,12 +144,13 @@ async fn written(
     if let Some(found) = found_key.first() {
         return replayed(append, found);
     }
-    let place = place(append, head.first(), start, from)?;
+    let place = locate(append, head.first(), start, from)?;
     let armed = armed.iter().map(read_timer).collect::<Result<_, _>>()?;
     write(session, append, &place, armed, commits).await
 }
 
-/// The last record that a fork shares, and its hash. Its run is held, so that nobody removes it meanwhile.
+/// Returns the last record that a fork shares, and its hash.
+/// The record's run is locked, so that nobody removes it meanwhile.
 async fn shared(
     session: &Session,
     parent: &[Row],
@@ -167,12 +169,12 @@ fn replayed(append: &Append, found: &Row) -> Result<Appended, Failure> {
     Ok(append.answer_repeated(&read_seen(found)?)?)
 }
 
-fn place<'a>(
+fn locate<'a>(
     append: &Append,
     head: Option<&Row>,
     start: (u64, Hash),
     forked: Option<(&'a RunId, u64)>,
-) -> Result<Place<'a>, Failure> {
+) -> Result<Position<'a>, Failure> {
     let end = head.map(|head| {
         Ok::<_, Failure>(JournalEnd {
             seq: row::number(head, 0)?,
@@ -182,7 +184,7 @@ fn place<'a>(
     });
     let end = end.transpose()?;
     let (after, last) = append.predecessor(end.as_ref(), start, forked.is_some())?;
-    Ok(Place {
+    Ok(Position {
         after,
         last,
         is_new: end.is_none(),
@@ -201,7 +203,7 @@ fn read_timer(found: &Row) -> Result<PendingTimer, Failure> {
 async fn write(
     session: &Session,
     append: &Append,
-    place: &Place<'_>,
+    place: &Position<'_>,
     armed: BTreeSet<PendingTimer>,
     commits: bool,
 ) -> Result<Appended, Failure> {
@@ -226,10 +228,10 @@ async fn write(
     for part in parts {
         let sql = insert_sql(part.len());
         session
-            .execute(&sql, &as_params(&Values::of(&append.run, part)?))
+            .execute(&sql, &as_params(&Values::new(&append.run, part)?))
             .await?;
     }
-    let values = Values::of(&append.run, end)?;
+    let values = Values::new(&append.run, end)?;
     let put = session.prepare(&insert_sql(end.len())).await?;
     let put_key = session.prepare(KEY).await?;
     let bounds = [row::stored("a seq", first)?, row::stored("a seq", last)?];
@@ -247,7 +249,7 @@ async fn write(
         }
         Ok::<(), Failure>(())
     };
-    let head = Head::of(append, place, &records, bounds[1], hash)?;
+    let head = Head::new(append, place, &records, bounds[1], hash)?;
     let head_sql = session.prepare(&Head::sql(place.is_new)).await?;
     let (params, head_values) = (as_params(&values), head.values(place.is_new));
     let head_params = as_params(&head_values);
@@ -264,7 +266,7 @@ async fn write(
         session.run(&head_sql, &head_params),
         commit,
     );
-    // What failed first is what is to be told; the commit has undone the rest.
+    // The first failure is the answer; the commit has undone the rest.
     put?;
     key?;
     head?;
@@ -311,7 +313,7 @@ fn insert_sql(rows: usize) -> String {
 struct Values<'a>(Vec<Box<dyn ToSql + Sync + 'a>>);
 
 impl<'a> Values<'a> {
-    fn of(run: &'a RunId, records: &'a [Record]) -> Result<Self, StoreError> {
+    fn new(run: &'a RunId, records: &'a [Record]) -> Result<Self, StoreError> {
         let mut values: Vec<Box<dyn ToSql + Sync + 'a>> = Vec::with_capacity(records.len() * 9);
         for record in records {
             values.push(Box::new(run.as_str()));
@@ -319,7 +321,7 @@ impl<'a> Values<'a> {
             values.push(Box::new(row::stored("a time", record.time)?));
             values.push(Box::new(record.kind.as_str()));
             values.push(Box::new(i64::from(record.v)));
-            values.push(Box::new(row::written(&record.actor)?));
+            values.push(Box::new(row::to_json(&record.actor)?));
             values.push(Box::new(record.key.as_ref().map(|key| key.as_str())));
             values.push(Box::new(overflow::to_row(&record.body)));
             values.push(Box::new(record.prev.as_bytes().as_slice()));
@@ -347,9 +349,9 @@ struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    fn of(
+    fn new(
         append: &'a Append,
-        place: &Place<'a>,
+        place: &Position<'a>,
         records: &[Record],
         seq: i64,
         hash: Hash,
@@ -368,7 +370,7 @@ impl<'a> Head<'a> {
             forked_at: at.transpose()?,
             append,
             parent: summary.parent.as_ref().map(|run| run.as_str()),
-            summary: row::written(summary)?,
+            summary: row::to_json(summary)?,
         })
     }
 

@@ -45,7 +45,7 @@ pub(super) async fn keep(
     Ok(())
 }
 
-/// The blobs that aren't named and that nobody has kept for a while; they go, if they shall.
+/// Finds the blobs that aren't named and that nobody has kept for a while; removes them if asked.
 pub(super) async fn sweep(
     session: &Session,
     named: &BTreeSet<Hash>,

@@ -13,18 +13,19 @@ use statemark_runs::store::StoreError;
 /// Most connections of one process. Why: a server has a hundred for everybody, and 16 reach its rate.
 const CONNECTIONS: usize = 16;
 
-/// How long a connection may take to be made, or to become free.
+/// Longest wait for a new connection, or for one to become free.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// After how long a silent peer is given up.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// A server that was told not to wait for its disk would lose what it has acknowledged. One that waits for more than its
-/// own disk is left as it is.
+/// A server that was told not to wait for its disk would lose what it has acknowledged.
+/// One that waits for more than its own disk is left as it is.
 const DURABLE: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit', true) = 'off'";
 
-/// What an address says. What is wrong with it is told without quoting it, because it may hold a password.
+/// Returns what an address says.
+/// What is wrong with it is told without quoting it, because it may hold a password.
 pub(super) fn config(address: &str) -> Result<Config, StoreError> {
     let mut config: Config = address.parse().map_err(|_| StoreError::Invalid {
         what: "the address of the store isn't one of PostgreSQL; they look like \
@@ -67,7 +68,7 @@ pub(super) fn pool(config: Config) -> Result<Pool, StoreError> {
     })
 }
 
-/// The threads that speak to the server; whoever asks waits on its own.
+/// Returns the threads that speak to the server; whoever asks waits on its own.
 pub(super) fn runtime() -> Result<Runtime, StoreError> {
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)

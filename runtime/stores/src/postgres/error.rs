@@ -1,4 +1,4 @@
-//! What went wrong, sorted by what has to be done about it.
+//! Failures, sorted by what has to be done about them.
 
 use std::error::Error as _;
 
@@ -8,10 +8,10 @@ use tokio_postgres::error::SqlState;
 
 use statemark_runs::store::StoreError;
 
-/// Why a try didn't succeed.
+/// A reason why a try didn't succeed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// It is the answer.
+    /// The answer of the call.
     Answer(StoreError),
     /// Others were in the way: nothing was done, and the next try may succeed.
     Contention(String),
@@ -29,7 +29,7 @@ impl From<StoreError> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let cause = told(&error);
+        let cause = describe(&error);
         let Some(code) = error.code() else {
             let is_ours = error.is_closed() || error.source().is_none_or(is_io);
             return if is_ours {
@@ -71,7 +71,7 @@ impl From<PoolError> for Failure {
     }
 }
 
-/// Whether the server says that it has ended, is starting, or doesn't know what became of a transaction.
+/// Reports whether the server has ended, is starting, or doesn't know a transaction's outcome.
 fn is_gone(code: &SqlState) -> bool {
     let code = code.code();
     code.starts_with("08") || code.starts_with("57P") || code == "40003" || code == "53300"
@@ -81,8 +81,9 @@ fn is_io(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<std::io::Error>()
 }
 
-/// The error and what caused it, in one line. Neither holds a password: the server never sends one back.
-fn told(error: &Error) -> String {
+/// Returns the error and what caused it, in one line.
+/// Neither holds a password: the server never sends one back.
+fn describe(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         return format!("{} ({})", error.message(), error.code().code());
     }

@@ -11,7 +11,8 @@ use super::session::Session;
 use super::watermarks::{OVERLAP, Reported};
 use statemark_runs::store::{Cursor, Hint, MAX_PAGE, Page, Query, Watermark};
 
-/// Most changes behind a watermark that are told at once. Why: a watcher that begins with nothing is told of every run.
+/// Most changes after a watermark that are reported at once.
+/// Why: to a watcher that begins with nothing, every run is a change.
 const CHANGES: i64 = 10_000;
 
 /// The conditions of a query, and their parameters.
@@ -81,7 +82,7 @@ pub(super) async fn page(session: &Session, query: &Query) -> Result<Page, Failu
     Ok(Page { heads, next })
 }
 
-/// How many runs there are, by status.
+/// Returns how many runs there are, by status.
 pub(super) async fn counts(session: &Session) -> Result<BTreeMap<String, u64>, Failure> {
     let sql = "SELECT status, count(*) FROM statemark_runs GROUP BY status";
     let rows = session.query(sql, &[]).await?;
@@ -91,12 +92,13 @@ pub(super) async fn counts(session: &Session) -> Result<BTreeMap<String, u64>, F
     counts.collect()
 }
 
-/// Whether a column can hold it: in PostgreSQL no text has a NUL, and no statement may ask for one.
+/// Reports whether a column can hold the text.
+/// In PostgreSQL no text has a NUL, and no statement may ask for one.
 fn is_text(text: &str) -> bool {
     !text.contains('\0')
 }
 
-/// Whether there can be such runs at all.
+/// Reports whether there can be such runs at all.
 fn can_match(query: &Query) -> bool {
     let texts = [&query.workflow, &query.project, &query.prefix];
     let statuses = &query.statuses;
@@ -104,21 +106,21 @@ fn can_match(query: &Query) -> bool {
         && (statuses.is_empty() || statuses.iter().any(|status| is_text(status)))
 }
 
-/// Which runs have changed since, by the server's time of the change; those of the last while are looked at again, because
-/// a transaction may be seen later than one that began after it.
+/// Returns the runs that have changed since, by the server's time of the change.
+/// The last moments are read again, because a transaction may become visible later than one that began after it.
 pub(super) async fn changes(
     session: &Session,
     since: &Watermark,
     reported: &Reported,
 ) -> Result<(Watermark, Vec<Hint>), Failure> {
     let from = row::stored("a watermark", since.0.saturating_sub(OVERLAP))?;
-    let behind = row::stored("a watermark", since.0)?;
-    // What is looked at again has no limit but its time: were it cut off, what lies behind would never be reached.
+    let watermark = row::stored("a watermark", since.0)?;
+    // What is looked at again has no limit but its time: were it cut off, what follows would never be reached.
     let sql = "SELECT run, seq, changed FROM statemark_runs WHERE changed > $1 AND changed <= $2
         UNION ALL (SELECT run, seq, changed FROM statemark_runs WHERE changed > $2
             ORDER BY changed, run LIMIT $3)
         ORDER BY changed, run";
-    let rows = session.query(sql, &[&from, &behind, &CHANGES]).await?;
+    let rows = session.query(sql, &[&from, &watermark, &CHANGES]).await?;
     if rows.is_empty() {
         // A mark that is newer than everything is another database's, or of this one before it was put back.
         let newest = "SELECT coalesce(max(changed), 0) FROM statemark_runs";

@@ -18,7 +18,7 @@ pub(super) async fn head(session: &Session, run: &RunId) -> Result<Head, Failure
     row::head(rows.first().ok_or_else(|| row::no_run(run))?)
 }
 
-pub(super) async fn seen(
+pub(super) async fn find_seen(
     session: &Session,
     run: &RunId,
     key: &Key,
@@ -28,7 +28,7 @@ pub(super) async fn seen(
     rows.first().map(read_seen).transpose()
 }
 
-/// What was done under a key.
+/// The records that were written under a key.
 pub(super) const SEEN: &str =
     "SELECT request, first_seq, last_seq FROM statemark_keys WHERE run = $1 AND key = $2";
 
@@ -40,7 +40,8 @@ pub(super) fn read_seen(found: &tokio_postgres::Row) -> Result<KeyUse, Failure> 
     })
 }
 
-/// The records after one. Those that a fork shares are its ancestors'.
+/// Reads the records after one.
+/// Those that a fork shares are its ancestors'.
 pub(super) async fn page(
     session: &Session,
     run: &RunId,
@@ -50,16 +51,16 @@ pub(super) async fn page(
     let limit = limit.min(MAX_PAGE);
     let own = own_sql();
     let (forks, own) = (session.prepare(FORK).await?, session.prepare(&own).await?);
-    // A number that is too large for the database is behind every record.
+    // A number that is too large for the database comes after every record.
     let start = i64::try_from(after).unwrap_or(i64::MAX);
     let most = i64::try_from(limit).unwrap_or(i64::MAX);
     let id = run.as_str();
     let of_run: Params<'_> = &[&id];
-    let behind: Params<'_> = &[&id, &start, &i64::MAX, &most];
+    let range: Params<'_> = &[&id, &start, &i64::MAX, &most];
     let (fork, mine) = join!(
         biased;
         session.rows(&forks, of_run),
-        session.rows(&own, behind),
+        session.rows(&own, range),
     );
     let fork = fork?;
     let fork = row::forked(fork.first().ok_or_else(|| row::no_run(run))?, 0)?;
@@ -94,7 +95,7 @@ fn own_sql() -> String {
     )
 }
 
-/// The records of a run and its ancestors after one, up to another.
+/// Reads the records of a run and its ancestors after one, up to another.
 async fn shared(
     session: &Session,
     run: RunId,
@@ -129,7 +130,7 @@ async fn shared(
     Ok(records)
 }
 
-/// One record of a run, wherever among its ancestors it is.
+/// Reads one record of a run, wherever among its ancestors it is.
 pub(super) async fn one(
     session: &Session,
     run: &RunId,

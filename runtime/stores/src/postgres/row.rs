@@ -15,20 +15,20 @@ pub(super) const HEAD: &str = "run, seq, hash, created, updated, forked_from, fo
 /// The columns of a record, in the order in which [`record`] reads them.
 pub(super) const RECORD: &str = "seq, time, kind, v, actor, key, body, prev";
 
-/// A number as the database keeps it.
+/// Returns a number as the database keeps it.
 pub(super) fn stored(what: &str, number: u64) -> Result<i64, StoreError> {
     i64::try_from(number).map_err(|_| StoreError::Invalid {
         what: format!("{what} of {number} is more than this store can keep"),
     })
 }
 
-/// A number as it was stored.
+/// Reads a number.
 pub(super) fn number(row: &Row, column: usize) -> Result<u64, Failure> {
     let number: i64 = row.try_get(column)?;
     u64::try_from(number).map_err(|_| corrupt(format!("a number below zero ({number})")))
 }
 
-/// A hash as it was stored.
+/// Reads a hash.
 pub(super) fn hash(row: &Row, column: usize) -> Result<Hash, Failure> {
     let bytes: &[u8] = row.try_get(column)?;
     let bytes = <[u8; 32]>::try_from(bytes);
@@ -36,14 +36,14 @@ pub(super) fn hash(row: &Row, column: usize) -> Result<Hash, Failure> {
     Ok(Hash::from_bytes(bytes))
 }
 
-/// The id of a run as it was stored.
+/// Reads the id of a run.
 pub(super) fn run(row: &Row, column: usize) -> Result<RunId, Failure> {
     let text: &str = row.try_get(column)?;
     text.parse()
         .map_err(|error| corrupt(format!("`{text}`: {error}")))
 }
 
-/// The run and the record that a run was forked from, from two columns.
+/// Reads the run and the record that a run was forked from, from two columns.
 pub(super) fn forked(row: &Row, column: usize) -> Result<Option<(RunId, u64)>, Failure> {
     let from: Option<&str> = row.try_get(column)?;
     if from.is_none() {
@@ -52,7 +52,7 @@ pub(super) fn forked(row: &Row, column: usize) -> Result<Option<(RunId, u64)>, F
     Ok(Some((run(row, column)?, number(row, column + 1)?)))
 }
 
-/// The end of a run's journal.
+/// Returns the end of a run's journal.
 pub(super) fn head(row: &Row) -> Result<Head, Failure> {
     let run = run(row, 0)?;
     let read = || {
@@ -69,7 +69,7 @@ pub(super) fn head(row: &Row) -> Result<Head, Failure> {
     read().map_err(|fault| located(fault, &run, None))
 }
 
-/// An entry of a run's journal.
+/// Returns an entry of a run's journal.
 pub(super) fn record(run: &RunId, row: &Row) -> Result<Record, Failure> {
     let seq = number(row, 0)?;
     let read = || {
@@ -95,8 +95,8 @@ fn json<T: DeserializeOwned>(row: &Row, column: usize, what: &str) -> Result<T, 
     serde_json::from_str(text).map_err(|error| corrupt(format!("{what} isn't readable: {error}")))
 }
 
-/// JSON for a column.
-pub(super) fn written(value: &impl serde::Serialize) -> Result<String, StoreError> {
+/// Returns JSON for a column.
+pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Invalid {
         what: error.to_string(),
     })
@@ -110,7 +110,7 @@ fn corrupt(what: String) -> Failure {
     })
 }
 
-/// The same damage with its place.
+/// Adds the position to a damage.
 fn located(fault: Failure, run: &RunId, at: Option<u64>) -> Failure {
     match fault {
         Failure::Answer(StoreError::Corrupt { what, .. }) => Failure::Answer(StoreError::Corrupt {
@@ -122,7 +122,7 @@ fn located(fault: Failure, run: &RunId, at: Option<u64>) -> Failure {
     }
 }
 
-/// There is no such run.
+/// Returns the failure for a run that doesn't exist.
 pub(super) fn no_run(run: &RunId) -> Failure {
     StoreError::missing_run(run).into()
 }

@@ -99,7 +99,7 @@ pub(super) async fn prepare(session: &Session) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How far a database is; none if it has no tables of ours.
+/// Returns the version of a database's tables; none if it has no tables of ours.
 async fn version(session: &Session) -> Result<Option<i64>, Failure> {
     let tables = "SELECT count(*) FROM information_schema.tables
         WHERE table_name = 'statemark_schema' AND table_schema = current_schema()";
@@ -118,7 +118,8 @@ async fn version(session: &Session) -> Result<Option<i64>, Failure> {
     Ok(Some(version.unwrap_or(0)))
 }
 
-/// Two at once that define the same get in each other's way in PostgreSQL's own tables, `IF NOT EXISTS` or not.
+/// Defines tables, one process at a time.
+/// Two that define the same collide in PostgreSQL's own tables, `IF NOT EXISTS` or not.
 async fn define(session: &Session, step: &str) -> Result<(), Failure> {
     match session.define(step).await {
         Err(Failure::Refused(cause)) if crossed(&cause) => Err(Failure::Contention(cause)),

@@ -12,14 +12,15 @@ use super::PostgresStore;
 use super::error::Failure;
 use statemark_runs::store::StoreError;
 
-/// How often a call is tried again because of others. Why: writers of one run wait in line, so that only beginnings of
-/// runs and databases without row locks come here.
+/// Most tries of a call that collides with others.
+/// Why: writers of one run wait in line, so that only beginnings of runs and databases without row locks come here.
 const CROSSINGS: u32 = 16;
 
-/// How often it is tried again on another connection. Why: a server that is started anew takes a second or two.
+/// Most tries of a call on new connections.
+/// Why: a server that is started anew takes a second or two.
 const LOSSES: u32 = 7;
 
-/// How long one try may take.
+/// Longest time of one try.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The parameters of a statement.
@@ -28,14 +29,14 @@ pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 /// A connection, and how far its transaction is.
 pub(super) struct Session {
     object: Object,
-    /// Whether there is a transaction.
+    /// True if there is a transaction.
     open: Cell<bool>,
-    /// Whether it was told to commit, and hasn't said yet what came of it.
+    /// True if a commit was asked for, and its outcome isn't known yet.
     committing: Cell<bool>,
 }
 
 impl Session {
-    /// A statement, from the connection's cache if it was used before.
+    /// Returns a statement, from the connection's cache if it was used before.
     pub(super) async fn prepare(&self, sql: &str) -> Result<Statement, Failure> {
         Ok(self.object.prepare_cached(sql).await?)
     }
@@ -68,7 +69,8 @@ impl Session {
         self.run(&statement, params).await
     }
 
-    /// Without parameters, and unprepared: for what changes tables.
+    /// Runs statements without parameters, unprepared.
+    /// They change tables.
     pub(super) async fn define(&self, sql: &str) -> Result<(), Failure> {
         Ok(self.object.batch_execute(sql).await?)
     }
@@ -81,7 +83,8 @@ impl Session {
         Ok(self.object.batch_execute("BEGIN").await?)
     }
 
-    /// A transaction in which something has failed is rolled back by this; the failure is what is to be told.
+    /// Commits.
+    /// A transaction in which something has failed is rolled back by this; the failure is the answer.
     pub(super) async fn commit(&self) -> Result<(), Failure> {
         self.committing.set(true);
         self.object.batch_execute("COMMIT").await?;
@@ -97,13 +100,14 @@ impl Session {
         Ok(())
     }
 
-    /// A connection that nobody knows the state of isn't given back.
+    /// Closes a connection whose state is unknown, instead of giving it back.
     fn close(self) {
         drop(Object::take(self.object));
     }
 }
 
-/// How often a call was tried, and whether one of them may have been written.
+/// The tries of a call.
+/// One of them may have been written.
 #[derive(Default)]
 struct Tries {
     crossings: u32,
@@ -121,7 +125,8 @@ impl PostgresStore {
         self.wait_for(doing, true, work)
     }
 
-    /// The same; `again` says whether it may be done anew when nobody knows whether it was done.
+    /// Runs a call and waits for it.
+    /// `again` says whether it may be repeated when its outcome is unknown.
     pub(super) fn wait_for<T>(
         &self,
         doing: &'static str,
@@ -171,7 +176,7 @@ impl PostgresStore {
 }
 
 impl Tries {
-    /// What is told if it isn't tried again.
+    /// Returns the failure to report if it isn't tried again.
     fn give_up(&mut self, doing: &'static str, again: bool, fault: Failure) -> Option<StoreError> {
         let (cause, enough) = match fault {
             Failure::Answer(error) => return Some(error),
@@ -185,15 +190,16 @@ impl Tries {
             }
             Failure::Refused(cause) => (cause, true),
         };
-        let told = if self.unsure {
+        let failure = if self.unsure {
             StoreError::Unknown { cause }
         } else {
             StoreError::Failed { doing, cause }
         };
-        enough.then_some(told)
+        enough.then_some(failure)
     }
 
-    /// How long to wait before the next try: 2, 4, 8 … milliseconds because of others, 20, 40 … because of the server.
+    /// Returns the wait before the next try.
+    /// It is 2, 4, 8 … milliseconds because of others, 20, 40 … because of the server.
     fn pause(&self) -> Duration {
         let crossings = 1_u64 << self.crossings.min(7);
         let losses = if self.losses == 0 {

@@ -8,11 +8,13 @@ use statemark_runs::store::{DueTimer, PendingTimer};
 /// The time that claims go by.
 const NOW: &str = "coalesce($1::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)";
 
-/// How often the list is read again because others have claimed what was on it.
+/// Most readings of the list.
+/// Why: others may have claimed what was on it.
 const TRIES: u32 = 8;
 
-/// Timers that are due by a time and that nobody has claimed. Each is claimed by a statement of its own, which others
-/// can't have made first: databases without `SKIP LOCKED` have nothing better, and no run waits for another.
+/// Timers that are due by a time and that nobody has claimed.
+/// Each is claimed by a statement of its own, which others can't have made first: databases without `SKIP LOCKED` have
+/// nothing better, and no run waits for another.
 pub(super) async fn claim(
     session: &Session,
     now: u64,
@@ -50,7 +52,7 @@ pub(super) async fn claim(
                 due.push(DueTimer { run, timer });
             }
         }
-        // Whatever wasn't got is somebody else's; there may be more behind it.
+        // Whatever wasn't got is somebody else's; there may be more after it.
         if due.len() >= limit || due.len() - before == found {
             break;
         }
@@ -58,7 +60,7 @@ pub(super) async fn claim(
     Ok(due)
 }
 
-/// When the next timer is due that nobody has claimed.
+/// Returns when the next unclaimed timer is due.
 pub(super) async fn next(session: &Session, clock: Option<i64>) -> Result<Option<u64>, Failure> {
     let sql = format!("SELECT min(due) FROM statemark_timers WHERE claimed <= {NOW}");
     let rows = session.query(&sql, &[&clock]).await?;

@@ -1,7 +1,7 @@
-//! What watchers were told already, so that looking twice isn't telling twice.
+//! Watermarks of watchers: what each has seen already, so that looking twice reports a change once.
 //!
-//! A watermark is the time of the newest change that was told with it. Forgetting what was told does no harm: a watcher is
-//! told again.
+//! A watermark is the time of the newest change that was reported with it. Forgetting what was reported does no harm: it
+//! is reported again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -9,19 +9,20 @@ use std::sync::{Mutex, PoisonError};
 use statemark_runs::RunId;
 use statemark_runs::store::{Hint, Watermark};
 
-/// How far back changes are looked for again. Unit: microseconds. Why: a transaction takes milliseconds from the time that
-/// it writes down to its being seen; a server that stands still for longer makes a hint late, not wrong.
+/// Time for which changes are looked for again.
+/// Unit: microseconds. Why: a transaction takes milliseconds from the time that it writes down until it is visible; a
+/// server that stands still for longer makes a hint late, not wrong.
 pub(super) const OVERLAP: u64 = 10_000_000;
 
 /// For how many watermarks it is remembered. Why: a handful of watchers.
 const WATERMARKS: usize = 64;
 
-/// By watermark: which changes of the last while were told with it.
+/// By watermark: the recent changes that were reported with it.
 #[derive(Default)]
 pub(super) struct Reported(Mutex<BTreeMap<u64, BTreeSet<(RunId, u64)>>>);
 
 impl Reported {
-    /// What is new for a watcher, of what was found with the times of the changes.
+    /// Returns what is new for a watcher, of what was found with the times of the changes.
     pub(super) fn only_new(
         &self,
         since: &Watermark,
@@ -43,10 +44,10 @@ impl Reported {
             .map(|(_, hint)| hint)
             .filter(is_new)
             .collect();
-        // Two watchers that come to one mark by different ways have only what both were told in common.
+        // Two watchers that come to one mark by different ways have in common only what both have seen.
         marks
             .entry(newest)
-            .and_modify(|told| told.retain(|it| all.contains(it)))
+            .and_modify(|reported| reported.retain(|it| all.contains(it)))
             .or_insert(all);
         while marks.len() > WATERMARKS {
             marks.pop_first();

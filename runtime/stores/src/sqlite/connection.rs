@@ -9,18 +9,18 @@ use rusqlite::{Connection, OpenFlags};
 use super::error::{self, Doing as _};
 use statemark_runs::store::StoreError;
 
-/// The oldest library that may open a store. Why: before 3.51.3 several connections can damage a write-ahead log
-/// (<https://sqlite.org/wal.html#walresetbug>).
+/// The oldest library that may open a store.
+/// Why: before 3.51.3 several connections can damage a write-ahead log (<https://sqlite.org/wal.html#walresetbug>).
 const OLDEST: i32 = 3_051_003;
 
-/// How long SQLite waits for a lock of its own. Why: writers wait at the door; here only for a checkpoint or for a file
-/// that is being opened or closed.
+/// Longest wait of SQLite for a lock of its own.
+/// Why: writers wait for the store's lock; here only for a checkpoint or for a file that is being opened or closed.
 const BUSY: Duration = Duration::from_secs(10);
 
 /// Statements that a connection keeps prepared. Why: more than there are.
 const STATEMENTS: usize = 64;
 
-/// What all connections have in common.
+/// The settings of all connections.
 const COMMON: &str = "
     PRAGMA foreign_keys = ON;
     PRAGMA trusted_schema = OFF;
@@ -29,7 +29,8 @@ const COMMON: &str = "
     PRAGMA temp_store = MEMORY;
 ";
 
-/// What those that write have besides. What is removed is overwritten; a log that has grown is cut again.
+/// The settings of connections that write.
+/// What is removed is overwritten; a log that has grown is truncated.
 const WRITING: &str = "
     PRAGMA synchronous = FULL;
     PRAGMA secure_delete = ON;
@@ -54,7 +55,7 @@ fn check_version(number: i32, version: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The connection that writes.
+/// Returns the connection that writes.
 pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
     let connection = open(path)?;
     connection
@@ -63,7 +64,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// A connection that can't write.
+/// Opens a connection that can't write.
 pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = open(path)?;
     connection
@@ -72,7 +73,7 @@ pub(super) fn reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Whether the file's journal is a write-ahead log.
+/// Reports whether the file's journal is a write-ahead log.
 pub(super) fn uses_log(connection: &Connection) -> Result<bool, StoreError> {
     let mode: String = connection
         .query_row("PRAGMA journal_mode", [], |row| row.get(0))

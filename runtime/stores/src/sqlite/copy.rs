@@ -12,13 +12,17 @@ use super::{SqliteStore, connection};
 use statemark_runs::maintenance::{OnProgress, Progress};
 use statemark_runs::store::StoreError;
 
-/// How much of the file is copied at once. Unit: pages. Why: writers get a turn in between.
+/// Part of the file that is copied at once.
+/// Unit: pages. Why: writers get a turn in between.
 const PAGES: std::ffi::c_int = 1_024;
 
-/// How long is waited for somebody who holds the file. Why: a checkpoint takes milliseconds.
+/// Longest wait for another process that holds the file.
+/// Why: a checkpoint takes milliseconds.
 const BUSY: Duration = Duration::from_millis(5);
 
-/// Nobody has a lease any more, and no token that was given out is the newest; nobody gets a timer; nothing is written.
+/// Statements that put a copy to sleep.
+/// Nobody has a lease any more, and no fencing token that was given out is the newest; nobody gets a timer; nothing is
+/// written.
 const SLEEP: &str = "
     UPDATE runs SET fence = fence + 1, lease_owner = NULL, lease_until = 0;
     UPDATE timers SET claimed = 9223372036854775807;
@@ -66,8 +70,9 @@ impl SqliteStore {
         Ok(counts)
     }
 
-    /// Lets a copy be written to, and its timers go off: from now on this is the store, and the one that it was copied from must not act
-    /// any more. How many timers were woken.
+    /// Lets a copy be written to, and its timers fire.
+    /// From now on this is the store, and the one that it was copied from must not act any more. Returns the number of
+    /// timers that were woken.
     ///
     /// # Errors
     ///

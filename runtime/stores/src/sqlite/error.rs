@@ -1,4 +1,4 @@
-//! What SQLite's errors mean to those who asked.
+//! The meaning of SQLite's errors for callers.
 
 use rusqlite::{Error, ErrorCode};
 
@@ -6,17 +6,17 @@ use statemark_runs::store::StoreError;
 
 /// Says what was being done when something failed.
 pub(super) trait Doing<T> {
-    /// The value, or the error with these words before it.
+    /// Returns the value, or the error with these words before it.
     fn doing(self, doing: &'static str) -> Result<T, StoreError>;
 }
 
 impl<T> Doing<T> for rusqlite::Result<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError> {
-        self.map_err(|error| of(doing, &error))
+        self.map_err(|error| from_sqlite(doing, &error))
     }
 }
 
-fn of(doing: &'static str, error: &Error) -> StoreError {
+fn from_sqlite(doing: &'static str, error: &Error) -> StoreError {
     let cause = error.to_string();
     if is_of_a_value(error) {
         return damaged(cause);
@@ -34,7 +34,8 @@ fn of(doing: &'static str, error: &Error) -> StoreError {
     }
 }
 
-/// Whether a row has what nobody would have written: a text that isn't UTF-8, a hash that is too short.
+/// Reports whether a row has a value that nobody would have written.
+/// It is a text that isn't UTF-8, or a hash that is too short.
 const fn is_of_a_value(error: &Error) -> bool {
     matches!(
         error,
@@ -45,11 +46,12 @@ const fn is_of_a_value(error: &Error) -> bool {
     )
 }
 
-/// A commit that failed may have reached the log all the same, unless SQLite had no room or no turn to write.
-pub(super) fn of_commit(error: &Error) -> StoreError {
+/// Converts the error of a commit.
+/// It may have reached the log all the same, unless SQLite had no room or no turn to write.
+pub(super) fn from_commit(error: &Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::DiskFull) => {
-            of("writing", error)
+            from_sqlite("writing", error)
         }
         _ => StoreError::Unknown {
             cause: error.to_string(),
@@ -57,7 +59,7 @@ pub(super) fn of_commit(error: &Error) -> StoreError {
     }
 }
 
-/// A file that can't be a store.
+/// Returns the error for a file that can't be a store.
 pub(super) fn refused(cause: String) -> StoreError {
     StoreError::Failed {
         doing: "opening the store",
@@ -65,7 +67,7 @@ pub(super) fn refused(cause: String) -> StoreError {
     }
 }
 
-/// A value that nobody wrote so.
+/// Returns a value that nobody wrote so.
 pub(super) fn damaged(what: impl Into<String>) -> StoreError {
     StoreError::Corrupt {
         run: None,

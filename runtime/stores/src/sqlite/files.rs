@@ -1,4 +1,4 @@
-//! Where a store's files are: who may read them, and on what they lie.
+//! Files of a store: their permissions, and the file system that they lie on.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -28,7 +28,8 @@ pub(super) fn prepare(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Opens a file to read and write, and makes it if there is none. SQLite gives the files beside its own the same mode.
+/// Opens a file to read and write, and makes it if there is none.
+/// SQLite gives the files beside its own the same mode.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -45,15 +46,16 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// The kind of file system that a folder lies on, where the system says it.
+/// Returns the kind of file system that a folder lies on, where the system says it.
 fn file_system(folder: &Path) -> Option<String> {
     let folder = folder.canonicalize().ok()?;
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     mounted_at(&mounts, folder.to_str()?)
 }
 
-/// The kind of the last mount that a path lies in, as `proc_pid_mountinfo(5)` lists them: the mount point is the fifth
-/// field, and the kind the first behind a lone `-`.
+/// Returns the kind of the last mount that a path lies in.
+/// `proc_pid_mountinfo(5)` lists the mounts: the mount point is the fifth field, and the kind the first after a lone
+/// `-`.
 fn mounted_at(mounts: &str, path: &str) -> Option<String> {
     let mut found: Option<(usize, &str)> = None;
     for line in mounts.lines() {
@@ -73,7 +75,7 @@ fn mounted_at(mounts: &str, path: &str) -> Option<String> {
     found.map(|(_, kind)| kind.to_owned())
 }
 
-/// Whether another machine keeps the files.
+/// Reports whether another machine keeps the files.
 fn is_remote(system: &str) -> bool {
     let kind = system.strip_prefix("fuse.").unwrap_or(system);
     let known = [

@@ -18,7 +18,7 @@ const DOING: &str = "waiting to write";
 pub(super) struct WriterLock {
     path: PathBuf,
     file: File,
-    /// How long to wait.
+    /// The longest wait.
     pub(super) patience: Duration,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct WriterGuard<'a> {
 }
 
 impl WriterLock {
-    /// The door of the store in a file.
+    /// Returns the door of the store in a file.
     pub(super) fn new(store: &Path, patience: Duration) -> Result<Self, StoreError> {
         let mut path = store.as_os_str().to_owned();
         path.push("-lock");
@@ -60,8 +60,9 @@ impl WriterLock {
         Ok(WriterGuard { file: &self.file })
     }
 
-    /// Stands in the kernel's queue, which knows no deadline: so a thread stands there, and whoever comes too late for
-    /// it lets it go. It has a file of its own, because locks belong to open files.
+    /// Waits in the kernel's queue, which knows no deadline.
+    /// So a thread waits there, and releases the lock if its caller has given up. It has a file of its own, because
+    /// locks belong to open files.
     fn wait(&self) -> Result<File, StoreError> {
         let file = files::open(&self.path).map_err(|error| failed(&error))?;
         // Without room for a message, sending it means that somebody has taken it.
@@ -83,7 +84,7 @@ impl WriterLock {
         }
     }
 
-    /// Who went through last, as far as the file says.
+    /// Returns the last holder, as far as the file says.
     fn holder(&self) -> String {
         let mut text = String::new();
         let read = File::open(&self.path).and_then(|file| file.take(32).read_to_string(&mut text));

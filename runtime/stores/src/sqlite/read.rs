@@ -1,4 +1,4 @@
-//! What is read, within a transaction that others have begun.
+//! Reads, within a transaction that others have begun.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use statemark_runs::{Key, RunId};
 /// Most runs that a fork descends from. Why: a damaged file mustn't lead in a circle.
 const MAX_ANCESTORS: usize = 65_536;
 
-/// The rows of a query, each as a value.
+/// Returns the rows of a query, each as a value.
 pub(super) fn rows<T>(
     connection: &Connection,
     sql: &str,
@@ -35,7 +35,7 @@ pub(super) fn rows<T>(
     Ok(found)
 }
 
-/// The row of a query that has one at most.
+/// Reads the row of a query that has one at most.
 pub(super) fn one<T>(
     connection: &Connection,
     sql: &str,
@@ -55,7 +55,7 @@ pub(super) fn head(connection: &Connection, run: &RunId) -> Result<Head, StoreEr
     one(connection, &sql, [run.as_str()], row::head)?.ok_or_else(|| StoreError::missing_run(run))
 }
 
-/// Where a run ends, and from which record of which run it was forked.
+/// The last record of a run, and the record of the run from which it was forked.
 type Extent = (u64, Option<(RunId, u64)>);
 
 fn extent(connection: &Connection, run: &RunId) -> Result<Option<Extent>, StoreError> {
@@ -69,7 +69,8 @@ fn extent(connection: &Connection, run: &RunId) -> Result<Option<Extent>, StoreE
     })
 }
 
-/// The records behind one. They lie with the runs that a fork descends from, the oldest first.
+/// Reads the records after one.
+/// They lie with the runs that a fork descends from, the oldest first.
 pub(super) fn records(
     connection: &Connection,
     run: &RunId,
@@ -106,7 +107,8 @@ pub(super) fn records(
     Err(lost(run, None, "its forks lead in a circle".to_owned()))
 }
 
-/// The parts one behind another: (run, after, upto). A gap is damage.
+/// Returns the parts one behind another: (run, after, upto).
+/// A gap is damage.
 fn joined(
     connection: &Connection,
     run: &RunId,
@@ -140,7 +142,7 @@ fn lost(run: &RunId, seq: Option<u64>, what: String) -> StoreError {
     }
 }
 
-pub(super) fn seen(
+pub(super) fn find_seen(
     connection: &Connection,
     run: &RunId,
     key: &Key,
@@ -206,7 +208,7 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, Store
     Ok(Page { heads, next })
 }
 
-/// How many runs there are, by status.
+/// Returns how many runs there are, by status.
 pub(super) fn counts(connection: &Connection) -> Result<BTreeMap<String, u64>, StoreError> {
     let sql = "SELECT status, count(*) FROM runs GROUP BY status";
     let counts = rows(connection, sql, [], |row| {
@@ -238,7 +240,7 @@ pub(super) fn due(
     )
 }
 
-/// The timer that begins at a column.
+/// Reads the timer that begins at a column.
 pub(super) fn timer(row: &Row<'_>, at: usize) -> Result<PendingTimer, StoreError> {
     Ok(PendingTimer {
         due: number(row, at)?,
@@ -252,19 +254,20 @@ pub(super) fn next_due(connection: &Connection, clock: u64) -> Result<Option<u64
     one(connection, sql, [int(clock)], |row| number(row, 0))
 }
 
-/// A number that changes when another connection has changed the file. It costs no access to the file's pages.
+/// Returns a number that changes when another connection has changed the file.
+/// It costs no access to the file's pages.
 pub(super) fn file_version(connection: &Connection) -> Result<i64, StoreError> {
     one(connection, "PRAGMA data_version", [], |row| get(row, 0))?
         .ok_or_else(|| damaged("no data version"))
 }
 
-/// Whether the file is a copy that nobody has woken.
+/// Reports whether the file is a copy that nobody has woken.
 pub(super) fn is_asleep(connection: &Connection) -> Result<bool, StoreError> {
     let sql = "SELECT value FROM counts WHERE name = 'asleep'";
     Ok(one(connection, sql, [], |row| number(row, 0))?.is_some())
 }
 
-/// The count of changes; and which runs have changed since, with the count up to which that is all.
+/// Returns the runs that have changed since, and the count of changes up to which that is all.
 pub(super) fn changes(
     connection: &Connection,
     since: &Watermark,
@@ -288,13 +291,13 @@ pub(super) fn changes(
     Ok((count, Watermark(mark), hints))
 }
 
-/// When somebody has kept a blob last.
-pub(super) fn kept(connection: &Connection, hash: &Hash) -> Result<Option<u64>, StoreError> {
+/// Returns when a blob was kept last.
+pub(super) fn last_kept(connection: &Connection, hash: &Hash) -> Result<Option<u64>, StoreError> {
     let sql = "SELECT kept FROM blobs WHERE hash = ?1";
     one(connection, sql, [hash.as_bytes()], |row| number(row, 0))
 }
 
-/// The blobs that nobody has kept since.
+/// Returns the blobs that nobody has kept since.
 pub(super) fn idle(connection: &Connection, before: u64) -> Result<Vec<Hash>, StoreError> {
     let sql = "SELECT hash FROM blobs WHERE kept < ?1 ORDER BY hash";
     rows(connection, sql, [int(before)], |row| hash(row, 0))

@@ -16,36 +16,37 @@ pub(super) const HEAD: &str = "run, seq, hash, created, updated, forked_run, for
 /// The columns that [`record`] reads.
 pub(super) const RECORD: &str = "seq, time, kind, v, role, name, session, key, body, prev";
 
-/// A column's value.
+/// Returns a column's value.
 pub(super) fn get<T: FromSql>(row: &Row<'_>, index: usize) -> Result<T, StoreError> {
     row.get(index).doing("reading a row")
 }
 
-/// A number as it stands in a row: times and seqs, which [`Append::check`](crate::Append::check) has seen to be small
-/// enough. What isn't (a timer in 300 million years) is as late as can be.
+/// Converts a time or a seq for a row.
+/// [`Append::check`](crate::Append::check) has seen to it that seqs are small enough; a timer in 300 million years is
+/// as late as can be.
 pub(super) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A number that stands in a row.
+/// Reads a number.
 pub(super) fn number(row: &Row<'_>, index: usize) -> Result<u64, StoreError> {
     u64::try_from(get::<i64>(row, index)?).map_err(|_| damaged("a number below zero"))
 }
 
-/// A hash that stands in a row.
+/// Reads a hash.
 pub(super) fn hash(row: &Row<'_>, index: usize) -> Result<Hash, StoreError> {
     let bytes: [u8; 32] = row.get(index).doing("reading a hash")?;
     Ok(Hash::from_bytes(bytes))
 }
 
-/// A run's id that stands in a row.
+/// Reads the id of a run.
 pub(super) fn run(row: &Row<'_>, index: usize) -> Result<RunId, StoreError> {
     let text: String = get(row, index)?;
     text.parse()
         .map_err(|error| damaged(format!("`{text}`: {error}")))
 }
 
-/// The end of a run.
+/// Returns the end of a run.
 pub(super) fn head(row: &Row<'_>) -> Result<Head, StoreError> {
     let id = run(row, 0)?;
     let forked = match get::<Option<String>>(row, 5)? {
@@ -70,7 +71,7 @@ pub(super) fn head(row: &Row<'_>) -> Result<Head, StoreError> {
     })
 }
 
-/// A record.
+/// Reads a record.
 pub(super) fn record(row: &Row<'_>) -> Result<Record, StoreError> {
     let role: String = get(row, 4)?;
     let key: Option<String> = get(row, 7)?;

@@ -13,7 +13,8 @@ use statemark_runs::store::StoreError;
 /// Tells a store from other programs' files: `SMRK`.
 const APPLICATION: i32 = 0x534d_524b;
 
-/// What leads from each version of the tables to the next. Stores are never led back.
+/// The steps from each version of the tables to the next.
+/// Stores are never downgraded.
 const STEPS: [&str; 2] = [
     "
 -- What lists, leases and watchers need of a run. `hash` is that of its last record; `version` counts changes of the store.
@@ -133,7 +134,7 @@ pub(super) fn bring_up(
     Ok(())
 }
 
-/// The version of the tables at one moment, whatever others do meanwhile.
+/// Returns the version of the tables at one moment, whatever others do meanwhile.
 fn seen_version(connection: &mut Connection) -> Result<usize, StoreError> {
     let transaction = connection.transaction().doing("opening the store")?;
     let version = version(&transaction)?;
@@ -141,7 +142,7 @@ fn seen_version(connection: &mut Connection) -> Result<usize, StoreError> {
     Ok(version)
 }
 
-/// The version of the tables in a file: zero if it has none.
+/// Returns the version of the tables in a file: zero if it has none.
 ///
 /// It takes several reads. Why a transaction: between two of them another process may have made the tables, and a file
 /// that has tables and no mark of ours is another program's.

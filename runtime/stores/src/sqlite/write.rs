@@ -1,4 +1,4 @@
-//! What is written, within a transaction that others have begun.
+//! Writes, within a transaction that others have begun.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ fn end(connection: &Connection, run: &RunId) -> Result<Option<JournalEnd>, Store
     })
 }
 
-/// Puts records behind a run, or behind a record of another run that it begins with.
+/// Appends records to a run, or after a record of another run that it begins with.
 pub(super) fn append(
     connection: &Connection,
     append: &Append,
@@ -94,7 +94,7 @@ pub(super) fn make(
     Ok(())
 }
 
-/// The hash of a record.
+/// Reads the hash of a record.
 fn hash_at(connection: &Connection, run: &RunId, seq: u64) -> Result<Hash, StoreError> {
     let end = end(connection, run)?.ok_or_else(|| StoreError::missing_run(run))?;
     let before = seq.checked_sub(1).filter(|_| seq <= end.seq);
@@ -108,12 +108,12 @@ fn hash_at(connection: &Connection, run: &RunId, seq: u64) -> Result<Hash, Store
         .ok_or_else(|| StoreError::missing_record(run, seq))
 }
 
-/// What the same request has done before.
+/// Returns what the same request has done before.
 fn replayed(connection: &Connection, append: &Append) -> Result<Option<Appended>, StoreError> {
     let Some((key, _)) = &append.key else {
         return Ok(None);
     };
-    let seen = read::seen(connection, &append.run, key)?;
+    let seen = read::find_seen(connection, &append.run, key)?;
     seen.map(|seen| append.answer_repeated(&seen)).transpose()
 }
 
@@ -140,7 +140,7 @@ fn put_record(connection: &Connection, run: &RunId, record: &Record) -> Result<(
     }
 }
 
-/// What lists show from now on.
+/// Returns what lists show from now on.
 fn put_head(
     connection: &Connection,
     append: &Append,
@@ -217,7 +217,7 @@ fn put_timers(
     Ok(())
 }
 
-/// The timer as it stands in a row.
+/// Returns the timer as a row can hold it.
 fn storable(timer: PendingTimer) -> PendingTimer {
     PendingTimer {
         due: int(timer.due).unsigned_abs(),

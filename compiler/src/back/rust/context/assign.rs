@@ -77,7 +77,7 @@ fn typed(facts: &Facts<'_>, data: &Data, target: &Target<'_>, value: &Expression
     }
     let kind = data.rust(&target.path, &target.member.shape, false);
     let value = expression::value(facts, value);
-    quote!(<#kind as runtime::generated::Plain>::of(#value)?)
+    quote!(<#kind as runtime::generated::Plain>::from_value(#value)?)
 }
 
 /// A value that needs no conversion, or is an integer that does.

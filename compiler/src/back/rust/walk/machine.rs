@@ -134,7 +134,7 @@ fn snapshot(facts: &Facts<'_>) -> TokenStream {
         /// Where the machine is, and what its histories have recorded, to be kept elsewhere.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
-            Snapshot::of(TABLE, &self.configuration)
+            Snapshot::new(TABLE, &self.configuration)
         }
 
         #kept

@@ -72,7 +72,7 @@ impl Reader<'_> {
         Ok(rows)
     }
 
-    /// Where a section ends, by the directory, which was checked.
+    /// Returns where a section ends, by the directory, which was checked.
     pub(super) fn section_end(&self, section: Section) -> usize {
         let next = Section::ALL
             .into_iter()
@@ -91,7 +91,7 @@ impl Reader<'_> {
         DecodeError { kind, at }
     }
 
-    /// A code that nobody knows, so many bytes before the place that is read next.
+    /// Returns a code that nobody knows, so many bytes before the place that is read next.
     pub(super) fn code(&self, what: &'static str, found: u8, back: usize) -> DecodeError {
         let kind = DecodeErrorKind::Code {
             section: self.section,

@@ -97,7 +97,7 @@ pub(super) fn action(from: &mut Reader<'_>) -> Result<ActionRow, DecodeError> {
     })
 }
 
-/// The number of 64 bits in the place of a range.
+/// Returns the number of 64 bits in the place of a range.
 fn whole(range: &Range<u32>) -> u64 {
     u64::from(range.start) | u64::from(range.end) << 32
 }

@@ -2,7 +2,7 @@
 
 use crate::id::{ActionId, GuardId, StateId, TransitionId};
 
-/// What an event does at a leaf.
+/// The effect of an event at a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     /// No transition is triggered.
@@ -23,17 +23,17 @@ pub(crate) enum Cell {
     /// Does any number of actions if the guard holds.
     Run {
         guard: Guarded,
-        /// How many there are.
+        /// Number of there are.
         count: u8,
-        /// Where they begin.
+        /// The index of the first.
         at: u16,
         next: StateId,
     },
     /// Takes the first contender that may be taken.
     List {
-        /// How many there are.
+        /// Number of there are.
         count: u16,
-        /// Where they begin.
+        /// The index of the first.
         at: u32,
     },
     /// The general step has to look at it.

@@ -15,12 +15,14 @@ use crate::table::sections::{
 use crate::table::tree::{self, Entry};
 use crate::table::{ROOT, list};
 
-/// Most cells, most contenders and most actions in the dense index. Unit: entries of one of the three. Why: 8, 16 and 2
-/// bytes each; a machine beyond that is rare, and its steps stay correct without.
+/// Most cells, most contenders and most actions in the dense index.
+/// Unit: entries of one of the three. Why: 8, 16 and 2 bytes each; a machine beyond that is rare, and its steps stay
+/// correct without.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// Most work in making the dense index. Unit: states left, states entered and actions, over all pairs of a leaf and a
-/// transition. Why: rows may share lists, so that a small table could ask for hours of it.
+/// Most work in making the dense index.
+/// Unit: states left, states entered and actions, over all pairs of a leaf and a transition. Why: rows may share lists,
+/// so that a small table could ask for hours of it.
 const MAX_WORK: usize = 1 << 24;
 
 /// *None* in a contender.
@@ -29,7 +31,7 @@ const NONE: u16 = u16::MAX;
 /// In the place of a guard: the transition's program has to be asked. No guard has this number (V01).
 const PROGRAM: u16 = u16::MAX - 1;
 
-/// How a contender is guarded.
+/// The guard of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Check {
     /// Not at all.
@@ -44,10 +46,12 @@ pub(crate) enum Check {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contender {
     transition: TransitionId,
-    /// The leaf afterwards; none if the actions aren't all there is to do, so that the general step does it.
+    /// The leaf afterwards.
+    /// It is none if the actions aren't all there is to do, so that the general step does it.
     next: u16,
     guard: u16,
-    /// All actions of the step, in order: exit, transition, entry. Where they begin, and how many there are.
+    /// All actions of the step, in order: exit, transition, entry.
+    /// Where they begin, and how many there are.
     actions: (u32, u32),
 }
 
@@ -57,7 +61,7 @@ impl Contender {
         self.transition
     }
 
-    /// The leaf afterwards, if the actions are all there is to do.
+    /// Returns the leaf afterwards, if the actions are all there is to do.
     #[inline]
     pub(crate) fn next(&self) -> Option<StateId> {
         Some(self.next).filter(|&raw| raw != NONE).map(StateId::new)
@@ -72,7 +76,7 @@ impl Contender {
         }
     }
 
-    /// All actions of the step: where they begin, and how many there are.
+    /// Returns all actions of the step: where they begin, and how many there are.
     #[inline]
     pub(crate) fn actions(&self) -> (usize, usize) {
         (self.actions.0 as usize, self.actions.1 as usize)
@@ -90,7 +94,7 @@ pub(crate) struct Dense {
 }
 
 impl Dense {
-    /// The index, or one without cells where it would be large.
+    /// Returns the index, or one without cells where it would be large.
     pub(super) fn new(sections: &Sections, index: &Index) -> Self {
         let states = sections.states.len();
         let cells = states.saturating_mul(sections.events.len());
@@ -112,32 +116,34 @@ impl Dense {
         .unwrap_or_default()
     }
 
-    /// The cells, and the distance between an event's and the next event's. [`cell`] finds one of them.
+    /// Returns the cells, and the distance between an event's and the next event's.
+    /// [`cell`] finds one of them.
     #[inline]
     pub(crate) fn cells(&self) -> (&[Cell], usize) {
         (&self.cells, self.stride)
     }
 
-    /// The contenders of a cell.
+    /// Returns the contenders of a cell.
     #[inline]
     pub(crate) fn contenders(&self, at: usize, count: usize) -> &[Contender] {
         run_of(&self.contenders, at, count)
     }
 
-    /// The actions of a cell or a contender.
+    /// Returns the actions of a cell or a contender.
     #[inline]
     pub(crate) fn actions(&self, at: usize, count: usize) -> &[ActionId] {
         run_of(&self.actions, at, count)
     }
 }
 
-/// So many rows from there on. INVARIANT: the dense index names only rows that it has; there are none elsewhere.
+/// Returns `count` rows from an index on.
+/// INVARIANT: the dense index names only rows that it has; there are none elsewhere.
 #[inline]
 fn run_of<T>(rows: &[T], at: usize, count: usize) -> &[T] {
     rows.get(at..at.wrapping_add(count)).unwrap_or_default()
 }
 
-/// The cell of a leaf and an event.
+/// Returns the cell of a leaf and an event.
 #[inline]
 pub(crate) fn cell(cells: &[Cell], stride: usize, leaf: StateId, event: EventId) -> Option<&Cell> {
     // An event past the last gives a place past the last cell; a leaf is always one of the table's states.
@@ -148,7 +154,7 @@ pub(crate) fn cell(cells: &[Cell], stride: usize, leaf: StateId, event: EventId)
     cells.get(at)
 }
 
-/// An upper bound of the number of contenders: for each leaf the triggers on its chain.
+/// Returns an upper bound of the number of contenders: for each leaf the triggers on its chain.
 fn pairs(sections: &Sections, index: &Index) -> usize {
     let mut sums: Vec<usize> = Vec::with_capacity(sections.states.len());
     let mut total = 0_usize;
@@ -215,7 +221,7 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// The cell of a leaf for an event that triggers these transitions, best first.
+    /// Returns the cell of a leaf for an event that triggers these transitions, best first.
     fn cell(&mut self, leaf: StateId, triggered: &[(EventId, TransitionId)]) -> Option<Cell> {
         if let Some(cell) = self.single(leaf, triggered) {
             return Some(cell);
@@ -238,8 +244,8 @@ impl Builder<'_> {
         })
     }
 
-    /// The cell, if there is one transition to think of, which is plain and guarded by one question at most, and the
-    /// cell has room for it.
+    /// Returns the cell of a single plain transition.
+    /// It is guarded by one question at most, and the cell has room for it.
     fn single(&mut self, leaf: StateId, triggered: &[(EventId, TransitionId)]) -> Option<Cell> {
         let sections = self.sections;
         let &(_, transition) = triggered.first()?;
@@ -283,9 +289,9 @@ impl Builder<'_> {
         })
     }
 
-    /// What the transition does at the leaf; `None` once that was asked too often.
+    /// Returns what the transition does at the leaf; `None` once that was asked too often.
     fn effect(&mut self, leaf: StateId, transition: &TransitionRow) -> Option<Effect> {
-        let effect = Effect::of(self.sections, leaf, transition);
+        let effect = Effect::new(self.sections, leaf, transition);
         self.work += 1 + effect.exited.len() + effect.actions.len() + effect.entered.len();
         Some(effect).filter(|_| self.work <= MAX_WORK)
     }
@@ -314,7 +320,7 @@ impl Builder<'_> {
     }
 }
 
-/// What a transition does at a leaf, in order.
+/// The effect of a transition at a leaf, in order.
 struct Effect {
     exited: Vec<StateId>,
     actions: Vec<ActionId>,
@@ -324,7 +330,7 @@ struct Effect {
 }
 
 impl Effect {
-    fn of(sections: &Sections, leaf: StateId, transition: &TransitionRow) -> Self {
+    fn new(sections: &Sections, leaf: StateId, transition: &TransitionRow) -> Self {
         let state = |state: StateId| sections.states.get(state.index());
         let calls = |range: &Range<u32>| list(&sections.calls, range);
         let mut effect = Self {
@@ -364,8 +370,8 @@ impl Effect {
         effect
     }
 
-    /// Whether the actions are all there is to the macrostep: nothing is raised, nothing ends, and the machine is at
-    /// rest afterwards.
+    /// Reports whether the actions are all there is to the macrostep.
+    /// Then nothing is raised, nothing ends, and the machine is at rest afterwards.
     fn is_plain(&self, sections: &Sections, index: &Index) -> bool {
         let state = |state: StateId| sections.states.get(state.index());
         let raises = self.actions.iter().any(|action| {
@@ -390,7 +396,7 @@ impl Effect {
     }
 }
 
-/// The state and its ancestors, innermost first.
+/// Returns the state and its ancestors, innermost first.
 fn chain(sections: &Sections, state: StateId) -> impl Iterator<Item = StateId> {
     core::iter::successors(Some(state), |state| {
         sections

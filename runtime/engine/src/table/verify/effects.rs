@@ -10,8 +10,9 @@ use crate::limits::MAX_CALLS;
 use crate::table::list;
 use crate::table::sections::{ActionKind, Sections};
 
-/// For each action, how many it comes to: itself, and of a conditional one the longer of its two lists. More than the
-/// limit is as good as the limit and one. INVARIANT: V35 refuses conditional actions for which this is too little.
+/// Returns the cost of each action: 1, and for a conditional one that of its longer list.
+/// More than the limit is as good as the limit and one. INVARIANT: V35 refuses conditional actions for which this is
+/// too little.
 pub(super) fn costs(sections: &Sections) -> Vec<usize> {
     let mut costs: Vec<usize> = Vec::with_capacity(sections.actions.len());
     for row in &sections.actions {
@@ -30,7 +31,7 @@ pub(super) fn costs(sections: &Sections) -> Vec<usize> {
     costs
 }
 
-/// How many actions a list comes to, up to the limit and one.
+/// Returns the number of actions in a list, up to the limit and one.
 pub(super) fn cost(sections: &Sections, costs: &[usize], calls: &Range<u32>) -> usize {
     if calls.len() > MAX_CALLS {
         return calls.len();
@@ -40,7 +41,7 @@ pub(super) fn cost(sections: &Sections, costs: &[usize], calls: &Range<u32>) -> 
     each.sum()
 }
 
-/// No list of actions is longer than the limit, what conditional ones come to included.
+/// Checks that no list of actions is longer than the limit, what conditional ones come to included.
 pub(super) fn v27_calls(sections: &Sections) -> Result<(), Fault> {
     let costs = costs(sections);
     let check = |what, range: &Range<u32>, place: &dyn Fn() -> Place| {
@@ -67,21 +68,21 @@ pub(super) fn v27_calls(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The event that a timer sends isn't the `done` event of a state, which only the machine raises.
+/// Checks that no timer sends the `done` event of a state, which only the machine raises.
 pub(super) fn v34_timers(sections: &Sections) -> Result<(), Fault> {
     let done: BTreeSet<EventId> = sections.states.iter().filter_map(|row| row.done).collect();
     for (index, row) in sections.timers.iter().enumerate() {
         let completes = done.contains(&row.event);
         ensure(!completes, || {
             let event = row.event.raw();
-            let place = Place::named(sections, "timer", index, Some(row.name));
+            let place = Place::with_name(sections, "timer", index, Some(row.name));
             place.fault(FaultKind::TimerCompletes { event })
         })?;
     }
     Ok(())
 }
 
-/// What a conditional action does stands before it among the actions, so that it never comes to itself.
+/// Checks that a conditional action stands after the actions that it does, so never does itself.
 pub(super) fn v35_conditions(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.actions.iter().enumerate() {
         let ActionKind::If {
@@ -90,7 +91,7 @@ pub(super) fn v35_conditions(sections: &Sections) -> Result<(), Fault> {
         else {
             continue;
         };
-        let place = || Place::named(sections, "action", index, Some(row.name));
+        let place = || Place::with_name(sections, "action", index, Some(row.name));
         for calls in [then, otherwise] {
             let found = calls.len();
             ensure(found <= MAX_CALLS, || {

@@ -7,7 +7,7 @@ use crate::limits::{MAX_EVENTS, MAX_NAMES, MAX_ROWS, MAX_STATES, MAX_TRANSITIONS
 use crate::table::list;
 use crate::table::sections::{ActionKind, Constant, Instruction, Sections};
 
-/// No section has more rows than its limit.
+/// Checks that no section has more rows than its limit.
 pub(super) fn v01_sizes(sections: &Sections) -> Result<(), Fault> {
     let sizes = [
         ("states", sections.states.len(), MAX_STATES),
@@ -32,7 +32,7 @@ pub(super) fn v01_sizes(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Every range begins before it ends, within its section.
+/// Checks that every range begins before it ends, within its section.
 pub(super) fn v03_ranges(sections: &Sections) -> Result<(), Fault> {
     let targets = sections.targets.len();
     let calls = sections.calls.len();
@@ -59,7 +59,7 @@ pub(super) fn v03_ranges(sections: &Sections) -> Result<(), Fault> {
         }
     }
     for (index, row) in sections.actions.iter().enumerate() {
-        let place = || Place::named(sections, "action", index, Some(row.name));
+        let place = || Place::with_name(sections, "action", index, Some(row.name));
         match &row.kind {
             ActionKind::Assign(range) => {
                 range_within("assignments", range, sections.assigns.len(), place)?;
@@ -110,7 +110,7 @@ fn range_within(
     })
 }
 
-/// Every state, event, guard, field and action that a row names is there.
+/// Checks that every state, event, guard, field and action that a row names is there.
 pub(super) fn v04_ids(sections: &Sections) -> Result<(), Fault> {
     let (states, events) = (sections.states.len(), sections.events.len());
     for (index, row) in sections.states.iter().enumerate() {
@@ -123,7 +123,7 @@ pub(super) fn v04_ids(sections: &Sections) -> Result<(), Fault> {
         id_within("state", Some(row.source.raw()), states, place)?;
     }
     for (index, row) in sections.actions.iter().enumerate() {
-        let place = || Place::named(sections, "action", index, Some(row.name));
+        let place = || Place::with_name(sections, "action", index, Some(row.name));
         let timers = sections.timers.len();
         match row.kind {
             ActionKind::Raise(event) => id_within("event", Some(event.raw()), events, place)?,
@@ -134,7 +134,7 @@ pub(super) fn v04_ids(sections: &Sections) -> Result<(), Fault> {
         }
     }
     for (index, row) in sections.timers.iter().enumerate() {
-        let place = || Place::named(sections, "timer", index, Some(row.name));
+        let place = || Place::with_name(sections, "timer", index, Some(row.name));
         id_within("event", Some(row.event.raw()), events, place)?;
     }
     for (index, row) in sections.assigns.iter().enumerate() {
@@ -184,7 +184,7 @@ fn id_within(
     }
 }
 
-/// An integer is between `i64::MIN` and `u64::MAX`, a float is finite.
+/// Checks that an integer is between `i64::MIN` and `u64::MAX`, a float is finite.
 pub(super) fn v25_constant_values(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.constants.iter().enumerate() {
         let fault = match *row {
@@ -199,7 +199,8 @@ pub(super) fn v25_constant_values(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// All lists of targets, of triggers, of constants and of actions are together no longer than the limit, those of a kind.
+/// Checks that all lists of a kind are together no longer than the limit.
+/// The kinds are targets, triggers, constants and actions.
 pub(super) fn v28_together(sections: &Sections) -> Result<(), Fault> {
     // INVARIANT: V01 and V03 keep both numbers small enough to be added as `usize` on 64 bits; saturation covers 32.
     let triggers = sections.transitions.iter().map(|row| row.triggers.len());
@@ -212,7 +213,7 @@ pub(super) fn v28_together(sections: &Sections) -> Result<(), Fault> {
     let targets = sections.transitions.iter().map(|row| row.targets.len());
     let initial = sections.states.iter().map(|row| row.initial.len());
     let calls = sections.transitions.iter().map(|row| row.calls.len());
-    let around = sections.states.iter().flat_map(|row| {
+    let state_calls = sections.states.iter().flat_map(|row| {
         let lists = [&row.entry, &row.exit, &row.initial_calls];
         lists.map(|calls| calls.len())
     });
@@ -225,7 +226,7 @@ pub(super) fn v28_together(sections: &Sections) -> Result<(), Fault> {
         (
             "states and transitions",
             "actions",
-            calls.chain(around).fold(0, usize::saturating_add),
+            calls.chain(state_calls).fold(0, usize::saturating_add),
         ),
         (
             "transitions",

@@ -7,7 +7,7 @@ use super::{Fault, FaultKind, Place, ensure};
 use crate::id::TextId;
 use crate::table::sections::{Constant, Sections};
 
-/// Every text that a row names is there.
+/// Checks that every text that a row names is there.
 pub(super) fn v02_texts(sections: &Sections) -> Result<(), Fault> {
     let check = |what, index, name: Option<TextId>| match name {
         Some(text) if text.index() >= sections.texts.len() => {
@@ -54,7 +54,8 @@ pub(super) fn v02_texts(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Names aren't empty; those of states (the root aside), events, actions, timers, guards and fields don't repeat.
+/// Checks that names aren't empty, and that those of a kind don't repeat.
+/// The kinds are states (the root aside), events, actions, timers, guards and fields.
 pub(super) fn v09_names(sections: &Sections) -> Result<(), Fault> {
     let name = |text: TextId| sections.texts.get(text.index()).map_or("", Box::as_ref);
     ensure(!name(sections.name).is_empty(), || {

@@ -9,7 +9,7 @@ use crate::table::list;
 use crate::table::sections::{ActionKind, Instruction, Sections};
 use crate::value::Operator;
 
-/// Whose a program is.
+/// The owner of a program.
 #[derive(Clone, Copy, Debug)]
 enum Owner {
     Transition(usize),
@@ -18,13 +18,13 @@ enum Owner {
 }
 
 impl Owner {
-    fn place(self, sections: &Sections) -> Place {
+    fn position(self, sections: &Sections) -> Place {
         match self {
             Self::Transition(row) => Place::row("transition", row),
             Self::Assignment(row) => Place::row("assignment", row),
             Self::Action(row) => {
                 let name = sections.actions.get(row).map(|row| row.name);
-                Place::named(sections, "action", row, name)
+                Place::with_name(sections, "action", row, name)
             }
         }
     }
@@ -38,7 +38,7 @@ impl Owner {
     }
 }
 
-/// Every program; a transition without a guard has none.
+/// Returns every program; a transition without a guard has none.
 fn programs(sections: &Sections) -> impl Iterator<Item = (Owner, &Range<u32>)> {
     let guards = sections.transitions.iter().enumerate();
     let guards = guards
@@ -54,7 +54,7 @@ fn programs(sections: &Sections) -> impl Iterator<Item = (Owner, &Range<u32>)> {
     guards.chain(assigns).chain(conditions)
 }
 
-/// No program is longer than the limit.
+/// Checks that no program is longer than the limit.
 pub(super) fn v21_program_length(sections: &Sections) -> Result<(), Fault> {
     for (owner, range) in programs(sections) {
         let found = range.len();
@@ -63,13 +63,13 @@ pub(super) fn v21_program_length(sections: &Sections) -> Result<(), Fault> {
                 found,
                 limit: MAX_PROGRAM,
             };
-            owner.place(sections).fault(kind)
+            owner.position(sections).fault(kind)
         })?;
     }
     Ok(())
 }
 
-/// How many instructions the instruction may skip.
+/// Returns how many instructions the instruction may skip.
 const fn jump(instruction: &Instruction) -> Option<u16> {
     match instruction {
         Instruction::SkipIfFalse(skip) | Instruction::SkipIfTrue(skip) => Some(*skip),
@@ -77,7 +77,7 @@ const fn jump(instruction: &Instruction) -> Option<u16> {
     }
 }
 
-/// A jump stays within its program.
+/// Checks that a jump stays within its program.
 pub(super) fn v22_jumps(sections: &Sections) -> Result<(), Fault> {
     for (owner, range) in programs(sections) {
         let program = list(&sections.code, range);
@@ -88,7 +88,7 @@ pub(super) fn v22_jumps(sections: &Sections) -> Result<(), Fault> {
             };
             ensure(usize::from(skip) <= rest, || {
                 let kind = FaultKind::Jump { at, skip, rest };
-                owner.place(sections).fault(kind)
+                owner.position(sections).fault(kind)
             })?;
         }
     }
@@ -107,14 +107,14 @@ pub(super) fn v23_overlap(sections: &Sections) -> Result<(), Fault> {
         if let Some((_, other)) = before.filter(|&(ended, _)| start < ended) {
             let (what, other) = other.name();
             let kind = FaultKind::Overlap { what, other };
-            return Err(owner.place(sections).fault(kind));
+            return Err(owner.position(sections).fault(kind));
         }
         before = Some((end, owner));
     }
     Ok(())
 }
 
-/// An instruction has as many constants as it takes.
+/// Checks that an instruction has as many constants as it takes.
 pub(super) fn v24_constant_count(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.code.iter().enumerate() {
         let (what, found, holds) = match row {
@@ -137,7 +137,8 @@ pub(super) fn v24_constant_count(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// How many values an instruction takes from the stack, and how many it puts there, if it doesn't jump.
+/// Returns how many values an instruction takes from the stack, and how many it puts there.
+/// Jumps don't count.
 const fn effect(instruction: &Instruction) -> (usize, usize) {
     match instruction {
         Instruction::Ask(_)
@@ -152,8 +153,8 @@ const fn effect(instruction: &Instruction) -> (usize, usize) {
     }
 }
 
-/// How many values lie on the stack before each instruction, and at the end. Every instruction is reached from the one
-/// before it, since no jump is certain.
+/// Returns how many values lie on the stack before each instruction, and at the end.
+/// Every instruction is reached from the one before it, since no jump is certain.
 fn depths(code: &[Instruction]) -> impl Iterator<Item = usize> {
     let mut depth = 0_usize;
     core::iter::once(0).chain(code.iter().map(move |instruction| {
@@ -163,7 +164,7 @@ fn depths(code: &[Instruction]) -> impl Iterator<Item = usize> {
     }))
 }
 
-/// An instruction finds the values that it takes, and the stack of a program isn't deeper than the limit.
+/// Checks that an instruction finds its values, and that no stack is deeper than the limit.
 pub(super) fn v40_stack(sections: &Sections) -> Result<(), Fault> {
     for (owner, range) in programs(sections) {
         let code = list(&sections.code, range);
@@ -171,21 +172,21 @@ pub(super) fn v40_stack(sections: &Sections) -> Result<(), Fault> {
             let (takes, puts) = effect(instruction);
             ensure(takes <= depth, || {
                 let kind = FaultKind::StackTooShort { at, takes, depth };
-                owner.place(sections).fault(kind)
+                owner.position(sections).fault(kind)
             })?;
             ensure(depth - takes + puts <= MAX_STACK, || {
                 let kind = FaultKind::StackTooDeep {
                     at,
                     limit: MAX_STACK,
                 };
-                owner.place(sections).fault(kind)
+                owner.position(sections).fault(kind)
             })?;
         }
     }
     Ok(())
 }
 
-/// Where a jump lands, the stack is as deep as without it.
+/// Checks that the stack is as deep where a jump lands as without the jump.
 pub(super) fn v41_landings(sections: &Sections) -> Result<(), Fault> {
     for (owner, range) in programs(sections) {
         let code = list(&sections.code, range);
@@ -199,7 +200,7 @@ pub(super) fn v41_landings(sections: &Sections) -> Result<(), Fault> {
             let found = landing.unwrap_or_default();
             ensure(found == depth, || {
                 owner
-                    .place(sections)
+                    .position(sections)
                     .fault(FaultKind::Landing { at, depth, found })
             })?;
         }
@@ -207,19 +208,21 @@ pub(super) fn v41_landings(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A program leaves one value.
+/// Checks that a program leaves one value.
 pub(super) fn v42_one_value(sections: &Sections) -> Result<(), Fault> {
     for (owner, range) in programs(sections) {
         let code = list(&sections.code, range);
         let found = depths(code).last().unwrap_or_default();
         ensure(found == 1, || {
-            owner.place(sections).fault(FaultKind::ValuesLeft { found })
+            owner
+                .position(sections)
+                .fault(FaultKind::ValuesLeft { found })
         })?;
     }
     Ok(())
 }
 
-/// What is assigned is a field of the context, not of an event's data.
+/// Checks that each assigned field is one of the context, not of an event's data.
 pub(super) fn v43_assigned(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.assigns.iter().enumerate() {
         let path = sections.fields.get(row.field.index());
@@ -234,7 +237,7 @@ pub(super) fn v43_assigned(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// No action assigns more fields than the limit.
+/// Checks that no action assigns more fields than the limit.
 pub(super) fn v44_assigns(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.actions.iter().enumerate() {
         let ActionKind::Assign(range) = &row.kind else {
@@ -243,7 +246,7 @@ pub(super) fn v44_assigns(sections: &Sections) -> Result<(), Fault> {
         let found = range.len();
         ensure(found <= MAX_ASSIGNS, || {
             Owner::Action(index)
-                .place(sections)
+                .position(sections)
                 .fault(FaultKind::Assigns {
                     found,
                     limit: MAX_ASSIGNS,
@@ -253,7 +256,7 @@ pub(super) fn v44_assigns(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The path of a field has no more keys than a value may be nested deep.
+/// Checks that the path of a field has no more keys than a value may be nested deep.
 pub(super) fn v45_paths(sections: &Sections) -> Result<(), Fault> {
     for (index, &path) in sections.fields.iter().enumerate() {
         let found = sections.texts.get(path.index());

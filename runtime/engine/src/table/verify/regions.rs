@@ -8,7 +8,7 @@ use crate::limits::MAX_ROWS;
 use crate::table::sections::{Sections, StateKind, StateRow};
 use crate::table::{list, tree};
 
-/// A parallel state has a child that isn't a history, and none that is final.
+/// Checks that a parallel state has a child that isn't a history, and none that is final.
 pub(super) fn v30_parallel(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate() {
         if row.kind != StateKind::Parallel {
@@ -27,7 +27,8 @@ pub(super) fn v30_parallel(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The rows of a state's children. INVARIANT: a subtree ends behind its state (V07), so this goes on.
+/// Returns the rows of a state's children.
+/// INVARIANT: a subtree ends after its state (V07), so this goes on.
 fn children<'s>(
     states: &'s [StateRow],
     index: usize,
@@ -42,7 +43,7 @@ fn children<'s>(
     })
 }
 
-/// A history has no entry and no exit actions and no transitions: it is never active.
+/// Checks that a history has no entry and no exit actions and no transitions: it is never active.
 pub(super) fn v31_history(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate() {
         let idle = row.entry.is_empty() && row.exit.is_empty() && row.transitions.is_empty();
@@ -53,8 +54,9 @@ pub(super) fn v31_history(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The default transition of a history leads somewhere: to descendants of its parent, of which none is a history of that
-/// parent. A shallow one may lead further in than it records. Source: SCXML 3.10.2.
+/// Checks that the default transition of a history leads somewhere.
+/// Its targets are descendants of the history's parent, and none is a history of that parent. A shallow history may
+/// lead further in than it records. Source: SCXML 3.10.2.
 pub(super) fn v32_default(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate() {
         let Some(parent) = row.parent.filter(|_| row.kind.is_history()) else {
@@ -79,7 +81,7 @@ pub(super) fn v32_default(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Several targets of one transition lie in different regions of parallel states, each two of them.
+/// Checks that each two targets of one transition lie in different regions of a parallel state.
 pub(super) fn v33_apart(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate() {
         apart(sections, &row.initial, || Place::state(sections, index))?;
@@ -90,7 +92,8 @@ pub(super) fn v33_apart(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// In document order it is enough that neighbors are apart: what is around two of them is around what stands between.
+/// Reports whether targets lie in different regions, each two of them.
+/// In document order it is enough to compare neighbors: what contains two states contains the states between them.
 fn apart(sections: &Sections, range: &Range<u32>, place: impl Fn() -> Place) -> Result<(), Fault> {
     if range.len() < 2 {
         return Ok(());
@@ -107,19 +110,19 @@ fn apart(sections: &Sections, range: &Range<u32>, place: impl Fn() -> Place) -> 
     Ok(())
 }
 
-/// Whether the innermost state around both is parallel, and both lie in its regions.
+/// Reports whether the innermost state that contains both is parallel, and both lie in its regions.
 fn are_apart(sections: &Sections, one: StateId, other: StateId) -> bool {
     let row = |state: StateId| sections.states.get(state.index());
     let parent = |state: StateId| row(state).and_then(|row| row.parent);
-    let mut around = core::iter::successors(parent(one), |&state| parent(state));
-    let Some(common) = around.find(|&state| tree::is_descendant(&sections.states, other, state))
+    let mut ancestors = core::iter::successors(parent(one), |&state| parent(state));
+    let Some(common) = ancestors.find(|&state| tree::is_descendant(&sections.states, other, state))
     else {
         return false;
     };
     let in_region = |state: StateId| {
         row(state).is_some_and(|row| !(row.kind.is_history() && row.parent == Some(common)))
     };
-    // Neither is around the other: what is around `one` and in `common` isn't around `other`, and ids tell the rest.
+    // Neither contains the other: what contains `one` within `common` doesn't contain `other`, and ids say the rest.
     one != other
         && !tree::is_descendant(&sections.states, other, one)
         && row(common).is_some_and(|row| row.kind == StateKind::Parallel)
@@ -127,7 +130,7 @@ fn are_apart(sections: &Sections, one: StateId, other: StateId) -> bool {
         && in_region(other)
 }
 
-/// What all histories may record is together no longer than the limit.
+/// Checks that the records of all histories are together no longer than the limit.
 pub(super) fn v36_recorded(sections: &Sections) -> Result<(), Fault> {
     let mut leaves = 0_usize;
     // For each state: how many leaves stand before it.
@@ -139,16 +142,16 @@ pub(super) fn v36_recorded(sections: &Sections) -> Result<(), Fault> {
     before.push(leaves);
     let mut found = 0_usize;
     for row in sections.states.iter().filter(|row| row.kind.is_history()) {
-        let around = row
+        let parent_row = row
             .parent
             .and_then(|parent| sections.states.get(parent.index()));
-        let Some((parent, around)) = row.parent.zip(around) else {
+        let Some((parent, parent_row)) = row.parent.zip(parent_row) else {
             continue;
         };
         // A shallow history records no more states than its parent has leaves, or one.
         let count = |at: usize| before.get(at).copied().unwrap_or(leaves);
-        let within = count(usize::from(around.end)) - count(parent.index());
-        let one = row.kind == StateKind::History && around.kind == StateKind::Compound;
+        let within = count(usize::from(parent_row.end)) - count(parent.index());
+        let one = row.kind == StateKind::History && parent_row.kind == StateKind::Compound;
         found = found.saturating_add(if one { 1 } else { within });
     }
     ensure(found <= MAX_ROWS, || {

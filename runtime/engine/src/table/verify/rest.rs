@@ -8,7 +8,8 @@ use crate::id::StateId;
 use crate::table::sections::{Sections, StateKind};
 use crate::table::{list, tree};
 
-/// No cycle of eventless transitions that are first in line and have no guard: it would never come to rest.
+/// Checks for cycles of eventless transitions that are first in line and have no guard.
+/// A machine in such a cycle would never come to rest.
 ///
 /// First in line: at its leaf no other eventless transition is asked before it. Where a guarded one is, the cycle may
 /// be left once an action has changed what the guard sees; the step limit covers those. So it does in machines with
@@ -40,7 +41,7 @@ pub(super) fn v29_rest(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// For each leaf: where an eventless transition without a guard takes the machine, whatever the host says.
+/// Returns, for each leaf, where an eventless transition without a guard leads.
 fn certain_successors(sections: &Sections) -> Vec<Option<StateId>> {
     // For each state: its own first eventless transition.
     let first: Vec<Option<usize>> = sections

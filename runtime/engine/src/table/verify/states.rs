@@ -8,7 +8,7 @@ use crate::limits::MAX_DEPTH;
 use crate::table::sections::{EventKind, Sections, StateKind, Verdict};
 use crate::table::{ROOT, list, tree};
 
-/// State 0 is the root: compound, without a parent, around all others.
+/// Checks that state 0 is the root: compound, without a parent, around all others.
 pub(super) fn v05_root(sections: &Sections) -> Result<(), Fault> {
     let states = sections.states.len();
     let Some(root) = sections.states.first() else {
@@ -27,7 +27,7 @@ pub(super) fn v05_root(sections: &Sections) -> Result<(), Fault> {
     })
 }
 
-/// Every other state has a parent, which stands before it.
+/// Checks that every other state has a parent, which stands before it.
 pub(super) fn v06_parents(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate().skip(1) {
         let place = || Place::state(sections, index);
@@ -45,19 +45,19 @@ pub(super) fn v06_parents(sections: &Sections) -> Result<(), Fault> {
 
 /// States stand in document order: a subtree is its state and what follows, up to `end`.
 pub(super) fn v07_subtrees(sections: &Sections) -> Result<(), Fault> {
-    // The states around the one that is looked at, outermost first.
-    let mut around: Vec<(StateId, u16)> = Vec::new();
+    // The states that enclose the current one, outermost first.
+    let mut enclosing: Vec<(StateId, u16)> = Vec::new();
     for (raw, row) in (0_u16..).zip(&sections.states) {
         let place = || Place::state(sections, usize::from(raw));
-        while around.last().is_some_and(|&(_, end)| end <= raw) {
-            around.pop();
+        while enclosing.last().is_some_and(|&(_, end)| end <= raw) {
+            enclosing.pop();
         }
-        if let Some(&(inner, end)) = around.last() {
+        if let Some(&(inner, end)) = enclosing.last() {
             let parent = row.parent.unwrap_or(ROOT);
             ensure(parent == inner, || {
                 let kind = FaultKind::WrongParent {
                     parent: parent.raw(),
-                    around: inner.raw(),
+                    enclosing: inner.raw(),
                 };
                 place().fault(kind)
             })?;
@@ -65,12 +65,12 @@ pub(super) fn v07_subtrees(sections: &Sections) -> Result<(), Fault> {
                 place().fault(FaultKind::BadEnd { end: row.end })
             })?;
         }
-        around.push((StateId::new(raw), row.end));
+        enclosing.push((StateId::new(raw), row.end));
     }
     Ok(())
 }
 
-/// No state is nested deeper than the limit.
+/// Checks that no state is nested deeper than the limit.
 pub(super) fn v08_depth(sections: &Sections) -> Result<(), Fault> {
     let mut depths: Vec<usize> = Vec::with_capacity(sections.states.len());
     for (index, row) in sections.states.iter().enumerate() {
@@ -85,7 +85,7 @@ pub(super) fn v08_depth(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A state has children if and only if it is compound or parallel.
+/// Checks that a state has children if and only if it is compound or parallel.
 pub(super) fn v10_kinds(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate() {
         let found = usize::from(row.end) > index + 1;
@@ -96,7 +96,7 @@ pub(super) fn v10_kinds(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Only a final state stands for a failure.
+/// Checks that only a final state stands for a failure.
 pub(super) fn v11_verdicts(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate() {
         ensure(
@@ -107,7 +107,8 @@ pub(super) fn v11_verdicts(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A compound state has initial targets, proper descendants; no other state has any, but histories (V32).
+/// Checks that a compound state has initial targets, proper descendants.
+/// No other state has any, but histories (V32).
 pub(super) fn v12_initial(sections: &Sections) -> Result<(), Fault> {
     for (raw, row) in (0_u16..).zip(&sections.states) {
         let place = || Place::state(sections, usize::from(raw));
@@ -134,7 +135,7 @@ pub(super) fn v12_initial(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The root has no entry and no exit actions: it is neither entered nor left.
+/// Checks that the root has no entry and no exit actions: it is neither entered nor left.
 pub(super) fn v13_root_calls(sections: &Sections) -> Result<(), Fault> {
     let free = |root: &super::super::StateRow| root.entry.is_empty() && root.exit.is_empty();
     ensure(sections.states.first().is_some_and(free), || {
@@ -142,7 +143,7 @@ pub(super) fn v13_root_calls(sections: &Sections) -> Result<(), Fault> {
     })
 }
 
-/// A final state has no transitions.
+/// Checks that a final state has no transitions.
 pub(super) fn v14_final(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate() {
         ensure(
@@ -153,7 +154,7 @@ pub(super) fn v14_final(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A `done` event is internal, and its state is compound or parallel and not the root.
+/// Checks that a `done` event is internal, and its state is compound or parallel and not the root.
 pub(super) fn v26_done(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.states.iter().enumerate() {
         let Some(done) = row.done else { continue };

@@ -4,7 +4,7 @@ use super::{Fault, FaultKind, Place, ensure};
 use crate::table::sections::Sections;
 use crate::table::{ROOT, list, tree};
 
-/// The states' transitions follow one another without gaps and cover all transitions.
+/// Checks that the states' transitions follow one another without gaps and cover all transitions.
 pub(super) fn v15_cover(sections: &Sections) -> Result<(), Fault> {
     let mut expected = 0;
     for (index, row) in sections.states.iter().enumerate() {
@@ -20,7 +20,7 @@ pub(super) fn v15_cover(sections: &Sections) -> Result<(), Fault> {
     })
 }
 
-/// A transition's source is the state whose it is.
+/// Checks that a transition's source is the state that lists it.
 pub(super) fn v16_sources(sections: &Sections) -> Result<(), Fault> {
     for (state, row) in sections.states.iter().enumerate() {
         for index in row.transitions.clone().map(usize::from) {
@@ -40,7 +40,7 @@ pub(super) fn v16_sources(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A transition has targets, or it is internal.
+/// Checks that a transition has targets, or it is internal.
 pub(super) fn v17_target(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.transitions.iter().enumerate() {
         ensure(row.internal || !row.targets.is_empty(), || {
@@ -50,7 +50,7 @@ pub(super) fn v17_target(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// An internal transition's targets are proper descendants of its source.
+/// Checks that an internal transition's targets are proper descendants of its source.
 pub(super) fn v18_internal(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections
         .transitions
@@ -73,7 +73,7 @@ pub(super) fn v18_internal(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A transition doesn't lead to the root.
+/// Checks that a transition doesn't lead to the root.
 pub(super) fn v19_target_root(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.transitions.iter().enumerate() {
         ensure(
@@ -84,7 +84,7 @@ pub(super) fn v19_target_root(sections: &Sections) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A transition names each of its triggers once.
+/// Checks that a transition names each of its triggers once.
 pub(super) fn v20_triggers(sections: &Sections) -> Result<(), Fault> {
     for (index, row) in sections.transitions.iter().enumerate() {
         let mut seen = list(&sections.triggers, &row.triggers).to_vec();
