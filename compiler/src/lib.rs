@@ -2,6 +2,7 @@
 
 pub mod arena;
 pub mod back;
+#[cfg(feature = "build")]
 pub mod build;
 pub mod datum;
 pub mod diag;

@@ -15,15 +15,14 @@ mod evidence;
 mod guards;
 mod play;
 
-use serde::Serialize;
-
 use crate::pass::reach::Reachability;
 use crate::valid::Valid;
 use concrete::explore;
 use evidence::Evidence;
 
 /// A claim about a machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Proof {
     /// Its stable name, such as `can-end`.
     pub claim: &'static str,
@@ -40,8 +39,12 @@ pub struct Proof {
 }
 
 /// The verdict on a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Judgment {
     /// The claim was shown.
     Holds,
@@ -52,7 +55,8 @@ pub enum Judgment {
 }
 
 /// An example that shows a claim or its contrary.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Witness {
     /// Ids of events that lead there from the start; a timer is named by its event (`after.paid.1`).
     ///

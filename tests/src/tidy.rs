@@ -82,6 +82,29 @@ fn arrows_point_left() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
+/// Most packages of other people in a clean build of a crate that uses `machine!`.
+///
+/// Unit: packages. Why: each of them is built before a user's first line is. It may only shrink.
+const MAX_MACRO_PACKAGES: usize = 22;
+
+#[test]
+fn a_macro_user_builds_few_packages() {
+    let cargo = std::env::var("CARGO").expect("cargo runs tests");
+    let output = std::process::Command::new(cargo)
+        .current_dir(root())
+        .args(["tree", "--offline", "--locked", "-p", "statemark"])
+        .args(["-e", "normal,build", "--prefix", "none", "-f", "{p}"])
+        .output()
+        .expect("cargo tree runs");
+    let listed = String::from_utf8(output.stdout).expect("names are UTF-8");
+    let packages: BTreeSet<&str> = listed
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| !name.starts_with("statemark"))
+        .collect();
+    assert_eq!(packages.len(), MAX_MACRO_PACKAGES, "{packages:#?}");
+}
+
 #[test]
 fn lints_and_versions_are_inherited() {
     let mut faults = Vec::new();

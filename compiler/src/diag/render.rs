@@ -1,7 +1,7 @@
 //! Renderers: findings in, text out.
 //!
-//! [`full`] is for people at a terminal, [`concise`] for people with a pager and for editors that read lines, [`json`]
-//! for programs; [`footer`] sums up. All of them keep the order of the findings
+//! [`full`] is for people at a terminal, [`concise`] for people with a pager and for editors that read lines, `json`
+//! (feature `serde`) for programs; [`footer`] sums up. All of them keep the order of the findings
 //! ([`Diags::into_sorted`](super::Diags::into_sorted) gives reading order), count columns as
 //! [`Position`](crate::source::Position) does, and return the same bytes for the same findings.
 //!
@@ -15,12 +15,14 @@ mod excerpt;
 mod fix;
 mod full;
 mod ink;
+#[cfg(feature = "serde")]
 mod json;
 mod summary;
 mod visible;
 
 pub use concise::concise;
 pub use full::full;
+#[cfg(feature = "serde")]
 pub use json::json;
 pub use summary::{Summary, footer};
 

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use similar::{ChangeTag, TextDiff};
-
 use super::Style;
 use super::excerpt::boundary;
 use super::ink::Ink;
@@ -108,20 +106,14 @@ impl Region<'_> {
         let (old, new) = self.texts(source);
         let old: Vec<&str> = old.lines().collect();
         let new: Vec<&str> = new.lines().collect();
-        let diff = TextDiff::from_slices(&old, &new);
-        let changed: Vec<(ChangeTag, &str)> = diff
-            .iter_all_changes()
-            .filter(|change| change.tag() != ChangeTag::Equal)
-            .map(|change| (change.tag(), change.value()))
-            .collect();
-        let lines: Vec<&str> = changed.iter().map(|&(_, line)| line).collect();
-        let shown = shorten(&lines);
-        changed
-            .iter()
-            .zip(shown)
-            .map(|(&(tag, _), line)| match tag {
-                ChangeTag::Delete => Change::Removed(line),
-                _ => Change::Added(line),
+        let (removed, added) = trim_common(&old, &new);
+        let shown = shorten(&[removed, added].concat());
+        let is_removed = |index: usize| index < removed.len();
+        let changes = shown.into_iter().enumerate();
+        changes
+            .map(|(index, line)| match is_removed(index) {
+                true => Change::Removed(line),
+                false => Change::Added(line),
             })
             .collect()
     }
@@ -148,6 +140,19 @@ impl Region<'_> {
         new.push_str(piece(at..end.max(at)));
         (piece(start..end).to_owned(), new)
     }
+}
+
+/// Returns the lines that differ, without those that two texts begin or end with alike.
+fn trim_common<'l, 't>(old: &'l [&'t str], new: &'l [&'t str]) -> (&'l [&'t str], &'l [&'t str]) {
+    let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let (old, new) = (
+        old.get(start..).unwrap_or_default(),
+        new.get(start..).unwrap_or_default(),
+    );
+    let backwards = old.iter().rev().zip(new.iter().rev());
+    let end = backwards.take_while(|(a, b)| a == b).count();
+    let cut = |lines: &'l [&'t str]| lines.get(..lines.len() - end).unwrap_or_default();
+    (cut(old), cut(new))
 }
 
 /// Shortens lines to the shown length.

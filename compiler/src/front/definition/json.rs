@@ -180,7 +180,7 @@ fn leniencies(place: Place<'_>, tokens: &[TokenAndRange<'_>], comments: bool, di
                 report(Leniency::BareKey(here, format!("\"{written}\"")));
             }
             Token::Number(number) => {
-                let is_json = serde_json::from_str::<serde::de::IgnoredAny>(number).is_ok();
+                let is_json = serde_json::from_str::<Number>(number).is_ok();
                 let value = self::number(number);
                 if let (false, Some(value)) = (is_json, value) {
                     report(Leniency::Number(here, value.to_string()));

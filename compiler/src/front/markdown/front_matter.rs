@@ -5,12 +5,10 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
-
 use super::document::Document;
 use super::outline;
 use crate::diag::{Code, Diagnostic, Diags};
-use crate::front::yaml::{Trouble, bytes_of};
+use crate::front::yaml::{self, YamlError};
 use crate::source::{FileId, Span, Spanned};
 
 /// The bytes of the YAML in the front matter, if there is any, and where the document proper begins.
@@ -41,14 +39,7 @@ pub(super) fn split(text: &str) -> (Option<Range<usize>>, usize) {
     (None, start)
 }
 
-/// What is read of the front matter; agents' other keys are no concern of ours.
-#[derive(Default, Deserialize)]
-struct FrontMatter {
-    name: Option<serde_saphyr::Spanned<String>>,
-    description: Option<serde_saphyr::Spanned<String>>,
-}
-
-/// Reads `name` and `description` of the YAML in `range` into the document.
+/// Reads `name` and `description` of the YAML in `range` into the document; agents' other keys are no concern of ours.
 pub(super) fn read(
     file: FileId,
     text: &str,
@@ -56,35 +47,45 @@ pub(super) fn read(
     document: &mut Document,
     diags: &mut Diags,
 ) {
+    let place =
+        |at: &Range<usize>| outline::span(file, &(range.start + at.start..range.start + at.end));
     let yaml = text.get(range.clone()).unwrap_or_default();
-    let place = |location: serde_saphyr::Location| {
-        let at = bytes_of(yaml, location.span());
-        outline::span(file, &(range.start + at.start..range.start + at.end))
-    };
-    match serde_saphyr::from_str::<Option<FrontMatter>>(yaml) {
-        Ok(front) => {
-            let FrontMatter { name, description } = front.unwrap_or_default();
-            let spanned = |it: serde_saphyr::Spanned<String>| {
-                Spanned::new(it.value.trim().to_owned(), place(it.referenced))
-            };
+    match read_values(yaml) {
+        Ok([name, description]) => {
+            let spanned = |(text, at): Text| Spanned::new(text, place(&at));
             document.name = name.map(spanned).filter(|it| !it.value.is_empty());
             document.description = description.map(spanned);
         }
-        Err(error) => {
-            let trouble = Trouble::of(yaml, &error);
-            let at = range.start + trouble.range.start..range.start + trouble.range.end;
-            diags.push(unread_front_matter(outline::span(file, &at), &trouble));
-        }
+        Err(error) => diags.push(unread_front_matter(place(&error.range), &error)),
     }
 }
 
-/// The YAML can't be read at that place.
-fn unread_front_matter(place: Span, trouble: &Trouble) -> Diagnostic {
+/// A text and its range in the YAML.
+type Text = (String, Range<usize>);
+
+/// Returns `name` and `description`.
+fn read_values(yaml: &str) -> Result<[Option<Text>; 2], YamlError> {
+    let root = yaml::parse(yaml)?;
+    let entries = root.as_ref().map_or(Ok(&[][..]), yaml::expect_map)?;
+    let mut values = [None, None];
+    for (key, node) in entries {
+        let value = match key.value.text() {
+            Some("name") => &mut values[0],
+            Some("description") => &mut values[1],
+            _ => continue,
+        };
+        *value = yaml::expect_text(node)?.map(|text| (text.trim().to_owned(), node.range.clone()));
+    }
+    Ok(values)
+}
+
+/// Reports front matter that can't be read.
+fn unread_front_matter(place: Span, error: &YamlError) -> Diagnostic {
     Diagnostic::new(
         Code::UnreadFrontMatter,
         place,
-        format!("the front matter can't be read: {}", trouble.reason),
+        format!("the front matter can't be read: {}", error.reason),
     )
     .note("without it, the machine takes its name from the heading, the definition, or the file")
-    .help(trouble.help)
+    .help(error.help)
 }

@@ -512,7 +512,7 @@ fn front_matter_is_read_or_the_place_is_told() {
         ),
         (
             "---\nname: a\nname: b\n---\n",
-            "3:1 SM108 the front matter can't be read: the key `name` stands twice <name>\n",
+            "3:1 SM108 the front matter can't be read: the key `name` occurs twice <name>\n",
         ),
         (
             "---\n- a\n---\n",

@@ -3,16 +3,13 @@
 //! Mermaid reads `title` and settings from it. Only the title matters here, and that the YAML is valid: Mermaid draws
 //! nothing where it isn't.
 
-use std::fmt;
 use std::ops::Range;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::lex::rule::is_space;
 use super::preprocess::Prepared;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
-use crate::front::yaml::Trouble;
+use crate::front::yaml::{self, Value, YamlError};
 use crate::source::{Span, Spanned};
 
 /// The location of front matter in the searched text.
@@ -86,28 +83,24 @@ fn find_closing(text: &str, indent: &str, from: usize) -> Option<(usize, usize)>
 /// # Errors
 ///
 /// The span and description of a fault in the YAML.
-fn parse_yaml(excerpt: &Excerpt, found: &FrontMatter) -> Result<Option<Title>, (Span, Trouble)> {
+fn parse_yaml(excerpt: &Excerpt, found: &FrontMatter) -> Result<Option<Title>, (Span, YamlError)> {
     let yaml = excerpt.text().get(found.yaml.clone()).unwrap_or("");
     let dedented = dedent(excerpt, found);
     let text = dedented.text();
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let wrong = |trouble: Trouble| (dedented.span(trouble.range.clone()), trouble);
-    if let Some(trouble) = check_first_line(text) {
-        return Err(wrong(trouble));
+    let wrong = |error: YamlError| (dedented.span(error.range.clone()), error);
+    if let Some(error) = check_first_line(text) {
+        return Err(wrong(error));
     }
-    let policy = serde_saphyr::options::NonFiniteFloatPolicy::PassThrough;
-    let options = serde_saphyr::options! { non_finite_float_policy: policy };
-    let value: Yaml = serde_saphyr::from_str_with_options(text, options)
-        .map_err(|error| wrong(Trouble::of(text, &error)))?;
-    let Some(title) = value.title() else {
-        return Ok(None);
-    };
-    Ok(Some(Title {
-        text: title,
-        range: title_range(yaml, found.yaml.start),
-    }))
+    let root = yaml::parse(text).map_err(wrong)?;
+    Ok(root
+        .and_then(|root| title_of(&root.value))
+        .map(|text| Title {
+            text,
+            range: title_range(yaml, found.yaml.start),
+        }))
 }
 
 /// Removes the indent that the YAML's lines share with the fences.
@@ -124,7 +117,7 @@ fn dedent(excerpt: &Excerpt, found: &FrontMatter) -> Excerpt {
 }
 
 /// Reports a first line that js-yaml refuses and our YAML library accepts.
-fn check_first_line(text: &str) -> Option<Trouble> {
+fn check_first_line(text: &str) -> Option<YamlError> {
     let mut at = 0;
     let first = text.split_inclusive('\n').find(|line| {
         let is_blank = line.trim().is_empty();
@@ -141,7 +134,7 @@ fn check_first_line(text: &str) -> Option<Trouble> {
     } else {
         return None;
     };
-    Some(Trouble {
+    Some(YamlError {
         range: at..at + 1,
         reason: reason.to_owned(),
         help,
@@ -173,8 +166,8 @@ pub(super) fn read_title(prepared: &Prepared, diags: &mut Diags) -> Option<Spann
     let excerpt = &prepared.with_front_matter;
     match parse_yaml(excerpt, found) {
         Ok(title) => title.map(|title| Spanned::new(title.text, excerpt.span(title.range))),
-        Err((place, trouble)) => {
-            diags.push(not_yaml(place, &trouble));
+        Err((place, error)) => {
+            diags.push(not_yaml(place, &error));
             None
         }
     }
@@ -198,101 +191,42 @@ pub(super) fn skip_broken(prepared: &mut Prepared, diags: &mut Diags) {
     prepared.text = prepared.text.get(cut..).unwrap_or("").to_owned();
 }
 
-/// A YAML value, as far as a title needs it.
-///
-/// JSON's values won't do: YAML has infinite numbers, and keys that aren't strings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Yaml {
-    /// A string, or a number as Mermaid prints it.
-    Text(String),
-    /// Keys and values.
-    Map(Vec<(Yaml, Yaml)>),
-    /// Anything else.
-    Other,
-}
-
-impl Yaml {
-    /// Returns the title of a front matter, unless it is empty.
-    fn title(self) -> Option<String> {
-        let Self::Map(entries) = self else {
-            return None;
-        };
-        let title = Self::Text("title".to_owned());
-        let mut found = entries.into_iter().filter(|(key, _)| *key == title);
-        match found.next()?.1 {
-            Self::Text(text) if !text.is_empty() => Some(text),
-            _ => None,
-        }
+/// Returns the title of a front matter, as Mermaid prints it; an empty title and a truth value are none.
+fn title_of(root: &Value) -> Option<String> {
+    let Value::Map(entries) = root else {
+        return None;
+    };
+    let is_title = |key: &Value| key.text() == Some("title");
+    let (_, title) = entries.iter().find(|(key, _)| is_title(&key.value))?;
+    let text = title.value.text().filter(|text| !text.is_empty())?;
+    match &title.value {
+        Value::Plain(_) => plain_title(text),
+        _ => Some(text.to_owned()),
     }
 }
 
-impl<'de> Deserialize<'de> for Yaml {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyVisitor)
+/// Returns a title without quotes, which may be a number: Mermaid prints its value.
+fn plain_title(text: &str) -> Option<String> {
+    if matches!(text, "true" | "True" | "TRUE" | "false" | "False" | "FALSE") {
+        return None;
     }
-}
-
-struct AnyVisitor;
-
-impl<'de> Visitor<'de> for AnyVisitor {
-    type Value = Yaml;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("any YAML")
+    let digits = text.replace('_', "");
+    let radix = |prefix, radix| {
+        let digits = digits.strip_prefix(prefix)?;
+        i128::from_str_radix(digits, radix).ok()
+    };
+    let whole = radix("0x", 16)
+        .or_else(|| radix("0o", 8))
+        .or_else(|| radix("0b", 2));
+    if let Some(number) = whole.or_else(|| digits.parse().ok()) {
+        return Some(number.to_string());
     }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Yaml, E> {
-        Ok(Yaml::Other)
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Yaml, E> {
-        Ok(Yaml::Text(value.to_string()))
-    }
-
-    fn visit_i128<E>(self, value: i128) -> Result<Yaml, E> {
-        Ok(Yaml::Text(value.to_string()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Yaml, E> {
-        Ok(Yaml::Text(value.to_string()))
-    }
-
-    fn visit_u128<E>(self, value: u128) -> Result<Yaml, E> {
-        Ok(Yaml::Text(value.to_string()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Yaml, E> {
-        Ok(Yaml::Text(value.to_string()))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Yaml, E> {
-        Ok(Yaml::Text(value.to_owned()))
-    }
-
-    fn visit_none<E>(self) -> Result<Yaml, E> {
-        Ok(Yaml::Other)
-    }
-
-    fn visit_unit<E>(self) -> Result<Yaml, E> {
-        Ok(Yaml::Other)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<Yaml, D::Error> {
-        Yaml::deserialize(inner)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Yaml, A::Error> {
-        while items.next_element::<Yaml>()?.is_some() {}
-        Ok(Yaml::Other)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Yaml, A::Error> {
-        let mut found = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            found.push(entry);
-        }
-        Ok(Yaml::Map(found))
-    }
+    let is_number = digits.starts_with(|it: char| it.is_ascii_digit() || "+-.".contains(it));
+    let number = digits
+        .parse::<f64>()
+        .ok()
+        .filter(|number| is_number && number.is_finite());
+    Some(number.map_or_else(|| text.to_owned(), |number| number.to_string()))
 }
 
 /// Creates an `SM109` diagnostic (`broken-diagram-front-matter`).
@@ -319,11 +253,11 @@ fn front_matter_not_first(fence: Span) -> Diagnostic {
 }
 
 /// Reports invalid YAML.
-fn not_yaml(place: Span, trouble: &Trouble) -> Diagnostic {
+fn not_yaml(place: Span, error: &YamlError) -> Diagnostic {
     broken_front_matter(
         place,
-        format!("the diagram's front matter is not YAML: {}", trouble.reason),
+        format!("the diagram's front matter is not YAML: {}", error.reason),
     )
     .note("Mermaid draws nothing of a diagram whose front matter it can't read")
-    .help(trouble.help)
+    .help(error.help)
 }
