@@ -1,39 +1,36 @@
 //! Rust source: a module of typed states and events that runs the machine without a table.
 //!
 //! [`write_module`] gives tokens to the macro, `write_file` (feature `build`) a formatted file to build scripts and the
-//! command line; both
-//! hold the same module. What it looks like is told by its own docs and by `tests/rust/`.
+//! command line. Both hold the same module; its own docs and `tests/rust/` show it.
 //!
-//! - The step algorithm is flattened: what an event does in a state is written out, in the order of SCXML's appendix D,
-//!   and observed exactly as the table engine's steps are. Large machines are const rows, so that they compile in linear
-//!   time, and so are machines with parallel states, history, timers, assignments or conditional actions:
+//! - The step algorithm is flattened: the reaction of each state to each event is written out, in the order of SCXML's
+//!   appendix D, and observed exactly as the table engine's steps are. Large machines are const rows, so that they compile
+//!   in linear time, and so are machines with parallel states, history, timers, assignments or conditional actions:
 //!   [`statemark_runtime::generated`] steps both by the table engine's own algorithms.
 //! - The API depends on what the machine does, never on its size.
 //! - The code needs `statemark-runtime` and nothing else, has no `unsafe`, and can't panic.
 //! - Ids in it are the indexes of the [IR](crate::ir), so that records of all engines agree.
+//! - A machine owns its data if the spec declares them: expressions read the fields of a struct `Context`. Otherwise the
+//!   host is asked for a `Value` by name.
+//! - An event whose schema lists the fields of its data is sent with a struct of them. Fields that the context declares as
+//!   well are merged into it.
 //!
-//! - The data of a machine is its own where the spec declares it: a struct `Context`, whose fields expressions read as
-//!   Rust reads fields. Where nothing says what the data holds, the host is asked for a `Value` by name.
-//! - An event whose schema says which fields its data has is sent with a struct of them; what the context declares of it is
-//!   merged there.
+//! The files are floors, and each uses only those below it: `tokens`, `layout`, `facts`, `docs`, `expr`, `actions`,
+//! `types`, `machine`, then the strategies `step` and `walk`, and `typestate`. This file assembles the module.
 //!
-//! Deliberately not here: `serde`. A snapshot is a hash and a number, which hosts keep as they like, beside the context.
+//! Deliberately not here: `serde`. A snapshot is a hash and a number, which hosts store as they like, with the context.
 
-mod active;
-mod context;
+mod actions;
 mod docs;
-mod event;
-mod expression;
+mod expr;
 mod facts;
 #[cfg(feature = "build")]
 mod file;
-mod guard;
-mod host;
-mod lookup;
+mod layout;
 mod machine;
-mod native;
-mod state;
 mod step;
+mod tokens;
+mod types;
 mod typestate;
 mod walk;
 
@@ -43,11 +40,12 @@ use quote::quote;
 use self::facts::Facts;
 #[cfg(feature = "build")]
 pub use self::file::write_file;
+use self::types::{context, event, host, state};
 use crate::back::table;
 use crate::pass::names;
 use crate::valid::Valid;
 
-/// How a machine is written as Rust.
+/// The choices in which a machine is written as Rust.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
@@ -59,7 +57,7 @@ pub struct Options {
     pub source: Option<String>,
     /// The hash of the machine's table, which snapshots carry; without it the table is made and hashed.
     pub table_hash: Option<[u8; 32]>,
-    /// Whether to write the machine a second time, with its states as types. See [`typestate_obstacle`].
+    /// True to write the machine a second time, with its states as types. See [`typestate_obstacle`].
     pub typestate: bool,
 }
 
@@ -75,22 +73,23 @@ impl Default for Options {
     }
 }
 
-/// Why the states of a machine can't be types, if so: its states are nested, a guard or the machine itself chooses the
-/// next state, or it is too large to be written out.
+/// Returns why the states of a machine can't be types, if they can't.
+///
+/// Its states are nested, a guard or the machine itself chooses the next state, or it is too large to be written out.
 #[must_use]
 pub fn typestate_obstacle(valid: &Valid) -> Option<String> {
     let options = Options::default();
     typestate::obstacle(&Facts::new(valid, &options))
 }
 
-/// The name of the module that [`write_module`] writes.
+/// Returns the name of the module that [`write_module`] writes.
 #[must_use]
 pub fn module_name(valid: &Valid, options: &Options) -> String {
     let id = options.module.as_deref().unwrap_or(&valid.id.value);
     names::snake(id).0
 }
 
-/// A machine as `pub mod <id> { … }`.
+/// Writes a machine as `pub mod <id> { … }`.
 #[must_use]
 pub fn write_module(valid: &Valid, options: &Options) -> TokenStream {
     let facts = Facts::new(valid, options);
@@ -115,7 +114,7 @@ fn table_hash(valid: &Valid, options: &Options) -> [u8; 32] {
         .unwrap_or_else(|| table::hash(&table::write(valid)))
 }
 
-/// Everything in the module; `None` for a machine without a state.
+/// Writes everything in the module; `None` for a machine without a state.
 fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
     let initial = facts.initial();
     if facts.leaves.is_empty() || (initial.is_none() && facts.is_plain) {
@@ -130,7 +129,7 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
     let context = context::write(facts);
     let host = host::write(facts);
     let machine = match initial {
-        Some(initial) if !facts.walked => machine::write(facts, initial),
+        Some(initial) if !facts.walked => step::write(facts, initial),
         _ => walk::write(facts),
     };
     let snapshot = if facts.is_plain {
@@ -142,13 +141,13 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
             pub use runtime::generated::{RestoreError, WalkSnapshot as Snapshot};
         )
     };
-    let lookup = facts.is_large.then(|| lookup::write(facts));
+    let lookup = facts.is_large.then(|| state::write_lookups(facts));
     let typestate = typestate::write(facts);
     Some(quote! {
         use #runtime as runtime;
         #snapshot
 
-        /// The hash of the same machine's table, by which snapshots know where they belong.
+        /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
         pub const TABLE: [u8; 32] = [#(#hash),*];
 
         #states
@@ -162,7 +161,7 @@ fn body(valid: &Valid, facts: &Facts<'_>) -> Option<TokenStream> {
     })
 }
 
-/// What can't be avoided in code whose names, prose and uses its author doesn't know.
+/// Allows what can't be avoided in code whose names, prose and uses its author doesn't know.
 fn allowed(facts: &Facts<'_>) -> TokenStream {
     let lookup = facts.is_large.then(|| quote!(clippy::indexing_slicing,));
     let walked = facts
@@ -204,7 +203,7 @@ fn allowed(facts: &Facts<'_>) -> TokenStream {
             dead_code,
             rustdoc::all,
             unreachable_pub,
-            reason = "names and prose are the spec's, and the crate around decides what of it is used"
+            reason = "names and prose are the spec's, and the crate that includes this decides what it uses"
         )]
     }
 }

@@ -3,30 +3,20 @@
 //! A text of the spec stands in the docs as its author wrote it; what it means in Markdown it means in rustdoc.
 
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use super::facts::Facts;
+use super::tokens::doc;
 use crate::arena::Handle;
 use crate::back::mermaid::{self, guard_text};
 use crate::ir::{Event, EventKind, Guard, State, StateKind, Transition};
 use crate::valid::Valid;
 
-/// Most transitions that the table in a module's docs lists. Unit: rows. Why: beyond it nobody reads, and rustc does.
+/// Most transitions that the table in a module's docs lists.
+///
+/// Unit: rows. Why: beyond it nobody reads, and rustc does.
 const MAX_ROWS: usize = 300;
 
-/// A text as doc comments, line by line.
-pub(super) fn doc(text: &str) -> TokenStream {
-    let lines = text.lines().map(|line| {
-        if line.is_empty() {
-            String::new()
-        } else {
-            format!(" {line}")
-        }
-    });
-    quote! { #(#[doc = #lines])* }
-}
-
-/// The page of the module: title, description, diagram, transitions.
+/// Writes the page of the module: title, description, diagram, transitions.
 pub(super) fn module(valid: &Valid, facts: &Facts<'_>) -> TokenStream {
     let mut text = match &valid.title {
         Some(title) => format!("{}\n", one_line(title)),
@@ -49,7 +39,7 @@ pub(super) fn module(valid: &Valid, facts: &Facts<'_>) -> TokenStream {
     doc(text.trim_end())
 }
 
-/// The canonical Mermaid source.
+/// Returns the canonical Mermaid source.
 fn diagram(valid: &Valid) -> String {
     let mut text = mermaid::write(valid);
     if !text.is_empty() && !text.ends_with('\n') {
@@ -58,7 +48,7 @@ fn diagram(valid: &Valid) -> String {
     text
 }
 
-/// The transitions as a Markdown table.
+/// Renders the transitions as a Markdown table.
 fn transitions(facts: &Facts<'_>) -> String {
     let machine = facts.machine;
     if machine.transitions.is_empty() {
@@ -75,7 +65,7 @@ fn transitions(facts: &Facts<'_>) -> String {
         let guard = transition
             .guard
             .as_ref()
-            .map_or(String::new(), |g| code(&wording(facts, &g.value)));
+            .map_or(String::new(), |g| code(&guard_line(facts, &g.value)));
         let actions: Vec<_> = transition
             .actions
             .iter()
@@ -104,7 +94,7 @@ fn state_code(facts: &Facts<'_>, state: Handle<State>) -> String {
     code(&facts.machine.states.at(state).id)
 }
 
-/// A name between backticks, fit for a cell of a table.
+/// Puts a name between backticks, fit for a cell of a table.
 fn code(name: &str) -> String {
     format!("`{}`", one_line(name).replace('`', "'").replace('|', "\\|"))
 }
@@ -113,12 +103,12 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A guard as a person reads it.
-pub(super) fn wording(facts: &Facts<'_>, guard: &Guard) -> String {
+/// Renders a guard on one line, as a person reads it.
+pub(super) fn guard_line(facts: &Facts<'_>, guard: &Guard) -> String {
     one_line(&guard_text(facts.machine, guard))
 }
 
-/// What a state's variant says: title, description, the first paragraph of its instructions.
+/// Writes the docs of a state's variant: title, description, first paragraph of its instructions.
 pub(super) fn state(facts: &Facts<'_>, handle: Handle<State>) -> TokenStream {
     let state = &facts.machine.states.at(handle);
     let mut paragraphs = Vec::new();
@@ -140,7 +130,7 @@ pub(super) fn state(facts: &Facts<'_>, handle: Handle<State>) -> TokenStream {
     doc(&paragraphs.join("\n\n"))
 }
 
-/// What is to be said of a final state that the spec writes as `[*]`.
+/// Describes a final state that the spec writes as `[*]`.
 fn implied(facts: &Facts<'_>, state: &State) -> String {
     let handle = facts
         .machine
@@ -160,22 +150,22 @@ fn implied(facts: &Facts<'_>, state: &State) -> String {
     let outer = state
         .parent
         .filter(|&parent| parent != facts.machine.root());
-    let whose = outer.map_or(String::new(), |outer| {
+    let owner = outer.map_or(String::new(), |outer| {
         format!(" of {}", state_code(facts, outer))
     });
     format!(
-        "The end{whose} to which {} leads: a `[*]` in the spec.",
+        "The end{owner} to which {} leads: a `[*]` in the spec.",
         sources.join(", ")
     )
 }
 
-/// What an event's variant says: title and description.
+/// Writes the docs of an event's variant: title and description.
 pub(super) fn event(facts: &Facts<'_>, handle: Handle<Event>) -> TokenStream {
     let event = &facts.machine.events.at(handle);
     let mut text = match &event.title {
         Some(title) => sentence(&one_line(title)),
         None if event.kind == EventKind::Unknown => {
-            "What is sent in place of a name that is no event's.".to_owned()
+            "The event that stands for every name that no event has.".to_owned()
         }
         None => format!("The event `{}`.", event.id),
     };
@@ -187,7 +177,7 @@ pub(super) fn event(facts: &Facts<'_>, handle: Handle<Event>) -> TokenStream {
     doc(&text)
 }
 
-/// The text with a full stop, unless it ends like a sentence.
+/// Adds a full stop to a text, unless it ends like a sentence.
 fn sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?', ':', '…']) {
         text.to_owned()

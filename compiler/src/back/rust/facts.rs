@@ -1,27 +1,32 @@
-//! What the parts of a generated module have to know about its machine.
+//! Facts about a machine that the parts of its generated module share.
 //!
 //! [`Facts`] are found once; the writers beside this file only read them. The step algorithm is flattened here:
 //! [`Facts::candidates`] says which transitions an event may take in a leaf, [`Facts::route`] what a transition leaves
 //! and enters. Source: SCXML, appendix D, for machines with one active leaf.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span};
 
 use super::Options;
-use super::context::payload::{self, Payload};
-use super::context::{Data, read};
+use super::layout::{Data, Payload, is_of_event, is_read};
 use crate::arena::Handle;
 use crate::ir::{
-    Action, ActionKind, Event, Field, Guard, HostGuard, Machine, State, StateKind, Transition,
+    Action, ActionKind, Event, Field, Guard, Machine, State, StateKind, Timer, Transition,
 };
-use crate::pass::names::{Names, names};
+use crate::pass::names::{Names, names, upper_camel};
+use crate::pass::shape::Member;
 
-/// Most states that are written out as `match`. Unit: states, the root included. Why: a `match` over a thousand states takes a release build
-/// 4 CPU-seconds, const rows take one; people draw some thirty states.
+/// Most states that are written out as `match`.
+///
+/// Unit: states, the root included. Why: a `match` over a thousand states takes a release build 4 CPU-seconds, const
+/// rows take one; people draw some thirty states.
 const MAX_WRITTEN_STATES: usize = 300;
 
-/// Most pairs of a leaf and a transition that are written out. Unit: arms of a `match`. Why: as for
-/// [`MAX_WRITTEN_STATES`]; hierarchy multiplies, so that few states can have many arms.
+/// Most pairs of a leaf and a transition that are written out.
+///
+/// Unit: arms of a `match`. Why: see [`MAX_WRITTEN_STATES`]; hierarchy multiplies, so that few states can have many
+/// arms.
 const MAX_WRITTEN_ARMS: usize = 2_000;
 
 /// A machine with what its generated module is made of.
@@ -37,28 +42,34 @@ pub(super) struct Facts<'m> {
     pub(super) supers: Vec<Handle<State>>,
     /// The variants of `Event`.
     pub(super) events: Vec<Handle<Event>>,
-    /// Whether a trait `Host` is needed: there is an action to carry out, a guard to answer or a field to read.
+    /// True if a trait `Host` is needed, for actions, guards or fields.
     pub(super) has_host: bool,
-    /// Whether fields are read from the host: of the context where it isn't declared, and of events' data without a type.
+    /// True if fields are read from the host.
+    ///
+    /// Those are fields of a context that isn't declared, and of event data without a type.
     pub(super) has_fields: bool,
-    /// Whether any transition has a guard.
+    /// True if any transition has a guard.
     pub(super) has_guards: bool,
-    /// Whether any transition waits for nothing.
+    /// True if any transition needs no event.
     pub(super) has_eventless: bool,
-    /// Whether any event is raised from inside.
+    /// True if the machine raises any event itself.
     pub(super) has_raised: bool,
-    /// Whether entering the initial configuration is all that happens at the start.
+    /// True if nothing happens at the start but that the initial configuration is entered.
     pub(super) starts_at_rest: bool,
-    /// Whether the machine is in one state at a time, and its steps change nothing else: it has no parallel states, history,
-    /// timers, assignments or conditional actions. Its API is the simple one, whatever its size.
+    /// True if the machine is in one state at a time, and its steps change nothing else.
+    ///
+    /// It has no parallel states, history, timers, assignments or conditional actions. Its API is the simple one,
+    /// whatever its size.
     pub(super) is_plain: bool,
-    /// Whether it is too large to be written out as `match`: lookups are const tables, and its steps are walked.
+    /// True if it is too large to be written out as `match`.
+    ///
+    /// Lookups are const tables then, and its steps are walked.
     pub(super) is_large: bool,
-    /// Whether the runtime steps the machine over const rows, because it isn't plain or because it is large.
+    /// True if the runtime steps the machine over const rows: it isn't plain, or it is large.
     pub(super) walked: bool,
-    /// Whether any action assigns.
+    /// True if any action assigns.
     pub(super) assigns: bool,
-    /// Whether it has parallel states or history, so that it may be in several states at once.
+    /// True if it has parallel states or history, so that it may be in several states at once.
     pub(super) has_regions: bool,
     /// For each leaf, in order: each event with a transition that it may take, in the order of selection.
     /// Empty where the machine is walked.
@@ -77,13 +88,13 @@ pub(super) enum Entry {
     Initial(Handle<State>),
 }
 
-/// What a transition leaves and enters.
+/// The states that a transition exits and enters.
 pub(super) struct Route {
-    /// What is left from the source on, innermost first; what is active inside the source is left before.
+    /// The states exited from the source outward, innermost first; what is active inside is exited before.
     pub(super) exits: Vec<Handle<State>>,
-    /// Whether what is active inside the source is left.
+    /// True if what is active inside the source is exited.
     pub(super) leaves_inside: bool,
-    /// What is entered, outermost first.
+    /// The states entered, outermost first.
     pub(super) entries: Vec<Entry>,
     /// The leaf that the machine is in then; `None` for one that only acts.
     pub(super) leaf: Option<Handle<State>>,
@@ -92,7 +103,7 @@ pub(super) struct Route {
 impl<'m> Facts<'m> {
     pub(super) fn new(machine: &'m Machine, options: &'m Options) -> Self {
         let names = names(machine);
-        let data = Data::of(machine, &names);
+        let data = Data::infer(machine, &names);
         let has_eventless = machine
             .transitions
             .iter()
@@ -112,7 +123,7 @@ impl<'m> Facts<'m> {
         let mut fields = machine.fields.iter();
         let has_fields = fields.any(|(handle, field)| {
             data.as_ref()
-                .is_none_or(|data| read::is_of_event(&field.path) && data.layout.is_open(handle))
+                .is_none_or(|data| is_of_event(&field.path) && data.layout.is_open(handle))
         });
         let mut facts = Self {
             machine,
@@ -150,106 +161,80 @@ impl<'m> Facts<'m> {
         facts
     }
 
-    /// Whether a step may take more than one transition.
+    /// Returns true if a step may take more than one transition.
     pub(super) fn runs_on(&self) -> bool {
         self.has_eventless || self.has_raised
     }
 
-    /// A question to the host.
-    pub(super) fn ask(&self, guard: Handle<HostGuard>) -> TokenStream {
-        let name = Ident::new(self.names.guard(guard), Span::call_site());
-        let context = self.context();
-        quote!(self.host.#name(#context))
-    }
-
-    /// A reference to the context, if there is one, where expressions and actions are written.
-    pub(super) fn context(&self) -> Option<TokenStream> {
-        self.data.as_ref()?;
-        Some(if !self.walked {
-            quote!(&self.context)
-        } else {
-            quote!(self.context)
-        })
-    }
-
-    /// The data of the events that have a struct for it.
+    /// Returns the data of the events that have a struct for it.
     pub(super) fn payloads(&self) -> &[Payload] {
         self.data.as_ref().map_or(&[], |data| &data.payloads)
     }
 
-    /// Whether anything that comes with an event is merged into the context.
+    /// Returns true if any event's data is merged into the context.
     pub(super) fn merges(&self) -> bool {
-        !payload::targets(self).is_empty()
+        !self.merge_targets().is_empty()
     }
 
-    /// Whether what is done to the context may have to be taken back.
+    /// Returns true if a step's changes of the context may have to be taken back.
     pub(super) fn undoes(&self) -> bool {
         self.data.is_some() && (self.assigns || self.merges())
     }
 
-    /// Whether expressions read what came with an event in a struct.
+    /// Returns true if expressions read event data that came in a struct.
     pub(super) fn receives(&self) -> bool {
-        payload::is_read(self.machine, self.payloads())
+        is_read(self.machine, self.payloads())
     }
 
-    /// What came with the event, where expressions are written.
-    pub(super) fn sent(&self) -> TokenStream {
-        if self.walked {
-            quote!(self.sent)
-        } else {
-            quote!(&self.sent)
-        }
-    }
-
-    /// Whether a field of an event's data is the host's to say where no struct came.
+    /// Returns true if the host is asked for a field of event data where no struct came.
     pub(super) fn is_open(&self, field: Handle<Field>) -> bool {
         let data = self.data.as_ref();
         data.is_none_or(|data| data.layout.is_open(field))
     }
 
-    /// Whether all states are children of the root.
+    /// Returns true if all states are children of the root.
     pub(super) fn is_flat(&self) -> bool {
         self.supers.is_empty()
     }
 
-    /// Whether a step is nothing but a change of state, so that it can be a `const fn` of state and event.
+    /// Returns true if a step only changes the state, so that it can be a `const fn` of state and event.
     pub(super) fn is_pure(&self) -> bool {
         let still = !self.has_guards && !self.runs_on() && self.machine.actions.is_empty();
         self.is_flat() && self.is_plain && still
     }
 
-    /// Whether there are events that the machine sends itself beside those of `Event`.
+    /// Returns true if the machine sends itself events that aren't in `Event`.
     pub(super) fn has_engine_events(&self) -> bool {
         self.events.len() < self.machine.events.len()
     }
 
-    /// What can trigger a transition: every event.
+    /// Returns the events that can trigger a transition, which are all.
     pub(super) fn triggers(&self) -> impl Iterator<Item = Handle<Event>> + use<> {
         self.machine.events.handles()
     }
 
-    /// Whether the machine is over in that state.
+    /// Returns true if the machine has ended in that state.
     pub(super) fn is_end(&self, state: Handle<State>) -> bool {
         let state = &self.machine.states.at(state);
         state.kind == StateKind::Final && state.parent == Some(self.machine.root())
     }
 
-    /// Whether any state ends the machine.
+    /// Returns true if any state ends the machine.
     pub(super) fn can_end(&self) -> bool {
         self.leaves.iter().any(|&leaf| self.is_end(leaf))
     }
 
-    /// The identifier of a state's variant.
+    /// Returns the identifier of a state's variant.
     pub(super) fn variant(&self, state: Handle<State>) -> Ident {
         Ident::new(self.names.state(state), Span::call_site())
     }
 
-    /// The identifier of an event's variant.
+    /// Returns the identifier of an event's variant.
     pub(super) fn event(&self, event: Handle<Event>) -> Ident {
         Ident::new(self.names.event(event), Span::call_site())
     }
 
-    /// The innermost `Super` around a state.
+    /// Returns the innermost `Super` around a state.
     pub(super) fn parent(&self, state: Handle<State>) -> Option<Handle<State>> {
         self.machine
             .states
@@ -258,15 +243,16 @@ impl<'m> Facts<'m> {
             .filter(|&parent| parent != self.machine.root())
     }
 
-    /// The leaf in which the machine begins.
+    /// Returns the leaf in which the machine begins.
     pub(super) fn initial(&self) -> Option<Handle<State>> {
         self.machine
             .default_leaf(self.machine.root())
             .filter(|leaf| leaf.index() != 0)
     }
 
-    /// The pairs of an event (`None`: eventless) and a transition of a leaf and the states around it, in the order of
-    /// selection: innermost first, then in document order.
+    /// Returns the reactions of a leaf and the states around it, in the order of selection.
+    ///
+    /// That order is innermost first, then document order.
     fn chain(&self, leaf: Handle<State>) -> impl Iterator<Item = Reaction> {
         let machine = self.machine;
         let ended = self.is_end(leaf);
@@ -300,7 +286,7 @@ impl<'m> Facts<'m> {
         }
     }
 
-    /// The leaves with what they react to; nothing where the machine is walked.
+    /// Returns the leaves with their reactions; none if the machine is walked.
     pub(super) fn arms(&self) -> impl Iterator<Item = (Handle<State>, &[Reaction])> {
         self.leaves
             .iter()
@@ -308,7 +294,7 @@ impl<'m> Facts<'m> {
             .zip(self.arms.iter().map(Vec::as_slice))
     }
 
-    /// The events that a leaf reacts to, in the order of `Event`; guards aren't asked.
+    /// Returns the events that a leaf reacts to, in the order of `Event`; guards aren't asked.
     pub(super) fn events_of(&self, leaf: Handle<State>) -> Vec<Handle<Event>> {
         let mut events: Vec<_> = self
             .chain(leaf)
@@ -320,7 +306,9 @@ impl<'m> Facts<'m> {
         events
     }
 
-    /// What a transition leaves and enters: SCXML's `getTransitionDomain`, `computeExitSet`, `computeEntrySet`.
+    /// Returns the states that a transition exits and enters.
+    ///
+    /// It is SCXML's `getTransitionDomain`, `computeExitSet` and `computeEntrySet`.
     pub(super) fn route(&self, transition: Handle<Transition>) -> Route {
         let machine = self.machine;
         let row = machine.transitions.at(transition);
@@ -348,7 +336,7 @@ impl<'m> Facts<'m> {
         }
     }
 
-    /// What entering the initial configuration does.
+    /// Returns the entries of the initial configuration.
     pub(super) fn start(&self) -> Vec<Entry> {
         let root = self.machine.root();
         let mut entries = vec![Entry::Initial(root)];
@@ -359,7 +347,9 @@ impl<'m> Facts<'m> {
         entries
     }
 
-    /// The innermost compound state that a transition stays inside of. A history counts as its place in the tree.
+    /// Returns the innermost compound state that a transition stays inside of.
+    ///
+    /// A history counts as its place in the tree.
     pub(super) fn domain(&self, transition: Handle<Transition>) -> Handle<State> {
         let machine = self.machine;
         let Transition {
@@ -415,7 +405,7 @@ impl<'m> Facts<'m> {
         }
     }
 
-    /// The actions of one part of an entry.
+    /// Returns the actions of one part of an entry.
     pub(super) fn entry_actions(&self, entry: Entry) -> &'m [Handle<Action>] {
         match entry {
             Entry::State(state) => &self.machine.states.at(state).entry,
@@ -426,14 +416,14 @@ impl<'m> Facts<'m> {
         }
     }
 
-    /// The event that entering a state raises because it completes the state around it.
+    /// Returns the event that entering a state raises because it completes its parent.
     pub(super) fn completes(&self, state: Handle<State>) -> Option<Handle<Event>> {
         let state = &self.machine.states.at(state);
         let parent = state.parent.filter(|_| state.kind == StateKind::Final)?;
         self.machine.states.at(parent).done
     }
 
-    /// Whether entering the initial configuration is nothing but a change of state.
+    /// Returns true if entering the initial configuration only changes the state.
     pub(super) fn starts_silent(&self) -> bool {
         let silent = |&entry: &Entry| {
             let completes = matches!(entry, Entry::State(state) if self.completes(state).is_some());
@@ -456,13 +446,70 @@ impl<'m> Facts<'m> {
         quiet && !self.initial().is_some_and(eventless)
     }
 
-    /// Whether a guard is one question to the host, or its opposite, which is short enough to be written in place.
+    /// Returns true if a guard is one question to the host, or its opposite.
+    ///
+    /// It is short enough to be written in place.
     pub(super) fn is_short(guard: &Guard) -> bool {
         match guard {
             Guard::Ask(_) => true,
             Guard::Not(inner) => matches!(**inner, Guard::Ask(_)),
             _ => false,
         }
+    }
+
+    /// Returns the identifier of the type that triggers transitions: `Event` itself if nothing else can.
+    pub(super) fn trigger_type(&self) -> Ident {
+        let name = if self.has_engine_events() {
+            "Trigger"
+        } else {
+            "Event"
+        };
+        Ident::new(name, Span::call_site())
+    }
+
+    /// Returns the identifier of a timer's variant.
+    pub(super) fn timer(&self, timer: Handle<Timer>) -> Ident {
+        let mut taken = BTreeSet::new();
+        let mut found = String::new();
+        for (handle, row) in self.machine.timers.iter() {
+            let (wanted, _) = upper_camel(&row.name);
+            let mut name = wanted.clone();
+            let mut count = 1;
+            while !taken.insert(name.clone()) {
+                count += 1;
+                name = format!("{wanted}{count}");
+            }
+            if handle == timer {
+                found = name;
+                break;
+            }
+        }
+        Ident::new(&found, Span::call_site())
+    }
+
+    /// Returns the fields of an event's data that are merged, each with its index and field in the context.
+    pub(super) fn merged<'f>(
+        &'f self,
+        payload: &'f Payload,
+    ) -> impl Iterator<Item = (&'f Member, usize, &'f Member)> {
+        let context = self.data.as_ref().map(|data| &data.layout);
+        let fields = payload.data.layout.members.iter();
+        fields.filter_map(move |field| {
+            let context = context.filter(|context| context.merge.includes(&field.name))?;
+            let mut own = context.members.iter().enumerate();
+            let (at, own) = own.find(|(_, own)| own.name == field.name)?;
+            Some((field, at, own))
+        })
+    }
+
+    /// Returns the fields of the context that events' data is merged into, each with its index.
+    pub(super) fn merge_targets(&self) -> Vec<(usize, &Member)> {
+        let merged = self.payloads().iter();
+        let merged = merged.flat_map(|payload| self.merged(payload));
+        let mut targets: Vec<_> = merged.map(|(_, at, own)| (at, own)).collect();
+        targets.sort_by_key(|&(at, _)| at);
+        targets.dedup_by_key(|&mut (at, _)| at);
+        targets
     }
 }
 

@@ -1,345 +1,162 @@
-//! The struct `Machine`: a state and its host.
+//! Parts of the struct `Machine` that both strategies write alike.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::context;
-use super::event::trigger_type;
 use super::facts::Facts;
-use super::guard::Guards;
-use super::state::otherwise;
-use super::step;
-use crate::arena::Handle;
-use crate::ir::State;
+use super::tokens::doc;
+use super::types::context::has_initial;
 
-/// `Machine` with all that can be done with one.
-pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
-    let guards = Guards::new(facts);
-    let bound = facts.has_host.then(|| quote!(: Host));
-    let default = (!facts.has_host).then(|| quote!(= ()));
-    let queue = facts.has_raised.then(|| {
-        let trigger = trigger_type(facts);
-        quote! { queue: runtime::generated::Queue<#trigger>, }
-    });
-    let start = start(facts, initial);
-    let send = step::write(facts, &guards);
-    let can = can(facts, &guards);
-    let filter = facts
-        .has_guards
-        .then(|| quote!(.filter(|&event| self.can(event))));
-    let guards = guards.write(facts);
-    let is_in = (!facts.is_flat()).then(|| {
+/// Writes the parameter of functions that begin with a given context.
+pub(super) fn context_parameter(facts: &Facts<'_>) -> Option<TokenStream> {
+    facts.data.is_some().then(|| quote!(context: Context,))
+}
+
+/// Writes the methods that give access to the context.
+pub(super) fn accessors(facts: &Facts<'_>) -> Option<TokenStream> {
+    facts.data.is_some().then(|| {
         quote! {
-            /// Whether the machine is inside that superstate.
+            /// Returns the context.
             #[must_use]
-            pub const fn is_in(&self, outer: Super) -> bool {
-                self.state.is_in(outer)
+            pub const fn context(&self) -> &Context {
+                &self.context
+            }
+
+            /// Returns the context, to change it between two steps.
+            #[must_use]
+            pub const fn context_mut(&mut self) -> &mut Context {
+                &mut self.context
+            }
+
+            /// Returns the host and the context.
+            #[must_use]
+            pub fn into_parts(self) -> (H, Context) {
+                (self.host, self.context)
             }
         }
-    });
-    let restored = restored(facts);
-    let context = context::parameter(facts);
-    let accessors = context::accessors(facts);
-    let kept = kept(facts);
-    let send_with = context::payload::send(facts);
-    let undo = context::assign::undo(facts);
-    let received = received(facts);
-    let needs = if facts.has_host {
-        " The machine in one of its states, with the host that it works for."
-    } else {
-        " The machine in one of its states, with whatever goes with it; it asks nothing of it."
-    };
-    quote! {
-        #[doc = #needs]
-        #[derive(Clone, Debug)]
-        pub struct Machine<H #default> {
-            state: State,
-            #queue
-            #context
-            #received
-            host: H,
-        }
+    })
+}
 
-        impl<H #bound> Machine<H> {
-            #start
-            #send
-            #send_with
-            #can
-
-            /// The events that the machine would take now, in the order of the spec.
-            pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
-                self.state.events().iter().copied()#filter
+/// Writes `new` and `new_observed`, which begin with the initial context and return `result`.
+pub(super) fn initial_constructors(
+    facts: &Facts<'_>,
+    docs: &TokenStream,
+    result: &TokenStream,
+) -> Option<TokenStream> {
+    (facts.data.is_some() && has_initial(facts)).then(|| {
+        quote! {
+            /// Creates a machine in its initial state with its initial context, and carries out its entry actions.
+            #docs
+            pub fn new(host: H) -> #result {
+                Self::with_context(host, Context::initial())
             }
 
-            #guards
-        }
-
-        impl<H> Machine<H> {
-            /// The state that the machine is in.
-            #[must_use]
-            pub const fn state(&self) -> State {
-                self.state
-            }
-
-            #is_in
-
-            /// Whether the machine is over. It refuses every event then.
-            #[must_use]
-            pub const fn is_ended(&self) -> bool {
-                self.state.is_end()
-            }
-
-            #accessors
-
-            /// The host.
-            #[must_use]
-            pub const fn host(&self) -> &H {
-                &self.host
-            }
-
-            /// The host, to change.
-            #[must_use]
-            pub const fn host_mut(&mut self) -> &mut H {
-                &mut self.host
-            }
-
-            /// Gives the host back.
-            #[must_use]
-            pub fn into_host(self) -> H {
-                self.host
-            }
-
-            /// Where the machine is, to be kept elsewhere.
-            #[must_use]
-            pub const fn snapshot(&self) -> Snapshot {
-                Snapshot { table: TABLE, state: self.state.id() }
-            }
-
-            #kept
-            ///
-            /// # Errors
-            ///
-            /// The snapshot is of another machine, or of another version of this one.
-            pub fn restore(host: H, #context snapshot: Snapshot) -> Result<Self, RestoreError> {
-                let state = State::from_id(snapshot.checked(&TABLE)?);
-                let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
-                Ok(#restored)
+            /// Like [`Machine::new`], with an observer.
+            #docs
+            pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> #result {
+                Self::with_context_observed(host, Context::initial(), observer)
             }
         }
-
-        #undo
-    }
+    })
 }
 
-/// The fields that an event with data needs: what came with it, and what it was merged into.
-fn received(facts: &Facts<'_>) -> TokenStream {
-    let undo = facts.undoes().then(|| quote!(undo: Vec<Old>,));
-    let sent = facts.receives().then(|| quote!(sent: Option<EventData>,));
-    quote!(#undo #sent)
-}
-
-fn restored(facts: &Facts<'_>) -> TokenStream {
-    let queue = queue_value(facts);
-    let context = context_value(facts);
-    quote!(Self { state, #queue #context host })
-}
-
-fn context_value(facts: &Facts<'_>) -> Option<TokenStream> {
-    let undo = facts.undoes().then(|| quote!(undo: Vec::new(),));
-    let sent = facts.receives().then(|| quote!(sent: None,));
-    facts.data.is_some().then(|| quote!(context, #undo #sent))
-}
-
-/// What the docs of `restore` begin with.
-pub(super) fn kept(facts: &Facts<'_>) -> TokenStream {
+/// Writes the first paragraph of the docs of `restore`.
+pub(super) fn restore_docs(facts: &Facts<'_>) -> TokenStream {
     if facts.data.is_some() {
         quote! {
-            /// A machine where another was, with the context that was kept beside the snapshot. Nothing is carried out:
-            /// it was when the machine got there.
+            /// Restores a machine from a snapshot, with the context that was stored with it.
+            ///
+            /// Carries out nothing: entry actions ran before the snapshot was taken.
         }
     } else {
         quote! {
-            /// A machine where another was. Nothing is carried out: it was when the machine got there.
+            /// Restores a machine from a snapshot.
+            ///
+            /// Carries out nothing: entry actions ran before the snapshot was taken.
         }
     }
 }
 
-/// The queue of a new machine.
+/// Writes the queue of a new machine.
 pub(super) fn queue_value(facts: &Facts<'_>) -> Option<TokenStream> {
     facts
         .has_raised
         .then(|| quote!(queue: runtime::generated::Queue::new(),))
 }
 
-/// `new` and `new_observed`. They can fail only if the machine runs on after it has entered its initial state.
-fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
-    let queue = queue_value(facts);
-    let initial = facts.variant(initial);
-    let enter = step::enter_all(facts, &facts.start());
-    let context = context_value(facts);
-    let value = quote!(Self { state: State::#initial, #queue #context host });
-    let begun = if facts.starts_silent() {
-        quote! { #enter let mut machine = #value; }
-    } else {
-        quote! { let mut machine = #value; machine.start(observer); }
-    };
-    let (result, errors, body) = if !facts.starts_at_rest {
-        let errors = quote! {
-            ///
-            /// # Errors
-            ///
-            /// The machine doesn't come to rest within the limit of microsteps.
-        };
-        let settle = quote! {
-            machine.settle(State::#initial, runtime::generated::Steps::new(), observer)?;
-            Ok(machine)
-        };
+/// Writes `send_with` and `send_with_observed`, if any event has a struct.
+pub(super) fn send_with(facts: &Facts<'_>) -> Option<TokenStream> {
+    if facts.payloads().is_empty() {
+        return None;
+    }
+    let merge = facts
+        .merges()
+        .then(|| quote!(data.merge(&mut self.context, &mut self.undo);));
+    let (sent, forget) = if facts.receives() {
         (
-            quote!(Result<Self, runtime::StepError>),
-            Some(errors),
-            quote!(#begun #settle),
+            Some(quote!(self.sent = Some(data);)),
+            Some(quote!(self.sent = None;)),
         )
-    } else if facts.starts_silent() {
-        (quote!(Self), None, quote!(#enter #value))
     } else {
-        (quote!(Self), None, quote!(#begun machine))
+        (None, None)
     };
-    let start = (!facts.starts_silent()).then(|| {
+    // A walked machine takes back by itself what a step leaves.
+    let back = (facts.merges() && !facts.walked).then(|| {
         quote! {
-            /// Enters the initial state.
-            fn start<O: runtime::Observer>(&mut self, observer: &mut O) {
-                #enter
+            if !matches!(outcome, Ok(runtime::Outcome::Taken | runtime::Outcome::Ended)) {
+                take_back(&mut self.context, &mut self.undo);
             }
+            self.undo.clear();
         }
     });
-    let must_use = facts.starts_at_rest.then(|| quote!(#[must_use]));
-    let docs = quote!(#errors #must_use);
-    let constructors = constructors(facts, &docs, &result, &body);
-    quote! {
-        #constructors
-        #start
-    }
-}
-
-/// `new`, and `with_context` where there is one, each with a twin that is watched.
-fn constructors(
-    facts: &Facts<'_>,
-    docs: &TokenStream,
-    result: &TokenStream,
-    body: &TokenStream,
-) -> TokenStream {
-    if facts.data.is_none() {
-        return quote! {
-            /// A machine in its initial state, its entry actions carried out.
-            #docs
-            pub fn new(host: H) -> #result {
-                Self::new_observed(host, &mut ())
-            }
-
-            /// [`Machine::new`], watched.
-            #docs
-            pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> #result {
-                #body
-            }
-        };
-    }
-    let initial = context::constructors(facts, docs, result);
-    quote! {
-        #initial
-
-        /// A machine in its initial state with that context, its entry actions carried out.
-        #docs
-        pub fn with_context(host: H, context: Context) -> #result {
-            Self::with_context_observed(host, context, &mut ())
+    let step = if forget.is_some() || back.is_some() {
+        quote! {
+            let outcome = self.send_observed(event, observer);
+            #forget
+            #back
+            outcome
+        }
+    } else {
+        quote!(self.send_observed(event, observer))
+    };
+    let merging = if facts.merges() {
+        "Fields that the context declares as well are merged into it before guards are asked, and taken back unless the event \
+         is taken."
+    } else {
+        "None of the data becomes part of the context."
+    };
+    let merging = doc(merging);
+    Some(quote! {
+        /// Sends an event with its data: the machine reacts and comes to rest.
+        ///
+        #merging
+        ///
+        /// # Errors
+        ///
+        /// See [`Machine::send`].
+        #[inline]
+        pub fn send_with(
+            &mut self,
+            data: impl Into<EventData>,
+        ) -> Result<runtime::Outcome, runtime::StepError> {
+            self.send_with_observed(data, &mut ())
         }
 
-        /// [`Machine::with_context`], watched.
-        #docs
-        pub fn with_context_observed<O: runtime::Observer>(
-            host: H,
-            context: Context,
+        /// Like [`Machine::send_with`], with an observer.
+        ///
+        /// # Errors
+        ///
+        /// See [`Machine::send`].
+        pub fn send_with_observed<O: runtime::Observer>(
+            &mut self,
+            data: impl Into<EventData>,
             observer: &mut O,
-        ) -> #result {
-            #body
+        ) -> Result<runtime::Outcome, runtime::StepError> {
+            let data = data.into();
+            let event = data.event();
+            #merge
+            #sent
+            #step
         }
-    }
-}
-
-/// `can`: whether an event would be taken now.
-fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
-    let docs = quote! {
-        /// Whether the event would be taken now. Guards are asked, nothing is done.
-        #[must_use]
-    };
-    if !facts.has_guards {
-        return quote! {
-            #docs
-            pub fn can(&self, event: Event) -> bool {
-                self.state.events().contains(&event)
-            }
-        };
-    }
-    let states = facts.arms().filter_map(|(leaf, list)| {
-        let name = facts.variant(leaf);
-        let mut arms = Vec::new();
-        let mut always = Vec::new();
-        for event in facts.events_of(leaf) {
-            let variant = facts.event(event);
-            let mut questions = Vec::new();
-            let mut open = false;
-            for &(_, transition) in list.iter().filter(|(trigger, _)| *trigger == Some(event)) {
-                match guards.ask(facts, transition, &quote!(&mut ())) {
-                    Some(question) => questions.push(question),
-                    None => open = true,
-                }
-            }
-            if open {
-                always.push(variant);
-            } else {
-                let questions = questions.iter().map(|q| {
-                    if questions.len() > 1 {
-                        quote!((#q))
-                    } else {
-                        q.clone()
-                    }
-                });
-                arms.push(quote! { Event::#variant => #(#questions)||*, });
-            }
-        }
-        let asks = arms.len();
-        if asks == 0 && !always.is_empty() {
-            return Some(quote! { State::#name => matches!(event, #(Event::#always)|*), });
-        }
-        if !always.is_empty() {
-            arms.push(quote! { #(Event::#always)|* => true, });
-        }
-        let events = facts.events_of(leaf);
-        let rest = facts.events.iter().filter(|event| !events.contains(event));
-        let rest = rest.map(|&event| facts.event(event));
-        let other = otherwise(rest, &quote!(Event), &quote!(false));
-        (asks > 0).then(|| quote! { State::#name => match event { #(#arms)* #other }, })
-    });
-    let states: Vec<_> = states.collect();
-    let dull = facts
-        .leaves
-        .iter()
-        .filter(|&&leaf| facts.events_of(leaf).is_empty());
-    let dull = dull.map(|&leaf| facts.variant(leaf));
-    let other = otherwise(dull, &quote!(State), &quote!(false));
-    let event = if states.is_empty() {
-        quote!(_event)
-    } else {
-        quote!(event)
-    };
-    let body = if states.is_empty() {
-        quote!(false)
-    } else {
-        quote!(match self.state { #(#states)* #other })
-    };
-    quote! {
-        #docs
-        pub fn can(&self, #event: Event) -> bool {
-            #body
-        }
-    }
+    })
 }

@@ -1,603 +1,327 @@
-//! The step, written out: what each event does in each state.
-//!
-//! A machine whose steps are single transitions answers from the `match` itself. One that runs on (eventless
-//! transitions, raised events) takes a transition in `take` or `eventless` and comes to rest in `settle`. Order and
-//! observations are those of `statemark_runtime`'s `step.rs`, which are SCXML's.
+//! The first strategy: a machine in one state at a time, whose steps are written out.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+mod dispatch;
 
-use super::context::assign as context;
-use super::event::trigger_type;
-use super::expression::has;
-use super::facts::{Entry, Facts, Reaction, Route};
-use super::guard::{self, Guards};
-use super::state::{number, otherwise};
-use super::walk;
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::actions;
+use super::expr::Guards;
+use super::facts::Facts;
+use super::machine::{self, queue_value, restore_docs};
+use super::tokens::otherwise;
 use crate::arena::Handle;
-use crate::ir::{Action, ActionKind, Assign, Event, EventKind, State, Transition};
+use crate::ir::State;
 
-/// Most places in which the body of one transition is written out; a body in more is a function. Unit: leaves.
-/// Why: code grows with the number of transitions, not with that of pairs; a call costs some three instructions.
-const MAX_COPIES: usize = 3;
-
-/// How the arms of a `match` say what became of the event.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    /// The whole outcome: a step is one transition.
-    Outcome,
-    /// Whether a transition was taken.
-    Taken,
-}
-
-/// `send`, `send_observed` and what they call.
-pub(super) fn write(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
-    let send = if facts.runs_on() {
-        send_and_settle(facts)
+/// Writes `Machine`.
+pub(super) fn write(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
+    let guards = Guards::new(facts);
+    let bound = facts.has_host.then(|| quote!(: Host));
+    let default = (!facts.has_host).then(|| quote!(= ()));
+    let queue = facts.has_raised.then(|| {
+        let trigger = facts.trigger_type();
+        quote! { queue: runtime::generated::Queue<#trigger>, }
+    });
+    let start = start(facts, initial);
+    let send = dispatch::write(facts, &guards);
+    let can = can(facts, &guards);
+    let filter = facts
+        .has_guards
+        .then(|| quote!(.filter(|&event| self.can(event))));
+    let guards = guards.write(facts);
+    let is_in = (!facts.is_flat()).then(|| {
+        quote! {
+            /// Returns true if the machine is in a state inside `outer`.
+            #[must_use]
+            pub const fn is_in(&self, outer: Super) -> bool {
+                self.state.is_in(outer)
+            }
+        }
+    });
+    let restored = restored(facts);
+    let context = machine::context_parameter(facts);
+    let accessors = machine::accessors(facts);
+    let kept = restore_docs(facts);
+    let send_with = machine::send_with(facts);
+    let undo = actions::undo(facts);
+    let received = received(facts);
+    let needs = if facts.has_host {
+        " The machine in one of its states, with its host."
     } else {
-        let step = dispatch(facts, guards, Answer::Outcome);
-        let (event, observer) = parameters(facts);
-        sender(&quote! { #step }, &event, &observer)
+        " The machine in one of its states, with a host of any type, which it doesn't use."
     };
-    let take = facts.runs_on().then(|| take(facts, guards));
-    let shared = shared(facts);
     quote! {
-        /// Sends an event: the machine reacts and comes to rest.
-        ///
-        /// # Errors
-        ///
-        /// The machine has ended, or doesn't come to rest. It is then where it was before the event.
-        #[inline]
-        pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, runtime::StepError> {
-            self.send_observed(event, &mut ())
+        #[doc = #needs]
+        #[derive(Clone, Debug)]
+        pub struct Machine<H #default> {
+            state: State,
+            #queue
+            #context
+            #received
+            host: H,
         }
 
-        #send
-        #take
-        #shared
+        impl<H #bound> Machine<H> {
+            #start
+            #send
+            #send_with
+            #can
+
+            /// Returns the events that the machine would take now, in the order of the spec.
+            pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
+                self.state.events().iter().copied()#filter
+            }
+
+            #guards
+        }
+
+        impl<H> Machine<H> {
+            /// Returns the active state.
+            #[must_use]
+            pub const fn state(&self) -> State {
+                self.state
+            }
+
+            #is_in
+
+            /// Returns true if the machine has ended. It then refuses every event.
+            #[must_use]
+            pub const fn is_ended(&self) -> bool {
+                self.state.is_end()
+            }
+
+            #accessors
+
+            /// Returns the host.
+            #[must_use]
+            pub const fn host(&self) -> &H {
+                &self.host
+            }
+
+            /// Returns the host, to change it.
+            #[must_use]
+            pub const fn host_mut(&mut self) -> &mut H {
+                &mut self.host
+            }
+
+            /// Returns the host.
+            #[must_use]
+            pub fn into_host(self) -> H {
+                self.host
+            }
+
+            /// Returns a snapshot of the machine, to be stored.
+            #[must_use]
+            pub const fn snapshot(&self) -> Snapshot {
+                Snapshot { table: TABLE, state: self.state.id() }
+            }
+
+            #kept
+            ///
+            /// # Errors
+            ///
+            /// The snapshot is of another machine, or of another version of this one.
+            pub fn restore(host: H, #context snapshot: Snapshot) -> Result<Self, RestoreError> {
+                let state = State::from_id(snapshot.checked(&TABLE)?);
+                let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
+                Ok(#restored)
+            }
+        }
+
+        #undo
     }
 }
 
-/// The parameters of a step, with `_` before what a machine without transitions doesn't use.
-fn parameters(facts: &Facts<'_>) -> (Ident, Ident) {
-    let reacts = facts
-        .arms()
-        .any(|(_, list)| list.iter().any(|(event, _)| event.is_some()));
-    if reacts || facts.runs_on() {
-        (format_ident!("event"), format_ident!("observer"))
+/// Writes the fields that an event with data needs: the data, and the context's values before it.
+fn received(facts: &Facts<'_>) -> TokenStream {
+    let undo = facts.undoes().then(|| quote!(undo: Vec<Old>,));
+    let sent = facts.receives().then(|| quote!(sent: Option<EventData>,));
+    quote!(#undo #sent)
+}
+
+fn restored(facts: &Facts<'_>) -> TokenStream {
+    let queue = queue_value(facts);
+    let context = context_value(facts);
+    quote!(Self { state, #queue #context host })
+}
+
+fn context_value(facts: &Facts<'_>) -> Option<TokenStream> {
+    let undo = facts.undoes().then(|| quote!(undo: Vec::new(),));
+    let sent = facts.receives().then(|| quote!(sent: None,));
+    facts.data.is_some().then(|| quote!(context, #undo #sent))
+}
+
+/// Writes the constructors.
+///
+/// They can fail only if the machine runs on after it has entered its initial state.
+fn start(facts: &Facts<'_>, initial: Handle<State>) -> TokenStream {
+    let queue = queue_value(facts);
+    let initial = facts.variant(initial);
+    let enter = dispatch::enter_all(facts, &facts.start());
+    let context = context_value(facts);
+    let value = quote!(Self { state: State::#initial, #queue #context host });
+    let begun = if facts.starts_silent() {
+        quote! { #enter let mut machine = #value; }
     } else {
-        (format_ident!("_event"), format_ident!("_observer"))
+        quote! { let mut machine = #value; machine.start(observer); }
+    };
+    let (result, errors, body) = if !facts.starts_at_rest {
+        let errors = quote! {
+            ///
+            /// # Errors
+            ///
+            /// The machine doesn't come to rest within the limit of microsteps.
+        };
+        let come_to_rest = quote! {
+            machine.come_to_rest(State::#initial, runtime::generated::Steps::new(), observer)?;
+            Ok(machine)
+        };
+        (
+            quote!(Result<Self, runtime::StepError>),
+            Some(errors),
+            quote!(#begun #come_to_rest),
+        )
+    } else if facts.starts_silent() {
+        (quote!(Self), None, quote!(#enter #value))
+    } else {
+        (quote!(Self), None, quote!(#begun machine))
+    };
+    let start = (!facts.starts_silent()).then(|| {
+        quote! {
+            /// Enters the initial state.
+            fn start<O: runtime::Observer>(&mut self, observer: &mut O) {
+                #enter
+            }
+        }
+    });
+    let must_use = facts.starts_at_rest.then(|| quote!(#[must_use]));
+    let docs = quote!(#errors #must_use);
+    let constructors = constructors(facts, &docs, &result, &body);
+    quote! {
+        #constructors
+        #start
     }
 }
 
-fn sender(body: &TokenStream, event: &Ident, observer: &Ident) -> TokenStream {
+/// Writes `new`, and `with_context` where there is one, each with a variant that takes an observer.
+fn constructors(
+    facts: &Facts<'_>,
+    docs: &TokenStream,
+    result: &TokenStream,
+    body: &TokenStream,
+) -> TokenStream {
+    if facts.data.is_none() {
+        return quote! {
+            /// Creates a machine in its initial state, and carries out its entry actions.
+            #docs
+            pub fn new(host: H) -> #result {
+                Self::new_observed(host, &mut ())
+            }
+
+            /// Like [`Machine::new`], with an observer.
+            #docs
+            pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> #result {
+                #body
+            }
+        };
+    }
+    let initial = machine::initial_constructors(facts, docs, result);
     quote! {
-        /// [`Machine::send`], watched.
-        ///
-        /// # Errors
-        ///
-        /// As for [`Machine::send`].
-        #[inline]
-        pub fn send_observed<O: runtime::Observer>(
-            &mut self,
-            #event: Event,
-            #observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
+        #initial
+
+        /// Creates a machine in its initial state with that context, and carries out its entry actions.
+        #docs
+        pub fn with_context(host: H, context: Context) -> #result {
+            Self::with_context_observed(host, context, &mut ())
+        }
+
+        /// Like [`Machine::with_context`], with an observer.
+        #docs
+        pub fn with_context_observed<O: runtime::Observer>(
+            host: H,
+            context: Context,
+            observer: &mut O,
+        ) -> #result {
             #body
         }
     }
 }
 
-/// A step of a machine that may run on.
-fn send_and_settle(facts: &Facts<'_>) -> TokenStream {
-    let ended = facts.can_end().then(|| {
-        quote! {
-            if self.state.is_end() {
-                return Err(runtime::StepError::Ended);
+/// Writes `can`.
+fn can(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
+    let docs = quote! {
+        /// Returns true if the machine would take the event now. Asks guards and changes nothing.
+        #[must_use]
+    };
+    if !facts.has_guards {
+        return quote! {
+            #docs
+            pub fn can(&self, event: Event) -> bool {
+                self.state.events().contains(&event)
+            }
+        };
+    }
+    let states = facts.arms().filter_map(|(leaf, list)| {
+        let name = facts.variant(leaf);
+        let mut arms = Vec::new();
+        let mut always = Vec::new();
+        for event in facts.events_of(leaf) {
+            let variant = facts.event(event);
+            let mut questions = Vec::new();
+            let mut open = false;
+            for &(_, transition) in list.iter().filter(|(trigger, _)| *trigger == Some(event)) {
+                match guards.ask(facts, transition, &quote!(&mut ())) {
+                    Some(question) => questions.push(question),
+                    None => open = true,
+                }
+            }
+            if open {
+                always.push(variant);
+            } else {
+                let questions = questions.iter().map(|q| {
+                    if questions.len() > 1 {
+                        quote!((#q))
+                    } else {
+                        q.clone()
+                    }
+                });
+                arms.push(quote! { Event::#variant => #(#questions)||*, });
             }
         }
+        let asks = arms.len();
+        if asks == 0 && !always.is_empty() {
+            return Some(quote! { State::#name => matches!(event, #(Event::#always)|*), });
+        }
+        if !always.is_empty() {
+            arms.push(quote! { #(Event::#always)|* => true, });
+        }
+        let events = facts.events_of(leaf);
+        let rest = facts.events.iter().filter(|event| !events.contains(event));
+        let rest = rest.map(|&event| facts.event(event));
+        let other = otherwise(rest, &quote!(Event), &quote!(false));
+        (asks > 0).then(|| quote! { State::#name => match event { #(#arms)* #other }, })
     });
-    let trigger = if facts.has_engine_events() {
-        quote!(event.trigger())
+    let states: Vec<_> = states.collect();
+    let dull = facts
+        .leaves
+        .iter()
+        .filter(|&&leaf| facts.events_of(leaf).is_empty());
+    let dull = dull.map(|&leaf| facts.variant(leaf));
+    let other = otherwise(dull, &quote!(State), &quote!(false));
+    let event = if states.is_empty() {
+        quote!(_event)
     } else {
         quote!(event)
     };
-    let rest = quote! {
-        let before = self.state;
-        let mut steps = runtime::generated::Steps::new();
-        if !self.take(#trigger, &mut steps, observer) {
-            return Ok(runtime::Outcome::Ignored);
-        }
-        self.settle(before, steps, observer)
-    };
-    let (event, observer) = parameters(facts);
-    let send = sender(&quote!(#ended #rest), &event, &observer);
-    let settle = settle(facts);
-    quote!(#send #settle)
-}
-
-/// `settle`: eventless transitions, and where there are none the raised events in order, until nothing is left.
-fn settle(facts: &Facts<'_>) -> TokenStream {
-    let clear = facts.has_raised.then(|| quote!(self.queue.clear();));
-    let ended = facts.can_end().then(|| {
-        quote! {
-            if self.state.is_end() {
-                #clear
-                return Ok(runtime::Outcome::Ended);
-            }
-        }
-    });
-    let give_up = quote! {
-        #clear
-        self.state = before;
-        return Err(fault);
-    };
-    // Asked before the next selection, as the table engine does, so that both fail at the same event.
-    let bounded = facts.has_raised.then(|| {
-        quote! {
-            if let Some(fault) = self.queue.fault() {
-                #give_up
-            }
-        }
-    });
-    let next = match (facts.has_eventless, facts.has_raised) {
-        (true, true) => quote! {
-            if !self.eventless(&mut steps, observer) {
-                let Some(event) = self.queue.pop() else {
-                    return Ok(runtime::Outcome::Taken);
-                };
-                self.take(event, &mut steps, observer);
-            }
-        },
-        (true, false) => quote! {
-            if !self.eventless(&mut steps, observer) {
-                return Ok(runtime::Outcome::Taken);
-            }
-        },
-        _ => quote! {
-            let Some(event) = self.queue.pop() else {
-                return Ok(runtime::Outcome::Taken);
-            };
-            self.take(event, &mut steps, observer);
-        },
-    };
-    quote! {
-        /// Runs on until nothing is left to do. Past the limit of microsteps the state is `before` again.
-        fn settle<O: runtime::Observer>(
-            &mut self,
-            before: State,
-            mut steps: runtime::generated::Steps,
-            observer: &mut O,
-        ) -> Result<runtime::Outcome, runtime::StepError> {
-            loop {
-                #ended
-                #bounded
-                #next
-                if let Some(fault) = steps.fault() {
-                    #give_up
-                }
-            }
-        }
-    }
-}
-
-/// `take` and `eventless`.
-fn take(facts: &Facts<'_>, guards: &Guards<'_>) -> TokenStream {
-    let trigger = trigger_type(facts);
-    let taken = dispatch(facts, guards, Answer::Taken);
-    let reacts = facts
-        .arms()
-        .any(|(_, list)| list.iter().any(|(event, _)| event.is_some()));
-    let names = |used: bool| {
-        ["event", "steps", "observer"].map(|name| {
-            let prefix = if used { "" } else { "_" };
-            format_ident!("{prefix}{name}")
-        })
-    };
-    let [event, steps, observer] = names(reacts);
-    let eventless = facts.has_eventless.then(|| {
-        let arms = facts.arms().filter_map(|(leaf, list)| {
-            let list: Vec<_> = list
-                .iter()
-                .filter(|(e, _)| e.is_none())
-                .map(|&(_, t)| t)
-                .collect();
-            let name = facts.variant(leaf);
-            if let &[only] = list.as_slice()
-                && let Some(guard) = guards.ask(facts, only, &quote!(observer))
-            {
-                let body = body(facts, leaf, only, Answer::Taken);
-                return Some(quote! { State::#name if #guard => { #body } });
-            }
-            let body = contenders(facts, guards, leaf, &list, Answer::Taken);
-            (!list.is_empty()).then(|| quote! { State::#name => { #body } })
-        });
-        let arms: Vec<_> = arms.collect();
-        let rest = facts.arms().filter(|(_, list)| {
-            let mut eventless = list.iter().filter(|(event, _)| event.is_none());
-            match (eventless.next(), eventless.next()) {
-                (None, _) => true,
-                (Some((_, only)), None) => facts.machine.transitions.at(*only).guard.is_some(),
-                _ => false,
-            }
-        });
-        let rest = rest.map(|(leaf, _)| facts.variant(leaf));
-        let other = otherwise(rest, &quote!(State), &quote!(false));
-        let [_, steps, observer] = names(!arms.is_empty());
-        quote! {
-            /// Takes the first eventless transition that is enabled, if any.
-            #[inline]
-            fn eventless<O: runtime::Observer>(
-                &mut self,
-                #steps: &mut runtime::generated::Steps,
-                #observer: &mut O,
-            ) -> bool {
-                match self.state {
-                    #(#arms)*
-                    #other
-                }
-            }
-        }
-    });
-    quote! {
-        /// Takes the first transition that the event enables, if any.
-        #[inline]
-        fn take<O: runtime::Observer>(
-            &mut self,
-            #event: #trigger,
-            #steps: &mut runtime::generated::Steps,
-            #observer: &mut O,
-        ) -> bool {
-            #taken
-        }
-
-        #eventless
-    }
-}
-
-/// The `match` over states and events.
-fn dispatch(facts: &Facts<'_>, guards: &Guards<'_>, answer: Answer) -> TokenStream {
-    let trigger = trigger_type(facts);
-    let ignored = ignored(answer);
-    let mut states = Vec::new();
-    let (mut dull, mut ends) = (Vec::new(), Vec::new());
-    for (leaf, list) in facts.arms() {
-        let name = facts.variant(leaf);
-        let mut arms = Vec::new();
-        let reactions = reactions(list);
-        let mut rest: Vec<_> = facts
-            .triggers()
-            .filter(|event| !reactions.contains(event))
-            .map(|event| facts.event(event))
-            .collect();
-        for event in reactions {
-            let contending: Vec<_> = list
-                .iter()
-                .filter(|(e, _)| *e == Some(event))
-                .map(|&(_, t)| t)
-                .collect();
-            let variant = facts.event(event);
-            if let &[only] = contending.as_slice()
-                && let Some(guard) = guards.ask(facts, only, &quote!(observer))
-            {
-                let body = body(facts, leaf, only, answer);
-                arms.push(quote! { #trigger::#variant if #guard => { #body } });
-                rest.push(variant);
-            } else {
-                let body = contenders(facts, guards, leaf, &contending, answer);
-                arms.push(quote! { #trigger::#variant => { #body } });
-            }
-        }
-        let other = otherwise(rest, &trigger, &ignored);
-        if facts.is_end(leaf) {
-            ends.push(name);
-        } else if arms.is_empty() {
-            dull.push(name);
-        } else {
-            states.push(quote! { State::#name => match event { #(#arms)* #other }, });
-        }
-    }
-    if answer == Answer::Taken {
-        dull.append(&mut ends);
-    }
-    if states.is_empty() && ends.is_empty() {
-        return ignored;
-    }
-    let dull = (!dull.is_empty()).then(|| quote!(#(State::#dull)|* => #ignored,));
-    let ends =
-        (!ends.is_empty()).then(|| quote!(#(State::#ends)|* => Err(runtime::StepError::Ended),));
-    quote! {
-        match self.state {
-            #(#states)*
-            #dull
-            #ends
-        }
-    }
-}
-
-/// The events of a leaf, each once, in the order of selection.
-fn reactions(list: &[Reaction]) -> Vec<Handle<Event>> {
-    let mut events = Vec::new();
-    for event in list.iter().filter_map(|(event, _)| *event) {
-        if !events.contains(&event) {
-            events.push(event);
-        }
-    }
-    events
-}
-
-fn ignored(answer: Answer) -> TokenStream {
-    match answer {
-        Answer::Outcome => quote!(Ok(runtime::Outcome::Ignored)),
-        Answer::Taken => quote!(false),
-    }
-}
-
-/// The transitions that contend for one event in one leaf: the first whose guard holds is taken.
-fn contenders(
-    facts: &Facts<'_>,
-    guards: &Guards<'_>,
-    leaf: Handle<State>,
-    list: &[Handle<Transition>],
-    answer: Answer,
-) -> TokenStream {
-    let mut code = TokenStream::new();
-    for &transition in list {
-        let body = body(facts, leaf, transition, answer);
-        match guards.ask(facts, transition, &quote!(observer)) {
-            Some(guard) => code.extend(quote! { if #guard { #body } else }),
-            None if code.is_empty() => return body,
-            None => {
-                code.extend(quote! { { #body } });
-                return code;
-            }
-        }
-    }
-    let ignored = ignored(answer);
-    code.extend(quote! { { #ignored } });
-    code
-}
-
-/// What a transition does in a leaf, and the answer.
-fn body(
-    facts: &Facts<'_>,
-    leaf: Handle<State>,
-    transition: Handle<Transition>,
-    answer: Answer,
-) -> TokenStream {
-    let source = facts.machine.transitions.at(transition).source;
-    let route = facts.route(transition);
-    let begin = begin(facts, transition);
-    let inside: Vec<_> = if route.leaves_inside {
-        facts
-            .machine
-            .ancestry(leaf)
-            .take_while(|&state| state != source)
-            .collect()
+    let body = if states.is_empty() {
+        quote!(false)
     } else {
-        Vec::new()
-    };
-    let inside = inside.into_iter().map(|state| exit(facts, state));
-    let rest = if is_shared(facts, transition) {
-        let name = shared_name(transition);
-        quote!(self.#name(observer);)
-    } else {
-        rest(facts, transition, &route)
-    };
-    let end = match answer {
-        Answer::Taken => quote!(true),
-        Answer::Outcome if route.leaf.is_some_and(|leaf| facts.is_end(leaf)) => {
-            quote!(Ok(runtime::Outcome::Ended))
-        }
-        Answer::Outcome => quote!(Ok(runtime::Outcome::Taken)),
-    };
-    quote! { #begin #(#inside)* #rest #end }
-}
-
-/// The start of a microstep; past the limit nothing of it happens.
-fn begin(facts: &Facts<'_>, transition: Handle<Transition>) -> TokenStream {
-    let id = number(transition.index());
-    if facts.runs_on() {
-        quote! {
-            if steps.begin(#id, observer) {
-                return true;
-            }
-        }
-    } else {
-        quote!(observer.microstep(); observer.transition(runtime::TransitionId::new(#id));)
-    }
-}
-
-/// What a transition does in every leaf: leaves its source, acts, enters.
-fn rest(facts: &Facts<'_>, transition: Handle<Transition>, route: &Route) -> TokenStream {
-    let exits = route.exits.iter().map(|&state| exit(facts, state));
-    let actions = calls(facts, &facts.machine.transitions.at(transition).actions);
-    let entries = enter_all(facts, &route.entries);
-    let state = route.leaf.map(|leaf| {
-        let name = facts.variant(leaf);
-        quote!(self.state = State::#name;)
-    });
-    quote! { #(#exits)* #actions #entries #state }
-}
-
-/// Whether a transition's body is a function.
-fn is_shared(facts: &Facts<'_>, transition: Handle<Transition>) -> bool {
-    let &Transition {
-        source,
-        ref triggers,
-        ref actions,
-        ..
-    } = facts.machine.transitions.at(transition);
-    let end = facts.machine.states.at(source).end;
-    let inside = |leaf: &&Handle<State>| (source.index()..end).contains(&leaf.index());
-    let leaves = facts.leaves.iter().filter(inside).count();
-    let route = facts.route(transition);
-    let long = actions.len() + route.exits.len() + route.entries.len() > 1;
-    leaves * triggers.len().max(1) > MAX_COPIES && long
-}
-
-fn shared_name(transition: Handle<Transition>) -> Ident {
-    format_ident!("transition_{}", transition.index())
-}
-
-/// The bodies that are functions.
-fn shared(facts: &Facts<'_>) -> TokenStream {
-    let mut functions = TokenStream::new();
-    for transition in facts.machine.transitions.handles() {
-        let used = facts
-            .arms()
-            .any(|(_, list)| list.iter().any(|&(_, t)| t == transition));
-        if used && is_shared(facts, transition) {
-            let name = shared_name(transition);
-            let rest = rest(facts, transition, &facts.route(transition));
-            functions.extend(quote! {
-                fn #name<O: runtime::Observer>(&mut self, observer: &mut O) {
-                    #rest
-                }
-            });
-        }
-    }
-    functions
-}
-
-/// Leaves a state.
-pub(super) fn exit(facts: &Facts<'_>, state: Handle<State>) -> TokenStream {
-    let actions = calls(facts, &facts.machine.states.at(state).exit);
-    let id = state_id(facts, state);
-    quote! {
-        #actions
-        observer.exited(#id);
-    }
-}
-
-/// Enters states, outermost first.
-pub(super) fn enter_all(facts: &Facts<'_>, entries: &[Entry]) -> TokenStream {
-    let entries = entries.iter().map(|&entry| enter(facts, entry));
-    quote!(#(#entries)*)
-}
-
-fn enter(facts: &Facts<'_>, entry: Entry) -> TokenStream {
-    let actions = calls(facts, facts.entry_actions(entry));
-    let Entry::State(state) = entry else {
-        return actions;
-    };
-    let id = state_id(facts, state);
-    let done = done(facts, state);
-    quote! {
-        observer.entered(#id);
-        #actions
-        #done
-    }
-}
-
-/// Raises the event that says that the state around a final one is done.
-pub(super) fn done(facts: &Facts<'_>, state: Handle<State>) -> Option<TokenStream> {
-    facts.completes(state).map(|event| raise(facts, event))
-}
-
-fn state_id(facts: &Facts<'_>, state: Handle<State>) -> TokenStream {
-    let kind = if facts.supers.contains(&state) {
-        quote!(Super)
-    } else {
-        quote!(State)
-    };
-    let name = facts.variant(state);
-    quote!(#kind::#name.id())
-}
-
-/// Carries out actions, in order. One that raises an event isn't the host's.
-pub(super) fn calls(facts: &Facts<'_>, actions: &[Handle<Action>]) -> TokenStream {
-    let calls = actions.iter().map(|&action| {
-        let id = number(action.index());
-        let observed = quote!(observer.action(runtime::ActionId::new(#id)););
-        match &facts.machine.actions.at(action).kind {
-            ActionKind::Raise(event) => {
-                let raise = raise(facts, *event);
-                quote!(#observed #raise)
-            }
-            ActionKind::Schedule(timer, delay) => {
-                let (timer, delay) = (walk::timer(facts, *timer), Literal::u64_unsuffixed(*delay));
-                quote!(self.host.schedule(Timer::#timer, #delay); #observed)
-            }
-            ActionKind::Cancel(timer) => {
-                let timer = walk::timer(facts, *timer);
-                quote!(self.host.cancel(Timer::#timer); #observed)
-            }
-            ActionKind::If {
-                guard,
-                then,
-                otherwise,
-            } => {
-                let holds = guard::holds(facts, guard);
-                let (then, otherwise) = (calls(facts, then), calls(facts, otherwise));
-                let otherwise = (!otherwise.is_empty()).then(|| quote!(else { #otherwise }));
-                quote! {
-                    let holds = #holds;
-                    #observed
-                    if holds { #then } #otherwise
-                }
-            }
-            ActionKind::Assign(assigns) => assign(facts, action, assigns),
-            ActionKind::Host => {
-                let name = Ident::new(facts.names.action(action), Span::call_site());
-                let context = facts.context();
-                quote!(self.host.#name(#context); #observed)
-            }
-        }
-    });
-    quote!(#(#calls)*)
-}
-
-/// Assigns fields: all values are found first. Where one has none, the rest of the block is skipped.
-fn assign(facts: &Facts<'_>, action: Handle<Action>, assigns: &[Assign]) -> TokenStream {
-    let id = number(action.index());
-    let values = assigns.iter().map(|row| context::kept(facts, row));
-    let places = assigns.iter().enumerate();
-    let places = places.map(|(at, row)| context::write(facts, row, &format_ident!("value_{at}")));
-    let names = (0..assigns.len()).map(|at| format_ident!("value_{at}"));
-    let values = quote!((#(#values,)*));
-    let may_fail = has(
-        &values,
-        &|token| matches!(token, TokenTree::Punct(sign) if sign.as_char() == '?'),
-    );
-    if !may_fail {
-        return quote! {
-            let (#(#names,)*) = #values;
-            #(#places)*
-            observer.action(runtime::ActionId::new(#id));
-        };
-    }
-    let mut events = facts.machine.events.iter();
-    let failed = match events.find(|(_, event)| event.kind == EventKind::Fault) {
-        Some((event, _)) => {
-            let raise = raise(facts, event);
-            quote!(#raise return Ok(());)
-        }
-        None => quote!(return Err(runtime::StepError::NoValue(runtime::ActionId::new(#id)));),
+        quote!(match self.state { #(#states)* #other })
     };
     quote! {
-        let values = (|| -> Result<_, runtime::Fault> { Ok(#values) })();
-        let Ok((#(#names,)*)) = values else {
-            #failed
-        };
-        #(#places)*
-        observer.action(runtime::ActionId::new(#id));
-    }
-}
-
-pub(super) fn raise(facts: &Facts<'_>, event: Handle<Event>) -> TokenStream {
-    if facts.walked {
-        let id = number(event.index());
-        return quote! {
-            self.queue.push(runtime::EventId::new(#id));
-            observer.raised(runtime::EventId::new(#id));
-        };
-    }
-    let trigger = trigger_type(facts);
-    let variant = facts.event(event);
-    let id = number(event.index());
-    quote! {
-        self.queue.push(#trigger::#variant);
-        observer.raised(runtime::EventId::new(#id));
+        #docs
+        pub fn can(&self, #event: Event) -> bool {
+            #body
+        }
     }
 }

@@ -1,10 +1,13 @@
-//! The machine a second time, with its states as types: an event that isn't taken in a state doesn't compile.
+//! A second version of the machine, with its states as types.
+//!
+//! An event that isn't taken in a state doesn't compile.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::docs;
 use super::facts::{Entry, Facts};
+use super::tokens::doc;
 use crate::arena::Handle;
 use crate::ir::{Action, Event, State, Transition};
 use crate::pass::names::snake;
@@ -12,7 +15,7 @@ use crate::pass::names::snake;
 /// Methods that every machine has, so that no event may be called so.
 const TAKEN: &[&str] = &["new", "host", "host_mut", "into_host"];
 
-/// Why the states of a machine can't be types.
+/// Returns why the states of a machine can't be types.
 pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
     let machine = facts.machine;
     if facts.data.is_some() {
@@ -58,7 +61,7 @@ pub(super) fn obstacle(facts: &Facts<'_>) -> Option<String> {
     facts.is_large.then(|| "it has too many states".to_owned())
 }
 
-/// The module `typestate`, if it is asked for and can be.
+/// Writes the module `typestate`, if it is asked for and possible.
 pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     if !facts.options.typestate || obstacle(facts).is_some() {
         return None;
@@ -97,7 +100,7 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         .leaves
         .iter()
         .map(|&leaf| methods(facts, leaf, &generics));
-    let title = docs::doc(&format!(
+    let title = doc(&format!(
         "The machine `{}` in the state `{state}`.",
         facts.machine.id.value
     ));
@@ -115,24 +118,24 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             }
 
             impl<#state, #host> #machine<#state, #host> {
-                /// The host.
+                /// Returns the host.
                 pub const fn host(&self) -> &#host {
                     &self.host
                 }
 
-                /// The host, to change.
+                /// Returns the host, to change it.
                 pub const fn host_mut(&mut self) -> &mut #host {
                     &mut self.host
                 }
 
-                /// Gives the host back.
+                /// Returns the host.
                 pub fn into_host(self) -> #host {
                     self.host
                 }
             }
 
             impl<#host #bound> #machine<#initial, #host> {
-                /// A machine in its initial state, its entry actions carried out.
+                /// Creates a machine in its initial state and carries out its entry actions.
                 pub fn new(host: #host) -> Self {
                     #begin
                 }
@@ -179,7 +182,7 @@ impl Generics {
     }
 }
 
-/// The methods of one state: its events.
+/// Writes the methods of one state: its events.
 fn methods(facts: &Facts<'_>, leaf: Handle<State>, generics: &Generics) -> Option<TokenStream> {
     let Generics {
         host,
@@ -216,7 +219,7 @@ fn methods(facts: &Facts<'_>, leaf: Handle<State>, generics: &Generics) -> Optio
     })
 }
 
-/// One event in one state.
+/// Writes one event in one state.
 fn method(
     facts: &Facts<'_>,
     leaf: Handle<State>,
@@ -252,8 +255,8 @@ fn method(
     } else {
         (quote!(#machine<#target, #host>), quote!(#machine))
     };
-    let docs = docs::doc(&format!(
-        "To the state `{}`.",
+    let docs = doc(&format!(
+        "Moves to the state `{}`.",
         facts.machine.states.at(to).id
     ));
     quote! {

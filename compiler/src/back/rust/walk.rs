@@ -1,45 +1,513 @@
-//! The machine with parallel states, history, timers or conditional actions: const rows, and what the runtime's algorithm
-//! has done as it walks them.
+//! The second strategy: const rows that the runtime walks.
+//!
+//! It is for machines with parallel states, history, timers, assignments or conditional actions, and for large ones.
 //!
 //! The algorithm is [`statemark_runtime::generated::Rows`], which is the table engine's, so that both do the same whatever
-//! is active. Here are the faces around it.
+//! is active. Here is the struct `Machine` around it.
 
-mod content;
-mod machine;
 mod rows;
-mod steps;
-mod timers;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::active;
-use super::context;
+use self::rows::{context_types, nothing_sent};
+use super::actions;
 use super::facts::Facts;
+use super::machine::{self, queue_value, restore_docs};
+use super::tokens::doc;
+use super::types::{host, state};
 
-pub(super) use timers::timer;
-
-/// The rows, the callbacks and the machine.
+/// Writes the rows, the callbacks and the machine.
 pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
     let rows = rows::write(facts);
-    let timers = timers::write(facts);
-    let guarding = facts.has_guards.then(|| content::guarding(facts));
-    let content = content::write(facts);
-    let machine = machine::write(facts);
-    let active = facts.has_regions.then(|| active::write(facts));
-    let undo = context::assign::undo(facts);
+    let timers = host::write_timers(facts);
+    let guarding = facts.has_guards.then(|| rows::guarding(facts));
+    let content = rows::write_acts(facts);
+    let machine = write_machine(facts);
+    let active = facts.has_regions.then(|| state::write_configuration(facts));
+    let undo = actions::undo(facts);
     quote!(#timers #active #machine #rows #guarding #content #undo)
 }
 
-/// The types of the context, and of what is kept to take back what is assigned.
-fn held(facts: &Facts<'_>) -> Option<(TokenStream, Option<TokenStream>)> {
-    facts.data.as_ref()?;
-    let undo = facts.undoes();
-    let undo = undo.then(|| quote!(Vec<Old>));
-    Some((quote!(Context), undo))
+/// Writes `Machine`.
+fn write_machine(facts: &Facts<'_>) -> TokenStream {
+    let bound = facts.has_host.then(|| quote!(: Host));
+    let default = (!facts.has_host).then(|| quote!(= ()));
+    let needs = if facts.has_host {
+        " The machine, with its host."
+    } else {
+        " The machine, with a host of any type, which it doesn't use."
+    };
+    let steps = write_steps(facts);
+    let can = can(facts);
+    let locations = locations(facts);
+    let fields = context_types(facts).map(|(context, undo)| {
+        let undo = undo.map(|undo| quote!(undo: #undo,));
+        quote!(context: #context, #undo)
+    });
+    let sent = facts.receives().then(|| quote!(sent: Option<EventData>,));
+    let queue = facts
+        .has_raised
+        .then(|| quote!(queue: runtime::generated::Queue<runtime::EventId>,));
+    let accessors = machine::accessors(facts);
+    let snapshot = snapshot(facts);
+    let events = if facts.is_plain {
+        quote!(self.state().events())
+    } else {
+        quote!(Event::ALL)
+    };
+    quote! {
+        #[doc = #needs]
+        #[derive(Clone, Debug)]
+        pub struct Machine<H #default> {
+            configuration: runtime::Configuration,
+            #queue
+            #fields
+            #sent
+            host: H,
+        }
+
+        impl<H #bound> Machine<H> {
+            #steps
+            #can
+
+            /// Returns the events that the machine would take now, in the order of the spec.
+            pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
+                #events.iter().copied().filter(|&event| self.can(event))
+            }
+        }
+
+        impl<H> Machine<H> {
+            #locations
+
+            /// Returns true if the machine has ended. It then refuses every event.
+            #[must_use]
+            pub fn is_ended(&self) -> bool {
+                ROWS.is_ended(&self.configuration)
+            }
+
+            #accessors
+
+            /// Returns the host.
+            #[must_use]
+            pub const fn host(&self) -> &H {
+                &self.host
+            }
+
+            /// Returns the host, to change it.
+            #[must_use]
+            pub const fn host_mut(&mut self) -> &mut H {
+                &mut self.host
+            }
+
+            /// Returns the host.
+            #[must_use]
+            pub fn into_host(self) -> H {
+                self.host
+            }
+
+            #snapshot
+        }
+    }
 }
 
-/// What a machine begins with that no event has been sent to.
-fn nothing_sent(facts: &Facts<'_>) -> Option<TokenStream> {
-    facts.receives().then(|| quote!(sent: None,))
+/// Writes `snapshot` and `restore`.
+fn snapshot(facts: &Facts<'_>) -> TokenStream {
+    let parameter = machine::context_parameter(facts);
+    let queue = queue_value(facts);
+    let nothing = nothing_sent(facts);
+    let values = context_types(facts).map(|(_, undo)| {
+        let undo = undo.map(|_| quote!(undo: Vec::new(),));
+        quote!(context, #undo #nothing)
+    });
+    let value = quote! {
+        Ok(Self { configuration, #queue #values host })
+    };
+    let kept = restore_docs(facts);
+    let errors = quote! {
+        ///
+        /// # Errors
+        ///
+        /// The snapshot is of another machine, or of another version of this one.
+    };
+    if facts.is_plain {
+        return quote! {
+            /// Returns a snapshot of the machine, to be stored.
+            #[must_use]
+            pub fn snapshot(&self) -> Snapshot {
+                Snapshot { table: TABLE, state: self.state().id() }
+            }
+
+            #kept
+            #errors
+            pub fn restore(host: H, #parameter snapshot: Snapshot) -> Result<Self, RestoreError> {
+                let state = State::from_id(snapshot.checked(&TABLE)?);
+                let state = state.ok_or_else(|| RestoreError::no_state(snapshot.state))?;
+                let configuration = ROWS.at(state.id());
+                #value
+            }
+        };
+    }
+    quote! {
+        /// Returns a snapshot of the machine with what its histories have recorded, to be stored.
+        #[must_use]
+        pub fn snapshot(&self) -> Snapshot {
+            Snapshot::new(TABLE, &self.configuration)
+        }
+
+        #kept
+        #errors
+        pub fn restore(host: H, #parameter snapshot: &Snapshot) -> Result<Self, RestoreError> {
+            let configuration = ROWS.restore(&TABLE, snapshot)?;
+            #value
+        }
+    }
+}
+
+/// Writes `can`.
+fn can(facts: &Facts<'_>) -> TokenStream {
+    let holds = if facts.has_guards {
+        let guards = rows::answering(facts);
+        quote!(|transition| {
+            #guards.holds(transition, &mut ())
+        })
+    } else {
+        quote!(|_| true)
+    };
+    quote! {
+        /// Returns true if the machine would take the event now. Asks guards and changes nothing.
+        #[must_use]
+        pub fn can(&self, event: Event) -> bool {
+            ROWS.can(&self.configuration, event.id(), #holds)
+        }
+    }
+}
+
+/// Writes `states`, or `state` where one is active at a time, and other questions about what is active.
+fn locations(facts: &Facts<'_>) -> TokenStream {
+    let is_in = (!facts.is_flat()).then(|| {
+        quote! {
+            /// Returns true if the machine is in a state inside `outer`.
+            #[must_use]
+            pub fn is_in(&self, outer: Super) -> bool {
+                ROWS.is_active(&self.configuration, outer.id())
+            }
+        }
+    });
+    let states = (!facts.is_plain).then(|| {
+        quote! {
+            /// Returns the active states, one for each region, in the order of the spec.
+            pub fn states(&self) -> impl Iterator<Item = State> + '_ {
+                self.configuration.leaves().filter_map(State::from_id)
+            }
+        }
+    });
+    let state = (!facts.has_regions).then(|| {
+        quote! {
+            /// Returns the active state.
+            #[must_use]
+            pub fn state(&self) -> State {
+                // INVARIANT: a configuration has a leaf, and each has its variant.
+                let mut states = self.configuration.leaves().filter_map(State::from_id);
+                states.next().unwrap_or(State::INITIAL)
+            }
+        }
+    });
+    let configuration = facts.has_regions.then(|| {
+        quote! {
+            /// Returns what is active, with a choice for each region.
+            #[must_use]
+            pub fn configuration(&self) -> Configuration {
+                Configuration::read(&|id| {
+                    ROWS.is_active(&self.configuration, runtime::StateId::new(id))
+                })
+            }
+        }
+    });
+    let is_at = (!facts.is_plain).then(|| {
+        quote! {
+            /// Returns true if that state is active.
+            #[must_use]
+            pub fn is_at(&self, state: State) -> bool {
+                ROWS.is_active(&self.configuration, state.id())
+            }
+        }
+    });
+    quote! {
+        #states
+        #state
+        #configuration
+        #is_at
+        #is_in
+    }
+}
+
+/// Writes `new`, `send`, `elapse` and the functions that they call.
+fn write_steps(facts: &Facts<'_>) -> TokenStream {
+    let timers = !facts.machine.timers.is_empty();
+    let begin = (timers || (facts.assigns && facts.data.is_none())).then(|| quote!(host.begin();));
+    let undoes = facts.undoes();
+    let back = begin.is_some().then(|| quote!(host.rollback();));
+    let rollback = rollback(facts, back.as_ref());
+    let clear = undoes.then(|| quote!(undo.clear();));
+    let fields = context_types(facts).map(|(_, undo)| {
+        let undo = undo.map(|_| quote!(undo,));
+        let sent = facts.receives().then(|| quote!(sent,));
+        quote!(context, #undo #sent)
+    });
+    let passed = context_types(facts).map(|(_, undo)| {
+        let undo = undo.map(|_| quote!(undo: &mut *undo,));
+        let sent = facts.receives().then(|| quote!(sent: sent.as_ref(),));
+        quote!(context: &mut *context, #undo #sent)
+    });
+    let elapse = timers.then(|| {
+        quote! {
+            /// Reports that a timer has elapsed: the machine reacts and comes to rest.
+            ///
+            /// # Errors
+            ///
+            /// See [`Machine::send`].
+            pub fn elapse(&mut self, timer: Timer) -> Result<runtime::Outcome, runtime::StepError> {
+                self.elapse_observed(timer, &mut ())
+            }
+
+            /// Like [`Machine::elapse`], with an observer.
+            ///
+            /// # Errors
+            ///
+            /// See [`Machine::send`].
+            pub fn elapse_observed<O: runtime::Observer>(
+                &mut self,
+                timer: Timer,
+                observer: &mut O,
+            ) -> Result<runtime::Outcome, runtime::StepError> {
+                self.step(timer.event(), observer)
+            }
+        }
+    });
+    let failure = if facts.assigns {
+        doc(
+            "The machine has ended, or doesn't come to rest, or an assignment has no value. It is then as it was before \
+             the event.",
+        )
+    } else {
+        doc(
+            "The machine has ended, or doesn't come to rest. It is then as it was before the event.",
+        )
+    };
+    let sends = if facts.is_plain {
+        doc("Sends an event: the machine reacts and comes to rest.")
+    } else {
+        doc(
+            "Sends an event: the machine reacts and comes to rest. Each region may take a transition.",
+        )
+    };
+    let queue = facts.has_raised.then(|| quote!(queue,));
+    let queue_passed = facts.has_raised.then(|| quote!(queue: &mut *queue,));
+    let queue_clear = facts.has_raised.then(|| quote!(queue.clear();));
+    let start = start(facts, begin.as_ref(), back.as_ref());
+    let send_with = machine::send_with(facts);
+    quote! {
+        #start
+
+        #sends
+        ///
+        /// # Errors
+        ///
+        #failure
+        pub fn send(&mut self, event: Event) -> Result<runtime::Outcome, runtime::StepError> {
+            self.send_observed(event, &mut ())
+        }
+
+        /// Like [`Machine::send`], with an observer.
+        ///
+        /// # Errors
+        ///
+        /// See [`Machine::send`].
+        pub fn send_observed<O: runtime::Observer>(
+            &mut self,
+            event: Event,
+            observer: &mut O,
+        ) -> Result<runtime::Outcome, runtime::StepError> {
+            self.step(event.id(), observer)
+        }
+
+        #send_with
+
+        #elapse
+
+        fn step<O: runtime::Observer>(
+            &mut self,
+            event: runtime::EventId,
+            observer: &mut O,
+        ) -> Result<runtime::Outcome, runtime::StepError> {
+            let Self { configuration, #queue #fields host } = self;
+            #begin
+            let mut acts = Acts { host: &mut *host, #passed #queue_passed };
+            let outcome = ROWS.send(configuration, event, &mut acts, observer);
+            #queue_clear
+            #rollback
+            #clear
+            outcome
+        }
+    }
+}
+
+/// Takes back what a step has done that failed, and what was merged for an event that nothing took.
+fn rollback(facts: &Facts<'_>, back: Option<&TokenStream>) -> Option<TokenStream> {
+    let context_back = facts.undoes().then(|| quote!(take_back(context, undo);));
+    if facts.merges() {
+        let back = back.map(|back| quote!(if outcome.is_err() { #back }));
+        return Some(quote! {
+            #back
+            if !matches!(outcome, Ok(runtime::Outcome::Taken | runtime::Outcome::Ended)) {
+                #context_back
+            }
+        });
+    }
+    (back.is_some() || context_back.is_some()).then(|| {
+        quote! {
+            if outcome.is_err() {
+                #back
+                #context_back
+            }
+        }
+    })
+}
+
+/// Writes `new`, and `with_context` where there is one, each with a variant that takes an observer.
+fn start(
+    facts: &Facts<'_>,
+    begin: Option<&TokenStream>,
+    back: Option<&TokenStream>,
+) -> TokenStream {
+    let starts = Starts::new(facts);
+    let (errors, result) = (starts.docs, starts.result);
+    let fields = context_types(facts);
+    let undoes = fields.as_ref().is_some_and(|(_, undo)| undo.is_some());
+    let nothing = nothing_sent(facts);
+    let rollback = back.map(|back| quote!(if outcome.is_err() { #back }));
+    let own = fields.as_ref().map(|_| {
+        let undo = undoes.then(|| quote!(let mut undo = Vec::new();));
+        quote!(let mut context = context; #undo)
+    });
+    let passed = fields.as_ref().map(|_| {
+        let undo = undoes.then(|| quote!(undo: &mut undo,));
+        quote!(context: &mut context, #undo #nothing)
+    });
+    let kept = fields.as_ref().map(|_| {
+        let undo = undoes.then(|| quote!(undo,));
+        quote!(context, #undo #nothing)
+    });
+    let clear = undoes.then(|| quote!(undo.clear();));
+    let queue = facts.has_raised.then(|| quote!(queue,));
+    let queue_passed = facts.has_raised.then(|| quote!(queue: &mut queue,));
+    let queue_new = facts
+        .has_raised
+        .then(|| quote!(let mut queue = runtime::generated::Queue::new();));
+    let queue_clear = facts.has_raised.then(|| quote!(queue.clear();));
+    let machine = quote!(Self { configuration, #queue #kept host });
+    let (configuration, machine) = if starts.can_fail {
+        (quote!(let configuration = outcome?;), quote!(Ok(#machine)))
+    } else {
+        let configuration = quote! {
+            // INVARIANT: nothing that happens at the start can fail.
+            let configuration = outcome.unwrap_or_else(|_| ROWS.at(State::INITIAL.id()));
+        };
+        (configuration, machine)
+    };
+    let body = quote! {
+        #own
+        #queue_new
+        #begin
+        let mut acts = Acts { host: &mut host, #passed #queue_passed };
+        let outcome = ROWS.start(&mut acts, observer);
+        #rollback
+        #configuration
+        #queue_clear
+        #clear
+        #machine
+    };
+    let initial = if facts.is_plain {
+        "state"
+    } else {
+        "configuration"
+    };
+    let [begun, given] = ["", " with that context"].map(|with| {
+        doc(&format!(
+            "Creates a machine in its initial {initial}{with}, and carries out its entry actions."
+        ))
+    });
+    if fields.is_none() {
+        return quote! {
+            #begun
+            #errors
+            pub fn new(host: H) -> #result {
+                Self::new_observed(host, &mut ())
+            }
+
+            /// Like [`Machine::new`], with an observer.
+            #errors
+            pub fn new_observed<O: runtime::Observer>(mut host: H, observer: &mut O) -> #result {
+                #body
+            }
+        };
+    }
+    let initial = machine::initial_constructors(facts, &errors, &result);
+    quote! {
+        #initial
+
+        #given
+        #errors
+        pub fn with_context(host: H, context: Context) -> #result {
+            Self::with_context_observed(host, context, &mut ())
+        }
+
+        /// Like [`Machine::with_context`], with an observer.
+        #errors
+        pub fn with_context_observed<O: runtime::Observer>(
+            mut host: H,
+            context: Context,
+            observer: &mut O,
+        ) -> #result {
+            #body
+        }
+    }
+}
+
+/// The ending of the constructors.
+struct Starts {
+    can_fail: bool,
+    /// The end of their docs.
+    docs: TokenStream,
+    result: TokenStream,
+}
+
+impl Starts {
+    fn new(facts: &Facts<'_>) -> Self {
+        let can_fail = !(facts.is_plain && facts.starts_at_rest);
+        if !can_fail {
+            return Self {
+                can_fail,
+                docs: quote!(#[must_use]),
+                result: quote!(Self),
+            };
+        }
+        let failure = if facts.is_plain {
+            "The machine doesn't come to rest within the limit of microsteps."
+        } else {
+            "The machine doesn't come to rest within the limit of microsteps, or an assignment has no value."
+        };
+        let failure = doc(failure);
+        Self {
+            can_fail,
+            docs: quote! {
+                ///
+                /// # Errors
+                ///
+                #failure
+            },
+            result: quote!(Result<Self, runtime::StepError>),
+        }
+    }
 }

@@ -1,39 +1,26 @@
-//! The enums `State` and `Super`.
+//! The enums `State` and `Super`, and the type `Configuration`.
+//!
+//! A configuration says what may be active together, so that what may not can't be written: a state with one active child
+//! is an enum of its children, a parallel one a struct of its regions. A leaf is a variant without more; a region that is
+//! a leaf is always active with its parent and says nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
 
-use super::docs;
-use super::facts::Facts;
 use crate::arena::Handle;
+use crate::back::rust::docs;
+use crate::back::rust::facts::Facts;
+use crate::back::rust::tokens::{Numbering, doc, number, otherwise};
 use crate::ir::{State, StateKind, Verdict};
+use crate::pass::names::snake;
 
-/// A state's index as a literal.
-pub(super) fn number(index: usize) -> Literal {
-    Literal::usize_unsuffixed(index)
-}
-
-/// Gives variants their indexes. One that follows the last needs no number: each that is written is a constant of its own
-/// to the compiler, and a thousand of them take it longer than all the rest.
-#[derive(Default)]
-pub(super) struct Numbering {
-    next: usize,
-}
-
-impl Numbering {
-    /// `= 5`, or nothing.
-    pub(super) fn discriminant(&mut self, index: usize) -> Option<TokenStream> {
-        let follows = index == self.next;
-        self.next = index + 1;
-        let index = number(index);
-        (!follows).then(|| quote!(= #index))
-    }
-}
-
-/// `State` with everything that can be asked of one.
-pub(super) fn write(facts: &Facts<'_>, initial: Option<Handle<State>>) -> TokenStream {
+/// Writes `State`.
+pub(in crate::back::rust) fn write(
+    facts: &Facts<'_>,
+    initial: Option<Handle<State>>,
+) -> TokenStream {
     let mut numbering = Numbering::default();
     let variants = facts.leaves.iter().map(|&leaf| {
         let (docs, name) = (docs::state(facts, leaf), facts.variant(leaf));
@@ -86,8 +73,8 @@ pub(super) fn write(facts: &Facts<'_>, initial: Option<Handle<State>>) -> TokenS
     }
 }
 
-/// `Super`, if there are compound states.
-pub(super) fn write_supers(facts: &Facts<'_>) -> Option<TokenStream> {
+/// Writes `Super`, if there are compound states.
+pub(in crate::back::rust) fn write_supers(facts: &Facts<'_>) -> Option<TokenStream> {
     if facts.is_flat() {
         return None;
     }
@@ -126,7 +113,7 @@ pub(super) fn write_supers(facts: &Facts<'_>) -> Option<TokenStream> {
             #lookups
             #parent
 
-            /// Whether the state of that number is this one or lies inside.
+            /// Returns true if the state of that id is this one or is inside it.
             const fn holds(self, id: u16) -> bool {
                 let end = match self {
                     #(#ends)*
@@ -134,7 +121,7 @@ pub(super) fn write_supers(facts: &Facts<'_>) -> Option<TokenStream> {
                 self as u16 <= id && id < end
             }
 
-            /// Whether this is `outer` or lies inside it.
+            /// Returns true if this is `outer` or is inside it, at any depth.
             #[must_use]
             pub const fn is_in(self, outer: Self) -> bool {
                 outer.holds(self as u16)
@@ -149,16 +136,18 @@ pub(super) fn write_supers(facts: &Facts<'_>) -> Option<TokenStream> {
     })
 }
 
-/// `name`, `from_name`, `id` and `from_id`.
+/// Writes `name`, `from_name`, `id` and `from_id`.
 fn lookups(facts: &Facts<'_>, states: &[Handle<State>], what: &str) -> TokenStream {
     let id_of = |&state: &Handle<State>| facts.machine.states.at(state).id.as_str();
     let ids: Vec<_> = states.iter().map(id_of).collect();
     let variants: Vec<_> = states.iter().map(|&state| facts.variant(state)).collect();
     let numbers: Vec<_> = states.iter().map(|&state| number(state.index())).collect();
-    let docs_name = docs::doc("Its id in the spec.");
-    let docs_from = docs::doc(&format!("The {what} of that id in the spec."));
-    let docs_id = docs::doc("Its number in the table of the same machine.");
-    let docs_number = docs::doc(&format!("The {what} of that number."));
+    let docs_name = doc("Returns its id in the spec.");
+    let docs_from = doc(&format!("Finds the {what} of that id in the spec."));
+    let docs_id = doc("Returns its id in the machine's table.");
+    let docs_number = doc(&format!(
+        "Finds the {what} of that id in the machine's table."
+    ));
     let large = facts.is_large;
     let (name, from_name, from_id) = if large {
         (
@@ -212,22 +201,7 @@ fn lookups(facts: &Facts<'_>, states: &[Handle<State>], what: &str) -> TokenStre
     }
 }
 
-/// The arm for the variants that a `match` hasn't named: one is named, for several stands `_`.
-pub(super) fn otherwise(
-    rest: impl IntoIterator<Item = Ident>,
-    of: &TokenStream,
-    value: &TokenStream,
-) -> Option<TokenStream> {
-    let mut rest = rest.into_iter();
-    let first = rest.next()?;
-    Some(if rest.next().is_some() {
-        quote!(_ => #value,)
-    } else {
-        quote!(#of::#first => #value,)
-    })
-}
-
-/// A pattern that matches the leaves for which `holds`, as the right side of `matches!`; `None` if there is none.
+/// Writes a pattern that matches the leaves for which `holds`; `None` if there is none.
 fn pattern(facts: &Facts<'_>, holds: impl Fn(Handle<State>) -> bool) -> Option<TokenStream> {
     let names: Vec<_> = facts
         .leaves
@@ -247,7 +221,7 @@ fn is_final(facts: &Facts<'_>) -> TokenStream {
         facts.machine.states.at(leaf).kind == StateKind::Final
     });
     quote! {
-        /// Whether it is final: it ends the state around it, or the machine.
+        /// Returns true if it is final: it ends its parent, or the machine.
         #[must_use]
         pub const fn is_final(self) -> bool {
             #test
@@ -258,7 +232,7 @@ fn is_final(facts: &Facts<'_>) -> TokenStream {
 fn is_end(facts: &Facts<'_>) -> TokenStream {
     let test = one_of(facts, |leaf| facts.is_end(leaf));
     quote! {
-        /// Whether the machine is over when it is here.
+        /// Returns true if it ends the machine.
         #[must_use]
         pub const fn is_end(self) -> bool {
             #test
@@ -290,7 +264,7 @@ fn verdict(facts: &Facts<'_>) -> TokenStream {
         quote!(match self { #success #failure #other })
     };
     quote! {
-        /// Of a final state: how it ends.
+        /// Returns the verdict of a final state.
         #[must_use]
         pub const fn verdict(self) -> Option<runtime::Verdict> {
             #body
@@ -300,7 +274,7 @@ fn verdict(facts: &Facts<'_>) -> TokenStream {
 
 fn events(facts: &Facts<'_>) -> TokenStream {
     let body = if facts.is_large {
-        super::lookup::events()
+        large_events()
     } else {
         let lists = facts.leaves.iter().map(|&leaf| {
             let (name, events) = (facts.variant(leaf), facts.events_of(leaf));
@@ -310,7 +284,7 @@ fn events(facts: &Facts<'_>) -> TokenStream {
         quote! { match self { #(#lists)* } }
     };
     quote! {
-        /// The events that may be taken here. Guards aren't asked.
+        /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
         pub const fn events(self) -> &'static [Event] {
             #body
@@ -318,13 +292,13 @@ fn events(facts: &Facts<'_>) -> TokenStream {
     }
 }
 
-/// The whole step, of a machine that is nothing but states and events.
+/// Writes the whole step of a machine that has only states and events.
 fn on(facts: &Facts<'_>) -> Option<TokenStream> {
     if !facts.is_pure() {
         return None;
     }
     let (event, body) = if facts.is_large {
-        (quote!(event), super::lookup::on())
+        (quote!(event), large_on())
     } else {
         let mut arms = Vec::new();
         for (leaf, list) in facts.arms() {
@@ -357,7 +331,7 @@ fn on(facts: &Facts<'_>) -> Option<TokenStream> {
         (parameter, body)
     };
     Some(quote! {
-        /// The state after an event, or `None` if the event isn't taken here.
+        /// Returns the state after an event, or `None` if the event isn't taken in this state.
         #[must_use]
         pub const fn on(self, #event: Event) -> Option<Self> {
             #body
@@ -365,7 +339,7 @@ fn on(facts: &Facts<'_>) -> Option<TokenStream> {
     })
 }
 
-/// `parent` and `is_in`, if there are superstates.
+/// Writes `parent` and `is_in`, if there are superstates.
 fn inside(facts: &Facts<'_>) -> Option<TokenStream> {
     if facts.is_flat() {
         return None;
@@ -374,7 +348,7 @@ fn inside(facts: &Facts<'_>) -> Option<TokenStream> {
     Some(quote! {
         #parent
 
-        /// Whether it lies inside `outer`, at any depth.
+        /// Returns true if it is inside `outer`, at any depth.
         #[must_use]
         pub const fn is_in(self, outer: Super) -> bool {
             outer.holds(self as u16)
@@ -401,10 +375,229 @@ fn parent(facts: &Facts<'_>, states: &[Handle<State>], outers: &TokenStream) -> 
         quote!(match self { #(#arms)* #other })
     };
     quote! {
-        /// The innermost superstate around it.
+        /// Returns the innermost superstate around it.
         #[must_use]
         pub const fn parent(self) -> Option<#outers> {
             #body
         }
     }
+}
+
+/// Writes the body of `State::on` of a large machine.
+fn large_on() -> TokenStream {
+    quote! {
+        if self.is_end() {
+            return None;
+        }
+        let mut rows = ROWS.triggers_of(self as u16);
+        let mut root = ROWS.triggers_of(0);
+        loop {
+            while let [(wanted, transition), rest @ ..] = rows {
+                if *wanted == event as u16 {
+                    // INVARIANT: the rows name transitions and targets that are there. The machine is flat, so that the
+                    // states are in order after the root.
+                    let (.., first, end) = ROWS.transitions[*transition as usize];
+                    if first == end {
+                        return Some(self);
+                    }
+                    return Some(Self::ALL[ROWS.targets[first as usize].index() - 1]);
+                }
+                rows = rest;
+            }
+            if root.is_empty() {
+                return None;
+            }
+            rows = root;
+            root = &[];
+        }
+    }
+}
+
+/// Writes the body of `State::events` of a large machine.
+fn large_events() -> TokenStream {
+    quote! {
+        // INVARIANT: every number of a state has its range.
+        let (first, count) = EVENT_RANGES[self as usize];
+        EVENTS.split_at(first as usize).1.split_at(count as usize).0
+    }
+}
+
+/// Writes `NAMES` and `EVENTS`, by the index of the state.
+pub(in crate::back::rust) fn write_lookups(facts: &Facts<'_>) -> TokenStream {
+    let names = facts
+        .machine
+        .states
+        .iter()
+        .map(|(_, state)| state.id.as_str());
+    let mut events = Vec::new();
+    let mut ranges = Vec::new();
+    for (handle, state) in facts.machine.states.iter() {
+        let first = number(events.len());
+        let list = if state.kind.is_leaf() {
+            facts.events_of(handle)
+        } else {
+            Vec::new()
+        };
+        let count = number(list.len());
+        ranges.push(quote!((#first, #count)));
+        events.extend(list.into_iter().map(|event| facts.event(event)));
+    }
+    quote! {
+        static NAMES: &[&str] = &[#(#names),*];
+        static EVENTS: &[Event] = &[#(Event::#events),*];
+        static EVENT_RANGES: &[(u32, u16)] = &[#(#ranges),*];
+    }
+}
+
+/// Writes `Configuration`, and the module `active` with the types inside of it.
+pub(in crate::back::rust) fn write_configuration(facts: &Facts<'_>) -> TokenStream {
+    let root = facts.machine.root();
+    let name = format_ident!("Configuration");
+    let outermost = write_active(
+        facts,
+        root,
+        &name,
+        &quote!(active::),
+        "The active states of the machine.",
+    );
+    let inner = facts.supers.iter().map(|&state| {
+        let name = facts.variant(state);
+        let id = &facts.machine.states.at(state).id;
+        let said = format!("The active states inside of `{id}`.");
+        write_active(facts, state, &name, &TokenStream::new(), &said)
+    });
+    let inner = (!facts.is_flat()).then(|| {
+        quote! {
+            /// The states that may be active inside of each superstate.
+            pub mod active {
+                use super::State;
+
+                #(#inner)*
+            }
+        }
+    });
+    quote!(#outermost #inner)
+}
+
+/// Returns the children that can be active.
+fn children(facts: &Facts<'_>, state: Handle<State>) -> Vec<Handle<State>> {
+    let children = facts.machine.states.at(state).children.iter().copied();
+    children
+        .filter(|&child| !facts.machine.states.at(child).kind.is_history())
+        .collect()
+}
+
+fn has_type(facts: &Facts<'_>, state: Handle<State>) -> bool {
+    facts.machine.states.at(state).kind.has_children()
+}
+
+fn write_active(
+    facts: &Facts<'_>,
+    state: Handle<State>,
+    name: &Ident,
+    path: &TokenStream,
+    said: &str,
+) -> TokenStream {
+    let docs = doc(said);
+    let (body, read, visit) = if facts.machine.states.at(state).kind == StateKind::Parallel {
+        parallel(facts, state, path)
+    } else {
+        compound(facts, state, path)
+    };
+    let item = if facts.machine.states.at(state).kind == StateKind::Parallel {
+        quote!(pub struct #name { #body })
+    } else {
+        quote!(pub enum #name { #body })
+    };
+    quote! {
+        #docs
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #item
+
+        impl #name {
+            /// Calls `each` for every active leaf, in the order of the spec.
+            pub fn visit(self, each: &mut dyn FnMut(State)) {
+                #visit
+            }
+
+            pub(in crate::back::rust) fn read(is_active: &dyn Fn(u16) -> bool) -> Self {
+                #read
+            }
+        }
+    }
+}
+
+/// Writes an enum of children: its variants, how it is read, how it is visited.
+fn compound(
+    facts: &Facts<'_>,
+    state: Handle<State>,
+    path: &TokenStream,
+) -> (TokenStream, TokenStream, TokenStream) {
+    let children = children(facts, state);
+    let mut variants = TokenStream::new();
+    let mut visits = TokenStream::new();
+    let mut read = TokenStream::new();
+    for (at, &child) in children.iter().enumerate() {
+        let name = facts.variant(child);
+        let docs = doc(&format!("`{}`", facts.machine.states.at(child).id));
+        let typed = has_type(facts, child);
+        let inside = typed.then(|| quote!((#path #name)));
+        variants.extend(quote!(#docs #name #inside,));
+        visits.extend(if typed {
+            quote!(Self::#name(inside) => inside.visit(each),)
+        } else {
+            quote!(Self::#name => each(State::#name),)
+        });
+        let value = if typed {
+            quote!(Self::#name(#path #name::read(is_active)))
+        } else {
+            quote!(Self::#name)
+        };
+        let id = number(child.index());
+        // One of them is active where the state is, so the last needs no question.
+        read.extend(if children.len() == 1 {
+            quote!(let _ = is_active; #value)
+        } else if at + 1 == children.len() {
+            quote!({ #value })
+        } else {
+            quote!(if is_active(#id) { #value } else)
+        });
+    }
+    (variants, read, quote!(match self { #visits }))
+}
+
+/// Writes a struct of regions.
+fn parallel(
+    facts: &Facts<'_>,
+    state: Handle<State>,
+    path: &TokenStream,
+) -> (TokenStream, TokenStream, TokenStream) {
+    let mut taken = BTreeSet::new();
+    let mut fields = TokenStream::new();
+    let mut values = TokenStream::new();
+    let mut visits = quote!(let _ = &each;);
+    for child in children(facts, state) {
+        let name = facts.variant(child);
+        if !has_type(facts, child) {
+            visits.extend(quote!(each(State::#name);));
+            continue;
+        }
+        let (mut field, _) = snake(&name.to_string());
+        if !taken.insert(field.clone()) {
+            field = format!("{field}_{}", child.index());
+        }
+        let field = Ident::new(&field, Span::call_site());
+        let docs = doc(&format!(
+            "The active states of the region `{}`.",
+            facts.machine.states.at(child).id
+        ));
+        fields.extend(quote!(#docs pub #field: #path #name,));
+        values.extend(quote!(#field: #path #name::read(is_active),));
+        visits.extend(quote!(self.#field.visit(each);));
+    }
+    let read = quote! {
+        let _ = &is_active;
+        Self { #values }
+    };
+    (fields, read, visits)
 }

@@ -1,17 +1,42 @@
-//! How expressions read the context: as a `Value`, or as the Rust value that it is.
+//! Reads of what a machine has at hand: fields of the context and of event data, the host's answers.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::{Data, integer, names};
 use crate::arena::Handle;
 use crate::back::rust::facts::Facts;
-use crate::back::rust::state::number;
-use crate::ir::Constant;
-use crate::ir::Field;
+use crate::back::rust::layout::{Data, is_of_event};
+use crate::back::rust::tokens::{mentions, number};
+use crate::ir::{Constant, Field, HostGuard};
 use crate::pass::shape::{Member, Shape, inside};
 
-/// What a field holds, as a `Value`; absent where it is absent.
+/// Asks the host a question.
+pub(in crate::back::rust) fn ask_host(facts: &Facts<'_>, guard: Handle<HostGuard>) -> TokenStream {
+    let name = Ident::new(facts.names.guard(guard), Span::call_site());
+    let context = context_argument(facts);
+    quote!(self.host.#name(#context))
+}
+
+/// Refers to the context, if there is one, where expressions and actions are written.
+pub(in crate::back::rust) fn context_argument(facts: &Facts<'_>) -> Option<TokenStream> {
+    facts.data.as_ref()?;
+    Some(if facts.walked {
+        quote!(self.context)
+    } else {
+        quote!(&self.context)
+    })
+}
+
+/// Refers to the data of the event, where expressions are written.
+fn sent_data(facts: &Facts<'_>) -> TokenStream {
+    if facts.walked {
+        quote!(self.sent)
+    } else {
+        quote!(&self.sent)
+    }
+}
+
+/// Reads a field as a `Value`, absent where it is absent.
 pub(in crate::back::rust) fn value(facts: &Facts<'_>, field: Handle<Field>) -> TokenStream {
     let path = &facts.machine.fields.at(field).path;
     if is_of_event(path) {
@@ -30,7 +55,7 @@ pub(in crate::back::rust) fn value(facts: &Facts<'_>, field: Handle<Field>) -> T
     }
 }
 
-/// What a field of the event's data holds: of the struct that came with it, or what the host says.
+/// Reads a field of the event's data: from the struct that came with it, or from the host.
 fn received(facts: &Facts<'_>, field: Handle<Field>, path: &str) -> TokenStream {
     let otherwise = if facts.is_open(field) {
         quote!(self.host.field(#path))
@@ -48,7 +73,7 @@ fn received(facts: &Facts<'_>, field: Handle<Field>, path: &str) -> TokenStream 
                 is_reference: false,
             };
             let code = read_member(data, "", &data.layout.members, &place, &keys);
-            let bound = if names(&code, "data") {
+            let bound = if mentions(&code, "data") {
                 quote!(data)
             } else {
                 quote!(_)
@@ -60,7 +85,7 @@ fn received(facts: &Facts<'_>, field: Handle<Field>, path: &str) -> TokenStream 
     if arms.is_empty() {
         return otherwise;
     }
-    let sent = facts.sent();
+    let sent = sent_data(facts);
     quote! {
         match #sent {
             #(#arms)*
@@ -69,7 +94,7 @@ fn received(facts: &Facts<'_>, field: Handle<Field>, path: &str) -> TokenStream 
     }
 }
 
-/// The same as an operand: that it is absent is noted.
+/// Reads a field as an operand, and notes that it is absent.
 pub(in crate::back::rust) fn load(facts: &Facts<'_>, field: Handle<Field>) -> TokenStream {
     let value = value(facts, field);
     let path = &facts.machine.fields.at(field).path;
@@ -85,7 +110,7 @@ pub(in crate::back::rust) fn load(facts: &Facts<'_>, field: Handle<Field>) -> To
     quote!(runtime::generated::load(#value, #id, observer))
 }
 
-/// Whether a field is there, as a `bool`.
+/// Tests that a field is there, as a `bool`.
 pub(in crate::back::rust) fn has(facts: &Facts<'_>, field: Handle<Field>) -> TokenStream {
     let path = &facts.machine.fields.at(field).path;
     if let Some(data) = facts.data.as_ref().filter(|_| !is_of_event(path)) {
@@ -103,13 +128,8 @@ pub(in crate::back::rust) fn has(facts: &Facts<'_>, field: Handle<Field>) -> Tok
     quote!(!matches!(#value, runtime::Value::Absent))
 }
 
-/// Whether a field is of the event's data.
-pub(in crate::back::rust) fn is_of_event(path: &str) -> bool {
-    path == "event" || path.starts_with("event.")
-}
-
-/// A field that is always there, as the code of its place and its shape.
-pub(in crate::back::rust) fn place<'f>(
+/// Returns the code and the shape of a field that is always there.
+pub(in crate::back::rust) fn field_place<'f>(
     facts: &'f Facts<'_>,
     field: Handle<Field>,
 ) -> Option<(TokenStream, &'f Shape)> {
@@ -119,11 +139,11 @@ pub(in crate::back::rust) fn place<'f>(
         return None;
     }
     let member = data.layout.find(path).0.last().copied()?;
-    Some((code(data, path), &member.shape))
+    Some((context_place(data, path), &member.shape))
 }
 
-/// The place of a field that is reached through objects that are always there.
-pub(super) fn code(data: &Data, path: &str) -> TokenStream {
+/// Returns the code of a field that is reached through objects that are always there.
+pub(in crate::back::rust) fn context_place(data: &Data, path: &str) -> TokenStream {
     let ends = path
         .match_indices('.')
         .map(|(at, _)| at)
@@ -132,13 +152,13 @@ pub(super) fn code(data: &Data, path: &str) -> TokenStream {
     quote!(self.context #(.#names)*)
 }
 
-/// A reference to a list that is always there.
+/// Refers to a list that is always there.
 pub(in crate::back::rust) fn list(facts: &Facts<'_>, field: Handle<Field>) -> Option<TokenStream> {
-    let (place, shape) = place(facts, field)?;
+    let (place, shape) = field_place(facts, field)?;
     matches!(shape, Shape::List(_)).then(|| quote!(&#place))
 }
 
-/// A text of the enum that a field holds.
+/// Returns the variant that a text is in the enum that a field holds.
 pub(in crate::back::rust) fn variant(
     facts: &Facts<'_>,
     field: Handle<Field>,
@@ -146,29 +166,13 @@ pub(in crate::back::rust) fn variant(
 ) -> Option<TokenStream> {
     let data = facts.data.as_ref()?;
     let path = &facts.machine.fields.at(field).path;
-    let (_, Shape::Enum(texts)) = place(facts, field)? else {
+    let (_, Shape::Enum(texts)) = field_place(facts, field)? else {
         return None;
     };
     match constant {
         Constant::Text(text) => data.variant(path, texts, text),
         _ => None,
     }
-}
-
-/// Whether comparing a field's type with an integer is a question: one at the end of the type, or beyond, answers most of
-/// them by itself, which compilers mind. `sign` stands behind the field.
-pub(in crate::back::rust) fn is_inside(shape: &Shape, sign: &str, value: i128) -> bool {
-    let Shape::Int(range) = shape else {
-        return false;
-    };
-    let limits = super::limits(integer(*range));
-    let is_end = match sign {
-        "==" | "!=" => false,
-        ">" => value == limits.most,
-        "<" => value == limits.least,
-        _ => value == limits.least || value == limits.most,
-    };
-    limits.least <= value && value <= limits.most && !is_end
 }
 
 /// Code that names a value, and whether it names a reference to it.
@@ -190,7 +194,7 @@ impl Place {
 
 fn read_member(
     data: &Data,
-    around: &str,
+    outer_path: &str,
     members: &[Member],
     place: &Place,
     keys: &[&str],
@@ -202,7 +206,7 @@ fn read_member(
     let Some(member) = members.iter().find(|member| member.name == *key) else {
         return absent;
     };
-    let path = format!("{around}{key}");
+    let path = format!("{outer_path}{key}");
     let (outer, name) = (&place.code, data.field(&path));
     let field = Place {
         code: quote!(#outer.#name),
@@ -215,7 +219,7 @@ fn read_member(
     matched(&field, &inner, &absent)
 }
 
-/// What is inside of a `Some`.
+/// Returns the binding inside of a `Some`.
 fn bound() -> Place {
     Place {
         code: quote!(inner),

@@ -3,12 +3,12 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::docs;
-use super::facts::Facts;
-use super::state::Numbering;
+use crate::back::rust::docs;
+use crate::back::rust::facts::Facts;
+use crate::back::rust::tokens::Numbering;
 
-/// `Event`, and `Trigger` where the machine has events of its own.
-pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
+/// Writes `Event`, and `Trigger` where the machine has events of its own.
+pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> TokenStream {
     let mut numbering = Numbering::default();
     let variants = facts.events.iter().map(|&event| {
         let (docs, name) = (docs::event(facts, event), facts.event(event));
@@ -45,13 +45,15 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
             /// Every event, in the order of the spec.
             pub const ALL: &'static [Self] = &[#(Self::#names),*];
 
-            /// Its id in the spec.
+            /// Returns its id in the spec.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 #name
             }
 
-            /// The event of that name, in any spelling with the same words: `plan_ready`, `planReady`, `PLAN-READY`.
+            /// Finds the event of that name.
+            ///
+            /// Any spelling with the same words will do: `plan_ready`, `planReady`, `PLAN-READY`.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 let exact = Self::ALL.iter().find(|event| event.name() == name);
@@ -59,7 +61,7 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
                 exact.or_else(same).copied()
             }
 
-            /// Its number in the table of the same machine.
+            /// Returns its id in the machine's table.
             #[must_use]
             pub const fn id(self) -> runtime::EventId {
                 #id
@@ -73,15 +75,6 @@ pub(super) fn write(facts: &Facts<'_>) -> TokenStream {
         }
 
         #trigger
-    }
-}
-
-/// The type of what triggers a transition: `Event` itself if nothing else can.
-pub(super) fn trigger_type(facts: &Facts<'_>) -> TokenStream {
-    if facts.has_engine_events() {
-        quote!(Trigger)
-    } else {
-        quote!(Event)
     }
 }
 
@@ -99,7 +92,7 @@ fn trigger(facts: &Facts<'_>) -> Option<TokenStream> {
         quote! { Self::#name => Trigger::#name, }
     });
     Some(quote! {
-        /// What can trigger a transition: an event, or what the machine tells itself.
+        /// A trigger of transitions: an event, or one that the machine sends itself.
         #[derive(Clone, Copy, Debug)]
         #[repr(u16)]
         enum Trigger {
@@ -107,7 +100,7 @@ fn trigger(facts: &Facts<'_>) -> Option<TokenStream> {
         }
 
         impl Trigger {
-            /// Its number in the table of the same machine.
+            /// Returns its id in the machine's table.
             const fn id(self) -> runtime::EventId {
                 runtime::EventId::new(self as u16)
             }

@@ -1,16 +1,18 @@
-//! Parts of expressions that are written as Rust has them: comparisons of fields that are always there, and integers that
-//! are computed.
+//! Parts of expressions as plain Rust, without the runtime's operators.
+//!
+//! They are comparisons of fields that are always there, and integers that are computed.
 //!
 //! INVARIANT: what is written here means what the runtime's operators mean, to the fault; where it wouldn't, or where it
 //! isn't known to, nothing is written, and the runtime is called.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::context::{integer, read};
-use super::expression;
-use super::facts::Facts;
+use super::read;
 use crate::arena::Handle;
+use crate::back::rust::facts::Facts;
+use crate::back::rust::layout::{integer_type, is_inside};
+use crate::back::rust::tokens::{integer, operator_name};
 use crate::ir::{BinaryOperator, Constant, Expression, ExpressionKind, Field, Operator};
 use crate::pass::shape::Shape;
 
@@ -24,10 +26,13 @@ enum Part<'f> {
     Computed(TokenStream),
 }
 
-/// Whether an expression is true, as a `bool`.
-pub(super) fn truth(facts: &Facts<'_>, expression: &Expression) -> Option<TokenStream> {
+/// Writes the truth of an expression as a `bool`.
+pub(in crate::back::rust) fn truth(
+    facts: &Facts<'_>,
+    expression: &Expression,
+) -> Option<TokenStream> {
     match &expression.kind {
-        ExpressionKind::Field(field) => match read::place(facts, *field)? {
+        ExpressionKind::Field(field) => match read::field_place(facts, *field)? {
             (place, Shape::Bool) => Some(place),
             _ => None,
         },
@@ -45,8 +50,8 @@ pub(super) fn truth(facts: &Facts<'_>, expression: &Expression) -> Option<TokenS
     }
 }
 
-/// Whether `field operator constants` holds, as a `bool`.
-pub(super) fn compare(
+/// Writes `field operator constants` as a `bool`.
+pub(in crate::back::rust) fn compare(
     facts: &Facts<'_>,
     field: Handle<Field>,
     operator: Operator,
@@ -63,7 +68,7 @@ pub(super) fn compare(
         _ => return None,
     };
     let is_equality = matches!(operator, Operator::Eq | Operator::Neq);
-    let (place, shape) = read::place(facts, field)?;
+    let (place, shape) = read::field_place(facts, field)?;
     let [constant] = constants else { return None };
     // Texts have no order here.
     if !is_equality && !matches!(shape, Shape::Int(_)) {
@@ -73,14 +78,17 @@ pub(super) fn compare(
     compared(facts, &field, &sign, &Part::Constant(constant), is_equality)
 }
 
-/// An integer, as an expression of type `i64` that may have `?` in it.
-pub(super) fn computed(facts: &Facts<'_>, expression: &Expression) -> Option<TokenStream> {
+/// Writes an integer as an expression of type `i64` that may have `?` in it.
+pub(in crate::back::rust) fn computed(
+    facts: &Facts<'_>,
+    expression: &Expression,
+) -> Option<TokenStream> {
     match part(facts, expression)? {
         Part::Computed(code) => Some(code),
         Part::Constant(Constant::Int(value)) => {
-            i64::try_from(*value).is_ok().then(|| literal(*value))
+            i64::try_from(*value).is_ok().then(|| integer(*value))
         }
-        Part::Field(_, place, Shape::Int(range)) => Some(match integer(*range) {
+        Part::Field(_, place, Shape::Int(range)) => Some(match integer_type(*range) {
             "i64" => place,
             "u64" => quote!(runtime::generated::narrow(#place)?),
             _ => quote!(i64::from(#place)),
@@ -93,13 +101,13 @@ fn part<'f>(facts: &'f Facts<'_>, expression: &'f Expression) -> Option<Part<'f>
     Some(match &expression.kind {
         ExpressionKind::Constant(constant) => Part::Constant(constant),
         ExpressionKind::Field(field) => {
-            let (place, shape) = read::place(facts, *field)?;
+            let (place, shape) = read::field_place(facts, *field)?;
             Part::Field(*field, place, shape)
         }
         ExpressionKind::Binary(operator, operands) if operator.is_arithmetic() => {
             let [left, right] = operands.as_ref();
             let (left, right) = (computed(facts, left)?, computed(facts, right)?);
-            let operator = expression::name(*operator);
+            let operator = operator_name(*operator);
             Part::Computed(quote!(runtime::BinaryOperator::#operator.integers(#left, #right)?))
         }
         _ => return None,
@@ -136,7 +144,7 @@ fn compared(
     Some(quote!(#left #sign #right))
 }
 
-/// An enum and one of its texts.
+/// Pairs an enum with one of its texts.
 fn enumerated(
     facts: &Facts<'_>,
     left: &Part<'_>,
@@ -151,7 +159,7 @@ fn enumerated(
     is_equality.then(|| (quote!(#place), variant))
 }
 
-/// Two integers as ones of a type that has both.
+/// Pairs two integers as values of a type that has both.
 fn integers(
     left: &Part<'_>,
     sign: &TokenStream,
@@ -168,7 +176,7 @@ fn integers(
     };
     let is_inside = |field: &Part<'_>, sign: &str, constant: &Part<'_>| match (field, constant) {
         (Part::Field(_, _, shape), Part::Constant(Constant::Int(value))) => {
-            read::is_inside(shape, sign, *value)
+            is_inside(shape, sign, *value)
         }
         _ => false,
     };
@@ -184,7 +192,7 @@ fn integers(
         let code = match part {
             Part::Field(_, place, _) => place.clone(),
             Part::Computed(code) => code.clone(),
-            Part::Constant(Constant::Int(value)) => literal(*value),
+            Part::Constant(Constant::Int(value)) => integer(*value),
             Part::Constant(_) => return None,
         };
         let wide = wide.filter(|wide| own.is_some_and(|own| own != *wide));
@@ -202,17 +210,17 @@ fn integers(
     (wide != Some("i64") || (fits(left) && fits(right))).then_some(pair)
 }
 
-/// The type of an integer; none of a literal, which takes any.
+/// Returns the type of an integer; none for a literal, which takes any.
 fn kind(part: &Part<'_>) -> Option<Option<&'static str>> {
     match part {
-        Part::Field(_, _, Shape::Int(range)) => Some(Some(integer(*range))),
+        Part::Field(_, _, Shape::Int(range)) => Some(Some(integer_type(*range))),
         Part::Computed(_) => Some(Some("i64")),
         Part::Constant(Constant::Int(_)) => Some(None),
         _ => None,
     }
 }
 
-/// Two texts, unless both are literals, which have nothing to be compared with.
+/// Pairs two texts, unless both are literals, which have nothing to be compared with.
 fn texts(left: &Part<'_>, right: &Part<'_>) -> Option<(TokenStream, TokenStream)> {
     let pair = (text(left)?, text(right)?);
     (!matches!((left, right), (Part::Constant(_), Part::Constant(_)))).then_some(pair)
@@ -228,7 +236,7 @@ fn text(part: &Part<'_>) -> Option<TokenStream> {
 }
 
 fn among(facts: &Facts<'_>, field: Handle<Field>, constants: &[Constant]) -> Option<TokenStream> {
-    let (place, shape) = read::place(facts, field)?;
+    let (place, shape) = read::field_place(facts, field)?;
     let mut patterns: Vec<TokenStream> = Vec::new();
     let mut known: Vec<&Constant> = Vec::new();
     for constant in constants {
@@ -248,10 +256,4 @@ fn among(facts: &Facts<'_>, field: Handle<Field>, constants: &[Constant]) -> Opt
         _ => place,
     };
     (!patterns.is_empty()).then(|| quote!(matches!(#place, #(#patterns)|*)))
-}
-
-fn literal(value: i128) -> TokenStream {
-    let minus = (value < 0).then(|| quote!(-));
-    let value = Literal::u128_unsuffixed(value.unsigned_abs());
-    quote!(#minus #value)
 }

@@ -1,16 +1,16 @@
-//! The trait `Host`: what the machine asks, and what it has done.
+//! The trait `Host`, and the enum `Timer`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use super::context::read;
-use super::docs;
-use super::facts::Facts;
 use crate::arena::Handle;
+use crate::back::rust::facts::Facts;
+use crate::back::rust::layout::is_of_event;
+use crate::back::rust::tokens::{doc, number};
 use crate::ir::{Action, ActionKind, State};
 
-/// `Host`, if the machine needs one.
-pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
+/// Writes `Host`, if the machine needs one.
+pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     if !facts.has_host {
         return None;
     }
@@ -18,7 +18,7 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     let context = facts.data.is_some().then(|| quote!(, context: &Context));
     let guards = machine.guards.iter().map(|(handle, guard)| {
         let name = Ident::new(facts.names.guard(handle), Span::call_site());
-        let docs = docs::doc(&guard_docs(&guard.name, &guard.text));
+        let docs = doc(&guard_docs(&guard.name, &guard.text));
         quote! {
             #docs
             fn #name(&self #context) -> bool;
@@ -30,7 +30,7 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         .filter(|(_, action)| action.kind == ActionKind::Host)
         .map(|(handle, action)| {
             let name = Ident::new(facts.names.action(handle), Span::call_site());
-            let docs = docs::doc(&action_docs(facts, handle, action));
+            let docs = doc(&action_docs(facts, handle, action));
             quote! {
                 #docs
                 fn #name(&mut self #context);
@@ -41,19 +41,19 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
             .fields
             .iter()
             .filter(|(handle, field)| {
-                facts.data.is_none() || (read::is_of_event(&field.path) && facts.is_open(*handle))
+                facts.data.is_none() || (is_of_event(&field.path) && facts.is_open(*handle))
             })
             .map(|(_, field)| format!("`{}`", field.path))
             .collect();
-        let whose = if !facts.payloads().is_empty() {
-            "of the data of the event that is being taken, where that has no struct of its own"
+        let owner = if !facts.payloads().is_empty() {
+            "of the data of the current event, if that has no struct of its own"
         } else if facts.data.is_some() {
-            "of the data of the event that is being taken"
+            "of the data of the current event"
         } else {
-            "of the data that guards read, of which nothing says what it holds"
+            "of the data that guards read, which the spec doesn't declare"
         };
-        let docs = docs::doc(&format!(
-            "The value of a field {whose}: {}.",
+        let docs = doc(&format!(
+            "Returns the value of a field {owner}: {}.",
             paths.join(", ")
         ));
         quote! {
@@ -63,17 +63,20 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     });
     let timers = (!machine.timers.is_empty()).then(|| {
         quote! {
-            /// Calls [`Machine::elapse`] with the timer after that many milliseconds, unless it is cancelled before.
+            /// Starts a timer: call [`Machine::elapse`] after `delay` milliseconds, unless it is cancelled.
+            ///
+            /// `statemark_runtime::Timers` is a queue for that.
+            ///
             /// `statemark_runtime::Timers` is a queue for that.
             fn schedule(&mut self, timer: Timer, delay: u64);
 
-            /// Forgets the timer, however often it waits.
+            /// Cancels the timer, however often it was started.
             fn cancel(&mut self, timer: Timer);
         }
     });
     let assign = (facts.assigns && facts.data.is_none()).then(|| {
         quote! {
-            /// Changes a field of the data.
+            /// Assigns a field of the data.
             fn assign(&mut self, path: &str, value: runtime::Value<'_>);
         }
     });
@@ -82,11 +85,11 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
     } else {
         "timers and data"
     };
-    let begins = docs::doc(&format!(
-        "A macrostep begins: what it does to {what} is one change."
+    let begins = doc(&format!(
+        "Begins a macrostep: its changes of {what} belong together."
     ));
-    let failed = docs::doc(&format!(
-        "The macrostep failed: {what} are to be as they were when it began."
+    let failed = doc(&format!(
+        "Takes back a macrostep that failed: {what} are to be as they were when it began."
     ));
     let changes = (timers.is_some() || assign.is_some()).then(|| {
         quote! {
@@ -98,9 +101,9 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         }
     });
     Some(quote! {
-        /// What surrounds the machine: it answers guards and carries out actions.
+        /// The surroundings of the machine: answers guards and carries out actions.
         ///
-        /// A guard only answers; it is asked as often as it takes.
+        /// A guard has no effects; it may be asked any number of times.
         pub trait Host {
             #(#guards)*
             #(#actions)*
@@ -114,14 +117,14 @@ pub(super) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
 
 fn guard_docs(name: &str, text: &str) -> String {
     if name == text {
-        format!("Whether the guard `{name}` holds now.")
+        format!("Returns true if the guard `{name}` holds now.")
     } else {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        format!("Whether the guard holds now: {text}")
+        format!("Returns true if this guard holds now: {text}")
     }
 }
 
-/// What the spec says of an action, and when it runs.
+/// Describes an action as the spec does, and when it runs.
 fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> String {
     let said = ["description", "effect"]
         .into_iter()
@@ -145,7 +148,7 @@ fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> St
             .is_some_and(|initial| initial.actions.contains(&handle))
         {
             moments.push(if row.parent.is_some() {
-                format!("where {} begins", id(state))
+                format!("at the start of {}", id(state))
             } else {
                 "at the start".to_owned()
             });
@@ -173,4 +176,70 @@ fn action_docs(facts: &Facts<'_>, handle: Handle<Action>, action: &Action) -> St
         docs.push('.');
     }
     docs
+}
+
+/// Writes `Timer`, if there are timers.
+pub(in crate::back::rust) fn write_timers(facts: &Facts<'_>) -> Option<TokenStream> {
+    let machine = facts.machine;
+    if machine.timers.is_empty() {
+        return None;
+    }
+    let names: Vec<_> = machine.timers.handles().map(|it| facts.timer(it)).collect();
+    let texts: Vec<_> = machine
+        .timers
+        .iter()
+        .map(|(_, it)| it.name.as_str())
+        .collect();
+    let events = machine
+        .timers
+        .iter()
+        .map(|(_, it)| number(it.event.index()));
+    let docs = machine.timers.iter().map(|(_, it)| match it.of {
+        Some(state) => doc(&format!(
+            "Runs while the machine is in `{}`.",
+            machine.states.at(state).id
+        )),
+        None => doc(&format!("The timer `{}`.", it.name)),
+    });
+    Some(quote! {
+        /// A timer that the machine starts and the host's clock ends.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u16)]
+        pub enum Timer {
+            #(#docs #names,)*
+        }
+
+        impl Timer {
+            /// Every timer.
+            pub const ALL: &'static [Self] = &[#(Self::#names),*];
+
+            /// Returns its name in the spec.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    #(Self::#names => #texts,)*
+                }
+            }
+
+            /// Returns its id in the machine's table.
+            #[must_use]
+            pub const fn id(self) -> runtime::TimerId {
+                runtime::TimerId::new(self as u16)
+            }
+
+            /// Finds the timer of that id.
+            #[must_use]
+            pub fn from_id(id: runtime::TimerId) -> Option<Self> {
+                Self::ALL.get(id.index()).copied()
+            }
+
+            /// Returns the id of its event in the machine's table.
+            #[must_use]
+            pub const fn event(self) -> runtime::EventId {
+                runtime::EventId::new(match self {
+                    #(Self::#names => #events,)*
+                })
+            }
+        }
+    })
 }
