@@ -17,7 +17,9 @@ pub struct Excerpt {
     pieces: Vec<Piece>,
 }
 
-/// The bytes from `at` up to the next piece came, one to one, from the file's bytes that begin at `source`.
+/// A run of bytes that came, one to one, from the file's bytes that begin at `source`.
+///
+/// It begins at `at` and ends at the next piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Piece {
     at: u32,
@@ -25,7 +27,7 @@ struct Piece {
 }
 
 impl Excerpt {
-    /// An empty excerpt of a file.
+    /// Creates an empty excerpt of a file.
     #[must_use]
     pub fn new(file: FileId) -> Self {
         Self {
@@ -35,7 +37,7 @@ impl Excerpt {
         }
     }
 
-    /// A whole file as one piece.
+    /// Takes a whole file as one piece.
     #[must_use]
     pub fn whole(file: FileId, text: &str) -> Self {
         let mut excerpt = Self::new(file);
@@ -59,21 +61,21 @@ impl Excerpt {
         self.text.push_str(text);
     }
 
-    /// The file that the pieces are of.
+    /// Returns the file that the pieces are of.
     #[must_use]
     pub fn file(&self) -> FileId {
         self.file
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The file's span of a range of the text.
+    /// Returns the file's span of a range of the text.
     ///
-    /// It begins where the first byte of the range came from and ends behind its last byte, so that a range over several
+    /// It begins where the first byte of the range came from and ends after its last byte, so that a range over several
     /// pieces also covers what lies between them in the file. A range past the end is cut.
     #[must_use]
     pub fn span(&self, range: Range<usize>) -> Span {
@@ -90,24 +92,24 @@ impl Excerpt {
         }
     }
 
-    /// Where in the text the byte stands that came from that byte of the file; `None` if none did.
+    /// Returns the offset in the text of the byte that came from that byte of the file; `None` if none did.
     #[must_use]
     pub fn offset_of(&self, source: u32) -> Option<usize> {
-        let behind = self.pieces.partition_point(|piece| piece.source <= source);
-        let piece = self.pieces.get(behind.checked_sub(1)?)?;
+        let after = self.pieces.partition_point(|piece| piece.source <= source);
+        let piece = self.pieces.get(after.checked_sub(1)?)?;
         let at = piece.at as usize + (source - piece.source) as usize;
-        let next = self.pieces.get(behind);
+        let next = self.pieces.get(after);
         let end = next.map_or(self.text.len(), |next| next.at as usize);
         (at < end).then_some(at)
     }
 
-    /// The file's span of the whole text.
+    /// Returns the file's span of the whole text.
     #[must_use]
     pub fn full_span(&self) -> Span {
         self.span(0..self.text.len())
     }
 
-    /// The excerpt without the given ranges, which are ascending and don't overlap.
+    /// Removes the given ranges, which are ascending and don't overlap.
     #[must_use]
     pub fn without(&self, ranges: &[Range<usize>]) -> Self {
         let mut kept = Self::new(self.file);
@@ -123,7 +125,7 @@ impl Excerpt {
         kept
     }
 
-    /// The excerpt of one range of this excerpt.
+    /// Returns the excerpt of one range of this excerpt.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         let mut part = Self::new(self.file);
@@ -151,7 +153,7 @@ impl Excerpt {
         }
     }
 
-    /// Where the byte at `at` came from; behind the text, where its last byte ends.
+    /// Returns the origin of the byte at `at`; past the text, the end of its last byte.
     fn source_of(&self, at: usize) -> u32 {
         if at >= self.text.len() && !self.text.is_empty() {
             return self.source_of(self.text.len() - 1) + 1;

@@ -8,8 +8,10 @@
 
 use std::ops::Range;
 
-/// Longest text that is compiled. Unit: bytes. Why: spans are 32 bits, and no document that a person keeps is longer;
-/// past it a mistaken path (a video, a log) is likelier than a spec.
+/// Longest text that is compiled.
+///
+/// Unit: bytes. Why: spans are 32 bits, and no document that a person keeps is longer; past it a mistaken path (a
+/// video, a log) is likelier than a spec.
 pub const MAX_SOURCE_BYTES: usize = 8 * 1024 * 1024;
 
 /// A text of a compilation.
@@ -17,7 +19,7 @@ pub const MAX_SOURCE_BYTES: usize = 8 * 1024 * 1024;
 pub struct FileId(u32);
 
 impl FileId {
-    /// The position of the file in [`Sources`].
+    /// Returns the position of the file in [`Sources`].
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -36,7 +38,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span from the start of `self` to the end of `other`, in the file of `self`.
+    /// Returns the span from the start of `self` to the end of `other`, in the file of `self`.
     #[must_use]
     pub fn to(self, other: Self) -> Self {
         Self {
@@ -46,7 +48,7 @@ impl Span {
         }
     }
 
-    /// The empty span at the end of `self`.
+    /// Returns the empty span at the end of `self`.
     #[must_use]
     pub fn after(self) -> Self {
         Self {
@@ -55,7 +57,7 @@ impl Span {
         }
     }
 
-    /// The empty span at the start of `self`.
+    /// Returns the empty span at the start of `self`.
     #[must_use]
     pub fn before(self) -> Self {
         Self {
@@ -64,13 +66,13 @@ impl Span {
         }
     }
 
-    /// The range of bytes.
+    /// Returns the range of bytes.
     #[must_use]
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// Whether `other` lies wholly inside `self`.
+    /// Returns true if `other` is wholly inside `self`.
     #[must_use]
     pub fn contains(self, other: Self) -> bool {
         self.file == other.file && self.start <= other.start && other.end <= self.end
@@ -82,17 +84,17 @@ impl Span {
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Where it stands.
+    /// Its span.
     pub span: Span,
 }
 
 impl<T> Spanned<T> {
-    /// A value at a place.
+    /// Creates a value with a span.
     pub const fn new(value: T, span: Span) -> Self {
         Self { value, span }
     }
 
-    /// The same place with another value.
+    /// Converts the value and keeps the span.
     pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Spanned<U> {
         Spanned {
             value: make(self.value),
@@ -123,19 +125,19 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// The name that diagnostics show, as the face gave it: a path with `/`.
+    /// Returns the name that diagnostics show, as the front end gave it: a path with `/`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The whole text, byte for byte as it came.
+    /// Returns the whole text, byte for byte as it came.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The index of the line that holds the byte, from 0.
+    /// Returns the index of the line that holds the byte, from 0.
     #[must_use]
     pub fn line_index(&self, byte: u32) -> usize {
         self.line_starts
@@ -143,7 +145,7 @@ impl SourceFile {
             .saturating_sub(1)
     }
 
-    /// The bytes of a line without its line end, or `None` past the last line.
+    /// Returns the bytes of a line without its line end, or `None` past the last line.
     #[must_use]
     pub fn line_range(&self, line: usize) -> Option<Range<usize>> {
         let start = *self.line_starts.get(line)? as usize;
@@ -157,13 +159,13 @@ impl SourceFile {
         Some(start..start + kept.len())
     }
 
-    /// The number of lines; an empty text has one.
+    /// Returns the number of lines; an empty text has one.
     #[must_use]
     pub fn line_count(&self) -> usize {
         self.line_starts.len()
     }
 
-    /// Where a byte is, in all the ways of counting. A byte order mark has no column.
+    /// Returns the position of a byte, in all the ways of counting. A byte order mark has no column.
     #[must_use]
     pub fn position(&self, byte: u32) -> Position {
         let line = self.line_index(byte);
@@ -190,7 +192,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// No text yet.
+    /// Creates a set without texts.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -227,7 +229,7 @@ impl Sources {
         id
     }
 
-    /// The file of that id.
+    /// Returns the file of that id.
     ///
     /// An id of other sources may give another file or, past the end, an empty one.
     #[must_use]
@@ -240,13 +242,13 @@ impl Sources {
         self.files.get(id.index()).unwrap_or(&NONE)
     }
 
-    /// The text that a span covers; empty where the span isn't of these sources.
+    /// Returns the text that a span covers; empty if the span isn't of these sources.
     #[must_use]
     pub fn text(&self, span: Span) -> &str {
         self.file(span.file).text.get(span.range()).unwrap_or("")
     }
 
-    /// Every file with its id, in the order of adding.
+    /// Returns every file with its id, in the order of adding.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
         self.files
             .iter()
@@ -255,7 +257,9 @@ impl Sources {
     }
 }
 
-/// A number of bytes, lines or files as 32 bits. Texts are at most [`MAX_SOURCE_BYTES`], so nothing is lost.
+/// Narrows a number of bytes, lines or files to 32 bits.
+///
+/// Texts are at most [`MAX_SOURCE_BYTES`], so nothing is lost.
 pub(crate) fn narrow(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,6 @@
-//! A player: regions, history, a timer and data of its own. The clock is the host's, and here it is turned by hand.
+//! A player with regions, history, a timer and data of its own.
+//!
+//! The clock is the host's, and here it is turned by hand.
 
 use statemark::runtime::Timers;
 
@@ -6,24 +8,24 @@ statemark::machine!("player.md");
 
 use player::{Context, Event, Host, Machine, Timer};
 
-/// What makes the sound, and tells the time.
+/// The speaker, which also tells the time.
 #[derive(Default)]
 struct Speaker {
     now: u64,
     timers: Timers,
-    told: Vec<String>,
+    sounds: Vec<String>,
 }
 
 impl Host for Speaker {
     fn start_sound(&mut self, context: &Context) {
-        self.told.push(format!(
+        self.sounds.push(format!(
             "track {} of {} starts",
             context.track, context.tracks
         ));
     }
 
     fn stop_sound(&mut self, _: &Context) {
-        self.told.push("silence".to_owned());
+        self.sounds.push("silence".to_owned());
     }
 
     fn schedule(&mut self, timer: Timer, delay: u64) {
@@ -60,10 +62,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     for event in evening {
         player.send(event)?;
-        tell(&mut out, event.name(), &mut player)?;
+        write_step(&mut out, event.name(), &mut player)?;
     }
     wait(&mut player, 30 * 60 * 1000)?;
-    tell(&mut out, "30 min", &mut player)?;
+    write_step(&mut out, "30 min", &mut player)?;
     Ok(())
 }
 
@@ -82,19 +84,19 @@ fn wait(player: &mut Machine<Speaker>, milliseconds: u64) -> Result<(), statemar
     Ok(())
 }
 
-/// One line: what came in, where the player is, its volume, what was heard.
-fn tell(
+/// Writes one line: the input, the active states, the volume, the sounds.
+fn write_step(
     out: &mut impl std::io::Write,
     what: &str,
     player: &mut Machine<Speaker>,
 ) -> std::io::Result<()> {
-    let told = std::mem::take(&mut player.host_mut().told);
+    let sounds = std::mem::take(&mut player.host_mut().sounds);
     let states: Vec<_> = player.states().map(|state| state.name()).collect();
     let volume = player.context().volume;
     let line = format!(
         "{what:<8}{:<16}volume {volume}  {}",
         states.join(" + "),
-        told.join(", ")
+        sounds.join(", ")
     );
     writeln!(out, "{}", line.trim_end())
 }

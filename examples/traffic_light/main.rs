@@ -10,7 +10,7 @@ use traffic_light::{Event, Host, Machine, Super};
 #[derive(Default)]
 struct Crossing {
     pressed: bool,
-    told: Vec<&'static str>,
+    lamps: Vec<&'static str>,
 }
 
 impl Host for Crossing {
@@ -19,23 +19,23 @@ impl Host for Crossing {
     }
 
     fn cars_green(&mut self) {
-        self.told.push("green for cars");
+        self.lamps.push("green for cars");
     }
 
     fn cars_yellow(&mut self) {
-        self.told.push("yellow for cars");
+        self.lamps.push("yellow for cars");
     }
 
     fn cars_red(&mut self) {
-        self.told.push("red for cars");
+        self.lamps.push("red for cars");
     }
 
     fn people_green(&mut self) {
-        self.told.push("green for people");
+        self.lamps.push("green for people");
     }
 
     fn people_red(&mut self) {
-        self.told.push("red for people");
+        self.lamps.push("red for people");
     }
 
     fn reset_button(&mut self) {
@@ -43,18 +43,18 @@ impl Host for Crossing {
     }
 
     fn start_flashing(&mut self) {
-        self.told.push("yellow flashes");
+        self.lamps.push("yellow flashes");
     }
 
     fn stop_flashing(&mut self) {
-        self.told.push("the flashing stops");
+        self.lamps.push("the flashing stops");
     }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     let mut light = Machine::new(Crossing::default());
-    tell(&mut out, "power on", &mut light)?;
+    write_step(&mut out, "power on", &mut light)?;
     let minute = [
         Event::Tick,
         Event::Tick,
@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             writeln!(out, "{:<10}somebody presses the button", "")?;
         }
         light.send(event)?;
-        tell(&mut out, event.name(), &mut light)?;
+        write_step(&mut out, event.name(), &mut light)?;
         if light.is_in(Super::People) && !light.can(Event::Tick) {
             writeln!(
                 out,
@@ -83,17 +83,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// One line: what came in, where the light is, what the lamps did.
-fn tell(
+/// Writes one line: the input, the active states, the work of the lamps.
+fn write_step(
     out: &mut impl std::io::Write,
     what: &str,
     light: &mut Machine<Crossing>,
 ) -> std::io::Result<()> {
-    let told = std::mem::take(&mut light.host_mut().told);
+    let lamps = std::mem::take(&mut light.host_mut().lamps);
     writeln!(
         out,
         "{what:<10}{:<10}{}",
         light.state().name(),
-        told.join(", ")
+        lamps.join(", ")
     )
 }

@@ -9,23 +9,23 @@ use turnstile::{Event, Host, Machine};
 
 /// The hardware, as far as a terminal has any: it tells what it does, and counts.
 #[derive(Default)]
-struct Gate {
+struct Arm {
     visitors: u32,
-    told: Vec<&'static str>,
+    moves: Vec<&'static str>,
 }
 
 // The compiler asks for each of these: an action in the spec that nobody carries out doesn't compile.
-impl Host for Gate {
+impl Host for Arm {
     fn open_arm(&mut self) {
-        self.told.push("the arm opens");
+        self.moves.push("the arm opens");
     }
 
     fn return_coin(&mut self) {
-        self.told.push("the coin drops back out");
+        self.moves.push("the coin drops back out");
     }
 
     fn close_arm(&mut self) {
-        self.told.push("the arm closes");
+        self.moves.push("the arm closes");
     }
 
     fn count_visitor(&mut self) {
@@ -35,7 +35,7 @@ impl Host for Gate {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
-    let mut gate = Machine::new(Gate::default());
+    let mut turnstile = Machine::new(Arm::default());
     let day = [
         ("Ada drops a coin", Event::Coin),
         ("she drops another, to be sure", Event::Coin),
@@ -46,31 +46,31 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("the museum closes", Event::Close),
     ];
     for (what, event) in day {
-        writeln!(out, "{}", step(&mut gate, what, event)?)?;
+        writeln!(out, "{}", step(&mut turnstile, what, event)?)?;
     }
-    writeln!(out, "\n{} visitors today.", gate.host().visitors)?;
+    writeln!(out, "\n{} visitors today.", turnstile.host().visitors)?;
     Ok(())
 }
 
 /// Sends one event and tells what came of it.
 fn step(
-    gate: &mut Machine<Gate>,
+    turnstile: &mut Machine<Arm>,
     what: &str,
     event: Event,
 ) -> Result<String, Box<dyn std::error::Error>> {
     let mut line = format!("{what:<31}");
-    if !gate.can(event) {
-        let legal: Vec<_> = gate.events().map(Event::name).collect();
+    if !turnstile.can(event) {
+        let legal: Vec<_> = turnstile.events().map(Event::name).collect();
         write!(
             line,
             "nothing happens: {} takes only {}",
-            gate.state(),
+            turnstile.state(),
             legal.join(" or ")
         )?;
         return Ok(line);
     }
-    gate.send(event)?;
-    let told = std::mem::take(&mut gate.host_mut().told);
-    write!(line, "{:<25}-> {}", told.join(", "), gate.state())?;
+    turnstile.send(event)?;
+    let moves = std::mem::take(&mut turnstile.host_mut().moves);
+    write!(line, "{:<25}-> {}", moves.join(", "), turnstile.state())?;
     Ok(line)
 }

@@ -1,4 +1,4 @@
-//! What stands between the parentheses of `machine!`.
+//! The arguments of `machine!`.
 
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, LitStr, Token};
@@ -9,7 +9,7 @@ pub(crate) struct Arguments {
     pub(crate) text: LitStr,
     /// The name of the module, behind `as`.
     pub(crate) module: Option<Ident>,
-    /// Whether to write the states as types, too.
+    /// True to write the states as types as well.
     pub(crate) typestate: bool,
 }
 

@@ -41,7 +41,7 @@ pub fn machine(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     .into()
 }
 
-/// The modules, or what is wrong; with either, the file is watched.
+/// Writes the modules, or the reason why there are none; either way the file is watched.
 fn expand(arguments: &Arguments, spec: &Spec) -> TokenStream {
     let span = arguments.text.span();
     let watch = spec.watched.as_ref().map(|path| {
@@ -59,7 +59,7 @@ fn expand(arguments: &Arguments, spec: &Spec) -> TokenStream {
     quote! { #watch #body }
 }
 
-/// Why there are no modules.
+/// Returns the reason why there are no modules.
 fn objection(
     arguments: &Arguments,
     compiled: &Compiled,
@@ -96,7 +96,7 @@ fn is_error(diagnostic: &Diagnostic) -> bool {
     diagnostic.severity == Severity::Error
 }
 
-/// A module for each machine.
+/// Writes a module for each machine.
 fn modules(arguments: &Arguments, compiled: &Compiled, name: &str) -> TokenStream {
     compiled
         .machines

@@ -1,4 +1,4 @@
-//! Where the text of a spec comes from: a file, or the macro call itself.
+//! The text of a spec: from a file, or from the macro call itself.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,23 @@ use syn::LitStr;
 
 /// A spec's text.
 pub(crate) struct Spec {
-    /// The name that findings show: a path from the folder in which the compiler runs, where that is possible.
+    /// The name that findings show: if possible, a path from the compiler's current folder.
     pub(crate) name: String,
-    /// The text. One that stands in a Rust file begins with as many line ends as there are lines before it, so that
-    /// findings show that file's lines.
+    /// The text.
+    ///
+    /// A text in a Rust file begins with as many line ends as there are lines before it, so that findings show that
+    /// file's lines.
     pub(crate) text: String,
-    /// How to read it, if the name doesn't say.
+    /// The format, if the name doesn't tell it.
     pub(crate) format: Option<Format>,
     /// The file to be watched.
     pub(crate) watched: Option<String>,
 }
 
 impl Spec {
-    /// The spec that a literal means: its own text if that has several lines, else the file of that path.
+    /// Finds the spec that a literal means.
+    ///
+    /// A literal of several lines is the spec itself, any other is a path.
     pub(crate) fn find(literal: &LitStr) -> Result<Self, String> {
         let text = literal.value();
         if text.contains('\n') {
@@ -43,7 +47,7 @@ impl Spec {
             span.start().line() - 1
         };
         Self {
-            name: shown(Path::new(&span.file())),
+            name: display_path(Path::new(&span.file())),
             text: "\n".repeat(lines_before) + text,
             format: Some(format),
             watched: None,
@@ -52,17 +56,18 @@ impl Spec {
 
     /// Looks beside the invoking source file, then in the package's root.
     fn file(literal: &LitStr, path: &str) -> Result<Self, String> {
-        let beside = literal.span().unwrap().local_file();
-        let beside = beside.and_then(|file| file.parent().map(|folder| folder.join(path)));
+        let next_to_source = literal.span().unwrap().local_file();
+        let next_to_source =
+            next_to_source.and_then(|file| file.parent().map(|folder| folder.join(path)));
         let package = std::env::var_os("CARGO_MANIFEST_DIR");
         let package = package.map(|folder| PathBuf::from(folder).join(path));
-        let places: Vec<PathBuf> = beside.into_iter().chain(package).collect();
+        let places: Vec<PathBuf> = next_to_source.into_iter().chain(package).collect();
         let Some(found) = places.iter().find(|place| place.is_file()) else {
-            let mut tried: Vec<String> = places.iter().map(|place| shown(place)).collect();
+            let mut tried: Vec<String> = places.iter().map(|place| display_path(place)).collect();
             tried.dedup();
             return Err(format!("no such file: tried `{}`", tried.join("` and `")));
         };
-        let name = shown(found);
+        let name = display_path(found);
         let bytes =
             std::fs::read(found).map_err(|fault| format!("can't read `{name}`: {fault}"))?;
         let text = String::from_utf8(bytes).map_err(|fault| {
@@ -81,8 +86,8 @@ impl Spec {
     }
 }
 
-/// A path as findings show it: from the current folder if it lies inside, with `/`.
-fn shown(path: &Path) -> String {
+/// Formats a path as findings show it: from the current folder if it is inside, with `/`.
+fn display_path(path: &Path) -> String {
     let current = std::env::current_dir().unwrap_or_default();
     let shown = path.strip_prefix(&current).unwrap_or(path);
     shown.to_string_lossy().replace('\\', "/")

@@ -37,7 +37,7 @@ use crate::ir::{Action, ActionKind, Initial, Machine, State, StateKind, Transiti
 use crate::valid::Valid;
 use data::Declared;
 
-/// The document, with a line end behind its last line.
+/// Writes the document, with a line end after its last line.
 ///
 /// ```
 /// use statemark_compiler::{Options, back, compile, source::Sources};
@@ -64,25 +64,25 @@ pub fn write(valid: &Valid) -> String {
     write_machine(valid)
 }
 
-/// The document of any machine, also of one that the checks refuse.
+/// Writes the document of any machine, even of one that the checks refuse.
 #[must_use]
 pub(crate) fn write_machine(machine: &Machine) -> String {
     let uses = uses(machine);
     let mut writer = Writer {
         machine,
-        states: Tokens::of(
+        states: Tokens::new(
             machine.states.iter().map(|(_, state)| state.id.as_str()),
             false,
         ),
-        events: Tokens::of(
+        events: Tokens::new(
             machine.events.iter().map(|(_, event)| event.id.as_str()),
             true,
         ),
-        timers: Tokens::of(
+        timers: Tokens::new(
             machine.timers.iter().map(|(_, timer)| timer.name.as_str()),
             false,
         ),
-        declared: Declared::of(machine, &uses),
+        declared: Declared::new(machine, &uses),
         uses,
         mentioned: BTreeSet::new(),
         scheduled: BTreeSet::new(),
@@ -119,7 +119,7 @@ pub(crate) fn write_machine(machine: &Machine) -> String {
     text + &preamble + &body + "</scxml>\n"
 }
 
-/// How often each action is called; one that only unused ones call isn't.
+/// Counts the calls of each action; one that only unused ones call has none.
 fn uses(machine: &Machine) -> Vec<usize> {
     let mut uses = vec![0; machine.actions.len()];
     for (_, state) in machine.states.iter() {
@@ -179,15 +179,15 @@ impl Writer<'_> {
         self.text.push('\n');
     }
 
-    /// An element: `opening` is `<name attributes` without its end.
+    /// Writes an element: `opening` is `<name attributes` without its end.
     fn element(&mut self, opening: &str, name: &str, body: impl FnOnce(&mut Self)) {
         let start = self.text.len();
         self.line(&format!("{opening}>"));
-        let behind = self.text.len();
+        let before_body = self.text.len();
         self.depth += 1;
         body(self);
         self.depth -= 1;
-        if self.text.len() == behind {
+        if self.text.len() == before_body {
             self.text.truncate(start);
             self.line(&format!("{opening}/>"));
         } else {
@@ -203,7 +203,7 @@ impl Writer<'_> {
         names.join(" ")
     }
 
-    /// What stands in a state, or in the document.
+    /// Writes the content of a state, or of the document.
     fn body(&mut self, handle: Handle<State>) {
         let machine = self.machine;
         let state = machine.states.at(handle);
@@ -217,7 +217,9 @@ impl Writer<'_> {
             } else {
                 "initial"
             };
-            self.element(&format!("<{name}"), name, |writer| writer.way(initial));
+            self.element(&format!("<{name}"), name, |writer| {
+                writer.initial_transition(initial)
+            });
         }
         for (name, actions) in [("onentry", &state.entry), ("onexit", &state.exit)] {
             if !actions.is_empty() {
@@ -239,8 +241,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The transition of an initial state or of a history.
-    fn way(&mut self, initial: &Initial) {
+    /// Writes the transition of an initial state or of a history.
+    fn initial_transition(&mut self, initial: &Initial) {
         let opening = format!("<transition target=\"{}\"", self.names(&initial.targets));
         self.element(&opening, "transition", |writer| {
             writer.actions(&initial.actions);
@@ -268,7 +270,7 @@ impl Writer<'_> {
         }
         if let Some(initial) = &state.initial {
             if state.kind.is_history() {
-                self.element(&opening, name, |writer| writer.way(initial));
+                self.element(&opening, name, |writer| writer.initial_transition(initial));
                 return;
             }
             if initial.actions.is_empty() && !self.is_default(handle, initial) {
@@ -278,7 +280,7 @@ impl Writer<'_> {
         self.element(&opening, name, |writer| writer.body(handle));
     }
 
-    /// Whether a state begins where it would if nothing said so: at its first child.
+    /// Returns true if a state begins at its first child, as it would by default.
     fn is_default(&self, state: Handle<State>, initial: &Initial) -> bool {
         let states = &self.machine.states;
         let mut children = states.at(state).children.iter();
@@ -286,7 +288,7 @@ impl Writer<'_> {
         initial.targets.as_slice() == first.map_or(&[][..], std::slice::from_ref)
     }
 
-    /// A transition, or a copy of the root's with that number.
+    /// Writes a transition, or a copy of the root's with that number.
     fn transition(&mut self, transition: &Transition, of_root: Option<usize>) {
         let mut opening = String::from("<transition");
         if !transition.triggers.is_empty() {
@@ -323,7 +325,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Whether one of its triggers stands in front of another event, by which it isn't triggered.
+    /// Returns true if one of its triggers is a prefix of another event, by which it isn't triggered.
     fn is_exact(&self, transition: &Transition) -> bool {
         // `done` and `error` stand in front of events that a reader adds where something waits for them.
         let engines = ["done", "done.state", "error"];
@@ -350,8 +352,8 @@ struct Tokens {
 }
 
 impl Tokens {
-    /// Names as they are, or with `_` for what can't stand in a list; where they may be descriptors, also for `*`.
-    fn of<'n>(names: impl Iterator<Item = &'n str>, descriptors: bool) -> Self {
+    /// Collects names. `_` replaces what can't be in a list, and `*` in what may be descriptors.
+    fn new<'n>(names: impl Iterator<Item = &'n str>, descriptors: bool) -> Self {
         let mut taken = BTreeSet::new();
         let token = |name: &str| {
             let plain: String = name
@@ -381,7 +383,7 @@ impl Tokens {
         }
     }
 
-    /// The name of an index.
+    /// Returns the name of an index.
     fn get(&self, index: usize) -> &str {
         self.names.get(index).map_or("", String::as_str)
     }

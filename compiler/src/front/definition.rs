@@ -65,7 +65,7 @@ pub fn parse_definition(
     let Value::Object(outer) = &value else {
         let found = json::words(&value);
         diags.push(messages::wrong_type(
-            place.of(&value),
+            place.span_of(&value),
             "a definition",
             "an object",
             found,
@@ -87,8 +87,9 @@ pub fn parse_definition(
     Some(definition)
 }
 
-/// Whether a text that nobody marked as a definition looks like one: an object with `states`, or with `initial` and `on`,
-/// or such an object in the wrapper `{"definition": …}`.
+/// Returns true if a text that isn't marked as a definition looks like one.
+///
+/// It is an object with `states`, or with `initial` and `on`, or such an object in the wrapper `{"definition": …}`.
 pub(super) fn looks_like_definition(text: &str) -> bool {
     let file = crate::source::Sources::new().add("", "");
     let excerpt = Excerpt::whole(file, text);
@@ -105,7 +106,7 @@ pub(super) fn looks_like_definition(text: &str) -> bool {
         || (is_object("on") && matches!(json::get(machine, "initial"), Some(Value::StringLit(_))))
 }
 
-/// The machine in an object that may be Statewright's wrapper, with the wrapper's `upstream_servers`.
+/// Unwraps the machine of an object that may be Statewright's wrapper, with its `upstream_servers`.
 fn unwrap<'o, 't>(
     place: Place<'_>,
     outer: &'o Object<'t>,
@@ -125,7 +126,10 @@ fn unwrap<'o, 't>(
     }
     check::wrapper(place, outer, diags);
     let Value::Object(machine) = inner else {
-        diags.push(messages::empty_wrapper(place.of(inner), json::words(inner)));
+        diags.push(messages::empty_wrapper(
+            place.span_of(inner),
+            json::words(inner),
+        ));
         return None;
     };
     Some((machine, json::get(outer, "upstream_servers")))

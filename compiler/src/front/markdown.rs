@@ -59,9 +59,9 @@ pub fn parse_document(file: FileId, text: &str, diags: &mut Diags) -> Document {
     document
 }
 
-/// Whether a line looks like a heading that is a section's but for a typing error.
+/// Returns true if a line looks like the heading of a section but for a typing error.
 ///
-/// Only lines that begin with `#`, behind the signs of quotes and lists, are looked at: they are few.
+/// Only lines that begin with `#`, after the signs of quotes and lists, are looked at: they are few.
 fn has_near_miss(text: &str) -> bool {
     let is_prefix = |sign: char| matches!(sign, ' ' | '\t' | '>' | '-' | '*' | '+');
     text.lines()
@@ -69,11 +69,14 @@ fn has_near_miss(text: &str) -> bool {
         .any(|line| line.starts_with('#') && heading::is_near_miss(line))
 }
 
-/// Whether the words "state" and "machine" stand side by side somewhere, in any case, with at most a few bytes between
-/// them that aren't letters. Every heading that this front end has an opinion about holds them so, but for
-/// those with a typing error.
+/// Returns true if the words "state" and "machine" follow each other somewhere, in any case.
+///
+/// At most a few bytes that aren't letters may be between them. Every heading that this front end has an opinion about
+/// holds them so, but for those with a typing error.
 fn speaks_of_state_machines(text: &str) -> bool {
-    /// Most bytes between the two words. Unit: bytes. Why: room for markup (`**`, `__`), a dash of three bytes, and blanks.
+    /// Most bytes between the two words.
+    ///
+    /// Unit: bytes. Why: room for markup (`**`, `__`), a dash of three bytes, and blanks.
     const GAP: usize = 8;
     let starts_with = |bytes: &[u8], word: &[u8]| {
         bytes
@@ -84,13 +87,13 @@ fn speaks_of_state_machines(text: &str) -> bool {
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b's' | b'S')) {
         rest = rest.get(at..).unwrap_or_default();
         if starts_with(rest, b"state") {
-            let behind = rest.get(5..).unwrap_or_default();
-            let gap = behind
+            let after = rest.get(5..).unwrap_or_default();
+            let gap = after
                 .iter()
                 .take(GAP)
                 .take_while(|byte| !byte.is_ascii_alphanumeric())
                 .count();
-            if starts_with(behind.get(gap..).unwrap_or_default(), b"machine") {
+            if starts_with(after.get(gap..).unwrap_or_default(), b"machine") {
                 return true;
             }
         }

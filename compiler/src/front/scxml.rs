@@ -28,8 +28,10 @@ pub const NAMESPACE: &str = "https://github.com/statemark/statemark/scxml";
 /// SCXML's own namespace; a document that names none is read all the same.
 pub const SCXML: &str = "http://www.w3.org/2005/07/scxml";
 
-/// Most nodes of a document. Unit: elements, texts, comments. Why: it bounds the memory of the tree; a machine of the
-/// most states that a table holds has some ten for each.
+/// Most nodes of a document.
+///
+/// Unit: elements, texts, comments. Why: it bounds the memory of the tree; a machine of the most states that a table
+/// holds has some ten for each.
 const MAX_NODES: u32 = 1 << 20;
 
 /// Reads one document. `None` where it isn't XML, or isn't SCXML; the findings say so.
@@ -45,7 +47,7 @@ pub fn parse_scxml(file: FileId, text: &str, diags: &mut Diags) -> Option<ast::D
     let xml = match Xml::parse_with_options(text, options) {
         Ok(xml) => xml,
         Err(error) => {
-            diags.push(xml_syntax(place(file, text, &error), &error));
+            diags.push(xml_syntax(error_span(file, text, &error), &error));
             return None;
         }
     };
@@ -53,8 +55,8 @@ pub fn parse_scxml(file: FileId, text: &str, diags: &mut Diags) -> Option<ast::D
     structure::document(xml.root_element(), &mut reader)
 }
 
-/// The character at which the XML breaks off.
-fn place(file: FileId, text: &str, error: &Error) -> Span {
+/// Returns the span of the character at which the XML breaks off.
+fn error_span(file: FileId, text: &str, error: &Error) -> Span {
     let at = error.pos();
     let line = usize::try_from(at.row).unwrap_or(1).saturating_sub(1);
     let column = usize::try_from(at.col).unwrap_or(1).saturating_sub(1);
@@ -73,12 +75,14 @@ fn place(file: FileId, text: &str, error: &Error) -> Span {
     }
 }
 
-/// The place of a text, without the white space around it.
+/// Returns the span of a text, without the white space around it.
 pub(crate) fn place_of(text: &crate::excerpt::Excerpt) -> Span {
     reader::trimmed(text).span
 }
 
-/// A text as the value of an attribute. Characters that XML doesn't have become the sign for such a one.
+/// Escapes a text as the value of an attribute.
+///
+/// Characters that XML doesn't have become the replacement character.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -97,7 +101,7 @@ pub(crate) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// The XML breaks off at that place. What stands behind it can't be told, so nothing of the document is read.
+/// Reports that the XML breaks off there. The rest is unknown, so nothing of the document is read.
 fn xml_syntax(place: Span, error: &Error) -> Diagnostic {
     let finding = |message: String| Diagnostic::new(Code::XmlSyntax, place, message);
     match error {

@@ -184,7 +184,9 @@ impl<'c> Resolver<'_, 'c> {
                 match parsed.expression {
                     Some(expression) => self.value(&expression),
                     None => {
-                        self.context.diags.append(parsed.told_of_a_value(&written));
+                        self.context
+                            .diags
+                            .append(parsed.into_value_problems(&written));
                         None
                     }
                 }

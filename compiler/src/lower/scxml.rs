@@ -89,7 +89,7 @@ pub fn lower_scxml(
     }
 }
 
-/// The name that an action gets where the document gives it none, but for a number behind it.
+/// Returns the name that an action gets if the document gives it none, without the number.
 pub(crate) fn default_name(machine: &Machine, action: &Action) -> String {
     content::name_of(action, &machine.events, &machine.timers, &machine.fields)
 }
@@ -103,7 +103,7 @@ struct Node<'d> {
     end: usize,
 }
 
-/// What is made so far.
+/// The state of lowering a document.
 struct Lowering<'d, 'f> {
     document: &'d Document,
     /// The states in document order.
@@ -124,7 +124,7 @@ struct Lowering<'d, 'f> {
     raises: BTreeMap<(Handle<Event>, Option<String>), Handle<Action>>,
     /// The actions whose name is given, with what they say.
     given: BTreeMap<String, (Handle<Action>, String)>,
-    /// How many conditional actions are around the one that is made.
+    /// The number of conditional actions around the current one.
     nesting: usize,
     /// The only event of the transition whose condition is read.
     trigger: Option<String>,
@@ -165,7 +165,7 @@ impl<'d> Lowering<'d, '_> {
     }
 }
 
-/// A name as it is compared: in Unicode's composed form.
+/// Composes a name as it is compared: in Unicode's composed form.
 fn plain(name: &Spanned<String>) -> String {
     to_nfc(&name.value).into_owned()
 }

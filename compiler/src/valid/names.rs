@@ -158,7 +158,7 @@ fn is_typo(machine: &Machine, ends: &Ends, (one, two): (Handle<State>, Handle<St
     crate::diag::distance(&a, &b) == 1 && digits(&a) == digits(&b) && !differ_by_initial(&a, &b)
 }
 
-/// Reports whether a word that differs is a single letter: `a_state` and `b_state`, `a1000` and `b1000`.
+/// Returns true if two words are single letters: `a_state` and `b_state`, `a1000` and `b1000`.
 fn differ_by_initial(a: &[char], b: &[char]) -> bool {
     let parts = |c: &char| *c == '_' || c.is_numeric();
     a.split(parts)

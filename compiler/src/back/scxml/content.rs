@@ -9,7 +9,7 @@ use crate::ir::{Action, ActionKind};
 use crate::lower::scxml::default_name;
 
 impl Writer<'_> {
-    /// The actions of a list, an element each.
+    /// Writes the actions of a list, an element each.
     pub(super) fn actions(&mut self, list: &[Handle<Action>]) {
         for &action in list {
             self.action(action);
@@ -19,13 +19,13 @@ impl Writer<'_> {
     fn action(&mut self, handle: Handle<Action>) {
         let machine = self.machine;
         let action = machine.actions.at(handle);
-        let named = self.named(handle, action);
+        let name_attribute = self.name_attribute(handle, action);
         match &action.kind {
-            ActionKind::Host => self.host(action, &named),
+            ActionKind::Host => self.host(action, &name_attribute),
             ActionKind::Raise(event) => {
                 self.mentioned.insert(event.index());
                 let event = escaped(self.events.get(event.index()));
-                self.line(&format!("<raise event=\"{event}\"{named}/>"));
+                self.line(&format!("<raise event=\"{event}\"{name_attribute}/>"));
             }
             ActionKind::Schedule(timer, delay) => {
                 self.scheduled.insert(timer.index());
@@ -47,11 +47,13 @@ impl Writer<'_> {
                 } else {
                     format!(" id=\"{id}\"")
                 };
-                self.line(&format!("<send event=\"{event}\"{id}{delay}{named}/>"));
+                self.line(&format!(
+                    "<send event=\"{event}\"{id}{delay}{name_attribute}/>"
+                ));
             }
             ActionKind::Cancel(timer) => {
                 let id = escaped(self.timers.get(timer.index()));
-                self.line(&format!("<cancel sendid=\"{id}\"{named}/>"));
+                self.line(&format!("<cancel sendid=\"{id}\"{name_attribute}/>"));
             }
             ActionKind::Assign(list) => {
                 let lines: Vec<String> = list
@@ -63,22 +65,22 @@ impl Writer<'_> {
                     })
                     .collect();
                 if let [only] = lines.as_slice() {
-                    self.line(&format!("{only}{named}/>"));
+                    self.line(&format!("{only}{name_attribute}/>"));
                     return;
                 }
-                let opening = format!("<statemark:assign{named}");
+                let opening = format!("<statemark:assign{name_attribute}");
                 self.element(&opening, "statemark:assign", |writer| {
                     for line in lines {
                         writer.line(&format!("{line}/>"));
                     }
                 });
             }
-            ActionKind::If { .. } => self.conditional(action, &named),
+            ActionKind::If { .. } => self.conditional(action, &name_attribute),
         }
     }
 
-    /// The attribute that names an action: where its name isn't the one that it would get, or where it is used again.
-    fn named(&self, handle: Handle<Action>, action: &Action) -> String {
+    /// Writes the attribute that names an action, if its name isn't its default, or if it is used again.
+    fn name_attribute(&self, handle: Handle<Action>, action: &Action) -> String {
         let uses = self.uses.get(handle.index()).copied().unwrap_or(0);
         let default = default_name(self.machine, action);
         let rest = action.name.strip_prefix(&default);
@@ -96,7 +98,7 @@ impl Writer<'_> {
         }
     }
 
-    fn host(&mut self, action: &Action, named: &str) {
+    fn host(&mut self, action: &Action, name_attribute: &str) {
         let Some(log) = action.meta.get("log") else {
             let name = escaped(&action.name);
             self.line(&format!("<statemark:action name=\"{name}\"/>"));
@@ -108,12 +110,12 @@ impl Writer<'_> {
                 let _ = write!(line, " {attribute}=\"{}\"", escaped(text));
             }
         }
-        self.line(&format!("{line}{named}/>"));
+        self.line(&format!("{line}{name_attribute}/>"));
     }
 
-    /// `<if>`; an `if` that is all that is done otherwise, and that nothing else calls, is its `<elseif>`.
-    fn conditional(&mut self, action: &Action, named: &str) {
-        let mut opening = format!("<if{named}");
+    /// Writes `<if>`; an `if` that is the whole `else`, and that nothing else calls, is its `<elseif>`.
+    fn conditional(&mut self, action: &Action, name_attribute: &str) {
+        let mut opening = format!("<if{name_attribute}");
         let mut at = action;
         let mut is_first = true;
         while let ActionKind::If {
@@ -137,7 +139,7 @@ impl Writer<'_> {
             let next = match otherwise.as_slice() {
                 &[only] => Some((only, machine.actions.at(only)))
                     .filter(|(_, next)| matches!(next.kind, ActionKind::If { .. }))
-                    .filter(|(handle, next)| self.named(*handle, next).is_empty()),
+                    .filter(|(handle, next)| self.name_attribute(*handle, next).is_empty()),
                 _ => None,
             };
             match next {

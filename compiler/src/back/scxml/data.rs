@@ -14,9 +14,9 @@ use crate::ir::{
 /// The guards that a document declares.
 #[derive(Debug, Default)]
 pub(super) struct Declared {
-    /// What conditions call each guard of the host's, by index.
+    /// The id of each guard of the host's in conditions, by index.
     hosts: BTreeMap<usize, String>,
-    /// What they call each comparison: its field, its operator and its constants, with the id.
+    /// The id of each comparison in conditions: of its field, its operator and its constants.
     compared: Vec<(Guard, String)>,
     /// The names of the data.
     roots: BTreeSet<String>,
@@ -24,8 +24,8 @@ pub(super) struct Declared {
 }
 
 impl Declared {
-    /// All that a machine's conditions and values need.
-    pub(super) fn of(machine: &Machine, uses: &[usize]) -> Self {
+    /// Collects all that a machine's conditions and values need.
+    pub(super) fn new(machine: &Machine, uses: &[usize]) -> Self {
         let mut declared = Self::default();
         if let Some(Value::Object(context)) = &machine.context {
             declared.roots.extend(context.keys().cloned());
@@ -140,7 +140,7 @@ impl Declared {
         self.compared = compared;
     }
 
-    /// A name that conditions can hold, and that nothing else has.
+    /// Returns a name that conditions can hold, and that nothing else has.
     fn free(&mut self, name: &str) -> String {
         let mut id: String = name
             .chars()
@@ -160,12 +160,12 @@ impl Declared {
         free
     }
 
-    /// What conditions call a guard of the host's.
+    /// Returns the id in conditions of a guard of the host's.
     pub(super) fn name_of_host(&self, host: Handle<HostGuard>) -> &str {
         self.hosts.get(&host.index()).map_or("", String::as_str)
     }
 
-    /// What conditions call a comparison.
+    /// Returns the id in conditions of a comparison.
     pub(super) fn compared(&self, guard: &Guard) -> Option<&str> {
         let mut all = self.compared.iter();
         all.find(|(other, _)| other == guard)
@@ -174,7 +174,7 @@ impl Declared {
 }
 
 impl Writer<'_> {
-    /// What stands before the states: data, guards, and what nothing else names.
+    /// Writes the part before the states: data, guards, and what nothing else names.
     pub(super) fn preamble(&mut self) {
         let declared = std::mem::take(&mut self.declared);
         if !(declared.roots.is_empty() && declared.hosts.is_empty() && declared.compared.is_empty())

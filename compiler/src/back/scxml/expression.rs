@@ -3,7 +3,7 @@
 use super::Writer;
 use crate::ir::{BinaryOperator, Constant, Expression, ExpressionKind, Guard, UnaryOperator};
 
-/// How tightly something binds, in the order of the grammar (`front/expression.rs`).
+/// The tightness of operators, in the order of the grammar (`front/expression.rs`).
 const OR: u8 = 1;
 const AND: u8 = 2;
 const RELATION: u8 = 3;
@@ -13,12 +13,12 @@ const UNARY: u8 = 6;
 const MEMBER: u8 = 7;
 
 impl Writer<'_> {
-    /// A guard as a condition.
+    /// Writes a guard as a condition.
     pub(super) fn guard(&self, guard: &Guard) -> String {
         self.guard_in(guard, 0)
     }
 
-    fn guard_in(&self, guard: &Guard, around: u8) -> String {
+    fn guard_in(&self, guard: &Guard, outer: u8) -> String {
         match guard {
             Guard::Ask(host) => self.declared.name_of_host(*host).to_owned(),
             Guard::Compare { .. } => self.declared.compared(guard).unwrap_or("").to_owned(),
@@ -26,27 +26,25 @@ impl Writer<'_> {
             Guard::All(parts) if parts.is_empty() => "true".to_owned(),
             Guard::Any(parts) if parts.is_empty() => "false".to_owned(),
             Guard::All(parts) => {
-                joined(parts, AND, around, |part, level| self.guard_in(part, level))
+                joined(parts, AND, outer, |part, level| self.guard_in(part, level))
             }
-            Guard::Any(parts) => {
-                joined(parts, OR, around, |part, level| self.guard_in(part, level))
-            }
-            Guard::Expression(expression) => self.expression_in(expression, around),
+            Guard::Any(parts) => joined(parts, OR, outer, |part, level| self.guard_in(part, level)),
+            Guard::Expression(expression) => self.expression_in(expression, outer),
         }
     }
 
-    /// An expression as a value.
+    /// Writes an expression as a value.
     pub(super) fn expression(&self, expression: &Expression) -> String {
         self.expression_in(expression, 0)
     }
 
-    fn expression_in(&self, expression: &Expression, around: u8) -> String {
+    fn expression_in(&self, expression: &Expression, outer: u8) -> String {
         match &expression.kind {
             ExpressionKind::Constant(value) => {
                 let text = constant(value);
                 // A sign in front of a number binds less than what calls it.
                 if text.starts_with('-') {
-                    within(text, UNARY, around)
+                    within(text, UNARY, outer)
                 } else {
                     text
                 }
@@ -60,12 +58,12 @@ impl Writer<'_> {
             ExpressionKind::Not(inner) => within(
                 format!("!{}", self.expression_in(inner, UNARY)),
                 UNARY,
-                around,
+                outer,
             ),
-            ExpressionKind::And(parts) => joined(parts, AND, around, |part, level| {
+            ExpressionKind::And(parts) => joined(parts, AND, outer, |part, level| {
                 self.expression_in(part, level)
             }),
-            ExpressionKind::Or(parts) => joined(parts, OR, around, |part, level| {
+            ExpressionKind::Or(parts) => joined(parts, OR, outer, |part, level| {
                 self.expression_in(part, level)
             }),
             ExpressionKind::Unary(UnaryOperator::Negate, inner) => {
@@ -74,14 +72,14 @@ impl Writer<'_> {
                     ExpressionKind::Constant(_) => format!("({})", self.expression_in(inner, 0)),
                     _ => self.expression_in(inner, MEMBER),
                 };
-                within(format!("-{inner}"), UNARY, around)
+                within(format!("-{inner}"), UNARY, outer)
             }
             ExpressionKind::Unary(call, inner) => {
                 format!("{}({})", call.name(), self.expression_in(inner, 0))
             }
             ExpressionKind::Binary(operator, operands) => {
                 let [left, right] = operands.as_ref();
-                self.binary(*operator, left, right, around)
+                self.binary(*operator, left, right, outer)
             }
             ExpressionKind::Among(inner, constants) => {
                 let list: Vec<String> = constants.iter().map(constant).collect();
@@ -90,7 +88,7 @@ impl Writer<'_> {
                     self.expression_in(inner, RELATION + 1),
                     list.join(", ")
                 );
-                within(text, RELATION, around)
+                within(text, RELATION, outer)
             }
         }
     }
@@ -100,7 +98,7 @@ impl Writer<'_> {
         operator: BinaryOperator,
         left: &Expression,
         right: &Expression,
-        around: u8,
+        outer: u8,
     ) -> String {
         let (sign, level) = match operator {
             BinaryOperator::Equal => ("==", RELATION),
@@ -117,7 +115,7 @@ impl Writer<'_> {
             BinaryOperator::Remainder => ("%", PRODUCT),
             // SCXML has no schema that would say why.
             BinaryOperator::AtLeast | BinaryOperator::AtMost => {
-                return self.expression_in(left, around);
+                return self.expression_in(left, outer);
             }
             method => {
                 let object = self.expression_in(left, MEMBER);
@@ -132,28 +130,30 @@ impl Writer<'_> {
         let least = if level == RELATION { level + 1 } else { level };
         let left = self.expression_in(left, least);
         let right = self.expression_in(right, level + 1);
-        within(format!("{left} {sign} {right}"), level, around)
+        within(format!("{left} {sign} {right}"), level, outer)
     }
 }
 
-/// The text, in parentheses where what is around binds more tightly.
-fn within(text: String, level: u8, around: u8) -> String {
-    if level < around {
+/// Puts a text in parentheses if the enclosing operator binds more tightly.
+fn within(text: String, level: u8, outer: u8) -> String {
+    if level < outer {
         format!("({text})")
     } else {
         text
     }
 }
 
-/// Parts between `&&` or `||`. A list of the same sign inside needs no parentheses: both are asked from left to right, and
-/// a reader makes one list of them.
-fn joined<P>(parts: &[P], level: u8, around: u8, said: impl Fn(&P, u8) -> String) -> String {
+/// Joins parts by `&&` or `||`.
+///
+/// A list of the same sign inside needs no parentheses: both are evaluated from left to right, and a reader makes one
+/// list of them.
+fn joined<P>(parts: &[P], level: u8, outer: u8, said: impl Fn(&P, u8) -> String) -> String {
     if let [only] = parts {
-        return said(only, around);
+        return said(only, outer);
     }
     let sign = if level == AND { " && " } else { " || " };
     let parts: Vec<String> = parts.iter().map(|part| said(part, level)).collect();
-    within(parts.join(sign), level, around)
+    within(parts.join(sign), level, outer)
 }
 
 fn constant(constant: &Constant) -> String {
@@ -167,7 +167,7 @@ fn constant(constant: &Constant) -> String {
     }
 }
 
-/// A text in single quotes, so that it can stand in an attribute as it is.
+/// Puts a text in single quotes, so that it can be in an attribute as it is.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("'");
     for letter in text.chars() {

@@ -40,8 +40,10 @@ pub struct Definition {
     pub interrupts: Vec<Named<Interrupt>>,
     /// `on` of the machine itself: transitions that every state inherits.
     pub on: Vec<Named<Vec<Branch>>>,
-    /// Every other key, for hosts: version, context_schema, artifacts, documents, checks, capabilities, upstream_servers,
-    /// properties, meta, merge, untracked_agents, deactivate.
+    /// Every other key, for hosts.
+    ///
+    /// These are `version`, `context_schema`, `artifacts`, `documents`, `checks`, `capabilities`, `upstream_servers`,
+    /// `properties`, `meta`, `merge`, `untracked_agents` and `deactivate`.
     pub meta: Map<String, Value>,
 }
 
@@ -108,12 +110,12 @@ pub struct State {
     pub meta: Map<String, Value>,
 }
 
-/// Where a machine or a state begins.
+/// The beginning of a machine or of a state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Initial {
     /// The whole value: a string, a list, or an object.
     pub span: Span,
-    /// Where it leads; several only where they stand in different regions of a parallel state.
+    /// Its target; several only if they are in different regions of a parallel state.
     pub targets: Vec<Spanned<String>>,
     /// `actions`.
     pub actions: Vec<Spanned<String>>,
@@ -156,12 +158,12 @@ pub enum Outcome {
     Failure,
 }
 
-/// One way that an event, a delay or nothing leads on. An event has a list of them; the first that holds is taken.
+/// One alternative of an event, a delay or a completion: the first that holds is taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
     /// The whole value: a string, or an object.
     pub span: Span,
-    /// What it does.
+    /// The effect of the branch.
     pub kind: BranchKind,
     /// `guard` and `guards`: all must hold.
     pub guards: Vec<Spanned<GuardUse>>,
@@ -175,10 +177,12 @@ pub struct Branch {
     pub meta: Map<String, Value>,
 }
 
-/// What a branch does.
+/// The effect of a branch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BranchKind {
-    /// Leads to a state; without one it only acts. Several only where they stand in different regions of a parallel state.
+    /// A target state; none for a branch that only acts.
+    ///
+    /// There are several only if they are in different regions of a parallel state.
     Target(Vec<Spanned<String>>),
     /// Starts another workflow.
     Invoke {
@@ -202,7 +206,7 @@ pub struct Fork {
     pub span: Span,
     /// `branches`, in the order of the text.
     pub branches: Vec<Named<ForkBranch>>,
-    /// Whether `join` is `"any"`: the first branch that is done ends the others.
+    /// True if `join` is `"any"`: the first branch that is done ends the others.
     pub any: bool,
     /// `on_complete`; `None` if it is missing, which was reported.
     pub on_complete: Option<Spanned<String>>,

@@ -20,8 +20,10 @@ use super::shape::{Rule, Shape};
 use crate::diag::Diags;
 use crate::source::{Span, Spanned};
 
-/// Most values of the context whose places are kept. Unit: values. Why: a finding about one past it is shown at the whole
-/// context, and a context of a megabyte doesn't take as much again for each level.
+/// Most values of the context whose spans are kept.
+///
+/// Unit: values. Why: a finding about one past it is shown at the whole context, and a context of a megabyte doesn't
+/// take as much again for each level.
 const MAX_PLACES: usize = 10_000;
 
 /// Longest path whose place is kept. Unit: bytes. Why: as above; nobody writes a longer one.
@@ -71,7 +73,7 @@ struct Fields<'o, 't> {
 }
 
 impl<'o, 't> Fields<'o, 't> {
-    /// The first property under that key, or under an old spelling of it.
+    /// Returns the first property under that key, or under an old spelling of it.
     fn property(self, key: &str) -> Option<&'o ObjectProp<'t>> {
         self.object.properties.iter().find(|property| {
             let known = self.shape.key(property.name.as_str());
@@ -79,12 +81,12 @@ impl<'o, 't> Fields<'o, 't> {
         })
     }
 
-    /// The value of that property.
+    /// Returns the value of that property.
     fn get(self, key: &str) -> Option<&'o Value<'t>> {
         self.property(key).map(|property| &property.value)
     }
 
-    /// The values of the keys that only hosts read, under their canonical names.
+    /// Returns the values of the keys that only hosts read, under their canonical names.
     ///
     /// Sorted by key: `serde_json` keeps the order of the text only with a feature that isn't turned on.
     fn host(self) -> serde_json::Map<String, serde_json::Value> {
@@ -117,7 +119,7 @@ impl Build<'_, '_> {
         self.place.range(value)
     }
 
-    /// A text with its place, the quotes included.
+    /// Returns a text with its span, the quotes included.
     fn spanned(&self, value: &Value<'_>) -> Option<Spanned<String>> {
         match value {
             Value::StringLit(text) => {
@@ -131,7 +133,7 @@ impl Build<'_, '_> {
         fields.get(key).and_then(|value| self.spanned(value))
     }
 
-    /// A name, a list of names, or names as `{"type": name}`.
+    /// Reads a name, a list of names, or names as `{"type": name}`.
     fn names(&self, fields: Fields<'_, '_>, key: &str) -> Vec<Spanned<String>> {
         let name = |value: &Value<'_>| match value {
             Value::Object(object) => json::get(object, "type").and_then(|it| self.spanned(it)),
@@ -144,8 +146,9 @@ impl Build<'_, '_> {
         }
     }
 
-    /// The entries of an object of named things, broken ones included: their names are there. Of two with one name the
-    /// first counts.
+    /// Reads the entries of an object of named things.
+    ///
+    /// Broken ones are included: their names are there. Of two with one name the first counts.
     fn map<T>(
         &mut self,
         fields: Fields<'_, '_>,
@@ -194,7 +197,7 @@ impl Build<'_, '_> {
             None => {
                 let needs = "`raise`, `assign` or `effect`";
                 self.diags.push(messages::missing_key(
-                    self.place.of(value),
+                    self.place.span_of(value),
                     "an action",
                     needs,
                 ));
@@ -203,7 +206,7 @@ impl Build<'_, '_> {
                 for other in present.filter(|other| other.name.as_str() != first.name.as_str()) {
                     let at = self.place.range(&other.name);
                     let (name, first) = (other.name.as_str(), first.name.as_str());
-                    self.diags.push(messages::ignored_beside(at, name, first));
+                    self.diags.push(messages::ignored_key(at, name, first));
                 }
                 if let ("raise", Some(event)) = (first.name.as_str(), self.spanned(&first.value)) {
                     return ActionDeclaration::Raise(event);
@@ -224,7 +227,7 @@ impl Build<'_, '_> {
         }
     }
 
-    /// The fields that an action assigns, each with its value. Of two of one name the first counts.
+    /// Reads the fields that an action assigns, each with its value. Of two with one name the first counts.
     fn assigned(&self, object: &Object<'_>) -> Vec<Named<Spanned<serde_json::Value>>> {
         let mut seen = std::collections::BTreeSet::new();
         let properties = object.properties.iter();
@@ -240,23 +243,25 @@ impl Build<'_, '_> {
             .collect()
     }
 
-    /// The places of the values in an object, by their dotted path. Recursion is bounded: the text's nesting was limited.
+    /// Returns the spans of the values in an object, by their dotted path.
+    ///
+    /// Recursion is bounded: the text's nesting was limited.
     fn places(&self, value: &Value<'_>) -> BTreeMap<String, Span> {
         let mut places = BTreeMap::new();
         self.add_places("", value, &mut places);
         places
     }
 
-    fn add_places(&self, around: &str, value: &Value<'_>, places: &mut BTreeMap<String, Span>) {
+    fn add_places(&self, outer: &str, value: &Value<'_>, places: &mut BTreeMap<String, Span>) {
         let Value::Object(object) = value else { return };
         for property in &object.properties {
             let name = property.name.as_str();
-            let dot = if around.is_empty() { "" } else { "." };
-            if places.len() >= MAX_PLACES || around.len() + name.len() >= MAX_PATH {
+            let dot = if outer.is_empty() { "" } else { "." };
+            if places.len() >= MAX_PLACES || outer.len() + name.len() >= MAX_PATH {
                 continue;
             }
-            let path = format!("{around}{dot}{name}");
-            let at = self.place.of(&property.value);
+            let path = format!("{outer}{dot}{name}");
+            let at = self.place.span_of(&property.value);
             if !places.contains_key(&path) {
                 places.insert(path.clone(), at);
                 self.add_places(&path, &property.value, places);
@@ -295,7 +300,7 @@ impl Build<'_, '_> {
         if let (Some(_), Some(target)) = (fields.get("initial"), fields.property("target")) {
             let at = self.place.range(&target.name);
             self.diags
-                .push(messages::ignored_beside(at, "target", "initial"));
+                .push(messages::ignored_key(at, "target", "initial"));
         }
         State {
             kind,
@@ -318,20 +323,20 @@ impl Build<'_, '_> {
             instructions: self.text(fields, "instructions"),
             safe_next: self.text(fields, "safe_next"),
             on_max_iterations: self.text(fields, "on_max_iterations"),
-            outcome: self.text(fields, "outcome").and_then(|it| {
-                let outcome = match it.value.as_str() {
+            outcome: self.text(fields, "outcome").and_then(|text| {
+                let outcome = match text.value.as_str() {
                     "success" => Outcome::Success,
                     "failure" => Outcome::Failure,
                     _ => return None,
                 };
-                Some(Spanned::new(outcome, it.span))
+                Some(Spanned::new(outcome, text.span))
             }),
             while_waiting: self.names(fields, "while_waiting"),
             meta: fields.host(),
         }
     }
 
-    /// `type`, or history where only `history` says so.
+    /// Reads `type`, or takes a state for a history if only `history` says so.
     fn kind(&self, fields: Fields<'_, '_>) -> Option<Spanned<Kind>> {
         let Some(text) = self.text(fields, "type") else {
             return self

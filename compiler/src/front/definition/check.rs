@@ -90,12 +90,12 @@ impl Check<'_, '_> {
             (Want::Choice(choices), Value::StringLit(text))
                 if !choices.contains(&text.value.as_ref()) =>
             {
-                let at = self.place.of(value);
+                let at = self.place.span_of(value);
                 self.diags
                     .push(messages::not_a_choice(at, name, &text.value, choices));
             }
             (Want::Name, Value::StringLit(text)) if text.value.is_empty() => {
-                let at = self.place.of(value);
+                let at = self.place.span_of(value);
                 self.diags.push(messages::empty_name(at));
             }
             (Want::Whole(least), Value::NumberLit(number)) => self.whole(name, number, *least),
@@ -136,8 +136,10 @@ impl Check<'_, '_> {
                 }
             }
             Value::NumberLit(number) if json::number(number.value).is_none() => {
-                self.diags
-                    .push(messages::no_such_number(self.place.of(value), number.value));
+                self.diags.push(messages::no_such_number(
+                    self.place.span_of(value),
+                    number.value,
+                ));
             }
             _ => {}
         }
@@ -220,7 +222,7 @@ impl Check<'_, '_> {
             _ => None,
         };
         self.diags.push(messages::wrong_type(
-            self.place.of(value),
+            self.place.span_of(value),
             &format!("`{name}`"),
             &want.words(),
             json::words(value),
@@ -229,13 +231,13 @@ impl Check<'_, '_> {
     }
 }
 
-/// The bytes of a value.
+/// Returns the bytes of a value.
 fn range_of(value: &Value<'_>) -> std::ops::Range<usize> {
     let range = jsonc_parser::common::Ranged::range(value);
     range.start..range.end
 }
 
-/// The key `name` at `second` was there at `first` already, or an old spelling of it was.
+/// Reports that the key `name` at `second` was at `first` already, or an old spelling of it was.
 fn duplicate_key(second: Span, name: &str, first: Span) -> Diagnostic {
     Diagnostic::new(
         Code::DuplicateKey,
@@ -248,7 +250,7 @@ fn duplicate_key(second: Span, name: &str, first: Span) -> Diagnostic {
     .help("drop one of them, or rename it")
 }
 
-/// The key `old` is read as `now`.
+/// Reports that the key `old` is read as `now`.
 fn old_spelling(key: Span, old: &str, now: &str) -> Diagnostic {
     let order = format!("write `{now}`");
     Diagnostic::new(
@@ -288,7 +290,7 @@ const LIKELY: [&str; 21] = [
     "meta",
 ];
 
-/// What other tools call a key, and what it is called here.
+/// Keys as other tools call them, with their names here.
 const OTHER_NAMES: [(&str, &str); 21] = [
     ("tools", "allowed_tools"),
     ("tool", "allowed_tools"),
@@ -315,11 +317,11 @@ const OTHER_NAMES: [(&str, &str); 21] = [
 
 /// A key that isn't known where it stands.
 struct Unknown<'a> {
-    /// Where it stands.
+    /// Its span.
     key: Span,
-    /// How it is written.
+    /// Its spelling.
     name: &'a str,
-    /// What the object is: `a state`.
+    /// The kind of object, such as `a state`.
     what: &'a str,
     /// The keys that such an object has.
     known: &'a [&'a str],
@@ -329,7 +331,7 @@ struct Unknown<'a> {
     present: &'a BTreeSet<&'a str>,
 }
 
-/// The object has no such key; `elsewhere` says what has a key of a name.
+/// Reports that an object has no such key; `elsewhere` says what has one of that name.
 fn unknown_key(
     unknown: &Unknown<'_>,
     elsewhere: impl Fn(&str) -> Option<&'static str>,
@@ -378,7 +380,7 @@ fn unknown_key(
     found.help("drop it, or write one of those")
 }
 
-/// What that key of other tools is called here.
+/// Returns the name here for a key of other tools.
 fn other_name(name: &str) -> Option<&'static str> {
     let letters = |text: &str| text.replace('_', "").to_ascii_lowercase();
     let name = letters(name);
@@ -400,7 +402,7 @@ fn did_you_mean(found: Diagnostic, key: Span, meant: &str, present: &BTreeSet<&s
     )
 }
 
-/// The keys that there are, the likeliest first.
+/// Lists the keys that there are, the likeliest first.
 fn key_list(known: &[&str]) -> String {
     let mut keys = known.to_vec();
     let rank = |key: &&str| LIKELY.iter().position(|likely| likely == key);

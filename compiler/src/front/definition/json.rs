@@ -15,8 +15,9 @@ use crate::diag::{Applicability, Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::source::Span;
 
-/// Deepest nesting of objects and lists. Unit: levels. Why: later stages recurse over the values; a state costs two levels
-/// and nobody nests them sixty deep.
+/// Deepest nesting of objects and lists.
+///
+/// Unit: levels. Why: later stages recurse over the values; a state costs two levels and nobody nests them sixty deep.
 pub(super) const MAX_DEPTH: usize = 128;
 
 /// Brings ranges of the definition's text home to the file.
@@ -30,8 +31,8 @@ impl<'e> Place<'e> {
         Self { excerpt }
     }
 
-    /// The place of a whole value; of an object or list only its opening sign, since the rest may be pages.
-    pub(super) fn of(self, value: &Value<'_>) -> Span {
+    /// Returns the span of a value; of an object or list only its opening sign, since the rest may be long.
+    pub(super) fn span_of(self, value: &Value<'_>) -> Span {
         let range = value.range();
         match value {
             Value::Object(_) | Value::Array(_) => self.bytes(range.start, range.start + 1),
@@ -39,13 +40,13 @@ impl<'e> Place<'e> {
         }
     }
 
-    /// The whole range of a node.
+    /// Returns the whole span of a node.
     pub(super) fn range(self, node: &impl Ranged) -> Span {
         let range = node.range();
         self.bytes(range.start, range.end)
     }
 
-    /// A range of bytes of the text, widened to whole characters.
+    /// Returns the span of a range of bytes of the text, widened to whole characters.
     pub(super) fn bytes(self, start: usize, end: usize) -> Span {
         let text = self.excerpt.text();
         let mut start = start.min(text.len());
@@ -59,7 +60,7 @@ impl<'e> Place<'e> {
         self.excerpt.span(start..end)
     }
 
-    /// The text.
+    /// Returns the text.
     pub(super) fn text(self) -> &'e str {
         self.excerpt.text()
     }
@@ -210,20 +211,20 @@ fn is_scalar(token: &Token<'_>) -> bool {
     )
 }
 
-/// Whether a token is a text that goes on over the end of its line.
+/// Returns true if a token is a text that continues over the end of its line.
 fn breaks_line(place: Place<'_>, token: &TokenAndRange<'_>) -> bool {
     let written = place.text().get(token.range.start..token.range.end);
     matches!(token.token, Token::String(_)) && written.is_some_and(|it| it.contains('\n'))
 }
 
-/// The place of the first line of a range.
+/// Returns the span of the first line of a range.
 fn first_line(place: Place<'_>, range: Range) -> Span {
     let written = place.text().get(range.start..range.end).unwrap_or_default();
     let line = written.lines().next().unwrap_or_default().trim_end();
     place.bytes(range.start, range.start + line.len())
 }
 
-/// The finding about what the parser or the scanner stumbled over.
+/// Reports an error of the parser or the scanner.
 fn syntax(place: Place<'_>, error: &ParseError) -> Diagnostic {
     use ParseErrorKind as Kind;
     let range = error.range();
@@ -270,13 +271,13 @@ fn syntax(place: Place<'_>, error: &ParseError) -> Diagnostic {
     }
 }
 
-/// The range of an error, cut to the text.
+/// Returns the range of an error, cut to the text.
 fn here_range(place: Place<'_>, range: Range) -> std::ops::Range<usize> {
     let end = range.end.min(place.text().len());
     range.start.min(end)..end
 }
 
-/// The first value under that key.
+/// Returns the first value under that key.
 pub(super) fn get<'o, 't>(object: &'o Object<'t>, key: &str) -> Option<&'o Value<'t>> {
     object
         .properties
@@ -285,7 +286,7 @@ pub(super) fn get<'o, 't>(object: &'o Object<'t>, key: &str) -> Option<&'o Value
         .map(|property| &property.value)
 }
 
-/// What a value is, in words.
+/// Names the kind of a value.
 pub(super) fn words(value: &Value<'_>) -> &'static str {
     match value {
         Value::StringLit(_) => "a text",
@@ -298,8 +299,9 @@ pub(super) fn words(value: &Value<'_>) -> &'static str {
     }
 }
 
-/// A number as written: exact if it is whole and within 64 bits, else the nearest float. `None` for a whole number beyond,
-/// for one past every float, and for what isn't a number (`NaN`).
+/// Reads a number: exact if it is whole and within 64 bits, else the nearest float.
+///
+/// It is `None` for a whole number beyond, for one past every float, and for what isn't a number (`NaN`).
 pub(super) fn number(text: &str) -> Option<Number> {
     let plain = text.strip_prefix('+').unwrap_or(text);
     let (sign, digits) = match plain.strip_prefix('-') {
@@ -327,7 +329,7 @@ pub(super) fn number(text: &str) -> Option<Number> {
     Number::from_f64(plain.parse::<f64>().ok()?)
 }
 
-/// The value for a host. A number that has no exact form is null; it was reported.
+/// Converts a value for a host. A number that has no exact form is null; it was reported.
 ///
 /// Recursion is bounded: the text was refused if it nests deeper than [`MAX_DEPTH`](MAX_DEPTH).
 pub(super) fn value(value: &Value<'_>) -> serde_json::Value {
@@ -374,19 +376,19 @@ enum Leniency {
     Number(Span, String),
 }
 
-/// At that place something else was expected; `message` says what, and what was found.
+/// Reports that something else was expected; `message` says what, and what was found.
 fn json_syntax(place: Span, message: &str) -> Diagnostic {
     broken_json(place, message).help("mend the JSON; nothing of the definition is read until then")
 }
 
-/// What opens there is never closed.
+/// Reports that what opens there is never closed.
 fn unclosed(opening: Span, open: &str, close: &str) -> Diagnostic {
     broken_json(opening, format!("`{open}` is never closed"))
         .label("opened here")
         .help(format!("write `{close}` where it ends"))
 }
 
-/// A text that begins there isn't closed on its line.
+/// Reports that a text that begins there isn't closed on its line.
 fn unclosed_string(line: Span) -> Diagnostic {
     broken_json(line, "this text isn't closed on its line")
         .help("close it with `\"`; a line break in a text is written `\\n`, a quote `\\\"`")
@@ -405,7 +407,7 @@ fn broken_json(place: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::JsonSyntax, place, message)
 }
 
-/// The definition is read all the same.
+/// Reports JSON that is more lenient than the standard. The definition is read all the same.
 fn lenient_json(leniency: Leniency) -> Diagnostic {
     let rewrite = |place, message, written: String| {
         let order = format!("write `{written}`");

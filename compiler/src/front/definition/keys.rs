@@ -18,7 +18,7 @@ pub(super) static OPERATORS: [&str; 10] = [
     "not_exists",
 ];
 
-/// A key that the syntax tree has a field for.
+/// Declares a key that the syntax tree has a field for.
 const fn typed(name: &'static str, want: Want) -> Key {
     Key {
         name,
@@ -27,7 +27,7 @@ const fn typed(name: &'static str, want: Want) -> Key {
     }
 }
 
-/// A key without which its object is meaningless.
+/// Declares a key without which its object is meaningless.
 const fn required(name: &'static str, want: Want) -> Key {
     Key {
         name,
@@ -36,7 +36,7 @@ const fn required(name: &'static str, want: Want) -> Key {
     }
 }
 
-/// A key for hosts.
+/// Declares a key for hosts.
 const fn host(name: &'static str, want: Want) -> Key {
     Key {
         name,
@@ -45,7 +45,7 @@ const fn host(name: &'static str, want: Want) -> Key {
     }
 }
 
-/// An old spelling of `now`, and what it wants.
+/// Declares an old spelling of `now`, and what it wants.
 const fn old(name: &'static str, now: &'static str, want: Want) -> Key {
     Key {
         name,
@@ -62,7 +62,7 @@ const fn shape(what: &'static str, keys: &'static [Key]) -> Shape {
     }
 }
 
-/// Where something leads: a name, or a list of names in different regions.
+/// The target of a transition: a name, or a list of names in different regions.
 static TARGETS: [Want; 2] = [Want::Name, Want::List(&Want::Name)];
 static INITIALS: [Want; 3] = [Want::Name, Want::List(&Want::Name), Want::Object(&INITIAL)];
 static NAMES: Want = Want::List(&Want::Name);
@@ -184,7 +184,7 @@ static ACTION: Shape = shape(
     ],
 );
 
-/// What a field is assigned: an expression, or a constant that isn't a text.
+/// The value of an assignment: an expression, or a constant that isn't a text.
 static ASSIGNED: Want = Want::Either(&[Want::Text, Want::Number, Want::Flag, Want::Null]);
 
 static ACTION_USE: Shape = shape("an action", &[required("type", Want::Name)]);
@@ -228,7 +228,7 @@ static ARTIFACT: Shape = shape(
 static SECTION_VALUE: Want = Want::Object(&SECTION);
 static CONTENT: Want = Want::Choice(&["text", "list", "checkboxes", "table", "code", "json"]);
 
-/// What a section of a Markdown artifact is like.
+/// The shape of a section of a Markdown artifact.
 static SECTION: Shape = shape(
     "a section",
     &[
@@ -246,7 +246,9 @@ static SECTION: Shape = shape(
     ],
 );
 
-/// What a state can't be left without, be it artifacts, checks or facts: by any event, or by those that are named.
+/// The requirements for leaving a state: artifacts, checks or facts.
+///
+/// They are for any event, or for those that are named.
 static REQUIREMENTS: [Want; 2] = [Want::List(&Want::Text), Want::Map(&REQUIRED)];
 static REQUIRED: Want = Want::List(&Want::Text);
 
@@ -323,7 +325,7 @@ pub(super) static STATE: Shape = shape(
     ],
 );
 
-/// Where a machine or a state begins, with what is done on the way.
+/// The beginning of a machine or of a state, with its actions.
 pub(super) static INITIAL: Shape = shape(
     "an initial transition",
     &[
@@ -380,7 +382,7 @@ pub(super) static BRANCH: Shape = shape(
     ],
 );
 
-/// What a transition forks into.
+/// The branches of a fork.
 pub(super) static FORK: Shape = shape(
     "a fork",
     &[

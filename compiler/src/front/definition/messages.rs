@@ -4,7 +4,7 @@ use super::shape::quoted;
 use crate::diag::{Applicability, Code, Diagnostic, nearest};
 use crate::source::Span;
 
-/// What people write for the operators of a guard.
+/// Other spellings of a guard's operators.
 const SIGNS: [(&str, &str); 10] = [
     ("==", "eq"),
     ("===", "eq"),
@@ -18,7 +18,7 @@ const SIGNS: [(&str, &str); 10] = [
     ("<=", "lte"),
 ];
 
-/// The text under `key` is none of those that it may be.
+/// Reports that the text under `key` is none of those that it may be.
 pub(super) fn not_a_choice(value: Span, key: &str, text: &str, choices: &[&str]) -> Diagnostic {
     let found = Diagnostic::new(Code::BadValue, value, format!("`{key}` can't be `{text}`"))
         .note(format!("it may be {}", quoted(choices)));
@@ -37,14 +37,14 @@ pub(super) fn not_a_choice(value: Span, key: &str, text: &str, choices: &[&str])
     }
 }
 
-/// The number under `key` is negative, broken, or too small.
+/// Reports that the number under `key` is negative, broken, or too small.
 pub(super) fn not_at_least(value: Span, key: &str, text: &str, least: u64) -> Diagnostic {
     Diagnostic::new(Code::BadValue, value, format!("`{key}` can't be `{text}`")).help(format!(
         "write a whole number of at least {least}, or drop the key for no limit"
     ))
 }
 
-/// The number has no value: it is too large, or no number that JSON has.
+/// Reports that the number has no value: it is too large, or no number that JSON has.
 pub(super) fn no_such_number(value: Span, text: &str) -> Diagnostic {
     let named = text.contains(['I', 'N']);
     let message = if named {
@@ -59,19 +59,19 @@ pub(super) fn no_such_number(value: Span, text: &str) -> Diagnostic {
         .help("write a number in that range, or a text")
 }
 
-/// A key that names something is empty.
+/// Reports that a key that names something is empty.
 pub(super) fn empty_name(key: Span) -> Diagnostic {
     Diagnostic::new(Code::BadValue, key, "a name can't be empty")
         .help("give it a name of at least one letter")
 }
 
-/// A list of targets has none.
+/// Reports that a list of targets is empty.
 pub(super) fn empty_targets(value: Span) -> Diagnostic {
     let message = "an empty list of targets leads nowhere";
     Diagnostic::new(Code::BadValue, value, message).help("name a state, or drop the key")
 }
 
-/// A list of branches has none.
+/// Reports that a list of branches is empty.
 pub(super) fn empty_branches(value: Span) -> Diagnostic {
     Diagnostic::new(
         Code::BadValue,
@@ -81,13 +81,13 @@ pub(super) fn empty_branches(value: Span) -> Diagnostic {
     .help("name a target, or drop the event")
 }
 
-/// The command of a check names no program.
+/// Reports that the command of a check names no program.
 pub(super) fn empty_command(value: Span) -> Diagnostic {
     Diagnostic::new(Code::BadValue, value, "this command names no program")
         .help("write the program and its arguments: `[\"cargo\", \"test\"]`")
 }
 
-/// `what` wants `expected`; `mended` is the value as it may have been meant.
+/// Reports that `what` wants `expected`; `mended` is the value as it may have been meant.
 pub(super) fn wrong_type(
     value: Span,
     what: &str,
@@ -111,21 +111,21 @@ pub(super) fn wrong_type(
     }
 }
 
-/// The object that opens there is `what` and lacks the keys that `needs` names.
+/// Reports that the object that opens there is `what` and lacks the keys that `needs` names.
 pub(crate) fn missing_key(object: Span, what: &str, needs: &str) -> Diagnostic {
     Diagnostic::new(Code::MissingKey, object, format!("{what} needs {needs}"))
         .label("missing in this object")
         .help(format!("add {needs}"))
 }
 
-/// `name` stands beside `other`, of which an object has only one; `other` counts.
-pub(super) fn ignored_beside(key: Span, name: &str, other: &str) -> Diagnostic {
+/// Reports that `name` accompanies `other`, of which an object has only one; `other` counts.
+pub(super) fn ignored_key(key: Span, name: &str, other: &str) -> Diagnostic {
     misplaced_key(key, format!("`{name}` beside `{other}` is ignored")).help(format!(
         "keep one of them, or split it in two, one with `{other}` and one with `{name}`"
     ))
 }
 
-/// `name` means something only in a state of that type.
+/// Reports that `name` means something only in a state of that type.
 pub(super) fn only_in_type(key: Span, name: &str, kind: &str) -> Diagnostic {
     misplaced_key(
         key,
@@ -137,7 +137,7 @@ pub(super) fn only_in_type(key: Span, name: &str, kind: &str) -> Diagnostic {
     .help(format!("drop it, or write `\"type\": \"{kind}\"`"))
 }
 
-/// The operator asks only whether the field is there.
+/// Reports a value for an operator that only tests that the field is there.
 pub(super) fn value_of_presence_test(key: Span, operator: &str) -> Diagnostic {
     misplaced_key(key, format!("`value` beside `{operator}` is ignored"))
         .note(format!(
@@ -146,7 +146,7 @@ pub(super) fn value_of_presence_test(key: Span, operator: &str) -> Diagnostic {
         .help("drop `value`, or compare with `eq`")
 }
 
-/// `name` belongs to a transition that invokes a workflow, or into a fork.
+/// Reports that `name` belongs to a transition that invokes a workflow, or into a fork.
 pub(super) fn without_invoke(key: Span, name: &str, inside_fork: bool) -> Diagnostic {
     if inside_fork {
         misplaced_key(key, format!("`{name}` beside `fork` is ignored"))
@@ -157,7 +157,7 @@ pub(super) fn without_invoke(key: Span, name: &str, inside_fork: bool) -> Diagno
     }
 }
 
-/// `internal` in a transition that leads out of its source.
+/// Reports `internal` in a transition that leads out of its source.
 pub(crate) fn leaves_source(key: Span, source: &str) -> Diagnostic {
     misplaced_key(
         key,
@@ -179,7 +179,7 @@ fn misplaced_key(key: Span, message: String) -> Diagnostic {
     Diagnostic::new(Code::MisplacedKey, key, message).label("ignored")
 }
 
-/// The key of a machine stands beside `definition` instead of in it.
+/// Reports that the key of a machine is outside of `definition` instead of in it.
 pub(super) fn key_outside_wrapper(key: Span, name: &str) -> Diagnostic {
     Diagnostic::new(
         Code::BadWrapper,
@@ -192,7 +192,7 @@ pub(super) fn key_outside_wrapper(key: Span, name: &str) -> Diagnostic {
     ))
 }
 
-/// `definition` holds no machine.
+/// Reports that `definition` holds no machine.
 pub(super) fn empty_wrapper(value: Span, found: &str) -> Diagnostic {
     Diagnostic::new(
         Code::BadWrapper,

@@ -1,4 +1,4 @@
-//! What the states of a definition require: each name should be declared, and a check should be one that can be run.
+//! The requirements of a definition's states: names should be declared, and checks should be runnable.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ fn commands(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
             if matches!(first, None | Some(Value::StringLit(_)))
                 && !matches!(first, Some(Value::StringLit(it)) if !it.value.is_empty())
             {
-                diags.push(messages::empty_command(place.of(command)));
+                diags.push(messages::empty_command(place.span_of(command)));
             }
         }
     }
@@ -50,7 +50,7 @@ fn names(object: Option<&Value<'_>>, known: &mut BTreeSet<String>) {
     }
 }
 
-/// Recursion is bounded by the text's nesting, which was limited.
+/// Walks the states. Recursion is bounded by the text's nesting, which was limited.
 fn states(place: Place<'_>, parent: &Object<'_>, known: &[String], diags: &mut Diags) {
     let Some(Value::Object(all)) = json::get(parent, "states") else {
         return;
@@ -80,13 +80,15 @@ fn list(place: Place<'_>, value: &Value<'_>, known: &[String], diags: &mut Diags
         if let Value::StringLit(text) = element
             && !known.iter().any(|name| *name == *text.value)
         {
-            let at = place.of(element);
+            let at = place.span_of(element);
             diags.push(unknown_requirement(at, &text.value, known));
         }
     }
 }
 
-/// No artifact, check or field of the context is called so; `known` are those that there are.
+/// Reports that no artifact, check or field of the context has that name.
+///
+/// `known` lists those that there are.
 fn unknown_requirement(at: Span, name: &str, known: &[String]) -> Diagnostic {
     let message = format!("`requires` names `{name}`, which is no artifact, check or field");
     let found = Diagnostic::new(Code::UnknownRequirement, at, message)

@@ -16,7 +16,7 @@ const TYPES: [&str; 7] = [
     "string", "number", "integer", "boolean", "object", "array", "null",
 ];
 
-/// What a keyword wants.
+/// The value that a keyword wants.
 #[derive(Clone, Copy)]
 enum Keyword {
     Schema,
@@ -111,7 +111,7 @@ pub(super) fn check(place: Place<'_>, machine: &Object<'_>, diags: &mut Diags) {
     }
 }
 
-/// The values of an object.
+/// Returns the values of an object.
 fn values<'o, 't>(object: Option<&'o Value<'t>>) -> impl Iterator<Item = &'o Value<'t>> {
     let properties = match object {
         Some(Value::Object(object)) => object.properties.as_slice(),
@@ -126,7 +126,7 @@ struct Check<'p, 'd> {
 }
 
 impl Check<'_, '_> {
-    /// The schema that an object has under a key.
+    /// Checks the schema that an object has under a key.
     fn at(&mut self, object: &Value<'_>, key: &str) {
         if let Value::Object(object) = object
             && let Some(schema) = json::get(object, key)
@@ -135,7 +135,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// A schema that stands under a key. Recursion is bounded by the text's nesting, which was limited.
+    /// Checks a schema under a key. Recursion is bounded by the text's nesting, which was limited.
     fn under(&mut self, key: &str, schema: &Value<'_>) {
         match schema {
             Value::BooleanLit(_) => {}
@@ -186,8 +186,11 @@ impl Check<'_, '_> {
             | (Keyword::NumberOrFlag | Keyword::Flag, Value::BooleanLit(_))
             | (Keyword::Text, Value::StringLit(_)) => {}
             (Keyword::Count, Value::NumberLit(number))
-                if json::number(number.value).is_none_or(|it| {
-                    it.is_u64() || it.as_f64().is_some_and(|it| it >= 0.0 && it.fract() == 0.0)
+                if json::number(number.value).is_none_or(|number| {
+                    number.is_u64()
+                        || number
+                            .as_f64()
+                            .is_some_and(|it| it >= 0.0 && it.fract() == 0.0)
                 }) => {}
             (Keyword::List, _) => self.wrong(name, "a list of values", value),
             (Keyword::Number | Keyword::NumberOrFlag, _) => self.wrong(name, "a number", value),
@@ -197,12 +200,12 @@ impl Check<'_, '_> {
         }
     }
 
-    /// What `type` has: a type, or several.
+    /// Checks `type`, which has one type or several.
     fn types(&mut self, value: &Value<'_>) {
         match value {
             Value::StringLit(text) if TYPES.contains(&text.value.as_ref()) => {}
             Value::StringLit(text) => {
-                let at = self.place.of(value);
+                let at = self.place.span_of(value);
                 self.diags.push(unknown_type(at, &text.value, &TYPES));
             }
             Value::Array(list) if !list.elements.is_empty() => {
@@ -218,7 +221,7 @@ impl Check<'_, '_> {
     }
 
     fn wrong(&mut self, keyword: &str, wants: &str, value: &Value<'_>) {
-        let at = self.place.of(value);
+        let at = self.place.span_of(value);
         let found = match value {
             Value::NumberLit(number) => format!("`{}`", number.value),
             Value::Array(list) if list.elements.is_empty() => "an empty one".to_owned(),
@@ -228,7 +231,7 @@ impl Check<'_, '_> {
     }
 }
 
-/// What a schema's `keyword` has is something else than it wants.
+/// Reports that a schema's `keyword` has something else than it wants.
 fn invalid_schema(at: Span, keyword: &str, wants: &str, found: &str) -> Diagnostic {
     let message = format!("in a JSON Schema `{keyword}` is {wants}, not {found}");
     Diagnostic::new(Code::InvalidSchema, at, message)
@@ -236,7 +239,7 @@ fn invalid_schema(at: Span, keyword: &str, wants: &str, found: &str) -> Diagnost
         .help(format!("write {wants}"))
 }
 
-/// A `type` that JSON doesn't have.
+/// Reports a `type` that JSON doesn't have.
 fn unknown_type(at: Span, text: &str, types: &[&str]) -> Diagnostic {
     let message = format!("JSON has no type `{text}`");
     let found = Diagnostic::new(Code::InvalidSchema, at, message)

@@ -12,7 +12,7 @@ pub(super) fn check(place: Place<'_>, value: &Value<'_>, diags: &mut Diags) {
     match value {
         Value::StringLit(text) => {
             if let Some(shape) = secret::find(&text.value) {
-                diags.push(secret_in_definition(place.of(value), shape));
+                diags.push(secret_in_definition(place.span_of(value), shape));
             }
         }
         Value::Array(list) => {
@@ -32,7 +32,7 @@ pub(super) fn check(place: Place<'_>, value: &Value<'_>, diags: &mut Diags) {
     }
 }
 
-/// What the shapes are called that [`statemark_text::secret`] knows.
+/// The names of the shapes that [`statemark_text::secret`] knows.
 const SHAPES: [(&str, &str); 8] = [
     ("aws_key", "an AWS key"),
     ("github_token", "a token of GitHub's"),
@@ -44,7 +44,7 @@ const SHAPES: [(&str, &str); 8] = [
     ("statemark_token", "a token of Statemark's"),
 ];
 
-/// The text looks like the secret of that shape. The text itself isn't repeated.
+/// Reports that a text looks like a secret of that shape, without repeating it.
 fn secret_in_definition(at: Span, shape: &str) -> Diagnostic {
     let known = SHAPES.iter().find(|(name, _)| *name == shape);
     let what = known.map_or("a secret", |(_, what)| *what);

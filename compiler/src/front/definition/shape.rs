@@ -1,8 +1,8 @@
-//! What a value may be: the vocabulary of the tables in [`keys`](super::keys).
+//! The vocabulary of the tables in [`keys`](super::keys): the values that are allowed.
 
 use jsonc_parser::ast::Value;
 
-/// What a value may be.
+/// A kind of value.
 #[derive(Debug)]
 pub(super) enum Want {
     /// Anything.
@@ -34,45 +34,45 @@ pub(super) enum Want {
 /// The keys that a kind of object has.
 #[derive(Debug)]
 pub(super) struct Shape {
-    /// What such an object is: `a state`.
+    /// The kind of object, such as `a state`.
     pub(super) what: &'static str,
     /// Its keys.
     pub(super) keys: &'static [Key],
-    /// Whether other keys are fine.
+    /// True if other keys are allowed.
     pub(super) open: bool,
 }
 
 /// A key.
 #[derive(Debug)]
 pub(super) struct Key {
-    /// How it is spelled.
+    /// Its spelling.
     pub(super) name: &'static str,
-    /// What its value may be.
+    /// The kind of its value.
     pub(super) want: Want,
-    /// What else holds of it.
+    /// The role of the key.
     pub(super) rule: Rule,
 }
 
-/// What else holds of a key.
+/// The role of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// The syntax tree has a field for it.
     Typed,
-    /// The same, and without it the object is meaningless.
+    /// A key with a field, without which its object is meaningless.
     Required,
-    /// It goes into `meta`, for hosts.
+    /// A key that goes into `meta`, for hosts.
     Host,
     /// An old spelling of that key.
     Old(&'static str),
 }
 
 impl Shape {
-    /// The key of that name.
+    /// Returns the key of that name.
     pub(super) fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    /// The names of the keys, without old spellings.
+    /// Returns the names of the keys, without old spellings.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.keys
             .iter()
@@ -82,7 +82,7 @@ impl Shape {
 }
 
 impl Key {
-    /// The key's canonical name.
+    /// Returns the key's canonical name.
     pub(super) fn canonical(&self) -> &'static str {
         match self.rule {
             Rule::Old(now) => now,
@@ -92,7 +92,7 @@ impl Key {
 }
 
 impl Want {
-    /// Whether the value is of the wanted kind of JSON; what stands inside it isn't looked at.
+    /// Returns true if the value is of the wanted kind of JSON; values inside it aren't examined.
     pub(super) fn accepts(&self, value: &Value<'_>) -> bool {
         match self {
             Self::Any => true,
@@ -106,7 +106,7 @@ impl Want {
         }
     }
 
-    /// What is wanted, in words.
+    /// Describes what is wanted.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Any => "a value".to_owned(),

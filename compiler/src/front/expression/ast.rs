@@ -9,13 +9,13 @@ use crate::source::{Span, Spanned};
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    /// Where it is written, its own parentheses left out.
+    /// Its span, without its own parentheses.
     pub span: Span,
-    /// What it is.
+    /// The kind of expression.
     pub kind: Kind,
 }
 
-/// What an expression is.
+/// A kind of expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// `3`, `"ok"`, `true`, `null`.
@@ -58,7 +58,7 @@ pub enum Literal {
 }
 
 impl Expression {
-    /// How many levels of operators it has.
+    /// Returns the number of nested levels of operators.
     ///
     /// Recursion is bounded: a parser that gave it out counted its parts.
     #[must_use]

@@ -20,7 +20,7 @@ pub(super) struct Token {
     pub(super) range: Range<usize>,
 }
 
-/// What a token is.
+/// A kind of token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A name or a word: letters, digits and `_`.
@@ -46,7 +46,7 @@ const SIGNS: [&str; 36] = [
     "≠",
 ];
 
-/// The tokens of a text, without the blanks between them.
+/// Returns the tokens of a text, without the blanks between them.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = skip_blanks(text);
@@ -101,7 +101,7 @@ fn number(input: &str) -> IResult<&str, &str, ()> {
     .parse(input)
 }
 
-/// A text in straight quotes on one line. Behind `r` a backslash is a backslash.
+/// Matches a text in straight quotes on one line. After `r` a backslash is a backslash.
 fn quoted(input: &str) -> IResult<&str, &str, ()> {
     let raw = recognize((one_of("rR"), alt((raw_body('"'), raw_body('\'')))));
     let plain = recognize((opt(one_of("bB")), alt((body('"'), body('\'')))));
@@ -122,7 +122,7 @@ fn body<'t>(quote: char) -> impl Parser<&'t str, Output = &'t str, Error = ()> {
     recognize((char(quote), many0_count(alt((plain, escape))), char(quote)))
 }
 
-/// `“ok”`, `‘ok’`, `«ok»`.
+/// Matches `“ok”`, `‘ok’`, `«ok»`.
 fn curly(input: &str) -> IResult<&str, &str, ()> {
     let is_close = |c| matches!(c, '”' | '“' | '’' | '‘' | '»' | '\n');
     recognize((one_of("“”„‘«"), take_till(is_close), one_of("”“’‘»"))).parse(input)

@@ -2,7 +2,7 @@
 
 use super::ast::Literal;
 
-/// The text that a quoted token means; `Err` with the bytes of the first escape that CEL doesn't have.
+/// Decodes a quoted token; `Err` with the bytes of the first escape that CEL doesn't have.
 pub(super) fn text(token: &str) -> Result<String, std::ops::Range<usize>> {
     if let Some(raw) = token.strip_prefix(['r', 'R']) {
         return Ok(inner(raw).to_owned());
@@ -25,14 +25,14 @@ pub(super) fn text(token: &str) -> Result<String, std::ops::Range<usize>> {
     Ok(text)
 }
 
-/// What stands between the quotes.
+/// Returns the text between the quotes.
 fn inner(token: &str) -> &str {
     token
         .get(1..token.len().saturating_sub(1))
         .unwrap_or_default()
 }
 
-/// The character that an escape stands for, and its length in bytes. `mark` begins with the backslash.
+/// Returns the character of an escape, and its length in bytes. `mark` begins with the backslash.
 fn escape(mark: &str) -> Option<(char, usize)> {
     let kind = mark.chars().nth(1)?;
     let simple = match kind {
@@ -64,7 +64,9 @@ fn escape(mark: &str) -> Option<(char, usize)> {
     Some((char::from_u32(code)?, at + digits))
 }
 
-/// The value of a number token, with the minus sign in front of it if it is `negative`; `None` where it is past the range.
+/// Returns the value of a number token; `None` if it is out of range.
+///
+/// The minus sign before it belongs to it if it is `negative`.
 pub(super) fn number(token: &str, negative: bool) -> Option<Literal> {
     if let Some(digits) = token.strip_suffix(['u', 'U']) {
         let value = match hexadecimal(digits) {
@@ -92,7 +94,7 @@ fn hexadecimal(token: &str) -> Option<&str> {
         .or_else(|| token.strip_prefix("0X"))
 }
 
-/// Whether a number is an integer past `i64::MAX` that would fit with a `u` behind it.
+/// Returns true if a number is an integer past `i64::MAX` that would fit with a `u` after it.
 pub(super) fn fits_unsigned(token: &str, negative: bool) -> bool {
     !negative
         && !token.ends_with(['u', 'U'])

@@ -13,7 +13,7 @@ fn word_at<'w>(written: &'w Written, range: &Range<usize>) -> &'w str {
     written.text().get(range.clone()).unwrap_or("")
 }
 
-/// What was found there, for a message.
+/// Describes what was found there, for a message.
 fn found_at(written: &Written, range: &Range<usize>) -> String {
     match word_at(written, range) {
         "" => "the end".to_owned(),
@@ -29,13 +29,13 @@ fn with_fix(
     title: String,
     text: String,
 ) -> Diagnostic {
-    match written.place(range) {
+    match written.exact_span(range) {
         Some(place) => diagnostic.fix(Applicability::Unsafe, title, place, text),
         None => diagnostic.help(title),
     }
 }
 
-/// `=`, `and`, `≤` in place of what CEL has.
+/// Reports `=`, `and`, `≤` in place of CEL's operators.
 pub(super) fn misspelled(written: &Written, range: Range<usize>, right: &str) -> Diagnostic {
     let wrong = word_at(written, &range);
     let what = match right {
@@ -81,7 +81,7 @@ pub(super) fn misspelled(written: &Written, range: Range<usize>, right: &str) ->
     )
 }
 
-/// `1 < x < 10`.
+/// Reports `1 < x < 10`.
 pub(super) fn chained_comparison(
     written: &Written,
     first: &Range<usize>,
@@ -107,14 +107,14 @@ pub(super) fn chained_comparison(
     )
 }
 
-/// Something else, or nothing, where a value should stand.
+/// Reports something else, or nothing, in place of a value.
 pub(super) fn expected_value(written: &Written, range: Range<usize>) -> Diagnostic {
     let found = found_at(written, &range);
     broken(written, range, format!("expected a value, found {found}"))
         .label("a field, a number, a text in quotes or a parenthesis belongs here")
 }
 
-/// Something else where an operator should stand.
+/// Reports something else in place of an operator.
 pub(super) fn expected_operator(written: &Written, range: Range<usize>) -> Diagnostic {
     let found = found_at(written, &range);
     broken(
@@ -126,25 +126,25 @@ pub(super) fn expected_operator(written: &Written, range: Range<usize>) -> Diagn
     .help("a text needs quotes: `status == \"in progress\"`")
 }
 
-/// Something else behind a dot.
+/// Reports something else than a name after a dot.
 pub(super) fn expected_name(written: &Written, dot: Range<usize>) -> Diagnostic {
     broken(written, dot, "expected a name behind the dot").label("a field or a method belongs here")
 }
 
-/// `x not in [1, 2]`.
+/// Reports `x not in [1, 2]`.
 pub(super) fn not_in(written: &Written, range: Range<usize>) -> Diagnostic {
     broken(written, range, "expected an operator, found `not`")
         .help("put `!` in front of the whole question: `!(status in [\"ok\", \"warn\"])`")
 }
 
-/// `!-x`.
+/// Reports `!-x`.
 pub(super) fn mixed_signs(written: &Written, range: Range<usize>) -> Diagnostic {
     broken(written, range, "`!` and `-` can't stand side by side")
         .label("one is for truth values, the other for numbers")
         .help("put the inner one in parentheses")
 }
 
-/// A parenthesis or bracket without its partner.
+/// Reports a parenthesis or bracket without its partner.
 pub(super) fn unclosed_bracket(
     written: &Written,
     opening: Range<usize>,
@@ -169,7 +169,7 @@ pub(super) fn unclosed_bracket(
     diagnostic.related(written.span(here), format!("`{sign}` belongs before this"))
 }
 
-/// A closing parenthesis that nothing opens.
+/// Reports a closing parenthesis that nothing opens.
 pub(super) fn nothing_to_close(written: &Written, range: Range<usize>) -> Diagnostic {
     let diagnostic =
         broken(written, range.clone(), "this `)` closes nothing").label("no `(` before it");
@@ -182,7 +182,7 @@ pub(super) fn nothing_to_close(written: &Written, range: Range<usize>) -> Diagno
     )
 }
 
-/// A quote without its partner.
+/// Reports a quote without its partner.
 pub(super) fn unclosed_string(written: &Written, range: Range<usize>) -> Diagnostic {
     let quote = word_at(written, &range).chars().next().unwrap_or('"');
     let first = range.start..range.start + 1;
@@ -195,7 +195,7 @@ pub(super) fn unclosed_string(written: &Written, range: Range<usize>) -> Diagnos
     .help("close it where it ends")
 }
 
-/// `“ok”`.
+/// Reports `“ok”`.
 pub(super) fn curly_quotes(written: &Written, range: Range<usize>) -> Diagnostic {
     let text = word_at(written, &range);
     let mut inner = text.chars();
@@ -223,14 +223,14 @@ pub(super) fn curly_quotes(written: &Written, range: Range<usize>) -> Diagnostic
     )
 }
 
-/// `"\d"`.
+/// Reports `"\d"`.
 pub(super) fn no_such_escape(written: &Written, range: Range<usize>) -> Diagnostic {
     let escape = word_at(written, &range).to_owned();
     broken(written, range, format!("`{escape}` is no escape that a text may have"))
         .help("write a backslash as `\\\\`; the escapes are those of CEL: `\\n`, `\\t`, `\\\"`, `\\u00e9`, …")
 }
 
-/// A number that no integer or float holds.
+/// Reports a number that no integer or float holds.
 pub(super) fn out_of_range(
     written: &Written,
     range: Range<usize>,
@@ -247,7 +247,7 @@ pub(super) fn out_of_range(
     diagnostic
 }
 
-/// A word that CEL keeps for itself.
+/// Reports a word that CEL reserves.
 pub(super) fn reserved_word(written: &Written, range: Range<usize>) -> Diagnostic {
     let name = word_at(written, &range).to_owned();
     broken(
@@ -259,7 +259,7 @@ pub(super) fn reserved_word(written: &Written, range: Range<usize>) -> Diagnosti
     .help("give the field another name")
 }
 
-/// A call with too few, too many or other arguments than it takes.
+/// Reports a call with too few, too many or wrong arguments.
 pub(super) fn wrong_argument(written: &Written, range: Range<usize>, name: &str) -> Diagnostic {
     let takes = match name {
         "has" => "the name of a field: `has(plan)`, `has(order.total)`",
@@ -275,7 +275,7 @@ pub(super) fn wrong_argument(written: &Written, range: Range<usize>, name: &str)
     )
 }
 
-/// Prose where an expression is asked for.
+/// Reports prose in place of an expression.
 pub(super) fn prose_as_value(written: &Written, edits: Vec<Edit>) -> Diagnostic {
     let text = written.text();
     let diagnostic = Diagnostic::new(
@@ -302,43 +302,43 @@ fn unsupported(written: &Written, range: Range<usize>, what: &str) -> Diagnostic
     )
 }
 
-/// `a ? b : c`.
+/// Reports `a ? b : c`.
 pub(super) fn conditional(written: &Written, range: Range<usize>) -> Diagnostic {
     unsupported(written, range, "`? :`")
         .label("a choice of values")
         .help("for a truth value write `(a && b) || (!a && c)`; for an action make two transitions, each with its guard")
 }
 
-/// `a[0]`.
+/// Reports `a[0]`.
 pub(super) fn index(written: &Written, range: Range<usize>) -> Diagnostic {
     unsupported(written, range, "an index (`[…]`)")
         .label("a place in a list, or a key")
         .help("ask `x in list` whether a list has a value, and write a field of an object with a dot: `order.total`")
 }
 
-/// `[1, 2]` that isn't behind `in`.
+/// Reports `[1, 2]` that doesn't follow `in`.
 pub(super) fn list(written: &Written, range: Range<usize>) -> Diagnostic {
     unsupported(written, range, "a list here")
         .label("a list may only stand behind `in`")
         .help("write `x in [1, 2]`")
 }
 
-/// `{"a": 1}`.
+/// Reports `{"a": 1}`.
 pub(super) fn object(written: &Written, range: Range<usize>) -> Diagnostic {
     unsupported(written, range, "an object (`{…}`)").help("compare or assign its fields one by one")
 }
 
-/// `a ** b`.
+/// Reports `a ** b`.
 pub(super) fn power(written: &Written, range: Range<usize>) -> Diagnostic {
     unsupported(written, range, "a power (`**`)").help("write the product: `x * x`")
 }
 
-/// `b"…"`.
+/// Reports `b"…"`.
 pub(super) fn bytes(written: &Written, range: Range<usize>) -> Diagnostic {
     unsupported(written, range, "a text of bytes (`b\"…\"`)").help("write it without the `b`")
 }
 
-/// `x in [a, b]`.
+/// Reports `x in [a, b]`.
 pub(super) fn list_item(written: &Written, range: Range<usize>) -> Diagnostic {
     let item = written.text().get(range.clone()).unwrap_or("").to_owned();
     unsupported(written, range, &format!("`{item}` as an item of a list"))
@@ -348,13 +348,13 @@ pub(super) fn list_item(written: &Written, range: Range<usize>) -> Diagnostic {
         ))
 }
 
-/// `(a + b).c`.
+/// Reports `(a + b).c`.
 pub(super) fn field_of_value(written: &Written, range: Range<usize>) -> Diagnostic {
     unsupported(written, range, "a field of a computed value")
         .help("read fields by their own path: `order.total`")
 }
 
-/// `all(…)`, `isValid()`, `string(x)`.
+/// Reports `all(…)`, `isValid()`, `string(x)`.
 pub(super) fn function(
     written: &Written,
     range: Range<usize>,
@@ -371,7 +371,7 @@ pub(super) fn function(
         )
         .note(known);
         let title = format!("write `{name}`");
-        return match written.place(whole) {
+        return match written.exact_span(whole) {
             Some(place) => diagnostic.fix(Applicability::Unsafe, title, place, name),
             None => diagnostic.help(title),
         };
@@ -391,7 +391,7 @@ pub(super) fn function(
     }
 }
 
-/// `.matches()`, `.all()`, `.includes()`.
+/// Reports `.matches()`, `.all()`, `.includes()`.
 pub(super) fn method(written: &Written, range: Range<usize>, name: &str) -> Diagnostic {
     let place = range.clone();
     let diagnostic = unsupported(written, range, &format!("the method `{name}`"));
@@ -417,7 +417,7 @@ pub(super) fn method(written: &Written, range: Range<usize>, name: &str) -> Diag
         }
     };
     let title = format!("write `{meant}`");
-    match written.place(place) {
+    match written.exact_span(place) {
         Some(place) => diagnostic.fix(Applicability::Unsafe, title, place, meant),
         None => diagnostic.help(title),
     }

@@ -15,37 +15,43 @@ use super::messages;
 use super::written::Written;
 use crate::diag::{Diagnostic, Diags, Edit};
 
-/// Longest expression. Unit: bytes. Why: nobody reads a longer one; a text of a megabyte is refused before it costs more
-/// than its length.
+/// Longest expression.
+///
+/// Unit: bytes. Why: nobody reads a longer one; a text of a megabyte is refused before it costs more than its length.
 const MAX_TEXT: usize = 16 * 1024;
 
-/// Deepest nesting of parentheses and calls. Unit: levels. Why: the parser recurses, and nobody counts more.
+/// Deepest nesting of parentheses and calls.
+///
+/// Unit: levels. Why: the parser recurses, and nobody counts more.
 const MAX_NESTING: usize = 64;
 
 /// Highest tree. Unit: levels. Why: later stages recurse over it; a chain of `+` adds a level each.
 const MAX_HEIGHT: usize = 128;
 
-/// Most parts of an expression. Unit: values and operators. Why: a guard program holds 4,096 instructions, and each part
-/// needs at most two.
+/// Most parts of an expression.
+///
+/// Unit: values and operators. Why: a guard program holds 4,096 instructions, and each part needs at most two.
 const MAX_PARTS: usize = 2048;
 
-/// What came of a text.
+/// The result of parsing a text.
 #[derive(Clone, Debug)]
 pub struct Parsed {
     /// The expression; `None` if anything of it couldn't be read.
     pub expression: Option<Expression>,
-    /// What is wrong.
+    /// The findings about it.
     pub problems: Diags,
-    /// Whether a limit is passed, so that not all of it was looked at.
+    /// True if a limit is passed, so that the rest wasn't examined.
     pub(super) is_too_large: bool,
     /// The tokens, for those who ask what else the text may be.
     pub(super) tokens: Vec<Token>,
 }
 
 impl Parsed {
-    /// What is wrong with a text that is to be a value and may have been meant as a text itself: `in progress`.
+    /// Returns the findings about a text that should be a value.
+    ///
+    /// It may have been meant literally: `in progress`.
     #[must_use]
-    pub fn told_of_a_value(self, written: &Written) -> Diags {
+    pub fn into_value_problems(self, written: &Written) -> Diags {
         let is_word = |token: &Token| token.kind == lex::Kind::Name;
         let is_words = self.tokens.len() > 1 && self.tokens.iter().all(is_word);
         if !is_words {
@@ -53,7 +59,7 @@ impl Parsed {
         }
         let end = written.text().len();
         let insert = |at: usize| {
-            written.place(at..at).map(|span| Edit {
+            written.exact_span(at..at).map(|span| Edit {
                 span,
                 text: "'".to_owned(),
             })
@@ -131,9 +137,9 @@ struct Parser<'w> {
     tokens: Vec<Token>,
     /// The index of the next token.
     at: usize,
-    /// How many parentheses and calls are open.
+    /// The number of open parentheses and calls.
     nesting: usize,
-    /// How many values and operators were read.
+    /// The number of values and operators so far.
     parts: usize,
     /// The limit that is passed, if one is: then nothing else is told.
     limit: Option<Diagnostic>,
@@ -141,7 +147,7 @@ struct Parser<'w> {
 }
 
 impl Parser<'_> {
-    /// An expression whose operators bind at least that tightly.
+    /// Parses an expression whose operators bind at least that tightly.
     fn binary(&mut self, least: u8) -> Expression {
         let start = self.here().start;
         let mut left = self.unary();
@@ -171,7 +177,7 @@ impl Parser<'_> {
         left
     }
 
-    /// Two operands become one; `a && b && c` is a list.
+    /// Joins two operands; `a && b && c` is a list.
     fn join(
         &mut self,
         start: usize,
@@ -237,7 +243,7 @@ impl Parser<'_> {
         self.written.text().get(token.range.clone()).unwrap_or("")
     }
 
-    /// Whether the next token is that sign.
+    /// Returns true if the next token is that sign.
     fn next_is(&self, sign: &str) -> bool {
         self.is_sign(self.at, sign)
     }
@@ -255,13 +261,13 @@ impl Parser<'_> {
         found
     }
 
-    /// Where the token before the next one ends.
+    /// Returns the end of the token before the next one.
     fn end_of_last(&self) -> usize {
         let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
         last.map_or(0, |token| token.range.end)
     }
 
-    /// The bytes of the next token; an empty range behind the last one.
+    /// Returns the bytes of the next token; an empty range after the last one.
     fn here(&self) -> Range<usize> {
         let end = self.written.text().trim_end().len();
         self.peek().map_or(end..end, |token| token.range.clone())
@@ -289,7 +295,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands where an operator or the end should.
+    /// Reports something in place of an operator or the end.
     fn unexpected_operator(&mut self) {
         let here = self.here();
         let Some(token) = self.peek().cloned() else {
@@ -325,7 +331,7 @@ const SUM: u8 = 3;
 const PRODUCT: u8 = 4;
 
 impl Operator {
-    /// How tightly it binds: CEL's order.
+    /// Returns the tightness of its binding, in CEL's order.
     fn level(self) -> u8 {
         use BinaryOperator as Op;
         match self {
@@ -342,7 +348,7 @@ impl Operator {
     }
 }
 
-/// A sign or a word between two values: the operator, and how it is spelled right.
+/// Returns the operator of a sign or a word between two values, and its right spelling.
 fn operator_of(sign: &str) -> Option<(Operator, &'static str)> {
     use BinaryOperator as Op;
     let binary = |operator: Op| (Operator::Binary(operator), operator.name());
@@ -368,7 +374,7 @@ fn operator_of(sign: &str) -> Option<(Operator, &'static str)> {
 }
 
 impl Parser<'_> {
-    /// Takes the next operator, if it binds at least that tightly; says so where it is spelled otherwise than in CEL.
+    /// Takes the next operator, if it binds at least that tightly, and reports a spelling that isn't CEL's.
     fn operator(&mut self, least: u8) -> Option<(Operator, Range<usize>)> {
         let token = self.peek()?;
         let sign = match token.kind {

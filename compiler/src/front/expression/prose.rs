@@ -7,7 +7,7 @@ use super::written::Written;
 use crate::diag::Diags;
 use crate::source::Spanned;
 
-/// What a guard's text is.
+/// The kinds of text that a guard can be.
 #[derive(Debug)]
 pub enum Reading {
     /// An expression.
@@ -18,7 +18,9 @@ pub enum Reading {
     Prose,
 }
 
-/// Decides what the text of a guard is. `known` tells whether a dotted name is a field or a guard that is declared.
+/// Decides the kind of a guard's text.
+///
+/// `known` tells if a dotted name is a field or a guard that is declared.
 ///
 /// ```
 /// use statemark_compiler::front::expression::{Reading, Written, read};
@@ -89,8 +91,9 @@ fn classify(parsed: Parsed, text: &str, known: impl Fn(&str) -> bool) -> Reading
     }
 }
 
-/// The text of a guard as it should be written: as it is, unless it is a broken expression; then with all that is known to
-/// mend it. `None` where that isn't enough.
+/// Returns the text of a guard as it should be written.
+///
+/// A broken expression is mended as far as that is known; `None` if that isn't enough.
 #[must_use]
 pub fn mended(text: &Spanned<String>) -> Option<String> {
     let Reading::Broken(problems) = read(&Written::plain(text), |_| false) else {
@@ -111,7 +114,9 @@ pub fn mended(text: &Spanned<String>) -> Option<String> {
     matches!(reading, Reading::Expression(_)).then_some(mended.value)
 }
 
-/// Whether an expression can't be true or false, and names nothing that is known: it only looks like one.
+/// Returns true if an expression only looks like one.
+///
+/// It can't be true or false, and names nothing that is known.
 fn says_nothing(expression: &Expression, known: &impl Fn(&str) -> bool) -> bool {
     use BinaryOperator as Op;
     match &expression.kind {
@@ -131,7 +136,7 @@ fn says_nothing(expression: &Expression, known: &impl Fn(&str) -> bool) -> bool 
     }
 }
 
-/// Whether a field or a guard that is declared stands in it.
+/// Returns true if it has a field or a guard that is declared.
 fn has_known(expression: &Expression, known: &impl Fn(&str) -> bool) -> bool {
     let any = |parts: &[Expression]| parts.iter().any(|part| has_known(part, known));
     match &expression.kind {
@@ -146,7 +151,7 @@ fn has_known(expression: &Expression, known: &impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// Whether something stands in it that prose doesn't have: a comparison, a call.
+/// Returns true if it has something that prose doesn't have: a comparison, a call.
 fn has_sign(expression: &Expression) -> bool {
     use BinaryOperator as Op;
     match &expression.kind {
@@ -160,7 +165,7 @@ fn has_sign(expression: &Expression) -> bool {
     }
 }
 
-/// Whether tokens that don't parse are prose.
+/// Returns true if tokens that don't parse are prose.
 fn is_prose(text: &str, tokens: &[Token], known: &impl Fn(&str) -> bool) -> bool {
     let word = |token: &Token| text.get(token.range.clone()).unwrap_or("");
     let joins = |token: &Token| match token.kind {
@@ -200,8 +205,9 @@ fn is_prose(text: &str, tokens: &[Token], known: &impl Fn(&str) -> bool) -> bool
     side_by_side || has_unit || exclaims || tokens.iter().any(is_strange)
 }
 
-/// Whether a sign stands there that prose doesn't have. Dots, commas, dashes, slashes and parentheses it has, and an
-/// exclamation mark behind a word.
+/// Returns true if a sign is there that prose doesn't have.
+///
+/// Prose has dots, commas, dashes, slashes and parentheses, and an exclamation mark after a word.
 fn has_telling_sign(tokens: &[Token]) -> bool {
     tokens.iter().enumerate().any(|(at, token)| {
         let next = tokens.get(at + 1);
@@ -242,7 +248,7 @@ fn has_telling_sign(tokens: &[Token]) -> bool {
     })
 }
 
-/// A call: a name and right behind it a parenthesis.
+/// Returns true if a parenthesis immediately follows a name, as in a call.
 fn has_call(tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| match pair {
         [name, open] => {
@@ -254,7 +260,7 @@ fn has_call(tokens: &[Token]) -> bool {
     })
 }
 
-/// A `%` right behind a number, with no value behind it: `20%`.
+/// Returns true for a `%` immediately after a number, with no value after it: `20%`.
 fn is_unit(number: &Token, sign: &Token, after: Option<&Token>) -> bool {
     let is_glued = number.kind == lex::Kind::Number && number.range.end == sign.range.start;
     let is_value = after.is_some_and(|after| {

@@ -18,7 +18,7 @@ pub struct Written {
     how: How,
 }
 
-/// How a text stands in its file.
+/// The encoding of a text in its file.
 #[derive(Clone, Debug)]
 enum How {
     /// Byte for byte, from the start of the span on.
@@ -26,7 +26,7 @@ enum How {
     /// Byte by byte: the range of the file's bytes, from the start of the span on, that it came from.
     Pieces {
         places: Vec<(u32, u32)>,
-        /// Whether it stands in a JSON string.
+        /// True if it is in a JSON string.
         in_json: bool,
     },
     /// Some other way.
@@ -34,7 +34,7 @@ enum How {
 }
 
 impl Written {
-    /// A text that stands byte for byte at its place, or in no file at all.
+    /// Takes a text that is byte for byte at its span, or in no file at all.
     #[must_use]
     pub fn plain(text: &Spanned<String>) -> Self {
         Self {
@@ -44,7 +44,9 @@ impl Written {
         }
     }
 
-    /// A text between the brackets of a label. `is_verbatim` tells whether it stands byte for byte in the file.
+    /// Takes a text between the brackets of a label.
+    ///
+    /// `is_verbatim` is true if it is byte for byte in the file.
     #[must_use]
     pub fn in_label(words: &Spanned<String>, is_verbatim: bool) -> Self {
         let span = words.span;
@@ -60,7 +62,7 @@ impl Written {
         Self { text, span, how }
     }
 
-    /// The value of a JSON string, whose span holds its quotes.
+    /// Takes the value of a JSON string, whose span holds its quotes.
     #[must_use]
     pub fn in_json(text: &Spanned<String>, sources: &Sources) -> Self {
         let raw = sources.text(text.span);
@@ -79,7 +81,7 @@ impl Written {
         }
     }
 
-    /// A text that stands in its file in pieces.
+    /// Takes a text that is in its file in pieces.
     #[must_use]
     pub fn in_excerpt(excerpt: &Excerpt) -> Self {
         let span = excerpt.full_span();
@@ -98,33 +100,33 @@ impl Written {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The place of the whole text.
+    /// Returns the span of the whole text.
     #[must_use]
     pub fn whole(&self) -> Span {
         self.span
     }
 
-    /// The place of a part of the text; of the whole where a part has no place of its own.
+    /// Returns the span of a part of the text, or of the whole if the part has none of its own.
     #[must_use]
     pub fn span(&self, range: Range<usize>) -> Span {
-        self.place(range).unwrap_or(self.span)
+        self.exact_span(range).unwrap_or(self.span)
     }
 
-    /// The place of a part of the text, if it has one of its own, so that it can be replaced.
+    /// Returns the span of a part of the text if it has one of its own, so that it can be replaced.
     #[must_use]
-    pub fn place(&self, range: Range<usize>) -> Option<Span> {
+    pub fn exact_span(&self, range: Range<usize>) -> Option<Span> {
         let at = |offset: u32| self.span.start.saturating_add(offset);
         let (start, end) = match &self.how {
             How::Plain => (narrow(range.start), narrow(range.end)),
             How::Pieces { places, .. } => {
-                let behind = places.last().map_or(0, |last| last.1);
-                let start = places.get(range.start).map_or(behind, |place| place.0);
+                let end = places.last().map_or(0, |last| last.1);
+                let start = places.get(range.start).map_or(end, |place| place.0);
                 let end = match range.end.checked_sub(1) {
                     Some(last) if range.end > range.start => places.get(last)?.1,
                     _ => start,
@@ -140,14 +142,14 @@ impl Written {
         })
     }
 
-    /// Whether it stands in a JSON string, so that a double quote in it needs a backslash.
+    /// Returns true if it is in a JSON string, so that a double quote in it needs a backslash.
     #[must_use]
     pub fn is_in_json(&self) -> bool {
         matches!(self.how, How::Pieces { in_json: true, .. })
     }
 }
 
-/// The text with its entities decoded, and where each byte came from.
+/// Decodes the entities of a text; returns also the origin of each byte.
 fn decode_entities(text: &str) -> (String, Vec<(u32, u32)>) {
     let mut decoded = String::with_capacity(text.len());
     let mut places = Vec::with_capacity(text.len());
@@ -170,7 +172,9 @@ fn push(text: &mut String, places: &mut Vec<(u32, u32)>, c: char, from: Range<us
     places.extend(std::iter::repeat_n(place, c.len_utf8()));
 }
 
-/// Where the bytes of a JSON string's value came from; `None` if `raw` isn't a string of that value.
+/// Returns the origins of the bytes of a JSON string's value.
+///
+/// It is `None` if `raw` isn't a string of that value.
 fn decode_json(raw: &str, value: &str) -> Option<Vec<(u32, u32)>> {
     let quote = raw
         .chars()
@@ -193,7 +197,7 @@ fn decode_json(raw: &str, value: &str) -> Option<Vec<(u32, u32)>> {
     (decoded == value).then_some(places)
 }
 
-/// The character of a JSON escape, and its length in bytes.
+/// Returns the character of a JSON escape, and its length in bytes.
 fn json_escape(text: &str) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = text

@@ -1,4 +1,4 @@
-//! What a Markdown document says about machines.
+//! The parts of a Markdown document that describe machines.
 
 use crate::excerpt::Excerpt;
 use crate::source::{Span, Spanned};
@@ -29,16 +29,21 @@ pub struct Section {
     pub instructions: Vec<Instructions>,
     /// The headings of level 3 to 6 that start no instructions, in the order of the text.
     pub headings: Vec<Heading>,
-    /// The opening line of the first fence that may have been meant as the diagram and isn't read as one: a `mermaid` fence
-    /// with another kind of diagram, or a state diagram in a fence without a language.
+    /// The opening line of the first fence that may have been meant as the diagram and isn't read as one.
+    ///
+    /// It is a `mermaid` fence with another kind of diagram, or a state diagram in a fence without a language.
     pub other_fence: Option<Span>,
 }
 
-/// A heading inside a section that starts no instructions: one of level 3 that isn't a code span, or any deeper one.
+/// A heading inside a section that starts no instructions.
+///
+/// It has level 3 and isn't a code span, or it is deeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// Its words without markup, trimmed. The place is what stands between the backticks of a heading that is one code span,
-    /// else all of its text with the markup.
+    /// Its words without markup, trimmed.
+    ///
+    /// The span covers the text between the backticks of a heading that is one code span, else all of its text with the
+    /// markup.
     pub text: Spanned<String>,
     /// The whole heading, `#` included.
     pub line: Span,
@@ -51,7 +56,7 @@ pub struct Heading {
 pub struct DefinitionBlock {
     /// The text inside it.
     pub text: Excerpt,
-    /// Whether it is `jsonc`: comments and trailing commas are fine.
+    /// True for `jsonc`, which allows comments and trailing commas.
     pub comments: bool,
 }
 

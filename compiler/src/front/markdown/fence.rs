@@ -1,10 +1,10 @@
-//! What a fence is for, and where one that isn't closed was meant to end.
+//! The purpose of fences, and the intended end of one that isn't closed.
 
 use std::ops::Range;
 
 use super::outline::Fence;
 
-/// What the words behind a fence's marker say.
+/// The meaning of the words after a fence's marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     /// `mermaid`.
@@ -25,7 +25,7 @@ pub(super) enum Language {
     Other,
 }
 
-/// What a fence is for. `text` is the whole document.
+/// Returns the purpose of a fence. `text` is the whole document.
 pub(super) fn language(text: &str, fence: &Fence) -> Language {
     let info = text.get(fence.info.clone()).unwrap_or_default();
     let mut words = info.split_whitespace();
@@ -48,8 +48,10 @@ pub(super) fn language(text: &str, fence: &Fence) -> Language {
     }
 }
 
-/// The range in the fence's text of the first line that plainly doesn't belong to a diagram or definition: the opening of
-/// another fence, or, in a fence that nothing closes, a heading.
+/// Finds the first line of a fence that plainly doesn't belong to a diagram or definition.
+///
+/// It is the opening of another fence or, in a fence that nothing closes, a heading. Returns its range in the fence's
+/// text.
 ///
 /// A fence that its author forgot to close swallows the next one and is closed by that one's end, so closed ones are
 /// looked at as well.
@@ -69,14 +71,16 @@ pub(super) fn overrun(fence: &Fence) -> Option<Range<usize>> {
     None
 }
 
-/// Whether a line is a heading with `#`.
+/// Returns true if a line is a heading with `#`.
 fn is_heading(line: &str) -> bool {
     let text = line.trim_start_matches('#');
     let level = line.len() - text.len();
     (1..=6).contains(&level) && text.starts_with(' ') && !text.trim().is_empty()
 }
 
-/// What stands before a fence on a further line of the same container: quote marks stay, list markers become blanks.
+/// Returns the prefix of a fence on a further line of its container.
+///
+/// Quote marks stay, list markers become blanks.
 pub(super) fn continuation(prefix: &str) -> String {
     prefix
         .chars()

@@ -11,7 +11,7 @@ use crate::diag::{Code, Diagnostic, Diags};
 use crate::front::yaml::{self, YamlError};
 use crate::source::{FileId, Span, Spanned};
 
-/// The bytes of the YAML in the front matter, if there is any, and where the document proper begins.
+/// Splits a text into the YAML of its front matter, if any, and the start of the document proper.
 ///
 /// A byte order mark belongs to neither.
 pub(super) fn split(text: &str) -> (Option<Range<usize>>, usize) {
@@ -31,15 +31,17 @@ pub(super) fn split(text: &str) -> (Option<Range<usize>>, usize) {
     for (at, line) in lines {
         let inner = *inner.get_or_insert(at);
         if line == fence || (fence == "---" && line == "...") {
-            let behind = text.get(at..).and_then(|rest| rest.find('\n'));
-            let body = behind.map_or(text.len(), |newline| at + newline + 1);
+            let newline_at = text.get(at..).and_then(|rest| rest.find('\n'));
+            let body = newline_at.map_or(text.len(), |newline| at + newline + 1);
             return ((fence == "---").then_some(inner..at), body);
         }
     }
     (None, start)
 }
 
-/// Reads `name` and `description` of the YAML in `range` into the document; agents' other keys are no concern of ours.
+/// Reads `name` and `description` of the YAML in `range` into the document.
+///
+/// The other keys belong to agents.
 pub(super) fn read(
     file: FileId,
     text: &str,

@@ -1,30 +1,31 @@
-//! What a heading means.
+//! The meaning of headings.
 
 use std::ops::Range;
 
 use super::outline::{Heading, TITLE};
 
-/// What a heading means to this front end.
+/// The meaning of a heading to this front end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// It starts a machine's section.
+    /// A heading that starts a machine's section.
     Section {
-        /// The bytes of the name behind the colon.
+        /// The bytes of the name after the colon.
         name: Option<Range<usize>>,
     },
-    /// It looks as if it was meant to.
+    /// A heading that looks as if it was meant to start one.
     NearMiss {
         /// The heading that its author may have meant.
         right: String,
-        /// Whether that heading says something that this one may not have been meant to say.
+        /// True if the suggested heading says something that this one may not have been meant to say.
         is_guess: bool,
-        /// Whether it is reported where no machine stands below as well: it is written in capitals, as nobody writes a
-        /// heading by chance, or it has the very words on the very level.
+        /// True if it is reported even where no machine follows.
+        ///
+        /// It is written in capitals, as nobody writes a heading by chance, or it has the very words on the very level.
         is_likely: bool,
     },
-    /// It starts the instructions of the state whose id has those bytes.
+    /// A heading that starts the instructions of the state whose id has those bytes.
     Instructions(Range<usize>),
-    /// It is prose.
+    /// Prose.
     Other,
 }
 
@@ -54,24 +55,26 @@ pub(super) fn meaning(text: &str, heading: &Heading) -> Meaning {
     }
 }
 
-/// The bytes of a name in the text behind the colon, which begins at `start`; a code span's backticks aren't part of it.
-fn name_range(behind: &str, start: usize) -> Option<Range<usize>> {
+/// Returns the bytes of a name in the text after the colon, which begins at `start`.
+///
+/// A code span's backticks aren't part of it.
+fn name_range(rest: &str, start: usize) -> Option<Range<usize>> {
     let is_around = |sign: char| sign.is_whitespace() || sign == '`';
-    let name = behind.trim_matches(is_around);
-    let lead = behind.len() - behind.trim_start_matches(is_around).len();
+    let name = rest.trim_matches(is_around);
+    let lead = rest.len() - rest.trim_start_matches(is_around).len();
     (!name.is_empty()).then(|| start + lead..start + lead + name.len())
 }
 
-/// Whether the words of a heading are nearly those of a section's.
+/// Returns true if the words of a heading are nearly those of a section's.
 pub(super) fn is_near_miss(words: &str) -> bool {
     near_miss(words, 2).is_some()
 }
 
-/// Whether somebody who wrote those words in a heading plausibly meant to start a section.
+/// Tests that somebody who wrote those words in a heading plausibly meant to start a section.
 ///
 /// Only letters are compared, so that numbering (`3. `), signs (`§`) and other dashes don't matter, and one typing error is
 /// forgiven. A heading that says more (`How the state machine works`) is prose, unless it begins with the words, and then
-/// goes on like a name: behind a colon or a dash, or as a single word behind the very words.
+/// continues like a name: after a colon or a dash, or as a single word after the very words.
 fn near_miss(words: &str, level: u8) -> Option<Meaning> {
     if let Some(title) = title(words) {
         return Some(Meaning::NearMiss {
@@ -104,9 +107,9 @@ fn near_miss(words: &str, level: u8) -> Option<Meaning> {
             is_likely: title.capitals,
         });
     }
-    let behind = words.trim().strip_prefix(TITLE)?;
-    let name = behind.trim();
-    let is_name = behind.starts_with(char::is_whitespace) && !name.contains(char::is_whitespace);
+    let rest = words.trim().strip_prefix(TITLE)?;
+    let name = rest.trim();
+    let is_name = rest.starts_with(char::is_whitespace) && !name.contains(char::is_whitespace);
     is_name.then(|| Meaning::NearMiss {
         right: format!("## {TITLE}: {name}"),
         is_guess: true,
@@ -114,19 +117,21 @@ fn near_miss(words: &str, level: u8) -> Option<Meaning> {
     })
 }
 
-/// What is nearly a section's title.
+/// A text that is nearly a section's title.
 struct Title {
-    /// Whether its letters are in capitals.
+    /// True if its letters are in capitals.
     capitals: bool,
-    /// Whether its letters are right, but for capitals and a plural.
+    /// True if its letters are right, but for capitals and a plural.
     exact: bool,
-    /// Whether an article stands in front.
+    /// True if it begins with an article.
     has_article: bool,
 }
 
-/// The title that those words are, if only their letters count and one of them may be wrong.
+/// Reads words as a title if only their letters count and one of them may be wrong.
 fn title(words: &str) -> Option<Title> {
-    /// Longest text that is looked at. Unit: letters. Why: the title has 12, an article 3, a plural and an error 1 each.
+    /// Longest text that is examined.
+    ///
+    /// Unit: letters. Why: the title has 12, an article 3, a plural and an error 1 each.
     const MOST: usize = 17;
     let letters: String = words
         .chars()
@@ -156,7 +161,9 @@ fn title(words: &str) -> Option<Title> {
     })
 }
 
-/// Whether one text becomes the other by one letter more, less or changed, or by two neighbors that change places.
+/// Returns true if one edit leads from one text to the other.
+///
+/// An edit adds, drops or changes a letter, or swaps two neighbors.
 fn is_one_edit(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let same = |pair: &(&char, &char)| pair.0 == pair.1;

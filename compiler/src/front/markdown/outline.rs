@@ -1,4 +1,6 @@
-//! The headings and fences of a document (and lines that lack a blank to be headings), in the order of the text, with the container that each stands in.
+//! The headings and fences of a document in the order of the text, each with its container.
+//!
+//! Lines that lack only a blank to be headings are included.
 //!
 //! This is all that Markdown's parser is asked for. Its offsets are made offsets of the file here (it is handed the text
 //! behind byte order mark and front matter), and the text of each fence becomes an [`Excerpt`].
@@ -29,16 +31,16 @@ pub(super) struct Block {
     pub(super) container: usize,
     /// The bytes of the block, without the line end behind it.
     pub(super) range: Range<usize>,
-    /// What it is.
+    /// The kind of block.
     pub(super) kind: BlockKind,
 }
 
-/// What a block is.
+/// A kind of block.
 #[derive(Debug)]
 pub(super) enum BlockKind {
     /// A heading, with `#` or underlined.
     Heading(Heading),
-    /// A line of a paragraph that would be a section's heading with a blank behind its `##`; its text behind them.
+    /// A line that would be a section's heading with a blank after its `##`, by the text after it.
     Unspaced(String),
     /// A fenced code block.
     Fence(Fence),
@@ -68,7 +70,7 @@ pub(super) struct Fence {
     pub(super) info: Range<usize>,
     /// The text inside.
     pub(super) text: Excerpt,
-    /// Whether a line closes it, rather than the end of its container.
+    /// True if a line closes it, rather than the end of its container.
     pub(super) closed: bool,
 }
 
@@ -102,7 +104,7 @@ struct Reader<'t> {
     open: Vec<usize>,
     heading: Option<OpenHeading>,
     fence: Option<Excerpt>,
-    /// Whether a paragraph is open.
+    /// True if a paragraph is open.
     is_paragraph: bool,
 }
 
@@ -111,7 +113,7 @@ struct Reader<'t> {
 struct OpenHeading {
     words: String,
     content: Option<Range<usize>>,
-    /// How many pieces of text it has, and the last one that is code.
+    /// The number of its pieces of text, and the last one that is code.
     pieces: usize,
     code: Option<Range<usize>>,
 }
@@ -201,8 +203,8 @@ impl Reader<'_> {
         let line = self.text.get(at..).and_then(|rest| rest.lines().next());
         let line = line.unwrap_or_default().trim_end();
         let words = line.trim_start_matches('#');
-        let behind = words.strip_prefix(TITLE).unwrap_or_default();
-        if is_first && (behind.is_empty() || behind.starts_with(':')) {
+        let rest = words.strip_prefix(TITLE).unwrap_or_default();
+        if is_first && (rest.is_empty() || rest.starts_with(':')) {
             let words = words.to_owned();
             self.push(at..at + line.len(), BlockKind::Unspaced(words));
         }
@@ -274,13 +276,13 @@ impl Reader<'_> {
     }
 }
 
-/// The range without blanks and line ends behind it.
+/// Trims blanks and line ends at the end of a range.
 fn trimmed_end(text: &str, range: Range<usize>) -> Range<usize> {
     let kept = text.get(range.clone()).unwrap_or_default().trim_end().len();
     range.start..range.start + kept
 }
 
-/// The span of a range of bytes.
+/// Returns the span of a range of bytes.
 pub(super) fn span(file: FileId, range: &Range<usize>) -> Span {
     Span {
         file,
@@ -289,7 +291,7 @@ pub(super) fn span(file: FileId, range: &Range<usize>) -> Span {
     }
 }
 
-/// The first byte of the line that holds the byte `at`.
+/// Returns the first byte of the line that holds the byte `at`.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text.get(..at)
         .and_then(|before| before.rfind('\n'))

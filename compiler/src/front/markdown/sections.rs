@@ -63,7 +63,7 @@ struct Open {
     /// The opening line of the fence that holds the diagram, and of that which holds the definition.
     diagram: Option<Span>,
     definition: Option<Span>,
-    /// The first plain fence that looks like a definition: its opening line, and the word behind its marker.
+    /// The first plain fence that looks like a definition: its opening line, and the word after its marker.
     candidate: Option<(Span, Span)>,
     instructions: Option<OpenInstructions>,
 }
@@ -79,19 +79,19 @@ struct Miss {
     heading: Span,
     flaw: Flaw,
     right: String,
-    /// Whether the right heading says what this one may not have been meant to say.
+    /// True if the right heading says something that this one may not have been meant to say.
     is_guess: bool,
     holds_machine: bool,
 }
 
-/// Why a heading is none of a section.
+/// The reason why a heading doesn't start a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
     /// Its words are others.
     Words,
     /// Its level is another.
     Level,
-    /// It has no blank behind its `##`, so that it isn't even a heading.
+    /// A missing blank after its `##`, so that it isn't even a heading.
     Blank,
 }
 
@@ -235,7 +235,7 @@ impl Gatherer<'_> {
         }
     }
 
-    /// Whether the block stands in the same container as the heading of the innermost open section.
+    /// Returns true if the block is in the container of the innermost open section's heading.
     fn is_in_section(&self, block: &Block) -> bool {
         self.open
             .last()
@@ -279,10 +279,10 @@ impl Gatherer<'_> {
         }
     }
 
-    /// Whether a diagram or a definition stands between the heading of that index and the next one of its level.
+    /// Returns true if a diagram or a definition follows the heading before the next one of its level.
     fn holds_machine(&self, index: usize, level: u8) -> bool {
-        let behind = self.outline.blocks.iter().skip(index + 1);
-        behind
+        let following = self.outline.blocks.iter().skip(index + 1);
+        following
             .take_while(
                 |block| !matches!(&block.kind, BlockKind::Heading(next) if next.level <= level),
             )
@@ -324,7 +324,7 @@ impl Gatherer<'_> {
     }
 }
 
-/// The finding about a fence that isn't closed, with the line before which it was probably meant to be.
+/// Reports a fence that isn't closed, with the line before which it was probably meant to be closed.
 fn unclosed(text: &str, fence: &Fence, opening: Span, overrun: Option<Range<usize>>) -> Diagnostic {
     match overrun {
         Some(line) => {
@@ -353,20 +353,20 @@ fn unclosed(text: &str, fence: &Fence, opening: Span, overrun: Option<Range<usiz
     }
 }
 
-/// The excerpt, or if it is empty, one that holds the line end before it: a finding about it needs a place.
+/// Widens an empty excerpt to the line end before it, because a finding about it needs a span.
 fn never_placeless(text: &str, excerpt: Excerpt, fence: &Fence) -> Excerpt {
     if !excerpt.text().is_empty() {
         return excerpt;
     }
-    let behind = text.get(fence.opening.end..).unwrap_or_default();
+    let after = text.get(fence.opening.end..).unwrap_or_default();
     let mut blank = Excerpt::new(excerpt.file());
-    if let Some(at) = behind.find('\n') {
+    if let Some(at) = after.find('\n') {
         blank.push("\n", narrow(fence.opening.end + at));
     }
     blank
 }
 
-/// The Markdown of a range, from the first to the last line that isn't blank.
+/// Returns the Markdown of a range, from the first to the last line that isn't blank.
 ///
 /// Inside a list or quote, what stands before the heading on its line (`> `, two blanks) is taken away from each line of
 /// the value, as far as the line has it; the span still covers it.
@@ -399,7 +399,7 @@ fn prose(file: FileId, text: &str, range: Range<usize>, prefix: &str) -> Spanned
     Spanned::new(value, outline::span(file, &covered))
 }
 
-/// A line without as much of its container's prefix as it has.
+/// Strips as much of its container's prefix from a line as it has.
 fn without_prefix<'l>(line: &'l str, prefix: &str) -> &'l str {
     let mut rest = line;
     for sign in prefix.chars() {
@@ -416,7 +416,7 @@ fn without_prefix<'l>(line: &'l str, prefix: &str) -> &'l str {
     rest
 }
 
-/// The heading at `heading` was probably meant as `right`.
+/// Reports that the heading at `heading` was probably meant as `right`.
 fn near_miss_heading(
     heading: Span,
     flaw: Flaw,
@@ -442,7 +442,7 @@ fn near_miss_heading(
         .fix(applicability, format!("write `{right}`"), heading, right)
 }
 
-/// The fence that opens at `opening` isn't closed.
+/// Reports that the fence that opens at `opening` isn't closed.
 ///
 /// `swallowed` is a line that doesn't belong inside, if one was found; `closing` is what would close the fence when it is
 /// inserted at `end`.
@@ -468,7 +468,9 @@ fn unclosed_fence(
     }
 }
 
-/// The fence at `opening` isn't marked as a definition; the word at `language` is what stands behind its marker.
+/// Reports that the fence at `opening` isn't marked as a definition.
+///
+/// The word at `language` follows its marker.
 fn plain_json_definition(opening: Span, language: Span) -> Diagnostic {
     Diagnostic::new(
         Code::PlainJsonDefinition,
@@ -484,7 +486,7 @@ fn plain_json_definition(opening: Span, language: Span) -> Diagnostic {
     )
 }
 
-/// The fence at `second` holds a state diagram, but that at `first` is the section's diagram.
+/// Reports that the fence at `second` holds a state diagram, although that at `first` is the section's.
 fn several_diagrams(second: Span, first: Span) -> Diagnostic {
     Diagnostic::new(
         Code::SeveralDiagrams,
@@ -496,7 +498,7 @@ fn several_diagrams(second: Span, first: Span) -> Diagnostic {
     .help("give it a section of its own, `## STATE-MACHINE: name`, or draw both as one")
 }
 
-/// The fence at `second` is marked as a definition, but that at `first` is the section's definition.
+/// Reports a second definition: that at `first` is the section's.
 fn several_definitions(second: Span, first: Span) -> Diagnostic {
     Diagnostic::new(
         Code::SeveralDefinitions,

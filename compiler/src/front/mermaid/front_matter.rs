@@ -191,7 +191,9 @@ pub(super) fn skip_broken(prepared: &mut Prepared, diags: &mut Diags) {
     prepared.text = prepared.text.get(cut..).unwrap_or("").to_owned();
 }
 
-/// Returns the title of a front matter, as Mermaid prints it; an empty title and a truth value are none.
+/// Returns the title of a front matter, as Mermaid prints it.
+///
+/// An empty title and a truth value are none.
 fn title_of(root: &Value) -> Option<String> {
     let Value::Map(entries) = root else {
         return None;

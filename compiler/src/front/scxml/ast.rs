@@ -1,4 +1,4 @@
-//! What an SCXML document says, element by element.
+//! The syntax tree of an SCXML document, element by element.
 //!
 //! Texts are as written, names unresolved, places kept. What the document leaves to defaults is `None` here.
 
@@ -14,15 +14,15 @@ pub struct Document {
     pub span: Span,
     /// The machine's name.
     pub name: Option<Spanned<String>>,
-    /// Whether its expressions are ECMAScript's.
+    /// True if its expressions are ECMAScript's.
     pub ecmascript: bool,
-    /// Whether its expressions are ours, so that nothing is added that it doesn't say.
+    /// True if its expressions are ours, so that nothing is added that it doesn't say.
     pub native: bool,
     /// `<statemark:event>`.
     pub events: Vec<DeclaredEvent>,
     /// `<statemark:timer>`: ids, and the events that they would send.
     pub timers: Vec<(Spanned<String>, Spanned<String>)>,
-    /// What stands in it, as in a state.
+    /// Its content, as in a state.
     pub body: State,
 }
 
@@ -31,11 +31,11 @@ pub struct Document {
 pub struct DeclaredEvent {
     /// Its name.
     pub name: Spanned<String>,
-    /// Whether only timers send it.
+    /// True if only timers send it.
     pub delayed: bool,
 }
 
-/// What a state is, by its element.
+/// A kind of state, by its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `<state>`, and the document itself.
@@ -46,7 +46,7 @@ pub enum Kind {
     Final,
     /// `<history>`: deep or shallow.
     History {
-        /// Whether it is `type="deep"`.
+        /// True for `type="deep"`.
         deep: bool,
     },
 }
@@ -54,7 +54,7 @@ pub enum Kind {
 /// A state with what stands in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// What it is.
+    /// The kind of state.
     pub kind: Kind,
     /// The name of its element in its opening tag.
     pub tag: Span,
@@ -62,7 +62,7 @@ pub struct State {
     pub id: Option<Spanned<String>>,
     /// Of a final state: how the run ends there.
     pub verdict: Verdict,
-    /// Where it begins.
+    /// Its beginning.
     pub initial: Option<Initial>,
     /// `<onentry>`, all of them, each a block of its own.
     pub entry: Vec<Vec<Content>>,
@@ -78,14 +78,14 @@ pub struct State {
     pub children: Vec<State>,
 }
 
-/// Where a state begins: the attribute `initial`, or the element.
+/// The beginning of a state: the attribute `initial`, or the element.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Initial {
     /// The attribute's value, or the tag of the element's transition.
     pub span: Span,
     /// The states that it names.
     pub targets: Vec<Spanned<String>>,
-    /// What is done on the way.
+    /// The content of its transition.
     pub content: Vec<Content>,
 }
 
@@ -96,7 +96,7 @@ pub struct Transition {
     pub span: Span,
     /// Its event descriptors; `None` where it has no `event`.
     pub events: Option<Vec<Spanned<String>>>,
-    /// Whether a descriptor matches its own name alone, which SCXML has no way to say.
+    /// True if a descriptor matches only its own name, which SCXML has no way to say.
     pub exact: bool,
     /// Of a copy of one of the root's transitions: which.
     pub of_root: Option<Spanned<String>>,
@@ -104,9 +104,9 @@ pub struct Transition {
     pub condition: Option<Excerpt>,
     /// The states that it leads to; none if it only acts.
     pub targets: Vec<Spanned<String>>,
-    /// Whether it is `type="internal"`.
+    /// True for `type="internal"`.
     pub internal: bool,
-    /// What it does.
+    /// Its content.
     pub content: Vec<Content>,
 }
 
@@ -122,13 +122,13 @@ pub struct Data {
 /// `<statemark:guard>`: a guard that conditions call by its id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guard {
-    /// What conditions call it.
+    /// Its id in conditions.
     pub id: Spanned<String>,
-    /// What it is.
+    /// The kind of guard.
     pub kind: GuardKind,
 }
 
-/// What a declared guard is.
+/// A kind of declared guard.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GuardKind {
     /// The host answers: its name, if that isn't the id.
@@ -137,7 +137,7 @@ pub enum GuardKind {
     Compare {
         /// The field.
         field: Spanned<String>,
-        /// How.
+        /// The comparison.
         operator: Operator,
         /// With what: a JSON list.
         constants: Option<Excerpt>,
@@ -151,11 +151,11 @@ pub struct Content {
     pub span: Span,
     /// The name that our namespace gives it, where a host or a record calls it.
     pub name: Option<Spanned<String>>,
-    /// What it does.
+    /// The kind of content.
     pub kind: ContentKind,
 }
 
-/// What executable content does.
+/// A kind of executable content.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ContentKind {
     /// `<raise>`, or `<send target="#_internal">`.
@@ -184,7 +184,7 @@ pub enum ContentKind {
     If(Vec<Branch>),
     /// `<statemark:action>`: what the host makes of its name.
     Host,
-    /// What fails whenever it is done.
+    /// An element that fails whenever it is executed.
     Failure,
 }
 
@@ -202,14 +202,14 @@ pub struct Assign {
 pub struct Branch {
     /// The place of its element.
     pub span: Span,
-    /// When it is done; `None` for `<else>`.
+    /// Its condition; `None` for `<else>`.
     pub condition: Option<Excerpt>,
-    /// What is done.
+    /// Its content.
     pub content: Vec<Content>,
 }
 
 impl Transition {
-    /// What it says, without its places: copies must say the same.
+    /// Describes it without spans: copies must be equal.
     #[must_use]
     pub fn words(&self) -> String {
         let names = |names: &[Spanned<String>]| {
@@ -233,7 +233,7 @@ impl Transition {
 }
 
 impl ContentKind {
-    /// What it says, without its places: two elements with one name must say the same.
+    /// Describes it without spans: two elements with one name must be equal.
     #[must_use]
     pub fn words(&self) -> String {
         let list = |list: &[Content]| {

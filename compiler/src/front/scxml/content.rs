@@ -11,22 +11,23 @@ use crate::source::{Span, Spanned};
 /// The elements that are read among actions.
 const CONTENT: &[&str] = &["raise", "send", "cancel", "log", "assign", "if"];
 
-/// What SCXML calls its own event processor.
+/// SCXML's names of its own event processor.
 const PROCESSORS: [&str; 2] = ["http://www.w3.org/TR/scxml/#SCXMLEventProcessor", "scxml"];
 
-/// Whether a node is an element of SCXML that may stand there. Comments, white space and what editors add are none, and
-/// are read over; all else is reported.
+/// Returns true if a node is an element of SCXML that may be there.
+///
+/// Comments, white space and the additions of editors aren't and are skipped; everything else is reported.
 pub(super) fn is_expected(
     child: Node<'_, '_>,
     outer: Node<'_, '_>,
     allowed: &[&str],
     reader: &mut Reader<'_>,
 ) -> bool {
-    let around = outer.tag_name().name();
+    let outer = outer.tag_name().name();
     if child.is_text() {
         if !child.text().unwrap_or("").trim().is_empty() {
             let place = reader.text_span(child);
-            let found = messages::misplaced_text(place, around);
+            let found = messages::misplaced_text(place, outer);
             reader.diags.push(found);
         }
         return false;
@@ -39,12 +40,12 @@ pub(super) fn is_expected(
     match space(child) {
         Space::Scxml if allowed.contains(&name) => true,
         Space::Scxml => {
-            let found = unexpected_element(tag, name, around, allowed);
+            let found = unexpected_element(tag, name, outer, allowed);
             reader.diags.push(found);
             false
         }
         Space::Own => {
-            let found = messages::misplaced_element(tag, name, around, allowed);
+            let found = messages::misplaced_element(tag, name, outer, allowed);
             reader.diags.push(found);
             false
         }
@@ -52,7 +53,7 @@ pub(super) fn is_expected(
     }
 }
 
-/// The elements of a block, in order.
+/// Reads the elements of a block, in order.
 pub(super) fn block(node: Node<'_, '_>, depth: usize, reader: &mut Reader<'_>) -> Vec<Content> {
     let mut list = Vec::new();
     for child in node.children() {
@@ -132,7 +133,7 @@ fn raise(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
     name_of_event(event, reader).map(ContentKind::Raise)
 }
 
-/// An event that is sent has one name, without a wildcard.
+/// Reads the name of an event that is sent, which has no wildcard.
 fn name_of_event(event: Spanned<String>, reader: &mut Reader<'_>) -> Option<Spanned<String>> {
     if event.value.contains(['*', ' ']) {
         let found = messages::not_one_name(&event, "event");
@@ -196,7 +197,7 @@ fn send(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<ContentKind> {
     })
 }
 
-/// CSS's time as whole milliseconds: `1.5s`, `20ms`.
+/// Reads CSS's time as whole milliseconds: `1.5s`, `20ms`.
 fn milliseconds(text: &str) -> Option<u64> {
     let (number, places) = match text.strip_suffix("ms") {
         Some(number) => (number, 0),
@@ -240,7 +241,7 @@ fn assign(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Assign> {
     })
 }
 
-/// `<statemark:assign>`: several assignments that are one action.
+/// Reads `<statemark:assign>`: several assignments that are one action.
 fn together(node: Node<'_, '_>, reader: &mut Reader<'_>) -> ContentKind {
     reader.expect_attributes(node, &[], &["name"]);
     let mut list = Vec::new();
@@ -252,7 +253,7 @@ fn together(node: Node<'_, '_>, reader: &mut Reader<'_>) -> ContentKind {
     ContentKind::Assign(list)
 }
 
-/// `<if>`: its content, cut at each `<elseif>` and `<else>`.
+/// Reads `<if>`: its content, cut at each `<elseif>` and `<else>`.
 fn conditional(node: Node<'_, '_>, depth: usize, reader: &mut Reader<'_>) -> Option<ContentKind> {
     reader.expect_attributes(node, &["cond"], &["name"]);
     if depth > MAX_NESTING {
@@ -336,16 +337,16 @@ const UNREAD: &[(&str, &str)] = &[
     ("content", "events that a machine sends bring no data"),
 ];
 
-/// An element of SCXML that may not stand there: one that is read elsewhere, or one that isn't read at all.
-fn unexpected_element(tag: Span, name: &str, around: &str, allowed: &[&str]) -> Diagnostic {
+/// Reports an element of SCXML that is read elsewhere, or not at all.
+fn unexpected_element(tag: Span, name: &str, outer: &str, allowed: &[&str]) -> Diagnostic {
     if READ.contains(&name) {
-        return messages::misplaced_element(tag, name, around, allowed);
+        return messages::misplaced_element(tag, name, outer, allowed);
     }
     let reason = UNREAD.iter().find(|(unread, _)| *unread == name);
     unsupported_element(tag, name, reason.map(|(_, reason)| *reason))
 }
 
-/// An element that isn't read, with the reason if it is known to SCXML.
+/// Reports an element that isn't read, with the reason if it is known to SCXML.
 fn unsupported_element(tag: Span, name: &str, reason: Option<&str>) -> Diagnostic {
     let finding = Diagnostic::new(
         Code::UnsupportedElement,

@@ -16,50 +16,50 @@ fn misplaced(place: Span, message: String) -> Diagnostic {
     Diagnostic::new(Code::MisplacedContent, place, message)
 }
 
-/// The document's root is another element.
+/// Reports that the document's root is another element.
 pub(super) fn not_scxml(tag: Span, name: &str) -> Diagnostic {
     misplaced(tag, format!("`<{name}>` is no SCXML document"))
         .label("must be `scxml`")
         .help("write `<scxml xmlns=\"http://www.w3.org/2005/07/scxml\" version=\"1.0\">`")
 }
 
-/// An element that means something elsewhere.
+/// Reports an element that means something elsewhere.
 pub(super) fn misplaced_element(
     tag: Span,
     name: &str,
-    around: &str,
+    outer: &str,
     allowed: &[&str],
 ) -> Diagnostic {
-    let found = misplaced(tag, format!("`<{name}>` can't stand in `<{around}>`"))
+    let found = misplaced(tag, format!("`<{name}>` can't stand in `<{outer}>`"))
         .label("means nothing here");
     if allowed.is_empty() {
-        return found.help(format!("`<{around}>` has nothing inside: move it out"));
+        return found.help(format!("`<{outer}>` has nothing inside: move it out"));
     }
-    found.help(format!("`<{around}>` may hold {}", choices(allowed)))
+    found.help(format!("`<{outer}>` may hold {}", choices(allowed)))
 }
 
 /// Words between elements.
-pub(super) fn misplaced_text(place: Span, around: &str) -> Diagnostic {
-    misplaced(place, format!("`<{around}>` holds no text"))
+pub(super) fn misplaced_text(place: Span, outer: &str) -> Diagnostic {
+    misplaced(place, format!("`<{outer}>` holds no text"))
         .label("would be lost")
         .help("remove it, or make it a comment: `<!-- … -->`")
 }
 
-/// One is enough.
-pub(super) fn second_element(place: Span, name: &str, around: &str) -> Diagnostic {
-    misplaced(place, format!("a second `<{name}>` of one `<{around}>`"))
+/// Reports a second element where one is enough.
+pub(super) fn second_element(place: Span, name: &str, outer: &str) -> Diagnostic {
+    misplaced(place, format!("a second `<{name}>` of one `<{outer}>`"))
         .label("which of them counts?")
         .help("remove one of them")
 }
 
-/// Nothing comes after `<else>`.
+/// Reports content after `<else>`.
 pub(super) fn after_else(tag: Span, name: &str) -> Diagnostic {
     misplaced(tag, format!("`<{name}>` can't stand behind `<else>`"))
         .label("never done")
         .help("put `<else/>` last")
 }
 
-/// A block of actions that stands behind one that may fail.
+/// Reports a block of actions that follows one that may fail.
 pub(crate) fn second_block(place: Span, element: &str) -> Diagnostic {
     misplaced(
         place,
@@ -74,28 +74,28 @@ fn missing_part(tag: Span, message: String) -> Diagnostic {
     Diagnostic::new(Code::MissingPart, tag, message)
 }
 
-/// An attribute is missing.
+/// Reports that an attribute is missing.
 pub(crate) fn missing_attribute(tag: Span, element: &str, name: &str) -> Diagnostic {
     missing_part(tag, format!("`<{element}>` has no `{name}`"))
         .label(format!("needs `{name}=\"…\"`"))
         .help(format!("write `{name}=\"…\"`"))
 }
 
-/// An element inside is missing.
+/// Reports that an element inside is missing.
 pub(super) fn missing_element(tag: Span, element: &str, name: &str) -> Diagnostic {
     missing_part(tag, format!("`<{element}>` has no `<{name}>` inside"))
         .label(format!("needs a `<{name}>`"))
         .help(format!("write `<{name} target=\"…\"/>` inside"))
 }
 
-/// A history doesn't say where it leads while nothing is recorded.
+/// Reports a history without a default transition.
 pub(super) fn missing_default_transition(tag: Span) -> Diagnostic {
     missing_part(tag, "this history has no default transition".to_owned())
         .label("leads nowhere the first time")
         .help("write `<transition target=\"…\"/>` inside, with a state beside the history")
 }
 
-/// A document, or a state that only a history stands in, has no state to be in.
+/// Reports a document, or a state with only a history inside, that has no state to be in.
 pub(crate) fn missing_states(tag: Span, element: &str) -> Diagnostic {
     missing_part(tag, format!("`<{element}>` has no state inside"))
         .label("nothing can be active here")
@@ -106,7 +106,7 @@ fn bad_attribute(place: Span, message: String) -> Diagnostic {
     Diagnostic::new(Code::BadAttribute, place, message)
 }
 
-/// The value is none of those that it may be.
+/// Reports a value that is none of those that it may be.
 pub(super) fn not_a_choice(value: &Spanned<String>, name: &str, allowed: &[&str]) -> Diagnostic {
     let found = bad_attribute(value.span, format!("`{name}` can't be `{}`", value.value))
         .label(format!("may be {}", choices(allowed)));
@@ -115,44 +115,44 @@ pub(super) fn not_a_choice(value: &Spanned<String>, name: &str, allowed: &[&str]
             .help("leave it out to send to this machine; what goes elsewhere is the host's");
     }
     match nearest(&value.value, allowed.iter().copied()) {
-        Some(near) => found.help(format!("did you mean `{near}`?")).fix(
+        Some(suggestion) => found.help(format!("did you mean `{suggestion}`?")).fix(
             Applicability::Unsafe,
-            format!("write `{near}`"),
+            format!("write `{suggestion}`"),
             value.span,
-            near,
+            suggestion,
         ),
         None => found.help("write one of those, or leave it out"),
     }
 }
 
-/// Nothing is written where something must be.
+/// Reports an attribute that must not be empty.
 pub(super) fn empty_attribute(place: Span, name: &str) -> Diagnostic {
     bad_attribute(place, format!("`{name}` is empty"))
         .help("write a value, or leave the attribute out")
 }
 
-/// A name has white space or a wildcard in it.
+/// Reports a name that has white space or a wildcard in it.
 pub(super) fn not_one_name(value: &Spanned<String>, name: &str) -> Diagnostic {
     bad_attribute(value.span, format!("`{}` can't be one name", value.value))
         .label(format!("`{name}` is one name, without spaces and `*`"))
         .help("write `_` or `.` instead")
 }
 
-/// No time.
+/// Reports a delay that is no time.
 pub(super) fn bad_delay(value: &Spanned<String>) -> Diagnostic {
     bad_attribute(value.span, format!("`{}` is no delay", value.value))
         .label("not a time in whole milliseconds")
         .help("write a time such as `500ms` or `1.5s`")
 }
 
-/// An internal event is never delayed.
+/// Reports a delay of an internal event.
 pub(super) fn delayed_internal_event(value: &Spanned<String>) -> Diagnostic {
     bad_attribute(value.span, "an internal event can't be delayed".to_owned())
         .label("the internal queue has no clock")
         .help("remove the delay, or the target `#_internal`")
 }
 
-/// An event of completion of what is never done.
+/// Reports a completion event of something that is never done.
 pub(crate) fn never_done(event: &Spanned<String>) -> Diagnostic {
     bad_attribute(event.span, format!("nothing ever raises `{}`", event.value))
         .label("no state of that name is ever done")
@@ -160,7 +160,7 @@ pub(crate) fn never_done(event: &Spanned<String>) -> Diagnostic {
         .help("name a state that has a `<final>` inside")
 }
 
-/// Two elements of one name do different things.
+/// Reports two elements of one name that do different things.
 pub(crate) fn action_name_reused(name: &Spanned<String>, first: Span) -> Diagnostic {
     bad_attribute(
         name.span,
@@ -171,10 +171,10 @@ pub(crate) fn action_name_reused(name: &Spanned<String>, first: Span) -> Diagnos
     .help("an action has one name wherever it is done: choose another")
 }
 
-/// What can be done about copies that make no transition of the root.
+/// The help for copies that don't make a transition of the root.
 const OF_ROOT: &str = "give each state in `<scxml>` that isn't final the same copies, behind its own transitions, or remove the attribute";
 
-/// Two copies of a transition of the root say different things.
+/// Reports that two copies of a transition of the root differ.
 pub(super) fn copies_differ(place: Span, first: Span) -> Diagnostic {
     let message = "this copy of a transition of the root isn't like the first".to_owned();
     bad_attribute(place, message)
@@ -183,7 +183,7 @@ pub(super) fn copies_differ(place: Span, first: Span) -> Diagnostic {
         .help(OF_ROOT)
 }
 
-/// A state lacks a copy that another has.
+/// Reports that a state lacks a copy that another has.
 pub(super) fn copy_missing(state: Span, first: Span) -> Diagnostic {
     let message = "a copy of a transition of the root is missing in this state".to_owned();
     bad_attribute(state, message)
@@ -192,7 +192,7 @@ pub(super) fn copy_missing(state: Span, first: Span) -> Diagnostic {
         .help(OF_ROOT)
 }
 
-/// A state has a copy that the first state doesn't have.
+/// Reports that a state has a copy that the first state doesn't have.
 pub(super) fn surplus_copy(place: Span) -> Diagnostic {
     let message = "this copy of a transition of the root is missing in the first state".to_owned();
     bad_attribute(place, message)
@@ -215,7 +215,7 @@ pub(super) fn copy_number(mark: &Spanned<String>, expected: usize) -> Diagnostic
         )
 }
 
-/// A copy in front of a state's own transitions would be taken before those.
+/// Reports a copy before a state's own transitions, which would be taken before those.
 pub(super) fn copy_before_own(place: Span) -> Diagnostic {
     let message =
         "a copy of a transition of the root stands in front of the state's own".to_owned();
@@ -230,7 +230,7 @@ fn always_fails(place: Span, message: String) -> Diagnostic {
         .note("SCXML raises `error.execution` here, and does nothing behind it in the same block")
 }
 
-/// An event is sent to what isn't a place, or by what isn't a way.
+/// Reports an unknown target or processor of `<send>`.
 pub(super) fn unknown_target_of_send(value: &Spanned<String>, name: &str) -> Diagnostic {
     always_fails(
         value.span,
@@ -239,7 +239,7 @@ pub(super) fn unknown_target_of_send(value: &Spanned<String>, name: &str) -> Dia
     .help(format!("leave `{name}` out to send to this machine"))
 }
 
-/// A value is assigned to what isn't declared.
+/// Reports an assignment to something that isn't declared.
 pub(crate) fn undeclared_location<'k>(
     location: &Spanned<String>,
     known: impl Iterator<Item = &'k str>,
@@ -252,12 +252,12 @@ pub(crate) fn undeclared_location<'k>(
         ),
     );
     match nearest(&location.value, known) {
-        Some(near) => found.help(format!("did you mean `{near}`?")),
+        Some(suggestion) => found.help(format!("did you mean `{suggestion}`?")),
         None => found.help("declare it: `<data id=\"…\"/>` in a `<datamodel>`"),
     }
 }
 
-/// A value is to be computed by what is no expression.
+/// Reports that a value is no expression.
 pub(crate) fn no_expression(place: Span) -> Diagnostic {
     always_fails(
         place,
@@ -266,7 +266,7 @@ pub(crate) fn no_expression(place: Span) -> Diagnostic {
     .help("write an expression: a value, or what computes one")
 }
 
-/// An initial value is no expression.
+/// Reports that an initial value is no expression.
 pub(crate) fn no_initial_value(place: Span) -> Diagnostic {
     Diagnostic::new(
         Code::AlwaysFails,
@@ -278,7 +278,7 @@ pub(crate) fn no_initial_value(place: Span) -> Diagnostic {
     .help("write a value, or leave it out")
 }
 
-/// A condition is no expression.
+/// Reports that a condition is no expression.
 pub(crate) fn no_condition(place: Span) -> Diagnostic {
     Diagnostic::new(
         Code::AlwaysFails,

@@ -8,11 +8,12 @@ use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
 use crate::excerpt::Excerpt;
 use crate::source::{FileId, Span, Spanned, narrow};
 
-/// Deepest nesting that is read. Unit: elements. Why: reading recurses; states end at 64 levels, and content inside
-/// them adds some more.
+/// Deepest nesting that is read.
+///
+/// Unit: elements. Why: reading recurses; states end at 64 levels, and content inside them adds some more.
 pub(super) const MAX_NESTING: usize = 128;
 
-/// What an element is for us, by its namespace.
+/// The namespace of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Space {
     /// SCXML's, or none.
@@ -28,7 +29,7 @@ pub(super) struct Reader<'t> {
     file: FileId,
     text: &'t str,
     pub(super) diags: &'t mut Diags,
-    /// Whether expressions are ours, so that what SCXML lets fail is a mistake.
+    /// True if expressions are ours, so that what SCXML lets fail is a mistake.
     pub(super) native: bool,
 }
 
@@ -50,7 +51,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The name in an element's opening tag.
+    /// Returns the span of the name in an element's opening tag.
     pub(super) fn tag(&self, node: Node<'_, '_>) -> Span {
         let start = node.range().start + 1;
         let rest = self.text.get(start..node.range().end).unwrap_or("");
@@ -60,7 +61,7 @@ impl<'t> Reader<'t> {
         self.span(start..start + end)
     }
 
-    /// An element's opening tag, or all of it where nothing stands inside.
+    /// Returns the span of an element's opening tag, or of all of it if it is empty.
     pub(super) fn opening(&self, node: Node<'_, '_>) -> Span {
         let range = node.range();
         let end = node
@@ -69,7 +70,7 @@ impl<'t> Reader<'t> {
         self.span(range.start..end)
     }
 
-    /// A text between elements, without the white space around it.
+    /// Returns the span of a text between elements, without the white space around it.
     pub(super) fn text_span(&self, node: Node<'_, '_>) -> Span {
         let range = node.range();
         let raw = self.text.get(range.clone()).unwrap_or("");
@@ -77,7 +78,7 @@ impl<'t> Reader<'t> {
         self.span(start..start + raw.trim().len())
     }
 
-    /// Reports the attributes of SCXML that aren't among `known`, and those of ours that aren't among `own`.
+    /// Reports attributes of SCXML that aren't in `known`, and attributes of ours that aren't in `own`.
     pub(super) fn expect_attributes(&mut self, node: Node<'_, '_>, known: &[&str], own: &[&str]) {
         for attribute in node.attributes() {
             let allowed = match attribute.namespace() {
@@ -102,7 +103,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// An attribute's value as it means, trimmed.
+    /// Returns an attribute's decoded value, trimmed.
     pub(super) fn attribute(&self, node: Node<'_, '_>, name: &str) -> Option<Spanned<String>> {
         let range = node.attribute_node(name)?.range_value();
         let mut value = trimmed(&self.decoded(range.clone()));
@@ -112,24 +113,24 @@ impl<'t> Reader<'t> {
         Some(value)
     }
 
-    /// An attribute of our namespace.
+    /// Returns an attribute of our namespace.
     pub(super) fn own_attribute(&self, node: Node<'_, '_>, name: &str) -> Option<Spanned<String>> {
         let attribute = node.attribute_node((NAMESPACE, name))?;
         Some(trimmed(&self.decoded(attribute.range_value())))
     }
 
-    /// An attribute's value with the place of each of its characters.
+    /// Returns an attribute's value with the span of each of its characters.
     pub(super) fn excerpt(&self, node: Node<'_, '_>, name: &str) -> Option<Excerpt> {
         let attribute = node.attribute_node(name)?;
         Some(self.decoded(attribute.range_value()))
     }
 
-    /// The words of an attribute, which white space parts.
+    /// Returns the words of an attribute, which white space separates.
     pub(super) fn words(&self, node: Node<'_, '_>, name: &str) -> Option<Vec<Spanned<String>>> {
         self.excerpt(node, name).map(|excerpt| words(&excerpt))
     }
 
-    /// An attribute, or its twin that is computed, where that is a text in quotes and so known before.
+    /// Returns an attribute, or the value of its computed variant if that is a text in quotes.
     pub(super) fn attribute_or_expression(
         &self,
         node: Node<'_, '_>,
@@ -140,7 +141,7 @@ impl<'t> Reader<'t> {
             .or_else(|| computed.and_then(|text| quoted(&text)))
     }
 
-    /// The attribute, or a finding that it is missing.
+    /// Returns the attribute, and reports if it is missing.
     pub(super) fn required(
         &mut self,
         node: Node<'_, '_>,
@@ -161,13 +162,13 @@ impl<'t> Reader<'t> {
         None
     }
 
-    /// As [`Self::required`], with the place of each character.
+    /// Like [`Self::required`], with the span of each character.
     pub(super) fn required_excerpt(&mut self, node: Node<'_, '_>, name: &str) -> Option<Excerpt> {
         self.required(node, name, Self::attribute)?;
         self.excerpt(node, name)
     }
 
-    /// The text of a range of the file, with what `&…;` stands for. White space is as XML reads it in attributes.
+    /// Decodes a range of the file. White space is as XML reads it in attributes.
     pub(super) fn decoded(&self, range: std::ops::Range<usize>) -> Excerpt {
         let mut excerpt = Excerpt::new(self.file);
         let mut at = range.start;
@@ -199,7 +200,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What stands between two elements, without its white space.
+/// Returns the text between two elements, without its white space.
 pub(super) fn trimmed(excerpt: &Excerpt) -> Spanned<String> {
     let text = excerpt.text();
     let start = text.len() - text.trim_start().len();
@@ -207,7 +208,7 @@ pub(super) fn trimmed(excerpt: &Excerpt) -> Spanned<String> {
     Spanned::new(text.trim().to_owned(), excerpt.span(range))
 }
 
-/// The text of a literal in quotes.
+/// Returns the text of a literal in quotes.
 fn quoted(text: &Spanned<String>) -> Option<Spanned<String>> {
     let quote = text
         .value
@@ -233,7 +234,7 @@ fn words(excerpt: &Excerpt) -> Vec<Spanned<String>> {
     found
 }
 
-/// The character that an entity at the start of a text stands for, and the entity's length.
+/// Returns the character of an entity at the start of a text, and the entity's length.
 fn entity(text: &str) -> Option<(char, usize)> {
     let (name, _) = text.strip_prefix('&')?.split_once(';')?;
     let meant = match name {
@@ -254,7 +255,7 @@ fn entity(text: &str) -> Option<(char, usize)> {
     Some((meant, name.len() + 2))
 }
 
-/// Whose element it is.
+/// Returns the namespace of an element.
 pub(super) fn space(node: Node<'_, '_>) -> Space {
     match node.tag_name().namespace() {
         None | Some(SCXML) => Space::Scxml,
@@ -272,19 +273,19 @@ const COMPUTED: &[(&str, &str)] = &[
     ("sendidexpr", "sendid"),
 ];
 
-/// The attribute that is computed where the plain one is known before.
+/// Returns the computed variant of a plain attribute.
 fn computed_name(plain: &str) -> Option<&'static str> {
     let mut pairs = COMPUTED.iter();
     pairs.find(|pair| pair.1 == plain).map(|pair| pair.0)
 }
 
-/// The attribute that is known before where the other one is computed.
+/// Returns the plain variant of a computed attribute.
 fn plain_name(computed: &str) -> Option<&'static str> {
     let mut pairs = COMPUTED.iter();
     pairs.find(|pair| pair.0 == computed).map(|pair| pair.1)
 }
 
-/// An element has an attribute that isn't read.
+/// Reports that an element has an attribute that isn't read.
 fn unread_attribute(place: Span, name: &str, element: &str, known: &[&str]) -> Diagnostic {
     let finding = |why: &str| {
         Diagnostic::new(
@@ -311,11 +312,11 @@ fn unread_attribute(place: Span, name: &str, element: &str, known: &[&str]) -> D
     }
     let finding = finding("no attribute that has a meaning here");
     match nearest(name, known.iter().copied()) {
-        Some(near) => finding.help(format!("did you mean `{near}`?")).fix(
+        Some(suggestion) => finding.help(format!("did you mean `{suggestion}`?")).fix(
             Applicability::Unsafe,
-            format!("write `{near}`"),
+            format!("write `{suggestion}`"),
             place,
-            near,
+            suggestion,
         ),
         None if known.is_empty() => finding.help("remove it"),
         None => finding.help(format!(

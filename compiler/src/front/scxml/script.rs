@@ -8,7 +8,7 @@ use super::ast::{Assign, Content, ContentKind};
 use super::reader::{Reader, Space, space, trimmed};
 use crate::excerpt::Excerpt;
 
-/// The assignments of a script, in order. `None` where it isn't a script, or says anything else.
+/// Reads the assignments of a script, in order; `None` if it isn't a script, or has anything else.
 pub(super) fn assignments(node: Node<'_, '_>, reader: &Reader<'_>) -> Option<Vec<Content>> {
     let is_script = node.is_element()
         && space(node) == Space::Scxml
@@ -37,7 +37,7 @@ pub(super) fn assignments(node: Node<'_, '_>, reader: &Reader<'_>) -> Option<Vec
     Some(list)
 }
 
-/// Where the statements of a script end: at each `;` outside of quotes, and at its own end.
+/// Returns the ends of a script's statements: each `;` outside of quotes, and its own end.
 fn ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut quote: Option<char> = None;
@@ -57,7 +57,7 @@ fn ends(text: &str) -> Vec<usize> {
     ends
 }
 
-/// `place = expression`, or `place += expression`.
+/// Reads `place = expression`, or `place += expression`.
 fn assignment(statement: &Excerpt) -> Option<Assign> {
     let text = statement.text();
     let at = text.find('=')?;

@@ -36,7 +36,7 @@ const IN_PARALLEL: &[&str] = &[
 const IN_FINAL: &[&str] = &["onentry", "onexit"];
 const IN_HISTORY: &[&str] = &["transition"];
 
-/// The element `<scxml>`.
+/// Reads the element `<scxml>`.
 pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Document> {
     let tag = reader.tag(root);
     if root.tag_name().name() != "scxml" || space(root) != Space::Scxml {
@@ -86,13 +86,13 @@ pub(super) fn document(root: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Do
     Some(document)
 }
 
-/// Whether a child of the document is read with it, not with its states.
+/// Returns true if a child of the document is read with it, not with its states.
 fn is_own_declaration(node: Node<'_, '_>) -> bool {
     let names = ["event", "timer", "initial"];
     node.is_element() && space(node) == Space::Own && names.contains(&node.tag_name().name())
 }
 
-/// `<statemark:event>`, `<statemark:timer>` and `<statemark:initial>`.
+/// Reads `<statemark:event>`, `<statemark:timer>` and `<statemark:initial>`.
 fn declaration(node: Node<'_, '_>, document: &mut Document, reader: &mut Reader<'_>) {
     let name = node.tag_name().name();
     if name == "initial" {
@@ -198,7 +198,7 @@ fn kind(name: &str, node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Kind>
     }
 }
 
-/// Whether the attribute `type` has the second of two values; the first is the default.
+/// Returns true if the attribute `type` has the second of two values; the first is the default.
 fn type_of(node: Node<'_, '_>, choices: [&str; 2], reader: &mut Reader<'_>) -> bool {
     let Some(value) = reader.attribute(node, "type") else {
         return false;
@@ -286,7 +286,9 @@ fn handler(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Vec<super::ast::Conte
     content::block(node, 0, reader)
 }
 
-/// `is_outermost`: whether its state stands in the document itself, where it may be a copy of the root's.
+/// Reads `<transition>`.
+///
+/// `is_outermost` is true if its state is in the document itself, where it may be a copy of the root's.
 fn transition(
     node: Node<'_, '_>,
     of: Kind,
@@ -345,7 +347,7 @@ fn transition(
     }
 }
 
-/// `<initial>`: a transition that says where a state begins.
+/// Reads `<initial>`: a transition that says where a state begins.
 fn initial_element(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_>) {
     reader.expect_attributes(node, &[], &[]);
     let tag = reader.tag(node);
@@ -410,7 +412,7 @@ fn datamodel(node: Node<'_, '_>, state: &mut State, reader: &mut Reader<'_>) {
     }
 }
 
-/// `<statemark:guard>`.
+/// Reads `<statemark:guard>`.
 fn guard(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Guard> {
     reader.expect_attributes(node, &["id", "name", "field", "operator", "value"], &[]);
     for inside in node.children() {
@@ -484,7 +486,7 @@ fn copy_span(transition: &Transition) -> Span {
     mark.map_or(transition.span, |mark| mark.span)
 }
 
-/// The marked transitions of a state, which keeps the others. They are numbered from one, and stand last.
+/// Takes the marked transitions out of a state. They are numbered from one, and are the last.
 fn take_copies(state: &mut State, reader: &mut Reader<'_>) -> Vec<Transition> {
     let (copies, own): (Vec<_>, Vec<_>) = std::mem::take(&mut state.transitions)
         .into_iter()

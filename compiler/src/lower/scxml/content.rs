@@ -18,7 +18,7 @@ use crate::source::{Span, Spanned};
 const LONGEST_NAME: usize = 40;
 
 impl Lowering<'_, '_> {
-    /// A timer for each id and event that is sent, in the order of the text.
+    /// Adds a timer for each id and event that is sent, in the order of the text.
     pub(super) fn add_timers(&mut self) {
         for node in self.nodes.clone() {
             let state = node.state;
@@ -78,7 +78,7 @@ impl Lowering<'_, '_> {
         self.timer_keys.insert(key, timer);
     }
 
-    /// A timer called `after.<state>.1` or so, which that state sets on its entry, is a delay of the state's.
+    /// Finds delays: timers called `after.<state>.1` or so, which that state sets on its entry.
     pub(super) fn find_delays(&mut self, states: &Arena<State>) {
         for (handle, state) in states.iter() {
             for &action in &state.entry {
@@ -95,7 +95,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// The actions of a block, in order.
+    /// Lowers the actions of a block, in order.
     pub(super) fn contents(&mut self, list: &[Content]) -> Vec<Handle<Action>> {
         let mut actions = Vec::new();
         for content in list {
@@ -109,7 +109,7 @@ impl Lowering<'_, '_> {
         actions
     }
 
-    /// Whether an element fails whenever it is done: what SCXML says of places and of ways that aren't there.
+    /// Returns true if an element always fails, as one does with an unknown target or processor.
     fn always_fails(&mut self, content: &Content) -> bool {
         match &content.kind {
             ContentKind::Failure => true,
@@ -135,8 +135,10 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// An action that raises `error.execution` and ends its block: outside of any condition the raising is enough, since
-    /// nothing is made of what stands behind it; inside, an assignment that has no value ends the lists around it, too.
+    /// Makes an action that raises `error.execution` and ends its block.
+    ///
+    /// Outside of any condition raising is enough, since the rest of the block makes no actions; inside, an assignment
+    /// that has no value ends the enclosing lists as well.
     pub(super) fn failure(&mut self, span: Span) -> Handle<Action> {
         let fault = self.event(&Spanned::new(FAULT.to_owned(), span));
         if self.nesting == 0 {
@@ -263,7 +265,7 @@ impl Lowering<'_, '_> {
         self.actions.append(action)
     }
 
-    /// Every timer that the id was given to.
+    /// Cancels every timer that the id was given to.
     fn cancel(
         &mut self,
         content: &Content,
@@ -279,8 +281,8 @@ impl Lowering<'_, '_> {
             .collect();
         if timers.is_empty() {
             let ids = self.timer_keys.keys().filter_map(|(id, _)| id.as_deref());
-            let near = nearest(&id.value, ids).map(str::to_owned);
-            self.diags.push(idle_cancel(id, near.as_deref()));
+            let suggestion = nearest(&id.value, ids).map(str::to_owned);
+            self.diags.push(idle_cancel(id, suggestion.as_deref()));
         }
         for timer in timers {
             let kind = ActionKind::Cancel(timer);
@@ -288,7 +290,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// `<if>`: the last branch is made first, so that what an action calls stands before it.
+    /// Lowers `<if>`: the last branch is made first, so that the actions that an action calls precede it.
     fn conditional(
         &mut self,
         span: Span,
@@ -323,7 +325,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// The name that an action gets if its author gives none, but for a number.
+/// Returns the default name of an action, without the number.
 pub(super) fn name_of(
     action: &Action,
     events: &Arena<Event>,
@@ -359,20 +361,20 @@ pub(super) fn name_of(
     to_nfc(&name.replace(['.', '-', ' '], "_")).into_owned()
 }
 
-/// No `<send>` has the id that is cancelled. SCXML allows it, and it does nothing.
-fn idle_cancel(id: &Spanned<String>, near: Option<&str>) -> Diagnostic {
+/// Reports that no `<send>` has the id that is cancelled. SCXML allows it, and it does nothing.
+fn idle_cancel(id: &Spanned<String>, suggestion: Option<&str>) -> Diagnostic {
     let found = Diagnostic::new(
         Code::IdleCancel,
         id.span,
         format!("no `<send>` has the id `{}`", id.value),
     )
     .label("cancels nothing");
-    match near {
-        Some(near) => found.help(format!("did you mean `{near}`?")).fix(
+    match suggestion {
+        Some(suggestion) => found.help(format!("did you mean `{suggestion}`?")).fix(
             Applicability::Unsafe,
-            format!("write `{near}`"),
+            format!("write `{suggestion}`"),
             id.span,
-            near,
+            suggestion,
         ),
         None => found.help("give the `<send>` that is meant an `id`"),
     }

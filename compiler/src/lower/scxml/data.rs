@@ -15,7 +15,7 @@ use crate::front::scxml::messages;
 use crate::ir::{Constant, Field, Guard, HostGuard, Type};
 use crate::source::{Span, Spanned};
 
-/// What the document declares.
+/// The declarations of a document.
 #[derive(Debug, Default)]
 pub(super) struct Data {
     /// The ids of its data.
@@ -26,13 +26,13 @@ pub(super) struct Data {
     pub(super) failures: Vec<Span>,
     /// The first names of the places that something assigns to.
     assigned: BTreeSet<String>,
-    /// What conditions call a guard.
+    /// The ids of guards in conditions.
     pub(super) guards: BTreeMap<String, Guard>,
     fields: BTreeMap<String, Handle<Field>>,
 }
 
 impl Data {
-    /// The initial data, if there is any.
+    /// Returns the initial data, if there is any.
     pub(super) fn context(&self) -> Option<Value> {
         (!self.values.is_empty()).then(|| Value::Object(self.values.clone()))
     }
@@ -83,7 +83,9 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// The initial value of a datum. One that can't be read is none, and fails when the machine starts.
+    /// Reads the initial value of a datum.
+    ///
+    /// One that can't be read is none, and fails when the machine starts.
     fn read_value(&mut self, id: &str, text: &Excerpt) {
         let place = crate::front::scxml::place_of(text);
         let name = self.document.name.as_ref();
@@ -126,7 +128,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// A JSON list of constants. Only a list that is searched may be empty.
+    /// Reads a JSON list of constants. Only a list that is searched may be empty.
     fn constants(&mut self, text: &Excerpt, operator: Operator) -> Vec<Constant> {
         let values = match literal(text.text().trim()) {
             Some(Some(Value::Array(values))) => values,
@@ -143,7 +145,7 @@ impl Lowering<'_, '_> {
             })
     }
 
-    /// The field of a dotted path.
+    /// Returns the field of a dotted path.
     pub(super) fn field(&mut self, path: &str, span: Span) -> Handle<Field> {
         if let Some(&field) = self.data.fields.get(path) {
             return field;
@@ -195,7 +197,7 @@ fn type_of(value: &Value) -> Type {
     }
 }
 
-/// A value that may be compared with.
+/// Converts a value that may be compared with.
 pub(super) fn constant(value: &Value) -> Option<Constant> {
     match value {
         Value::Null => Some(Constant::Null),

@@ -11,10 +11,10 @@ use crate::front::scxml::messages;
 use crate::ir::{Event, EventKind, State, StateKind};
 use crate::source::{Span, Spanned};
 
-/// What is raised where an assignment has no value.
+/// The event that is raised if an assignment has no value.
 pub(super) const FAULT: &str = "error.execution";
 
-/// What a face sends in place of a name that the machine doesn't have.
+/// The event that a front end sends for a name that the machine doesn't have.
 const UNKNOWN: &str = "error.unknown_event";
 
 /// Begins the names of the events of completion.
@@ -25,26 +25,26 @@ const DONE: &str = "done.state.";
 pub(super) struct Known {
     descriptors: Vec<(String, bool)>,
     assigns: bool,
-    /// Whether a `<send>` fails, which raises an error with its id.
+    /// True if a `<send>` fails, which raises an error with its id.
     pub(super) fails_to_send: bool,
 }
 
 impl Known {
-    /// Whether a transition waits for it.
+    /// Returns true if a transition waits for it.
     pub(super) fn is_awaited(&self, event: &str) -> bool {
         let mut all = self.descriptors.iter();
         all.any(|(descriptor, exact)| matches(descriptor, *exact, event))
     }
 }
 
-/// A descriptor without the `.*` that changes nothing.
+/// Strips the `.*` that changes nothing from a descriptor.
 fn descriptor(word: &Spanned<String>) -> String {
     let text = plain(word);
     let plain = text.strip_suffix(".*").unwrap_or(&text);
     plain.trim_end_matches('.').to_owned()
 }
 
-/// Whether a descriptor matches an event.
+/// Returns true if a descriptor matches an event.
 fn matches(descriptor: &str, exact: bool, event: &str) -> bool {
     if descriptor == "*" || descriptor == event {
         return true;
@@ -56,8 +56,9 @@ fn matches(descriptor: &str, exact: bool, event: &str) -> bool {
 }
 
 impl Lowering<'_, '_> {
-    /// Makes an event of every name that the document writes, in the order of the text, then those of the engine that
-    /// something waits for.
+    /// Makes an event of every name that the document writes, in the order of the text.
+    ///
+    /// The engine's events that something waits for follow them.
     pub(super) fn find_events(&mut self) {
         for node in self.nodes.clone() {
             let state = node.state;
@@ -106,7 +107,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Whether a state may be done: a final state stands right inside, or it is parallel.
+    /// Returns true if a state may be done: a final state is its child, or it is parallel.
     fn can_be_done(&self, state: Handle<State>) -> bool {
         let Some(node) = self.node(state).filter(|node| node.parent.is_some()) else {
             return false;
@@ -140,8 +141,10 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// An event that the document names. A part of the engine's names (`done`, `done.state`) is no event by itself; that a
-    /// state's completion is waited for that never comes is reported with the transition.
+    /// Mentions an event that the document names.
+    ///
+    /// A part of the engine's names (`done`, `done.state`) is no event by itself; a completion that never comes is
+    /// reported with the transition that waits for it.
     fn mention_event(&mut self, name: &str, span: Span) {
         let is_engines = name == "done.state" || name.starts_with(DONE);
         let completed = name.strip_prefix(DONE).and_then(|id| self.by_id.get(id));
@@ -174,12 +177,12 @@ impl Lowering<'_, '_> {
         event
     }
 
-    /// The event of a name that was mentioned; one of the engine's that nothing raises is made here.
+    /// Returns the event of a name that was mentioned, and makes one of the engine's that nothing raises.
     pub(super) fn event(&mut self, name: &Spanned<String>) -> Handle<Event> {
         self.add_event(&plain(name), name.span)
     }
 
-    /// The event `done.state.<id>` of a state, if something waits for it.
+    /// Returns the event `done.state.<id>` of a state, if something waits for it.
     pub(super) fn done_event(&self, id: &str, kind: StateKind) -> Option<Handle<Event>> {
         if !kind.has_children() {
             return None;
@@ -188,7 +191,7 @@ impl Lowering<'_, '_> {
         matches!(self.events.at(event).kind, EventKind::Completion(_)).then_some(event)
     }
 
-    /// The events that trigger a transition, each once, in the order of the machine's events.
+    /// Returns the events that trigger a transition, each once, in the order of the machine's events.
     pub(super) fn triggers(&mut self, transition: &ast::Transition) -> Vec<Handle<Event>> {
         let mut found = Vec::new();
         for word in transition.events.iter().flatten() {

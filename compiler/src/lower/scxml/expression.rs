@@ -20,14 +20,14 @@ use crate::source::{Span, Spanned};
 pub(super) const NAME: &str = "_name";
 
 impl Lowering<'_, '_> {
-    /// A condition.
+    /// Lowers a condition.
     pub(super) fn condition(&mut self, text: &Excerpt) -> Option<Spanned<Guard>> {
         let expression = self.read(text)?;
         let guard = self.truth(&expression)?;
         Some(Spanned::new(guard, expression.span))
     }
 
-    /// An assignment; its place must be declared.
+    /// Lowers an assignment, which must be to a declared location.
     pub(super) fn assign(&mut self, assign: &scxml::Assign) -> Option<Assign> {
         let path = plain(&assign.location);
         let is_declared = self.is_declared(&assign.location);
@@ -44,7 +44,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// Whether a location is a place in the data that the document declares.
+    /// Returns true if a location is in the data that the document declares.
     pub(super) fn is_declared(&self, location: &Spanned<String>) -> bool {
         let path = plain(location);
         let is_name = |name: &str| {
@@ -55,7 +55,7 @@ impl Lowering<'_, '_> {
         path.split('.').all(is_name) && self.data.ids.contains(first)
     }
 
-    /// The expression of a text. What is wrong with it is reported, with fixes as the document spells them.
+    /// Parses an expression. Findings about it have fixes as the document spells them.
     fn read(&mut self, text: &Excerpt) -> Option<ast::Expression> {
         let never = if self.known.fails_to_send {
             NEVER_OF_FAILURES
@@ -74,7 +74,7 @@ impl Lowering<'_, '_> {
         parsed.expression
     }
 
-    /// An expression that is to be true or false.
+    /// Lowers an expression that should be true or false.
     fn truth(&mut self, expression: &ast::Expression) -> Option<Guard> {
         let span = expression.span;
         let list = |parts: Vec<Option<Guard>>| parts.into_iter().collect::<Option<Vec<Guard>>>();
@@ -107,7 +107,7 @@ impl Lowering<'_, '_> {
         Some(as_expression(guard, span).map_or_else(|guard| guard, Guard::Expression))
     }
 
-    /// What ECMAScript takes a field for, or a text that is known. Source: ECMA-262, *ToBoolean*.
+    /// Converts a field, or a text that is known, to a truth value. Source: ECMA-262, *ToBoolean*.
     fn truth_of(&mut self, value: Expression) -> Expression {
         let span = value.span;
         let made = |kind| Expression { span, kind };
@@ -139,7 +139,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// In ECMAScript any value is true or false.
+    /// Reports a value that isn't a truth value; in ECMAScript any value is true or false.
     fn expect_truth(&mut self, value: &Expression, span: Span) {
         let is_truth = match &value.kind {
             ExpressionKind::Field(field) => self.fields.at(*field).kind == Type::Bool,
@@ -153,17 +153,17 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// An expression that is to have a value.
+    /// Lowers an expression that should have a value.
     fn value(&mut self, expression: &ast::Expression) -> Option<Expression> {
         let span = expression.span;
         let kind = match &expression.kind {
             Kind::Literal(literal) => ExpressionKind::Constant(constant(literal)),
             Kind::Name(name) => self.name(name, span)?,
-            Kind::Has(name) => ExpressionKind::Has(self.named(&name.value, name.span)?),
+            Kind::Has(name) => ExpressionKind::Has(self.field_named(&name.value, name.span)?),
             Kind::InState(name) => {
                 let Some(&state) = self.by_id.get(&plain(name)) else {
-                    let near = nearest(&name.value, self.by_id.keys().map(String::as_str));
-                    let found = unknown_target(name, near);
+                    let suggestion = nearest(&name.value, self.by_id.keys().map(String::as_str));
+                    let found = unknown_target(name, suggestion);
                     self.diags.push(found);
                     return None;
                 };
@@ -198,7 +198,7 @@ impl Lowering<'_, '_> {
         Some(Expression { span, kind })
     }
 
-    /// What a name stands for: a guard of the host's, what is known before, or a field.
+    /// Resolves a name: a guard of the host's, a constant, or a field.
     fn name(&mut self, name: &str, span: Span) -> Option<ExpressionKind> {
         if let Some(Guard::Ask(host)) = self.data.guards.get(name) {
             return Some(ExpressionKind::Ask(*host));
@@ -206,11 +206,12 @@ impl Lowering<'_, '_> {
         if let Some(known) = self.variable(name) {
             return Some(ExpressionKind::Constant(Constant::Text(known)));
         }
-        self.named(name, span).map(ExpressionKind::Field)
+        self.field_named(name, span).map(ExpressionKind::Field)
     }
 
-    /// The value of a system variable that is known before the machine runs: its name, and the event of a transition that
-    /// has only one.
+    /// Returns the value of a system variable that is known before the machine runs.
+    ///
+    /// These are its name, and the event of a transition that has only one.
     fn variable(&self, name: &str) -> Option<String> {
         if self.document.native {
             return None;
@@ -222,8 +223,12 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// The field of a path whose first name is declared.
-    fn named(&mut self, path: &str, span: Span) -> Option<crate::arena::Handle<crate::ir::Field>> {
+    /// Returns the field of a path whose first name is declared.
+    fn field_named(
+        &mut self,
+        path: &str,
+        span: Span,
+    ) -> Option<crate::arena::Handle<crate::ir::Field>> {
         let first = path.split('.').next().unwrap_or("");
         let is_event = first == "event" && path != first;
         if is_event || self.data.ids.contains(first) {
@@ -233,14 +238,14 @@ impl Lowering<'_, '_> {
             self.diags.push(guard_as_value(span));
             return None;
         }
-        let near = nearest(first, self.data.ids.iter().map(String::as_str));
-        let found = undeclared_name(span, path, near);
+        let suggestion = nearest(first, self.data.ids.iter().map(String::as_str));
+        let found = undeclared_name(span, path, suggestion);
         self.diags.push(found);
         None
     }
 }
 
-/// What ECMAScript takes a literal for. Source: ECMA-262, *ToBoolean*.
+/// Returns the truth of a literal in ECMAScript. Source: ECMA-262, *ToBoolean*.
 fn is_truthy(literal: &ast::Literal) -> bool {
     match literal {
         ast::Literal::Null => false,
@@ -261,21 +266,21 @@ fn foreign_expression(place: Span, message: String) -> Diagnostic {
     Diagnostic::new(Code::ForeignExpression, place, message)
 }
 
-/// A value that is given when the machine starts must be a literal.
+/// Reports that an initial value must be a literal.
 pub(super) fn not_a_literal(place: Span) -> Diagnostic {
     foreign_expression(place, "an initial value must be a literal".to_owned())
         .label("would be computed")
         .help("write a number, a text in quotes, `true`, `false`, `null`, or JSON; `<assign>` computes")
 }
 
-/// A place that can't be assigned to.
+/// Reports a location that can't be assigned to.
 fn unknown_location(place: Span, text: &str) -> Diagnostic {
     foreign_expression(place, format!("`{text}` is no place in the data"))
         .label("no `<data>` of that id")
         .help("declare it: `<data id=\"…\"/>` in a `<datamodel>`")
 }
 
-/// A name that nothing declares.
+/// Reports a name that nothing declares.
 fn undeclared_name(place: Span, name: &str, known: Option<&str>) -> Diagnostic {
     let found = foreign_expression(place, format!("`{name}` isn't declared"))
         .label("no `<data>` of that id");
@@ -285,17 +290,17 @@ fn undeclared_name(place: Span, name: &str, known: Option<&str>) -> Diagnostic {
             .help("keep what is needed in the data");
     }
     match known {
-        Some(near) => found.help(format!("did you mean `{near}`?")).fix(
+        Some(suggestion) => found.help(format!("did you mean `{suggestion}`?")).fix(
             Applicability::Unsafe,
-            format!("write `{near}`"),
+            format!("write `{suggestion}`"),
             place,
-            near,
+            suggestion,
         ),
         None => found.help("declare it: `<data id=\"…\"/>` in a `<datamodel>`"),
     }
 }
 
-/// ECMAScript takes any value for true or false; here only `true` is true.
+/// Reports a value other than `true` or `false` as a condition, which ECMAScript allows.
 fn not_a_truth_value(place: Span) -> Diagnostic {
     foreign_expression(
         place,
@@ -306,14 +311,14 @@ fn not_a_truth_value(place: Span) -> Diagnostic {
     .help("compare it: `count + 1 != 0`")
 }
 
-/// ECMAScript divides whole numbers to fractions.
+/// Reports a division: ECMAScript divides whole numbers to fractions.
 fn ecmascript_division(place: Span) -> Diagnostic {
     foreign_expression(place, "`/` means something else in ECMAScript".to_owned())
         .label("`5 / 2` is 2.5 there, and 2 here")
         .help("write `datamodel=\"statemark\"` if 2 is meant, or have the host compute it")
 }
 
-/// A guard that isn't an expression stands where a value is computed with.
+/// Reports a guard that isn't an expression in a computed value.
 fn guard_as_value(place: Span) -> Diagnostic {
     foreign_expression(place, "a guard has no value to compare".to_owned())
         .label("may stand alone, or under `!`, `&&` and `||`")

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The value of a literal. `Some(None)` is ECMAScript's `undefined`.
+/// Returns the value of a literal. `Some(None)` is ECMAScript's `undefined`.
 pub(super) fn literal(text: &str) -> Option<Option<Value>> {
     if text == "undefined" {
         return Some(None);
@@ -13,7 +13,7 @@ pub(super) fn literal(text: &str) -> Option<Option<Value>> {
     serde_json::from_str(&as_json(text)?).ok().map(Some)
 }
 
-/// A text with ECMAScript's freedoms taken away: quotes are double, and the names of an object's parts are in quotes.
+/// Rewrites ECMAScript as JSON: quotes are double, and the keys of an object are in quotes.
 fn as_json(text: &str) -> Option<String> {
     let mut json = String::with_capacity(text.len());
     let mut rest = text;

@@ -13,7 +13,7 @@
 
 use crate::excerpt::Excerpt;
 
-/// What is spelled otherwise, the longest first.
+/// Words that are spelled otherwise, the longest first.
 const WORDS: [(&str, &str); 4] = [
     ("===", "=="),
     ("!==", "!="),
@@ -21,13 +21,15 @@ const WORDS: [(&str, &str); 4] = [
     ("In(", "in_state("),
 ];
 
-/// Of an event, what is never there: nothing is invoked here, and only the error of a `<send>` that fails has the other.
+/// Fields of an event that are never there.
+///
+/// Nothing is invoked here, and only the error of a `<send>` that fails has the other.
 pub(super) const NEVER: &[&str] = &["_event.invokeid", "_event.sendid"];
 
 /// [`NEVER`], where a `<send>` fails.
 pub(super) const NEVER_OF_FAILURES: &[&str] = &["_event.invokeid"];
 
-/// A text of ECMAScript, spelled as an expression of ours. `never` is undefined in every event.
+/// Rewrites ECMAScript as an expression of ours. `never` is undefined in every event.
 pub(super) fn native(text: &Excerpt, never: &[&str]) -> Excerpt {
     let mut spelled = Excerpt::new(text.file());
     let all = text.text();
@@ -74,7 +76,9 @@ pub(super) fn native(text: &Excerpt, never: &[&str]) -> Excerpt {
     spelled
 }
 
-/// What the beginning of a text is in our words, and how long it is. `before` is the character in front of it.
+/// Rewrites the beginning of a text, and returns its length as well.
+///
+/// `before` is the character before it.
 fn spelling(rest: &str, before: char, may_ask: bool, never: &[&str]) -> Option<(String, usize)> {
     let is_start = !(is_word(before) || before == '.');
     if is_start
@@ -90,10 +94,10 @@ fn spelling(rest: &str, before: char, may_ask: bool, never: &[&str]) -> Option<(
     Some(((*ours).to_owned(), word.len()))
 }
 
-/// A question whether something is undefined.
+/// Rewrites a test that something is undefined.
 fn presence(text: &str, never: &[&str]) -> Option<(String, usize)> {
-    let behind_typeof = text.strip_prefix("typeof ").map(str::trim_start);
-    let rest = behind_typeof.unwrap_or(text);
+    let after_typeof = text.strip_prefix("typeof ").map(str::trim_start);
+    let rest = after_typeof.unwrap_or(text);
     let end = rest
         .find(|letter: char| !(is_word(letter) || letter == '.'))
         .unwrap_or(rest.len());
@@ -102,7 +106,7 @@ fn presence(text: &str, never: &[&str]) -> Option<(String, usize)> {
     let signs = ["===", "!==", "==", "!="];
     let sign = signs.iter().find(|sign| rest.starts_with(**sign))?;
     let rest = rest.strip_prefix(sign)?.trim_start();
-    let rest = if behind_typeof.is_some() {
+    let rest = if after_typeof.is_some() {
         let texts = ["'undefined'", "\"undefined\""];
         texts.iter().find_map(|text| rest.strip_prefix(text))?
     } else {
@@ -122,7 +126,7 @@ fn presence(text: &str, never: &[&str]) -> Option<(String, usize)> {
         let inside = path.strip_prefix("_event.data.");
         let path = inside.map_or_else(|| path.to_owned(), |inside| format!("event.{inside}"));
         // `typeof null` is another word, and `null == undefined`.
-        let with_null = behind_typeof.is_none() && sign.len() == 2;
+        let with_null = after_typeof.is_none() && sign.len() == 2;
         match (is_equal, with_null) {
             (true, false) => format!("!has({path})"),
             (false, false) => format!("has({path})"),
@@ -137,13 +141,15 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// What begins a statement, and so no expression. Source: ECMA-262, *ReservedWord*.
+/// The words that begin a statement, and so no expression. Source: ECMA-262, *ReservedWord*.
 const STATEMENTS: [&str; 17] = [
     "break", "case", "catch", "const", "continue", "debugger", "do", "else", "finally", "for",
     "if", "return", "switch", "throw", "try", "var", "while",
 ];
 
-/// Whether a text is certainly no expression of ECMAScript: it begins as a statement does, or its brackets don't match.
+/// Returns true if a text is certainly no expression of ECMAScript.
+///
+/// It begins as a statement does, or its brackets don't match.
 pub(super) fn is_no_expression(text: &str) -> bool {
     let text = text.trim();
     let end = text.find(|letter| !is_word(letter)).unwrap_or(text.len());

@@ -16,7 +16,7 @@ use crate::ir::{
 use crate::lower::messages::duplicate_state;
 use crate::source::{Span, Spanned};
 
-/// Every state in document order: a state before those inside.
+/// Lists every state in document order: a state before those inside.
 pub(super) fn flatten(root: &ast::State) -> Vec<Node<'_>> {
     let mut nodes = Vec::new();
     let mut open: Vec<(&ast::State, Option<Handle<State>>)> = vec![(root, None)];
@@ -101,7 +101,9 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// What a state is: one with a region or a child is parallel or compound, one without is atomic.
+    /// Returns the kind of a state.
+    ///
+    /// One with a region or a child is parallel or compound, one without is atomic.
     pub(super) fn kind(&self, state: Handle<State>) -> StateKind {
         let Some(node) = self.node(state) else {
             return StateKind::Atomic;
@@ -122,7 +124,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Every state with its transitions, names resolved.
+    /// Makes every state with its transitions, names resolved.
     pub(super) fn make_states(&mut self) -> Made {
         let mut states = Arena::new();
         let mut transitions = Arena::new();
@@ -197,7 +199,9 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Several handlers of one state are one list, as long as none but the last may fail: SCXML would go on behind it.
+    /// Joins several handlers of one state.
+    ///
+    /// None but the last may fail: SCXML would continue after it.
     fn blocks(&mut self, blocks: &[Vec<ast::Content>], element: &str) -> Vec<Handle<Action>> {
         let mut list = Vec::new();
         let mut may_fail = false;
@@ -214,7 +218,7 @@ impl Lowering<'_, '_> {
         list
     }
 
-    /// Where a state begins; a history's default.
+    /// Lowers the beginning of a state, or a history's default.
     fn initial(
         &mut self,
         node: Node<'_>,
@@ -293,8 +297,10 @@ impl Lowering<'_, '_> {
 }
 
 impl Lowering<'_, '_> {
-    /// The condition of a transition with those triggers. One that can't be read never holds, which SCXML also tells with
-    /// an event; where something waits for that, it is refused like any other.
+    /// Lowers the condition of a transition with those triggers.
+    ///
+    /// One that can't be read never holds, which SCXML also reports with an event; if something waits for that, it is
+    /// refused like any other.
     fn condition_of(
         &mut self,
         text: &Excerpt,
@@ -322,14 +328,15 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// In place of a condition that was refused: one that no other transition has, so that nothing is said of a transition
-/// that nobody wrote.
+/// Returns a substitute for a condition that was refused.
+///
+/// No other transition has it, so nothing is reported about a transition that nobody wrote.
 fn unread(span: Span) -> Spanned<Guard> {
     let kind = ExpressionKind::Constant(Constant::Text(format!("unread {}", span.start)));
     Spanned::new(Guard::Expression(Expression { span, kind }), span)
 }
 
-/// Whether an action may find no value for what it assigns.
+/// Returns true if an action may find no value for what it assigns.
 fn may_fail_at(actions: &Arena<Action>, action: Handle<Action>) -> bool {
     match &actions.at(action).kind {
         ActionKind::Assign(list) => list

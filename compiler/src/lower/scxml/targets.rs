@@ -7,12 +7,16 @@ use crate::ir::{State, StateKind};
 use crate::lower::messages::unknown_target;
 use crate::source::{Span, Spanned};
 
-/// Most ids that a mistyped one is compared with. Unit: ids. Why: a document may have 65,534 states, and as many slips.
+/// Most ids that a mistyped one is compared with.
+///
+/// Unit: ids. Why: a document may have 65,534 states, and as many slips.
 const MOST_COMPARED: usize = 2_000;
 
 impl Lowering<'_, '_> {
-    /// The states that a list names. Those that don't exist, lie outside of `scope`, or can't be active with those
-    /// before them are reported and left out.
+    /// Resolves the states that a list names.
+    ///
+    /// Those that don't exist, are outside of `scope`, or can't be active with those before them are reported and left
+    /// out.
     pub(super) fn targets(
         &mut self,
         names: &[Spanned<String>],
@@ -22,18 +26,18 @@ impl Lowering<'_, '_> {
         for name in names {
             let Some(&state) = self.by_id.get(&plain(name)) else {
                 let known = self.by_id.keys().take(MOST_COMPARED);
-                let near = nearest(&name.value, known.map(String::as_str));
-                self.diags.push(unknown_target(name, near));
+                let suggestion = nearest(&name.value, known.map(String::as_str));
+                self.diags.push(unknown_target(name, suggestion));
                 continue;
             };
             let outside = scope.filter(|&scope| state == scope || !self.is_within(state, scope));
             if let Some(scope) = outside {
-                let around = if scope.index() == 0 {
+                let outer = if scope.index() == 0 {
                     "scxml"
                 } else {
                     self.id_of(scope)
                 };
-                let finding = target_outside(name, around, self.place_of(state));
+                let finding = target_outside(name, outer, self.place_of(state));
                 self.diags.push(finding);
                 continue;
             }
@@ -51,7 +55,7 @@ impl Lowering<'_, '_> {
         found.into_iter().map(|(state, _)| state).collect()
     }
 
-    /// Whether two states stand in different regions of one parallel state.
+    /// Returns true if two states are in different regions of one parallel state.
     fn are_orthogonal(&self, one: Handle<State>, other: Handle<State>) -> bool {
         if self.is_within(one, other) || self.is_within(other, one) {
             return false;
@@ -67,16 +71,16 @@ impl Lowering<'_, '_> {
                 .take_while(|&at| !self.is_within(to, at))
                 .last()
         };
-        let around = ancestors(one).find(|&at| self.is_within(other, at));
+        let outer = ancestors(one).find(|&at| self.is_within(other, at));
         let is_region =
             |state: Option<Handle<State>>| state.is_some_and(|at| !self.kind(at).is_history());
-        around.is_some_and(|around| self.kind(around) == StateKind::Parallel)
+        outer.is_some_and(|outer| self.kind(outer) == StateKind::Parallel)
             && is_region(below(one, other))
             && is_region(below(other, one))
     }
 }
 
-/// Two states of one list can't be active together, or one of them implies the other.
+/// Reports two states of one list that can't be active together, or of which one implies the other.
 fn conflicting_targets(one: &Spanned<String>, other: &Spanned<String>, within: bool) -> Diagnostic {
     let found = Diagnostic::new(
         Code::IllegalTargets,
@@ -90,14 +94,14 @@ fn conflicting_targets(one: &Spanned<String>, other: &Spanned<String>, within: b
     if within {
         return found
             .label("one stands inside the other")
-            .help("name the inner one alone: what is around it is entered with it");
+            .help("name the inner one alone: what is outer it is entered with it");
     }
     found
         .label("not in another region of the same parallel state")
         .help("name one state, or one for each region of a `<parallel>`")
 }
 
-/// A state begins, or a history leads, outside of where it may.
+/// Reports that a state begins, or a history leads, outside of where it may.
 fn target_outside(target: &Spanned<String>, scope: &str, declared: Span) -> Diagnostic {
     Diagnostic::new(
         Code::IllegalTargets,

@@ -520,7 +520,7 @@ fn write_active(
                 #visit
             }
 
-            pub(in crate::back::rust) fn read(is_active: &dyn Fn(u16) -> bool) -> Self {
+            pub(super) fn read(is_active: &dyn Fn(u16) -> bool) -> Self {
                 #read
             }
         }

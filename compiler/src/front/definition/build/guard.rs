@@ -20,7 +20,7 @@ const FORMS: [&[&str]; 5] = [
 ];
 
 impl Build<'_, '_> {
-    /// The guards of a transition: `guard`, then `guards`.
+    /// Reads the guards of a transition: `guard`, then `guards`.
     pub(super) fn guard_uses(&mut self, fields: Fields<'_, '_>) -> Vec<Spanned<GuardUse>> {
         let mut uses: Vec<_> = fields
             .get("guard")
@@ -43,7 +43,7 @@ impl Build<'_, '_> {
         }))
     }
 
-    /// A guard as a text or as an object; `None` where it is neither or lacks a part, which was reported.
+    /// Reads a guard, which is a text or an object; `None` if a broken one was reported.
     pub(super) fn guard(&mut self, value: &Value<'_>) -> Option<Spanned<Guard>> {
         let span = self.span(value);
         let guard = match value {
@@ -72,7 +72,7 @@ impl Build<'_, '_> {
             if form_of(name).is_some() && !form.contains(&name) {
                 let at = self.place.range(&other.name);
                 self.diags
-                    .push(messages::ignored_beside(at, name, first.name.as_str()));
+                    .push(messages::ignored_key(at, name, first.name.as_str()));
             }
         }
         let several = |build: &mut Self, value: &Value<'_>| match value {
@@ -133,7 +133,7 @@ impl Build<'_, '_> {
         })
     }
 
-    /// The constants of a comparison; one that doesn't fit the operator is reported.
+    /// Reads the constants of a comparison; one that doesn't fit the operator is reported.
     fn constants(
         &mut self,
         operator: Operator,
@@ -157,7 +157,7 @@ impl Build<'_, '_> {
                 _ => None,
             };
             self.diags.push(mistyped_guard(
-                self.place.of(value),
+                self.place.span_of(value),
                 operator.name(),
                 wanted,
                 json::words(value),
@@ -172,7 +172,7 @@ impl Build<'_, '_> {
         for element in &list.elements {
             if fits && matches!(element, Value::Array(_) | Value::Object(_)) {
                 self.diags.push(mistyped_guard(
-                    self.place.of(element),
+                    self.place.span_of(element),
                     "in",
                     "a list of texts, numbers, `true`, `false` or `null`",
                     json::words(element),
@@ -184,13 +184,15 @@ impl Build<'_, '_> {
     }
 }
 
-/// Whether a guard's text is an expression rather than a name: it has a sign or a word that no name has.
+/// Returns true if a guard's text is an expression: it has a sign or a word that no name has.
 fn is_expression(text: &str) -> bool {
     let signs = |sign: char| "<>=!&|()[]+*/%\"'".contains(sign);
     text.contains(signs) || text.split_whitespace().any(|word| word == "in")
 }
 
-/// `operator` wants another value than the one at `value`; `number` is that value as a number, if it is a text of one.
+/// Reports that `operator` wants another value.
+///
+/// `number` is the value as a number, if it is a text of one.
 fn mistyped_guard(
     value: Span,
     operator: &str,

@@ -10,7 +10,7 @@ use crate::front::definition::messages;
 use crate::source::{Span, Spanned};
 
 impl Build<'_, '_> {
-    /// The branches of a key that holds them directly.
+    /// Reads the branches of a key that holds them directly.
     pub(super) fn branches_of(&mut self, fields: Fields<'_, '_>, key: &str) -> Vec<Branch> {
         fields
             .get(key)
@@ -18,7 +18,7 @@ impl Build<'_, '_> {
             .unwrap_or_default()
     }
 
-    /// The branches that a value gives: a target, an object, or a list of both.
+    /// Reads the branches of a value: a target, an object, or a list of both.
     pub(super) fn branches(&mut self, value: &Value<'_>) -> Vec<Branch> {
         match value {
             Value::Array(list) => {
@@ -62,7 +62,9 @@ impl Build<'_, '_> {
         })
     }
 
-    /// What a branch does: the first of `target`, `fork` and `invoke` that it has. With several the rest was reported.
+    /// Reads the effect of a branch: the first of `target`, `fork` and `invoke` that it has.
+    ///
+    /// If it has several, the rest was reported.
     fn branch_kind(&mut self, fields: Fields<'_, '_>) -> BranchKind {
         if fields.get("target").is_some() {
             return BranchKind::Target(self.targets(fields, "target"));
@@ -105,7 +107,7 @@ impl Build<'_, '_> {
         BranchKind::Target(Vec::new())
     }
 
-    /// The names under a key that may hold one or a list of them.
+    /// Reads the names under a key that may hold one or a list of them.
     fn targets(&mut self, fields: Fields<'_, '_>, key: &str) -> Vec<Spanned<String>> {
         let value = fields.get(key);
         value.map_or_else(Vec::new, |value| self.target_names(value))
@@ -125,7 +127,9 @@ impl Build<'_, '_> {
         }
     }
 
-    /// Where a machine or a state begins: a name, a list of names, or `{"target": …, "actions": …}`.
+    /// Reads the beginning of a machine or a state.
+    ///
+    /// It is a name, a list of names, or `{"target": …, "actions": …}`.
     pub(super) fn initial(&mut self, fields: Fields<'_, '_>, key: &str) -> Option<Initial> {
         let value = fields.get(key)?;
         let span = self.span(value);
@@ -150,7 +154,7 @@ impl Build<'_, '_> {
         })
     }
 
-    /// `internal`, or the opposite of `reenter`.
+    /// Reads `internal`, or the opposite of `reenter`.
     fn internal(&mut self, fields: Fields<'_, '_>) -> Option<Spanned<bool>> {
         let flag = |key: &str| match fields.get(key) {
             Some(Value::BooleanLit(flag)) => Some(flag.value),
@@ -159,7 +163,7 @@ impl Build<'_, '_> {
         if let (Some(_), Some(other)) = (fields.get("internal"), fields.property("reenter")) {
             let at = self.place.range(&other.name);
             self.diags
-                .push(messages::ignored_beside(at, "reenter", "internal"));
+                .push(messages::ignored_key(at, "reenter", "internal"));
         }
         let (key, value) = match flag("internal") {
             Some(internal) => ("internal", internal),
@@ -169,7 +173,7 @@ impl Build<'_, '_> {
         Some(Spanned::new(value, self.place.range(&property.name)))
     }
 
-    /// `invoke` of a state.
+    /// Reads `invoke` of a state.
     pub(super) fn invocation(&mut self, fields: Fields<'_, '_>) -> Option<Invocation> {
         let Some(Value::Object(object)) = fields.get("invoke") else {
             return None;
@@ -195,7 +199,7 @@ impl Build<'_, '_> {
             let at = self.place.range(&other.name);
             let first = first.unwrap_or_default();
             self.diags
-                .push(messages::ignored_beside(at, other.name.as_str(), first));
+                .push(messages::ignored_key(at, other.name.as_str(), first));
         }
         if first == Some("invoke") || fields.get("invoke").is_some() {
             return;

@@ -10,7 +10,7 @@ use crate::front::expression::messages;
 use crate::source::Spanned;
 
 impl Parser<'_> {
-    /// `name(…)`. The next token is the name, the one behind it the parenthesis.
+    /// Parses `name(…)`. The next token is the name, and the parenthesis follows it.
     pub(super) fn call(&mut self, name: &str, range: Range<usize>) -> Expression {
         if !matches!(name, "has" | "size" | "in_state") {
             let whole = range.start..self.end_of_call();
@@ -18,7 +18,7 @@ impl Parser<'_> {
             let finding = messages::function(self.written, range, whole, name, is_empty);
             return self.broken(finding);
         }
-        let opening = self.behind();
+        let opening = self.range_after_next();
         self.at += 2;
         let kind = match name {
             "has" => self.path().map(Kind::Has),
@@ -38,7 +38,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `value.name(…)`, or a name behind a value that has no fields. The next token is the dot.
+    /// Parses `value.name(…)`, or a name after a value that has no fields. The next token is the dot.
     pub(super) fn method(&mut self, value: Expression, start: usize) -> Expression {
         let dot = self.here();
         self.at += 1;
@@ -67,7 +67,7 @@ impl Parser<'_> {
                 return self.broken(finding);
             }
         };
-        let opening = self.behind();
+        let opening = self.range_after_next();
         self.at += 2;
         self.count();
         let is_empty = self.next_is(")");
@@ -84,7 +84,7 @@ impl Parser<'_> {
         Expression { span, kind }
     }
 
-    /// `value in [1, 2]`. The next token is the bracket.
+    /// Parses `value in [1, 2]`. The next token is the bracket.
     pub(super) fn among(&mut self, value: Expression, start: usize) -> Expression {
         let opening = self.here();
         self.at += 1;
@@ -112,7 +112,7 @@ impl Parser<'_> {
         Expression { span, kind }
     }
 
-    /// The only argument of a call that takes any value; `None`, with a finding, where it is nested too deep.
+    /// Parses the only argument of a call; `None` if it is nested too deep, which is reported.
     fn argument(&mut self) -> Option<Expression> {
         if !self.enter() {
             return None;
@@ -122,7 +122,7 @@ impl Parser<'_> {
         Some(argument)
     }
 
-    /// The quoted name of a state.
+    /// Parses the quoted name of a state.
     fn state(&mut self) -> Option<Spanned<String>> {
         let token = self.peek()?.clone();
         let is_plain = token.kind == lex::Kind::Text && !self.word(&token).starts_with(['b', 'B']);
@@ -150,8 +150,8 @@ impl Parser<'_> {
         placeholder
     }
 
-    /// The bytes of the token behind the next one.
-    fn behind(&self) -> Range<usize> {
+    /// Returns the bytes of the token after the next one.
+    fn range_after_next(&self) -> Range<usize> {
         let token = self.tokens.get(self.at + 1);
         token.map_or_else(|| self.here(), |token| token.range.clone())
     }
@@ -170,7 +170,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One past the parenthesis that closes the call that the next two tokens begin.
+    /// Returns the end of the call that the next two tokens begin.
     fn end_of_call(&self) -> usize {
         let mut open = 0_usize;
         for token in self.tokens.iter().skip(self.at + 1) {

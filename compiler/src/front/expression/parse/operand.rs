@@ -32,7 +32,7 @@ const RESERVED: [&str; 17] = [
 ];
 
 impl Parser<'_> {
-    /// A value with the signs in front of it.
+    /// Parses a value with the signs before it.
     pub(super) fn unary(&mut self) -> Expression {
         let mut signs: Vec<(&'static str, Range<usize>)> = Vec::new();
         while let Some((sign, range)) = self.prefix() {
@@ -93,7 +93,7 @@ impl Parser<'_> {
         Some((sign, range))
     }
 
-    /// A value and the methods behind it. `minus`: the sign that belongs to the number.
+    /// Parses a value and the methods after it. `minus` is the sign that belongs to the number.
     fn member(&mut self, minus: Option<&Range<usize>>) -> Expression {
         let start = minus.map_or_else(|| self.here().start, |minus| minus.start);
         let mut value = self.primary(minus.is_some(), start);
@@ -120,7 +120,7 @@ impl Parser<'_> {
                 self.problems.push(finding);
                 Kind::Literal(Literal::Null)
             }
-            lex::Kind::Name => return self.named(&word, range),
+            lex::Kind::Name => return self.name_or_call(&word, range),
             lex::Kind::Sign("(") => return self.parenthesis(range),
             other => {
                 let finding = match other {
@@ -177,8 +177,8 @@ impl Parser<'_> {
         inner
     }
 
-    /// A field, a word of the language, or a call.
-    fn named(&mut self, word: &str, range: Range<usize>) -> Expression {
+    /// Parses a field, a word of the language, or a call.
+    fn name_or_call(&mut self, word: &str, range: Range<usize>) -> Expression {
         if self.is_sign(self.at + 1, "(") {
             return self.call(word, range);
         }
@@ -207,7 +207,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A dotted path, up to a name that is called.
+    /// Parses a dotted path, up to a name that is called.
     pub(super) fn path(&mut self) -> Option<Spanned<String>> {
         let first = self
             .peek()
@@ -240,7 +240,7 @@ impl Parser<'_> {
         self.placeholder(here)
     }
 
-    /// What stands for a value that couldn't be read; a finding says why.
+    /// Returns a substitute for a value that couldn't be read; a finding says why.
     pub(super) fn placeholder(&self, range: Range<usize>) -> Expression {
         let span = self.written.span(range);
         let kind = Kind::Literal(Literal::Null);
