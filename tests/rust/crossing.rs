@@ -51,13 +51,13 @@
     dead_code,
     rustdoc::all,
     unreachable_pub,
-    reason = "names and prose are the spec's, and the crate around decides what of it is used"
+    reason = "names and prose are the spec's, and the crate that includes this decides what it uses"
 )]
 pub mod crossing {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the same machine's table, by which snapshots know where they belong.
+    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
     pub const TABLE: [u8; 32] = [
         69, 91, 241, 65, 189, 149, 240, 217, 196, 111, 58, 241, 34, 22, 94, 89, 174, 162,
         134, 249, 223, 52, 138, 250, 127, 60, 234, 199, 74, 38, 86, 222,
@@ -97,7 +97,7 @@ pub mod crossing {
         /// The state in which the machine begins.
         pub const INITIAL: Self = Self::Green;
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -110,7 +110,7 @@ pub mod crossing {
             }
         }
 
-        /// The state of that id in the spec.
+        /// Finds the state of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -124,13 +124,13 @@ pub mod crossing {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The state of that number.
+        /// Finds the state of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -144,19 +144,19 @@ pub mod crossing {
             }
         }
 
-        /// Whether it is final: it ends the state around it, or the machine.
+        /// Returns true if it is final: it ends its parent, or the machine.
         #[must_use]
         pub const fn is_final(self) -> bool {
             matches!(self, Self::FlashingEnd)
         }
 
-        /// Whether the machine is over when it is here.
+        /// Returns true if it ends the machine.
         #[must_use]
         pub const fn is_end(self) -> bool {
             matches!(self, Self::FlashingEnd)
         }
 
-        /// Of a final state: how it ends.
+        /// Returns the verdict of a final state.
         #[must_use]
         pub const fn verdict(self) -> Option<runtime::Verdict> {
             match self {
@@ -165,7 +165,7 @@ pub mod crossing {
             }
         }
 
-        /// The events that may be taken here. Guards aren't asked.
+        /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
         pub const fn events(self) -> &'static [Event] {
             match self {
@@ -178,7 +178,7 @@ pub mod crossing {
             }
         }
 
-        /// The innermost superstate around it.
+        /// Returns the innermost superstate around it.
         #[must_use]
         pub const fn parent(self) -> Option<Super> {
             match self {
@@ -188,7 +188,7 @@ pub mod crossing {
             }
         }
 
-        /// Whether it lies inside `outer`, at any depth.
+        /// Returns true if it is inside `outer`, at any depth.
         #[must_use]
         pub const fn is_in(self, outer: Super) -> bool {
             outer.holds(self as u16)
@@ -217,7 +217,7 @@ pub mod crossing {
         /// Every superstate, in the order of the spec.
         pub const ALL: &'static [Self] = &[Self::Operating, Self::Cars, Self::People];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -227,7 +227,7 @@ pub mod crossing {
             }
         }
 
-        /// The superstate of that id in the spec.
+        /// Finds the superstate of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -238,13 +238,13 @@ pub mod crossing {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The superstate of that number.
+        /// Finds the superstate of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -255,7 +255,7 @@ pub mod crossing {
             }
         }
 
-        /// The innermost superstate around it.
+        /// Returns the innermost superstate around it.
         #[must_use]
         pub const fn parent(self) -> Option<Self> {
             match self {
@@ -264,7 +264,7 @@ pub mod crossing {
             }
         }
 
-        /// Whether the state of that number is this one or lies inside.
+        /// Returns true if the state of that id is this one or is inside it.
         const fn holds(self, id: u16) -> bool {
             let end = match self {
                 Self::Operating => 8,
@@ -274,7 +274,7 @@ pub mod crossing {
             self as u16 <= id && id < end
         }
 
-        /// Whether this is `outer` or lies inside it.
+        /// Returns true if this is `outer` or is inside it, at any depth.
         #[must_use]
         pub const fn is_in(self, outer: Self) -> bool {
             outer.holds(self as u16)
@@ -313,7 +313,7 @@ pub mod crossing {
             Self::PowerOff,
         ];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -325,7 +325,9 @@ pub mod crossing {
             }
         }
 
-        /// The event of that name, in any spelling with the same words: `plan_ready`, `planReady`, `PLAN-READY`.
+        /// Finds the event of that name.
+        ///
+        /// Any spelling with the same words will do: `plan_ready`, `planReady`, `PLAN-READY`.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             let exact = Self::ALL.iter().find(|event| event.name() == name);
@@ -337,7 +339,7 @@ pub mod crossing {
             exact.or_else(same).copied()
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::EventId {
             runtime::EventId::new(self as u16)
@@ -350,11 +352,11 @@ pub mod crossing {
         }
     }
 
-    /// What surrounds the machine: it answers guards and carries out actions.
+    /// The host of the machine: answers guards and carries out actions.
     ///
-    /// A guard only answers; it is asked as often as it takes.
+    /// A guard has no effects; it may be asked any number of times.
     pub trait Host {
-        /// Whether the guard `somebody_waits` holds now.
+        /// Returns true if the guard `somebody_waits` holds now.
         fn somebody_waits(&self) -> bool;
 
         /// Carries out the action `reset_button`.
@@ -388,7 +390,7 @@ pub mod crossing {
         fn people_red(&mut self);
     }
 
-    /// The machine in one of its states, with the host that it works for.
+    /// The machine in one of its states, with its host.
     #[derive(Clone, Debug)]
     pub struct Machine<H> {
         state: State,
@@ -396,13 +398,13 @@ pub mod crossing {
     }
 
     impl<H: Host> Machine<H> {
-        /// A machine in its initial state, its entry actions carried out.
+        /// Creates a machine in its initial state, and carries out its entry actions.
         #[must_use]
         pub fn new(host: H) -> Self {
             Self::new_observed(host, &mut ())
         }
 
-        /// [`Machine::new`], watched.
+        /// Like [`Machine::new`], with an observer.
         #[must_use]
         pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> Self {
             let mut machine = Self { state: State::Green, host };
@@ -423,7 +425,7 @@ pub mod crossing {
         ///
         /// # Errors
         ///
-        /// The machine has ended, or doesn't come to rest. It is then where it was before the event.
+        /// The machine has ended, or doesn't come to rest. It is then as it was before the event.
         #[inline]
         pub fn send(
             &mut self,
@@ -432,11 +434,11 @@ pub mod crossing {
             self.send_observed(event, &mut ())
         }
 
-        /// [`Machine::send`], watched.
+        /// Like [`Machine::send`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         #[inline]
         pub fn send_observed<O: runtime::Observer>(
             &mut self,
@@ -613,7 +615,7 @@ pub mod crossing {
             self.state = State::Flashing;
         }
 
-        /// Whether the event would be taken now. Guards are asked, nothing is done.
+        /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
             match self.state {
@@ -634,50 +636,50 @@ pub mod crossing {
             }
         }
 
-        /// The events that the machine would take now, in the order of the spec.
+        /// Returns the events that the machine would take now, in the order of the spec.
         pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
             self.state.events().iter().copied().filter(|&event| self.can(event))
         }
     }
 
     impl<H> Machine<H> {
-        /// The state that the machine is in.
+        /// Returns the active state.
         #[must_use]
         pub const fn state(&self) -> State {
             self.state
         }
 
-        /// Whether the machine is inside that superstate.
+        /// Returns true if the machine is in a state inside `outer`.
         #[must_use]
         pub const fn is_in(&self, outer: Super) -> bool {
             self.state.is_in(outer)
         }
 
-        /// Whether the machine is over. It refuses every event then.
+        /// Returns true if the machine has ended. It then refuses every event.
         #[must_use]
         pub const fn is_ended(&self) -> bool {
             self.state.is_end()
         }
 
-        /// The host.
+        /// Returns the host.
         #[must_use]
         pub const fn host(&self) -> &H {
             &self.host
         }
 
-        /// The host, to change.
+        /// Returns the host, to change it.
         #[must_use]
         pub const fn host_mut(&mut self) -> &mut H {
             &mut self.host
         }
 
-        /// Gives the host back.
+        /// Returns the host.
         #[must_use]
         pub fn into_host(self) -> H {
             self.host
         }
 
-        /// Where the machine is, to be kept elsewhere.
+        /// Returns a snapshot of the machine, to be stored.
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
@@ -686,7 +688,9 @@ pub mod crossing {
             }
         }
 
-        /// A machine where another was. Nothing is carried out: it was when the machine got there.
+        /// Restores a machine from a snapshot.
+        ///
+        /// Carries out nothing: entry actions ran before the snapshot was taken.
         ///
         /// # Errors
         ///

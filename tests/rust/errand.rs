@@ -42,13 +42,13 @@
     dead_code,
     rustdoc::all,
     unreachable_pub,
-    reason = "names and prose are the spec's, and the crate around decides what of it is used"
+    reason = "names and prose are the spec's, and the crate that includes this decides what it uses"
 )]
 pub mod errand {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the same machine's table, by which snapshots know where they belong.
+    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
     pub const TABLE: [u8; 32] = [
         41, 250, 67, 216, 122, 221, 150, 84, 231, 60, 116, 14, 217, 119, 244, 165, 34,
         163, 167, 85, 100, 128, 255, 40, 25, 185, 208, 218, 38, 9, 148, 188,
@@ -80,7 +80,7 @@ pub mod errand {
         /// The state in which the machine begins.
         pub const INITIAL: Self = Self::Looking;
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -91,7 +91,7 @@ pub mod errand {
             }
         }
 
-        /// The state of that id in the spec.
+        /// Finds the state of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -103,13 +103,13 @@ pub mod errand {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The state of that number.
+        /// Finds the state of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -121,19 +121,19 @@ pub mod errand {
             }
         }
 
-        /// Whether it is final: it ends the state around it, or the machine.
+        /// Returns true if it is final: it ends its parent, or the machine.
         #[must_use]
         pub const fn is_final(self) -> bool {
             matches!(self, Self::Paid | Self::Home)
         }
 
-        /// Whether the machine is over when it is here.
+        /// Returns true if it ends the machine.
         #[must_use]
         pub const fn is_end(self) -> bool {
             matches!(self, Self::Home)
         }
 
-        /// Of a final state: how it ends.
+        /// Returns the verdict of a final state.
         #[must_use]
         pub const fn verdict(self) -> Option<runtime::Verdict> {
             match self {
@@ -142,7 +142,7 @@ pub mod errand {
             }
         }
 
-        /// The events that may be taken here. Guards aren't asked.
+        /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
         pub const fn events(self) -> &'static [Event] {
             match self {
@@ -153,7 +153,7 @@ pub mod errand {
             }
         }
 
-        /// The innermost superstate around it.
+        /// Returns the innermost superstate around it.
         #[must_use]
         pub const fn parent(self) -> Option<Super> {
             match self {
@@ -162,7 +162,7 @@ pub mod errand {
             }
         }
 
-        /// Whether it lies inside `outer`, at any depth.
+        /// Returns true if it is inside `outer`, at any depth.
         #[must_use]
         pub const fn is_in(self, outer: Super) -> bool {
             outer.holds(self as u16)
@@ -187,7 +187,7 @@ pub mod errand {
         /// Every superstate, in the order of the spec.
         pub const ALL: &'static [Self] = &[Self::Shopping];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -195,7 +195,7 @@ pub mod errand {
             }
         }
 
-        /// The superstate of that id in the spec.
+        /// Finds the superstate of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -204,13 +204,13 @@ pub mod errand {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The superstate of that number.
+        /// Finds the superstate of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -219,7 +219,7 @@ pub mod errand {
             }
         }
 
-        /// The innermost superstate around it.
+        /// Returns the innermost superstate around it.
         #[must_use]
         pub const fn parent(self) -> Option<Self> {
             match self {
@@ -227,7 +227,7 @@ pub mod errand {
             }
         }
 
-        /// Whether the state of that number is this one or lies inside.
+        /// Returns true if the state of that id is this one or is inside it.
         const fn holds(self, id: u16) -> bool {
             let end = match self {
                 Self::Shopping => 5,
@@ -235,7 +235,7 @@ pub mod errand {
             self as u16 <= id && id < end
         }
 
-        /// Whether this is `outer` or lies inside it.
+        /// Returns true if this is `outer` or is inside it, at any depth.
         #[must_use]
         pub const fn is_in(self, outer: Self) -> bool {
             outer.holds(self as u16)
@@ -266,7 +266,7 @@ pub mod errand {
         /// Every event, in the order of the spec.
         pub const ALL: &'static [Self] = &[Self::Rain, Self::Found, Self::Pay];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -276,7 +276,9 @@ pub mod errand {
             }
         }
 
-        /// The event of that name, in any spelling with the same words: `plan_ready`, `planReady`, `PLAN-READY`.
+        /// Finds the event of that name.
+        ///
+        /// Any spelling with the same words will do: `plan_ready`, `planReady`, `PLAN-READY`.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             let exact = Self::ALL.iter().find(|event| event.name() == name);
@@ -288,7 +290,7 @@ pub mod errand {
             exact.or_else(same).copied()
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::EventId {
             runtime::EventId::new(self as u16)
@@ -301,7 +303,7 @@ pub mod errand {
         }
     }
 
-    /// What can trigger a transition: an event, or what the machine tells itself.
+    /// A trigger of transitions: an event, or one that the machine sends itself.
     #[derive(Clone, Copy, Debug)]
     #[repr(u16)]
     enum Trigger {
@@ -312,7 +314,7 @@ pub mod errand {
     }
 
     impl Trigger {
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         const fn id(self) -> runtime::EventId {
             runtime::EventId::new(self as u16)
         }
@@ -328,9 +330,9 @@ pub mod errand {
         }
     }
 
-    /// What surrounds the machine: it answers guards and carries out actions.
+    /// The host of the machine: answers guards and carries out actions.
     ///
-    /// A guard only answers; it is asked as often as it takes.
+    /// A guard has no effects; it may be asked any number of times.
     pub trait Host {
         /// Carries out the action `run`.
         ///
@@ -347,11 +349,11 @@ pub mod errand {
         /// Runs on entry into `home`.
         fn unpack(&mut self);
 
-        /// The value of a field of the data that guards read, of which nothing says what it holds: `items.left`, `purse.cents`, `purse.currency`.
+        /// Returns the value of a field of the data that guards read, which the spec doesn't declare: `items.left`, `purse.cents`, `purse.currency`.
         fn field(&self, path: &str) -> runtime::Value<'_>;
     }
 
-    /// The machine in one of its states, with the host that it works for.
+    /// The machine in one of its states, with its host.
     #[derive(Clone, Debug)]
     pub struct Machine<H> {
         state: State,
@@ -360,7 +362,7 @@ pub mod errand {
     }
 
     impl<H: Host> Machine<H> {
-        /// A machine in its initial state, its entry actions carried out.
+        /// Creates a machine in its initial state, and carries out its entry actions.
         ///
         /// # Errors
         ///
@@ -369,7 +371,7 @@ pub mod errand {
             Self::new_observed(host, &mut ())
         }
 
-        /// [`Machine::new`], watched.
+        /// Like [`Machine::new`], with an observer.
         ///
         /// # Errors
         ///
@@ -385,7 +387,12 @@ pub mod errand {
                 queue: runtime::generated::Queue::new(),
                 host,
             };
-            machine.settle(State::Looking, runtime::generated::Steps::new(), observer)?;
+            machine
+                .come_to_rest(
+                    State::Looking,
+                    runtime::generated::Steps::new(),
+                    observer,
+                )?;
             Ok(machine)
         }
 
@@ -393,7 +400,7 @@ pub mod errand {
         ///
         /// # Errors
         ///
-        /// The machine has ended, or doesn't come to rest. It is then where it was before the event.
+        /// The machine has ended, or doesn't come to rest. It is then as it was before the event.
         #[inline]
         pub fn send(
             &mut self,
@@ -402,11 +409,11 @@ pub mod errand {
             self.send_observed(event, &mut ())
         }
 
-        /// [`Machine::send`], watched.
+        /// Like [`Machine::send`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         #[inline]
         pub fn send_observed<O: runtime::Observer>(
             &mut self,
@@ -421,11 +428,11 @@ pub mod errand {
             if !self.take(event.trigger(), &mut steps, observer) {
                 return Ok(runtime::Outcome::Ignored);
             }
-            self.settle(before, steps, observer)
+            self.come_to_rest(before, steps, observer)
         }
 
         /// Runs on until nothing is left to do. Past the limit of microsteps the state is `before` again.
-        fn settle<O: runtime::Observer>(
+        fn come_to_rest<O: runtime::Observer>(
             &mut self,
             before: State,
             mut steps: runtime::generated::Steps,
@@ -617,7 +624,7 @@ pub mod errand {
             }
         }
 
-        /// Whether the event would be taken now. Guards are asked, nothing is done.
+        /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
             match self.state {
@@ -628,7 +635,7 @@ pub mod errand {
             }
         }
 
-        /// The events that the machine would take now, in the order of the spec.
+        /// Returns the events that the machine would take now, in the order of the spec.
         pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
             self.state.events().iter().copied().filter(|&event| self.can(event))
         }
@@ -666,43 +673,43 @@ pub mod errand {
     }
 
     impl<H> Machine<H> {
-        /// The state that the machine is in.
+        /// Returns the active state.
         #[must_use]
         pub const fn state(&self) -> State {
             self.state
         }
 
-        /// Whether the machine is inside that superstate.
+        /// Returns true if the machine is in a state inside `outer`.
         #[must_use]
         pub const fn is_in(&self, outer: Super) -> bool {
             self.state.is_in(outer)
         }
 
-        /// Whether the machine is over. It refuses every event then.
+        /// Returns true if the machine has ended. It then refuses every event.
         #[must_use]
         pub const fn is_ended(&self) -> bool {
             self.state.is_end()
         }
 
-        /// The host.
+        /// Returns the host.
         #[must_use]
         pub const fn host(&self) -> &H {
             &self.host
         }
 
-        /// The host, to change.
+        /// Returns the host, to change it.
         #[must_use]
         pub const fn host_mut(&mut self) -> &mut H {
             &mut self.host
         }
 
-        /// Gives the host back.
+        /// Returns the host.
         #[must_use]
         pub fn into_host(self) -> H {
             self.host
         }
 
-        /// Where the machine is, to be kept elsewhere.
+        /// Returns a snapshot of the machine, to be stored.
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
@@ -711,7 +718,9 @@ pub mod errand {
             }
         }
 
-        /// A machine where another was. Nothing is carried out: it was when the machine got there.
+        /// Restores a machine from a snapshot.
+        ///
+        /// Carries out nothing: entry actions ran before the snapshot was taken.
         ///
         /// # Errors
         ///

@@ -28,13 +28,13 @@
     dead_code,
     rustdoc::all,
     unreachable_pub,
-    reason = "names and prose are the spec's, and the crate around decides what of it is used"
+    reason = "names and prose are the spec's, and the crate that includes this decides what it uses"
 )]
 pub mod match_ {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the same machine's table, by which snapshots know where they belong.
+    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
     pub const TABLE: [u8; 32] = [
         63, 69, 33, 226, 32, 160, 2, 159, 118, 162, 240, 72, 48, 77, 0, 130, 1, 221, 233,
         246, 238, 196, 206, 73, 149, 36, 172, 93, 31, 239, 99, 140,
@@ -69,7 +69,7 @@ pub mod match_ {
         /// The state in which the machine begins.
         pub const INITIAL: Self = Self::Self_;
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -81,7 +81,7 @@ pub mod match_ {
             }
         }
 
-        /// The state of that id in the spec.
+        /// Finds the state of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -94,13 +94,13 @@ pub mod match_ {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The state of that number.
+        /// Finds the state of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -113,19 +113,19 @@ pub mod match_ {
             }
         }
 
-        /// Whether it is final: it ends the state around it, or the machine.
+        /// Returns true if it is final: it ends its parent, or the machine.
         #[must_use]
         pub const fn is_final(self) -> bool {
             matches!(self, Self::SuperEnd)
         }
 
-        /// Whether the machine is over when it is here.
+        /// Returns true if it ends the machine.
         #[must_use]
         pub const fn is_end(self) -> bool {
             matches!(self, Self::SuperEnd)
         }
 
-        /// Of a final state: how it ends.
+        /// Returns the verdict of a final state.
         #[must_use]
         pub const fn verdict(self) -> Option<runtime::Verdict> {
             match self {
@@ -134,7 +134,7 @@ pub mod match_ {
             }
         }
 
-        /// The events that may be taken here. Guards aren't asked.
+        /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
         pub const fn events(self) -> &'static [Event] {
             match self {
@@ -146,7 +146,7 @@ pub mod match_ {
             }
         }
 
-        /// The state after an event, or `None` if the event isn't taken here.
+        /// Returns the state after an event, or `None` if the event isn't taken in this state.
         #[must_use]
         pub const fn on(self, event: Event) -> Option<Self> {
             Some(
@@ -198,7 +198,7 @@ pub mod match_ {
             Self::Host,
         ];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -211,7 +211,9 @@ pub mod match_ {
             }
         }
 
-        /// The event of that name, in any spelling with the same words: `plan_ready`, `planReady`, `PLAN-READY`.
+        /// Finds the event of that name.
+        ///
+        /// Any spelling with the same words will do: `plan_ready`, `planReady`, `PLAN-READY`.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             let exact = Self::ALL.iter().find(|event| event.name() == name);
@@ -223,7 +225,7 @@ pub mod match_ {
             exact.or_else(same).copied()
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::EventId {
             runtime::EventId::new(self as u16)
@@ -236,7 +238,7 @@ pub mod match_ {
         }
     }
 
-    /// The machine in one of its states, with whatever goes with it; it asks nothing of it.
+    /// The machine in one of its states, with a host of any type, which it doesn't use.
     #[derive(Clone, Debug)]
     pub struct Machine<H = ()> {
         state: State,
@@ -244,13 +246,13 @@ pub mod match_ {
     }
 
     impl<H> Machine<H> {
-        /// A machine in its initial state, its entry actions carried out.
+        /// Creates a machine in its initial state, and carries out its entry actions.
         #[must_use]
         pub fn new(host: H) -> Self {
             Self::new_observed(host, &mut ())
         }
 
-        /// [`Machine::new`], watched.
+        /// Like [`Machine::new`], with an observer.
         #[must_use]
         pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> Self {
             observer.entered(State::Self_.id());
@@ -261,7 +263,7 @@ pub mod match_ {
         ///
         /// # Errors
         ///
-        /// The machine has ended, or doesn't come to rest. It is then where it was before the event.
+        /// The machine has ended, or doesn't come to rest. It is then as it was before the event.
         #[inline]
         pub fn send(
             &mut self,
@@ -270,11 +272,11 @@ pub mod match_ {
             self.send_observed(event, &mut ())
         }
 
-        /// [`Machine::send`], watched.
+        /// Like [`Machine::send`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         #[inline]
         pub fn send_observed<O: runtime::Observer>(
             &mut self,
@@ -354,50 +356,50 @@ pub mod match_ {
             }
         }
 
-        /// Whether the event would be taken now. Guards are asked, nothing is done.
+        /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
             self.state.events().contains(&event)
         }
 
-        /// The events that the machine would take now, in the order of the spec.
+        /// Returns the events that the machine would take now, in the order of the spec.
         pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
             self.state.events().iter().copied()
         }
     }
 
     impl<H> Machine<H> {
-        /// The state that the machine is in.
+        /// Returns the active state.
         #[must_use]
         pub const fn state(&self) -> State {
             self.state
         }
 
-        /// Whether the machine is over. It refuses every event then.
+        /// Returns true if the machine has ended. It then refuses every event.
         #[must_use]
         pub const fn is_ended(&self) -> bool {
             self.state.is_end()
         }
 
-        /// The host.
+        /// Returns the host.
         #[must_use]
         pub const fn host(&self) -> &H {
             &self.host
         }
 
-        /// The host, to change.
+        /// Returns the host, to change it.
         #[must_use]
         pub const fn host_mut(&mut self) -> &mut H {
             &mut self.host
         }
 
-        /// Gives the host back.
+        /// Returns the host.
         #[must_use]
         pub fn into_host(self) -> H {
             self.host
         }
 
-        /// Where the machine is, to be kept elsewhere.
+        /// Returns a snapshot of the machine, to be stored.
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
@@ -406,7 +408,9 @@ pub mod match_ {
             }
         }
 
-        /// A machine where another was. Nothing is carried out: it was when the machine got there.
+        /// Restores a machine from a snapshot.
+        ///
+        /// Carries out nothing: entry actions ran before the snapshot was taken.
         ///
         /// # Errors
         ///

@@ -67,13 +67,13 @@
     dead_code,
     rustdoc::all,
     unreachable_pub,
-    reason = "names and prose are the spec's, and the crate around decides what of it is used"
+    reason = "names and prose are the spec's, and the crate that includes this decides what it uses"
 )]
 pub mod kitchen {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, WalkSnapshot as Snapshot};
 
-    /// The hash of the same machine's table, by which snapshots know where they belong.
+    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
     pub const TABLE: [u8; 32] = [
         117, 135, 202, 70, 136, 28, 193, 209, 230, 129, 153, 52, 210, 121, 83, 150, 183,
         90, 122, 196, 38, 225, 202, 92, 130, 86, 192, 186, 160, 231, 160, 92,
@@ -111,7 +111,7 @@ pub mod kitchen {
             Self::Served,
         ];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -125,7 +125,7 @@ pub mod kitchen {
             }
         }
 
-        /// The state of that id in the spec.
+        /// Finds the state of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -140,13 +140,13 @@ pub mod kitchen {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The state of that number.
+        /// Finds the state of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -161,19 +161,19 @@ pub mod kitchen {
             }
         }
 
-        /// Whether it is final: it ends the state around it, or the machine.
+        /// Returns true if it is final: it ends its parent, or the machine.
         #[must_use]
         pub const fn is_final(self) -> bool {
             matches!(self, Self::Ready | Self::Baked | Self::Served)
         }
 
-        /// Whether the machine is over when it is here.
+        /// Returns true if it ends the machine.
         #[must_use]
         pub const fn is_end(self) -> bool {
             matches!(self, Self::Served)
         }
 
-        /// Of a final state: how it ends.
+        /// Returns the verdict of a final state.
         #[must_use]
         pub const fn verdict(self) -> Option<runtime::Verdict> {
             match self {
@@ -184,7 +184,7 @@ pub mod kitchen {
             }
         }
 
-        /// The events that may be taken here. Guards aren't asked.
+        /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
         pub const fn events(self) -> &'static [Event] {
             match self {
@@ -198,7 +198,7 @@ pub mod kitchen {
             }
         }
 
-        /// The innermost superstate around it.
+        /// Returns the innermost superstate around it.
         #[must_use]
         pub const fn parent(self) -> Option<Super> {
             match self {
@@ -208,7 +208,7 @@ pub mod kitchen {
             }
         }
 
-        /// Whether it lies inside `outer`, at any depth.
+        /// Returns true if it is inside `outer`, at any depth.
         #[must_use]
         pub const fn is_in(self, outer: Super) -> bool {
             outer.holds(self as u16)
@@ -237,7 +237,7 @@ pub mod kitchen {
         /// Every superstate, in the order of the spec.
         pub const ALL: &'static [Self] = &[Self::Cooking, Self::Soup, Self::Bread];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -247,7 +247,7 @@ pub mod kitchen {
             }
         }
 
-        /// The superstate of that id in the spec.
+        /// Finds the superstate of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -258,13 +258,13 @@ pub mod kitchen {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The superstate of that number.
+        /// Finds the superstate of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -275,7 +275,7 @@ pub mod kitchen {
             }
         }
 
-        /// The innermost superstate around it.
+        /// Returns the innermost superstate around it.
         #[must_use]
         pub const fn parent(self) -> Option<Self> {
             match self {
@@ -284,7 +284,7 @@ pub mod kitchen {
             }
         }
 
-        /// Whether the state of that number is this one or lies inside.
+        /// Returns true if the state of that id is this one or is inside it.
         const fn holds(self, id: u16) -> bool {
             let end = match self {
                 Self::Cooking => 11,
@@ -294,7 +294,7 @@ pub mod kitchen {
             self as u16 <= id && id < end
         }
 
-        /// Whether this is `outer` or lies inside it.
+        /// Returns true if this is `outer` or is inside it, at any depth.
         #[must_use]
         pub const fn is_in(self, outer: Self) -> bool {
             outer.holds(self as u16)
@@ -333,7 +333,7 @@ pub mod kitchen {
             Self::Cool,
         ];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -345,7 +345,9 @@ pub mod kitchen {
             }
         }
 
-        /// The event of that name, in any spelling with the same words: `plan_ready`, `planReady`, `PLAN-READY`.
+        /// Finds the event of that name.
+        ///
+        /// Any spelling with the same words will do: `plan_ready`, `planReady`, `PLAN-READY`.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             let exact = Self::ALL.iter().find(|event| event.name() == name);
@@ -357,7 +359,7 @@ pub mod kitchen {
             exact.or_else(same).copied()
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::EventId {
             runtime::EventId::new(self as u16)
@@ -370,30 +372,33 @@ pub mod kitchen {
         }
     }
 
-    /// What surrounds the machine: it answers guards and carries out actions.
+    /// The host of the machine: answers guards and carries out actions.
     ///
-    /// A guard only answers; it is asked as often as it takes.
+    /// A guard has no effects; it may be asked any number of times.
     pub trait Host {
         /// Carries out the action `stir`.
         ///
         /// Runs on entry into `hot`.
         fn stir(&mut self);
 
-        /// Calls [`Machine::elapse`] with the timer after that many milliseconds, unless it is cancelled before.
+        /// Starts a timer: call [`Machine::elapse`] after `delay` milliseconds, unless it is cancelled.
+        ///
+        /// `statemark_runtime::Timers` is a queue for that.
+        ///
         /// `statemark_runtime::Timers` is a queue for that.
         fn schedule(&mut self, timer: Timer, delay: u64);
 
-        /// Forgets the timer, however often it waits.
+        /// Cancels the timer, however often it was started.
         fn cancel(&mut self, timer: Timer);
 
-        /// A macrostep begins: what it does to timers and data is one change.
+        /// Begins a macrostep: its changes of timers and data belong together.
         fn begin(&mut self) {}
 
-        /// The macrostep failed: timers and data are to be as they were when it began.
+        /// Takes back a macrostep that failed: timers and data are to be as they were when it began.
         fn rollback(&mut self) {}
     }
 
-    /// What the host's clock tells the machine.
+    /// A timer that the machine starts and the host's clock ends.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u16)]
     pub enum Timer {
@@ -405,7 +410,7 @@ pub mod kitchen {
         /// Every timer.
         pub const ALL: &'static [Self] = &[Self::AfterHot1];
 
-        /// Its name in the spec.
+        /// Returns its name in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -413,19 +418,19 @@ pub mod kitchen {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::TimerId {
             runtime::TimerId::new(self as u16)
         }
 
-        /// The timer of that number.
+        /// Finds the timer of that id.
         #[must_use]
         pub fn from_id(id: runtime::TimerId) -> Option<Self> {
             Self::ALL.get(id.index()).copied()
         }
 
-        /// The number of its event in the table of the same machine.
+        /// Returns the id of its event in the machine's table.
         #[must_use]
         pub const fn event(self) -> runtime::EventId {
             runtime::EventId::new(
@@ -436,7 +441,7 @@ pub mod kitchen {
         }
     }
 
-    /// What is active in the machine.
+    /// The active states of the machine.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Configuration {
         /// `closed`
@@ -448,7 +453,7 @@ pub mod kitchen {
     }
 
     impl Configuration {
-        /// Calls back for each leaf, in the order of the spec.
+        /// Calls `each` for every active leaf, in the order of the spec.
         pub fn visit(self, each: &mut dyn FnMut(State)) {
             match self {
                 Self::Closed => each(State::Closed),
@@ -467,21 +472,21 @@ pub mod kitchen {
         }
     }
 
-    /// What may be active inside of each superstate.
+    /// The states that may be active inside of each superstate.
     pub mod active {
         use super::State;
 
-        /// What is active in `cooking`.
+        /// The active states inside of `cooking`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct Cooking {
-            /// What is active in the region `soup`.
+            /// The active states of the region `soup`.
             pub soup: Soup,
-            /// What is active in the region `bread`.
+            /// The active states of the region `bread`.
             pub bread: Bread,
         }
 
         impl Cooking {
-            /// Calls back for each leaf, in the order of the spec.
+            /// Calls `each` for every active leaf, in the order of the spec.
             pub fn visit(self, each: &mut dyn FnMut(State)) {
                 let _ = &each;
                 self.soup.visit(each);
@@ -496,7 +501,7 @@ pub mod kitchen {
             }
         }
 
-        /// What is active in `soup`.
+        /// The active states inside of `soup`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Soup {
             /// `raw`
@@ -508,7 +513,7 @@ pub mod kitchen {
         }
 
         impl Soup {
-            /// Calls back for each leaf, in the order of the spec.
+            /// Calls `each` for every active leaf, in the order of the spec.
             pub fn visit(self, each: &mut dyn FnMut(State)) {
                 match self {
                     Self::Raw => each(State::Raw),
@@ -527,7 +532,7 @@ pub mod kitchen {
             }
         }
 
-        /// What is active in `bread`.
+        /// The active states inside of `bread`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Bread {
             /// `dough`
@@ -537,7 +542,7 @@ pub mod kitchen {
         }
 
         impl Bread {
-            /// Calls back for each leaf, in the order of the spec.
+            /// Calls `each` for every active leaf, in the order of the spec.
             pub fn visit(self, each: &mut dyn FnMut(State)) {
                 match self {
                     Self::Dough => each(State::Dough),
@@ -550,7 +555,7 @@ pub mod kitchen {
         }
     }
 
-    /// The machine with the host that it works for.
+    /// The machine, with its host.
     #[derive(Clone, Debug)]
     pub struct Machine<H> {
         configuration: runtime::Configuration,
@@ -559,7 +564,7 @@ pub mod kitchen {
     }
 
     impl<H: Host> Machine<H> {
-        /// A machine in its initial configuration, its entry actions carried out.
+        /// Creates a machine in its initial configuration, and carries out its entry actions.
         ///
         /// # Errors
         ///
@@ -568,7 +573,7 @@ pub mod kitchen {
             Self::new_observed(host, &mut ())
         }
 
-        /// [`Machine::new`], watched.
+        /// Like [`Machine::new`], with an observer.
         ///
         /// # Errors
         ///
@@ -596,7 +601,7 @@ pub mod kitchen {
         ///
         /// # Errors
         ///
-        /// The machine has ended, or doesn't come to rest. It is then where it was before the event.
+        /// The machine has ended, or doesn't come to rest. It is then as it was before the event.
         pub fn send(
             &mut self,
             event: Event,
@@ -604,11 +609,11 @@ pub mod kitchen {
             self.send_observed(event, &mut ())
         }
 
-        /// [`Machine::send`], watched.
+        /// Like [`Machine::send`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         pub fn send_observed<O: runtime::Observer>(
             &mut self,
             event: Event,
@@ -617,11 +622,11 @@ pub mod kitchen {
             self.step(event.id(), observer)
         }
 
-        /// The time of a timer is over: the machine reacts and comes to rest.
+        /// Reports that a timer has elapsed: the machine reacts and comes to rest.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         pub fn elapse(
             &mut self,
             timer: Timer,
@@ -629,11 +634,11 @@ pub mod kitchen {
             self.elapse_observed(timer, &mut ())
         }
 
-        /// [`Machine::elapse`], watched.
+        /// Like [`Machine::elapse`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         pub fn elapse_observed<O: runtime::Observer>(
             &mut self,
             timer: Timer,
@@ -661,25 +666,25 @@ pub mod kitchen {
             outcome
         }
 
-        /// Whether the event would be taken now. Guards are asked, nothing is done.
+        /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
             ROWS.can(&self.configuration, event.id(), |_| true)
         }
 
-        /// The events that the machine would take now, in the order of the spec.
+        /// Returns the events that the machine would take now, in the order of the spec.
         pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
             Event::ALL.iter().copied().filter(|&event| self.can(event))
         }
     }
 
     impl<H> Machine<H> {
-        /// The states that the machine is in, one for each region, in the order of the spec.
+        /// Returns the active states, one for each region, in the order of the spec.
         pub fn states(&self) -> impl Iterator<Item = State> + '_ {
             self.configuration.leaves().filter_map(State::from_id)
         }
 
-        /// What is active, with a choice for each region.
+        /// Returns what is active, with a choice for each region.
         #[must_use]
         pub fn configuration(&self) -> Configuration {
             Configuration::read(
@@ -687,49 +692,51 @@ pub mod kitchen {
             )
         }
 
-        /// Whether the machine is in that state.
+        /// Returns true if that state is active.
         #[must_use]
         pub fn is_at(&self, state: State) -> bool {
             ROWS.is_active(&self.configuration, state.id())
         }
 
-        /// Whether the machine is inside that superstate.
+        /// Returns true if the machine is in a state inside `outer`.
         #[must_use]
         pub fn is_in(&self, outer: Super) -> bool {
             ROWS.is_active(&self.configuration, outer.id())
         }
 
-        /// Whether the machine is over. It refuses every event then.
+        /// Returns true if the machine has ended. It then refuses every event.
         #[must_use]
         pub fn is_ended(&self) -> bool {
             ROWS.is_ended(&self.configuration)
         }
 
-        /// The host.
+        /// Returns the host.
         #[must_use]
         pub const fn host(&self) -> &H {
             &self.host
         }
 
-        /// The host, to change.
+        /// Returns the host, to change it.
         #[must_use]
         pub const fn host_mut(&mut self) -> &mut H {
             &mut self.host
         }
 
-        /// Gives the host back.
+        /// Returns the host.
         #[must_use]
         pub fn into_host(self) -> H {
             self.host
         }
 
-        /// Where the machine is, and what its histories have recorded, to be kept elsewhere.
+        /// Returns a snapshot of the machine with what its histories have recorded, to be stored.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
             Snapshot::new(TABLE, &self.configuration)
         }
 
-        /// A machine where another was. Nothing is carried out: it was when the machine got there.
+        /// Restores a machine from a snapshot.
+        ///
+        /// Carries out nothing: entry actions ran before the snapshot was taken.
         ///
         /// # Errors
         ///

@@ -25,13 +25,13 @@
     dead_code,
     rustdoc::all,
     unreachable_pub,
-    reason = "names and prose are the spec's, and the crate around decides what of it is used"
+    reason = "names and prose are the spec's, and the crate that includes this decides what it uses"
 )]
 pub mod dough {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the same machine's table, by which snapshots know where they belong.
+    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
     pub const TABLE: [u8; 32] = [
         244, 179, 76, 129, 222, 101, 37, 22, 156, 179, 150, 174, 252, 87, 182, 97, 82,
         255, 161, 179, 198, 57, 224, 211, 91, 221, 51, 149, 126, 24, 87, 156,
@@ -56,7 +56,7 @@ pub mod dough {
         /// The state in which the machine begins.
         pub const INITIAL: Self = Self::Kneading;
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -66,7 +66,7 @@ pub mod dough {
             }
         }
 
-        /// The state of that id in the spec.
+        /// Finds the state of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -77,13 +77,13 @@ pub mod dough {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The state of that number.
+        /// Finds the state of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -94,19 +94,19 @@ pub mod dough {
             }
         }
 
-        /// Whether it is final: it ends the state around it, or the machine.
+        /// Returns true if it is final: it ends its parent, or the machine.
         #[must_use]
         pub const fn is_final(self) -> bool {
             matches!(self, Self::Baked)
         }
 
-        /// Whether the machine is over when it is here.
+        /// Returns true if it ends the machine.
         #[must_use]
         pub const fn is_end(self) -> bool {
             matches!(self, Self::Baked)
         }
 
-        /// Of a final state: how it ends.
+        /// Returns the verdict of a final state.
         #[must_use]
         pub const fn verdict(self) -> Option<runtime::Verdict> {
             match self {
@@ -115,7 +115,7 @@ pub mod dough {
             }
         }
 
-        /// The events that may be taken here. Guards aren't asked.
+        /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
         pub const fn events(self) -> &'static [Event] {
             match self {
@@ -146,7 +146,7 @@ pub mod dough {
         /// Every event, in the order of the spec.
         pub const ALL: &'static [Self] = &[Self::Risen, Self::Golden];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -155,7 +155,9 @@ pub mod dough {
             }
         }
 
-        /// The event of that name, in any spelling with the same words: `plan_ready`, `planReady`, `PLAN-READY`.
+        /// Finds the event of that name.
+        ///
+        /// Any spelling with the same words will do: `plan_ready`, `planReady`, `PLAN-READY`.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             let exact = Self::ALL.iter().find(|event| event.name() == name);
@@ -167,7 +169,7 @@ pub mod dough {
             exact.or_else(same).copied()
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::EventId {
             runtime::EventId::new(self as u16)
@@ -180,7 +182,7 @@ pub mod dough {
         }
     }
 
-    /// What can trigger a transition: an event, or what the machine tells itself.
+    /// A trigger of transitions: an event, or one that the machine sends itself.
     #[derive(Clone, Copy, Debug)]
     #[repr(u16)]
     enum Trigger {
@@ -190,7 +192,7 @@ pub mod dough {
     }
 
     impl Trigger {
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         const fn id(self) -> runtime::EventId {
             runtime::EventId::new(self as u16)
         }
@@ -205,7 +207,7 @@ pub mod dough {
         }
     }
 
-    /// The machine in one of its states, with whatever goes with it; it asks nothing of it.
+    /// The machine in one of its states, with a host of any type, which it doesn't use.
     #[derive(Clone, Debug)]
     pub struct Machine<H = ()> {
         state: State,
@@ -214,13 +216,13 @@ pub mod dough {
     }
 
     impl<H> Machine<H> {
-        /// A machine in its initial state, its entry actions carried out.
+        /// Creates a machine in its initial state, and carries out its entry actions.
         #[must_use]
         pub fn new(host: H) -> Self {
             Self::new_observed(host, &mut ())
         }
 
-        /// [`Machine::new`], watched.
+        /// Like [`Machine::new`], with an observer.
         #[must_use]
         pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> Self {
             observer.entered(State::Kneading.id());
@@ -235,7 +237,7 @@ pub mod dough {
         ///
         /// # Errors
         ///
-        /// The machine has ended, or doesn't come to rest. It is then where it was before the event.
+        /// The machine has ended, or doesn't come to rest. It is then as it was before the event.
         #[inline]
         pub fn send(
             &mut self,
@@ -244,11 +246,11 @@ pub mod dough {
             self.send_observed(event, &mut ())
         }
 
-        /// [`Machine::send`], watched.
+        /// Like [`Machine::send`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         #[inline]
         pub fn send_observed<O: runtime::Observer>(
             &mut self,
@@ -263,11 +265,11 @@ pub mod dough {
             if !self.take(event.trigger(), &mut steps, observer) {
                 return Ok(runtime::Outcome::Ignored);
             }
-            self.settle(before, steps, observer)
+            self.come_to_rest(before, steps, observer)
         }
 
         /// Runs on until nothing is left to do. Past the limit of microsteps the state is `before` again.
-        fn settle<O: runtime::Observer>(
+        fn come_to_rest<O: runtime::Observer>(
             &mut self,
             before: State,
             mut steps: runtime::generated::Steps,
@@ -345,50 +347,50 @@ pub mod dough {
             }
         }
 
-        /// Whether the event would be taken now. Guards are asked, nothing is done.
+        /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
             self.state.events().contains(&event)
         }
 
-        /// The events that the machine would take now, in the order of the spec.
+        /// Returns the events that the machine would take now, in the order of the spec.
         pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
             self.state.events().iter().copied()
         }
     }
 
     impl<H> Machine<H> {
-        /// The state that the machine is in.
+        /// Returns the active state.
         #[must_use]
         pub const fn state(&self) -> State {
             self.state
         }
 
-        /// Whether the machine is over. It refuses every event then.
+        /// Returns true if the machine has ended. It then refuses every event.
         #[must_use]
         pub const fn is_ended(&self) -> bool {
             self.state.is_end()
         }
 
-        /// The host.
+        /// Returns the host.
         #[must_use]
         pub const fn host(&self) -> &H {
             &self.host
         }
 
-        /// The host, to change.
+        /// Returns the host, to change it.
         #[must_use]
         pub const fn host_mut(&mut self) -> &mut H {
             &mut self.host
         }
 
-        /// Gives the host back.
+        /// Returns the host.
         #[must_use]
         pub fn into_host(self) -> H {
             self.host
         }
 
-        /// Where the machine is, to be kept elsewhere.
+        /// Returns a snapshot of the machine, to be stored.
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
@@ -397,7 +399,9 @@ pub mod dough {
             }
         }
 
-        /// A machine where another was. Nothing is carried out: it was when the machine got there.
+        /// Restores a machine from a snapshot.
+        ///
+        /// Carries out nothing: entry actions ran before the snapshot was taken.
         ///
         /// # Errors
         ///
@@ -455,13 +459,13 @@ pub mod dough {
     dead_code,
     rustdoc::all,
     unreachable_pub,
-    reason = "names and prose are the spec's, and the crate around decides what of it is used"
+    reason = "names and prose are the spec's, and the crate that includes this decides what it uses"
 )]
 pub mod pictures {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, WalkSnapshot as Snapshot};
 
-    /// The hash of the same machine's table, by which snapshots know where they belong.
+    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
     pub const TABLE: [u8; 32] = [
         27, 84, 54, 99, 22, 58, 100, 195, 104, 91, 179, 73, 65, 249, 18, 24, 200, 122, 3,
         110, 217, 72, 222, 14, 52, 24, 118, 143, 203, 136, 226, 54,
@@ -493,7 +497,7 @@ pub mod pictures {
         /// The state in which the machine begins.
         pub const INITIAL: Self = Self::U2699;
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -504,7 +508,7 @@ pub mod pictures {
             }
         }
 
-        /// The state of that id in the spec.
+        /// Finds the state of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -516,13 +520,13 @@ pub mod pictures {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The state of that number.
+        /// Finds the state of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -534,19 +538,19 @@ pub mod pictures {
             }
         }
 
-        /// Whether it is final: it ends the state around it, or the machine.
+        /// Returns true if it is final: it ends its parent, or the machine.
         #[must_use]
         pub const fn is_final(self) -> bool {
             matches!(self, Self::EndedEnd)
         }
 
-        /// Whether the machine is over when it is here.
+        /// Returns true if it ends the machine.
         #[must_use]
         pub const fn is_end(self) -> bool {
             matches!(self, Self::EndedEnd)
         }
 
-        /// Of a final state: how it ends.
+        /// Returns the verdict of a final state.
         #[must_use]
         pub const fn verdict(self) -> Option<runtime::Verdict> {
             match self {
@@ -555,7 +559,7 @@ pub mod pictures {
             }
         }
 
-        /// The events that may be taken here. Guards aren't asked.
+        /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
         pub const fn events(self) -> &'static [Event] {
             match self {
@@ -589,7 +593,7 @@ pub mod pictures {
         /// Every event, in the order of the spec.
         pub const ALL: &'static [Self] = &[Self::Launch, Self::Land, Self::Close];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -599,7 +603,9 @@ pub mod pictures {
             }
         }
 
-        /// The event of that name, in any spelling with the same words: `plan_ready`, `planReady`, `PLAN-READY`.
+        /// Finds the event of that name.
+        ///
+        /// Any spelling with the same words will do: `plan_ready`, `planReady`, `PLAN-READY`.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             let exact = Self::ALL.iter().find(|event| event.name() == name);
@@ -611,7 +617,7 @@ pub mod pictures {
             exact.or_else(same).copied()
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::EventId {
             runtime::EventId::new(self as u16)
@@ -625,7 +631,7 @@ pub mod pictures {
     }
     use runtime::generated::{String, Vec};
 
-    /// The data of the machine. Actions that assign change it, and its owner between two steps.
+    /// The data of the machine. Assignments change it, and its owner may do so between two steps.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Context {
         /// `ship` in the spec.
@@ -633,7 +639,7 @@ pub mod pictures {
     }
 
     impl Context {
-        /// What the machine begins with.
+        /// Creates the context that the machine begins with.
         #[must_use]
         pub fn initial() -> Self {
             Self {
@@ -650,7 +656,7 @@ pub mod pictures {
         }
     }
 
-    /// The types of what is in a [`Context`].
+    /// The types inside of a [`Context`].
     pub mod data {
         use super::runtime;
         use runtime::generated::String;
@@ -663,31 +669,34 @@ pub mod pictures {
         }
     }
 
-    /// What surrounds the machine: it answers guards and carries out actions.
+    /// The host of the machine: answers guards and carries out actions.
     ///
-    /// A guard only answers; it is asked as often as it takes.
+    /// A guard has no effects; it may be asked any number of times.
     pub trait Host {
-        /// Whether the guard `ready` holds now.
+        /// Returns true if the guard `ready` holds now.
         fn ready(&self, context: &Context) -> bool;
 
-        /// Whether the guard `tired` holds now.
+        /// Returns true if the guard `tired` holds now.
         fn tired(&self, context: &Context) -> bool;
 
-        /// Calls [`Machine::elapse`] with the timer after that many milliseconds, unless it is cancelled before.
+        /// Starts a timer: call [`Machine::elapse`] after `delay` milliseconds, unless it is cancelled.
+        ///
+        /// `statemark_runtime::Timers` is a queue for that.
+        ///
         /// `statemark_runtime::Timers` is a queue for that.
         fn schedule(&mut self, timer: Timer, delay: u64);
 
-        /// Forgets the timer, however often it waits.
+        /// Cancels the timer, however often it was started.
         fn cancel(&mut self, timer: Timer);
 
-        /// A macrostep begins: what it does to timers is one change.
+        /// Begins a macrostep: its changes of timers belong together.
         fn begin(&mut self) {}
 
-        /// The macrostep failed: timers are to be as they were when it began.
+        /// Takes back a macrostep that failed: timers are to be as they were when it began.
         fn rollback(&mut self) {}
     }
 
-    /// What the host's clock tells the machine.
+    /// A timer that the machine starts and the host's clock ends.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u16)]
     pub enum Timer {
@@ -699,7 +708,7 @@ pub mod pictures {
         /// Every timer.
         pub const ALL: &'static [Self] = &[Self::After1];
 
-        /// Its name in the spec.
+        /// Returns its name in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -707,19 +716,19 @@ pub mod pictures {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::TimerId {
             runtime::TimerId::new(self as u16)
         }
 
-        /// The timer of that number.
+        /// Finds the timer of that id.
         #[must_use]
         pub fn from_id(id: runtime::TimerId) -> Option<Self> {
             Self::ALL.get(id.index()).copied()
         }
 
-        /// The number of its event in the table of the same machine.
+        /// Returns the id of its event in the machine's table.
         #[must_use]
         pub const fn event(self) -> runtime::EventId {
             runtime::EventId::new(
@@ -730,7 +739,7 @@ pub mod pictures {
         }
     }
 
-    /// The machine with the host that it works for.
+    /// The machine, with its host.
     #[derive(Clone, Debug)]
     pub struct Machine<H> {
         configuration: runtime::Configuration,
@@ -741,7 +750,7 @@ pub mod pictures {
     }
 
     impl<H: Host> Machine<H> {
-        /// A machine in its initial state with its initial context, its entry actions carried out.
+        /// Creates a machine in its initial state with its initial context, and carries out its entry actions.
         ///
         /// # Errors
         ///
@@ -750,7 +759,7 @@ pub mod pictures {
             Self::with_context(host, Context::initial())
         }
 
-        /// [`Machine::new`], watched.
+        /// Like [`Machine::new`], with an observer.
         ///
         /// # Errors
         ///
@@ -762,7 +771,7 @@ pub mod pictures {
             Self::with_context_observed(host, Context::initial(), observer)
         }
 
-        /// A machine in its initial configuration with that context, its entry actions carried out.
+        /// Creates a machine in its initial configuration with that context, and carries out its entry actions.
         ///
         /// # Errors
         ///
@@ -774,7 +783,7 @@ pub mod pictures {
             Self::with_context_observed(host, context, &mut ())
         }
 
-        /// [`Machine::with_context`], watched.
+        /// Like [`Machine::with_context`], with an observer.
         ///
         /// # Errors
         ///
@@ -814,7 +823,7 @@ pub mod pictures {
         ///
         /// # Errors
         ///
-        /// The machine has ended, or doesn't come to rest, or an assignment has no value. It is then what it was before the event.
+        /// The machine has ended, or doesn't come to rest, or an assignment has no value. It is then as it was before the event.
         pub fn send(
             &mut self,
             event: Event,
@@ -822,11 +831,11 @@ pub mod pictures {
             self.send_observed(event, &mut ())
         }
 
-        /// [`Machine::send`], watched.
+        /// Like [`Machine::send`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         pub fn send_observed<O: runtime::Observer>(
             &mut self,
             event: Event,
@@ -835,11 +844,11 @@ pub mod pictures {
             self.step(event.id(), observer)
         }
 
-        /// The time of a timer is over: the machine reacts and comes to rest.
+        /// Reports that a timer has elapsed: the machine reacts and comes to rest.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         pub fn elapse(
             &mut self,
             timer: Timer,
@@ -847,11 +856,11 @@ pub mod pictures {
             self.elapse_observed(timer, &mut ())
         }
 
-        /// [`Machine::elapse`], watched.
+        /// Like [`Machine::elapse`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         pub fn elapse_observed<O: runtime::Observer>(
             &mut self,
             timer: Timer,
@@ -883,7 +892,7 @@ pub mod pictures {
             outcome
         }
 
-        /// Whether the event would be taken now. Guards are asked, nothing is done.
+        /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
             ROWS.can(
@@ -899,81 +908,82 @@ pub mod pictures {
             )
         }
 
-        /// The events that the machine would take now, in the order of the spec.
+        /// Returns the events that the machine would take now, in the order of the spec.
         pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
             Event::ALL.iter().copied().filter(|&event| self.can(event))
         }
     }
 
     impl<H> Machine<H> {
-        /// The states that the machine is in, one for each region, in the order of the spec.
+        /// Returns the active states, one for each region, in the order of the spec.
         pub fn states(&self) -> impl Iterator<Item = State> + '_ {
             self.configuration.leaves().filter_map(State::from_id)
         }
 
-        /// The state that the machine is in.
+        /// Returns the active state.
         #[must_use]
         pub fn state(&self) -> State {
             let mut states = self.configuration.leaves().filter_map(State::from_id);
             states.next().unwrap_or(State::INITIAL)
         }
 
-        /// Whether the machine is in that state.
+        /// Returns true if that state is active.
         #[must_use]
         pub fn is_at(&self, state: State) -> bool {
             ROWS.is_active(&self.configuration, state.id())
         }
 
-        /// Whether the machine is over. It refuses every event then.
+        /// Returns true if the machine has ended. It then refuses every event.
         #[must_use]
         pub fn is_ended(&self) -> bool {
             ROWS.is_ended(&self.configuration)
         }
 
-        /// The data.
+        /// Returns the context.
         #[must_use]
         pub const fn context(&self) -> &Context {
             &self.context
         }
 
-        /// The data, to change between two steps.
+        /// Returns the context, to change it between two steps.
         #[must_use]
         pub const fn context_mut(&mut self) -> &mut Context {
             &mut self.context
         }
 
-        /// Gives the host and the data back.
+        /// Returns the host and the context.
         #[must_use]
         pub fn into_parts(self) -> (H, Context) {
             (self.host, self.context)
         }
 
-        /// The host.
+        /// Returns the host.
         #[must_use]
         pub const fn host(&self) -> &H {
             &self.host
         }
 
-        /// The host, to change.
+        /// Returns the host, to change it.
         #[must_use]
         pub const fn host_mut(&mut self) -> &mut H {
             &mut self.host
         }
 
-        /// Gives the host back.
+        /// Returns the host.
         #[must_use]
         pub fn into_host(self) -> H {
             self.host
         }
 
-        /// Where the machine is, and what its histories have recorded, to be kept elsewhere.
+        /// Returns a snapshot of the machine with what its histories have recorded, to be stored.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
             Snapshot::new(TABLE, &self.configuration)
         }
 
-        /// A machine where another was, with the context that was kept beside the snapshot. Nothing is carried out:
-        /// it was when the machine got there.
+        /// Restores a machine from a snapshot, with the context that was stored with it.
+        ///
+        /// Carries out nothing: entry actions ran before the snapshot was taken.
         ///
         /// # Errors
         ///
@@ -1152,13 +1162,13 @@ pub mod pictures {
         }
     }
 
-    /// What was in a field before it was assigned.
+    /// The value of a field before it was assigned.
     #[derive(Clone, Debug)]
     enum Old {
         Field0(String),
     }
 
-    /// Puts everything back, the last first.
+    /// Takes back all changes, the last one first.
     fn take_back(context: &mut Context, undo: &mut Vec<Old>) {
         while let Some(old) = undo.pop() {
             match old {

@@ -46,13 +46,13 @@
     dead_code,
     rustdoc::all,
     unreachable_pub,
-    reason = "names and prose are the spec's, and the crate around decides what of it is used"
+    reason = "names and prose are the spec's, and the crate that includes this decides what it uses"
 )]
 pub mod order {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, WalkSnapshot as Snapshot};
 
-    /// The hash of the same machine's table, by which snapshots know where they belong.
+    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
     pub const TABLE: [u8; 32] = [
         91, 193, 110, 72, 45, 201, 4, 80, 129, 181, 98, 67, 61, 182, 9, 5, 200, 239, 136,
         79, 184, 33, 182, 137, 130, 90, 76, 55, 52, 151, 37, 78,
@@ -93,7 +93,7 @@ pub mod order {
         /// The state in which the machine begins.
         pub const INITIAL: Self = Self::Open;
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -107,7 +107,7 @@ pub mod order {
             }
         }
 
-        /// The state of that id in the spec.
+        /// Finds the state of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -122,13 +122,13 @@ pub mod order {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The state of that number.
+        /// Finds the state of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -143,19 +143,19 @@ pub mod order {
             }
         }
 
-        /// Whether it is final: it ends the state around it, or the machine.
+        /// Returns true if it is final: it ends its parent, or the machine.
         #[must_use]
         pub const fn is_final(self) -> bool {
             matches!(self, Self::GivenUpEnd | Self::SentEnd)
         }
 
-        /// Whether the machine is over when it is here.
+        /// Returns true if it ends the machine.
         #[must_use]
         pub const fn is_end(self) -> bool {
             matches!(self, Self::GivenUpEnd | Self::SentEnd)
         }
 
-        /// Of a final state: how it ends.
+        /// Returns the verdict of a final state.
         #[must_use]
         pub const fn verdict(self) -> Option<runtime::Verdict> {
             match self {
@@ -164,7 +164,7 @@ pub mod order {
             }
         }
 
-        /// The events that may be taken here. Guards aren't asked.
+        /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
         pub const fn events(self) -> &'static [Event] {
             match self {
@@ -217,7 +217,7 @@ pub mod order {
             Self::Over,
         ];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -231,7 +231,9 @@ pub mod order {
             }
         }
 
-        /// The event of that name, in any spelling with the same words: `plan_ready`, `planReady`, `PLAN-READY`.
+        /// Finds the event of that name.
+        ///
+        /// Any spelling with the same words will do: `plan_ready`, `planReady`, `PLAN-READY`.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             let exact = Self::ALL.iter().find(|event| event.name() == name);
@@ -243,7 +245,7 @@ pub mod order {
             exact.or_else(same).copied()
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::EventId {
             runtime::EventId::new(self as u16)
@@ -257,7 +259,7 @@ pub mod order {
     }
     use runtime::generated::{String, Vec};
 
-    /// The data of the machine. Actions that assign change it, and its owner between two steps.
+    /// The data of the machine. Assignments change it, and its owner may do so between two steps.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Context {
         /// `attempts` in the spec.
@@ -274,24 +276,24 @@ pub mod order {
         pub plan: runtime::Datum,
         /// `refusal` in the spec.
         ///
-        /// `None` where it is `null`.
+        /// `None` if it is `null`.
         pub refusal: Option<String>,
         /// `tags` in the spec.
         pub tags: Vec<String>,
         /// `trusted_by` in the spec.
         ///
-        /// `None` where it is `null`.
+        /// `None` if it is `null`.
         pub trusted_by: Option<data::TrustedBy>,
         /// `weight` in the spec.
         pub weight: f64,
         /// What the customer has written to us.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub wish: Option<String>,
     }
 
     impl Context {
-        /// What the machine begins with.
+        /// Creates the context that the machine begins with.
         #[must_use]
         pub fn initial() -> Self {
             Self {
@@ -323,7 +325,7 @@ pub mod order {
         }
     }
 
-    /// The types of what is in a [`Context`].
+    /// The types inside of a [`Context`].
     pub mod data {
         use super::runtime;
         use runtime::generated::String;
@@ -337,13 +339,13 @@ pub mod order {
             pub name: String,
             /// `customer.since` in the spec.
             ///
-            /// `None` where it is absent.
+            /// `None` if it is absent.
             ///
             /// From 1900 to 9223372036854775807.
             pub since: Option<u64>,
         }
 
-        /// `method` in the spec: one of its texts.
+        /// A value of `method` in the spec.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Method {
             /// `none`
@@ -355,10 +357,10 @@ pub mod order {
         }
 
         impl Method {
-            /// Every one, in the order of the spec.
+            /// Every value, in the order of the spec.
             pub const ALL: &'static [Self] = &[Self::None, Self::Card, Self::OnAccount];
 
-            /// Its text in the spec.
+            /// Returns its text in the spec.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -368,7 +370,7 @@ pub mod order {
                 }
             }
 
-            /// The one of that text.
+            /// Finds the variant with that text.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().find(|one| one.name() == name).copied()
@@ -397,7 +399,7 @@ pub mod order {
             }
         }
 
-        /// `trusted_by` in the spec: one of its texts.
+        /// A value of `trusted_by` in the spec.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum TrustedBy {
             /// `us`
@@ -407,10 +409,10 @@ pub mod order {
         }
 
         impl TrustedBy {
-            /// Every one, in the order of the spec.
+            /// Every value, in the order of the spec.
             pub const ALL: &'static [Self] = &[Self::Us, Self::Bank];
 
-            /// Its text in the spec.
+            /// Returns its text in the spec.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -419,7 +421,7 @@ pub mod order {
                 }
             }
 
-            /// The one of that text.
+            /// Finds the variant with that text.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().find(|one| one.name() == name).copied()
@@ -449,9 +451,9 @@ pub mod order {
         }
     }
 
-    /// What surrounds the machine: it answers guards and carries out actions.
+    /// The host of the machine: answers guards and carries out actions.
     ///
-    /// A guard only answers; it is asked as often as it takes.
+    /// A guard has no effects; it may be asked any number of times.
     pub trait Host {
         /// Tells the customer that the bank refused.
         ///
@@ -464,7 +466,7 @@ pub mod order {
         fn wrap(&mut self, context: &Context);
     }
 
-    /// The machine with the host that it works for.
+    /// The machine, with its host.
     #[derive(Clone, Debug)]
     pub struct Machine<H> {
         configuration: runtime::Configuration,
@@ -474,7 +476,7 @@ pub mod order {
     }
 
     impl<H: Host> Machine<H> {
-        /// A machine in its initial state with its initial context, its entry actions carried out.
+        /// Creates a machine in its initial state with its initial context, and carries out its entry actions.
         ///
         /// # Errors
         ///
@@ -483,7 +485,7 @@ pub mod order {
             Self::with_context(host, Context::initial())
         }
 
-        /// [`Machine::new`], watched.
+        /// Like [`Machine::new`], with an observer.
         ///
         /// # Errors
         ///
@@ -495,7 +497,7 @@ pub mod order {
             Self::with_context_observed(host, Context::initial(), observer)
         }
 
-        /// A machine in its initial configuration with that context, its entry actions carried out.
+        /// Creates a machine in its initial configuration with that context, and carries out its entry actions.
         ///
         /// # Errors
         ///
@@ -507,7 +509,7 @@ pub mod order {
             Self::with_context_observed(host, context, &mut ())
         }
 
-        /// [`Machine::with_context`], watched.
+        /// Like [`Machine::with_context`], with an observer.
         ///
         /// # Errors
         ///
@@ -539,7 +541,7 @@ pub mod order {
         ///
         /// # Errors
         ///
-        /// The machine has ended, or doesn't come to rest, or an assignment has no value. It is then what it was before the event.
+        /// The machine has ended, or doesn't come to rest, or an assignment has no value. It is then as it was before the event.
         pub fn send(
             &mut self,
             event: Event,
@@ -547,11 +549,11 @@ pub mod order {
             self.send_observed(event, &mut ())
         }
 
-        /// [`Machine::send`], watched.
+        /// Like [`Machine::send`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         pub fn send_observed<O: runtime::Observer>(
             &mut self,
             event: Event,
@@ -579,7 +581,7 @@ pub mod order {
             outcome
         }
 
-        /// Whether the event would be taken now. Guards are asked, nothing is done.
+        /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
             ROWS.can(
@@ -595,81 +597,82 @@ pub mod order {
             )
         }
 
-        /// The events that the machine would take now, in the order of the spec.
+        /// Returns the events that the machine would take now, in the order of the spec.
         pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
             Event::ALL.iter().copied().filter(|&event| self.can(event))
         }
     }
 
     impl<H> Machine<H> {
-        /// The states that the machine is in, one for each region, in the order of the spec.
+        /// Returns the active states, one for each region, in the order of the spec.
         pub fn states(&self) -> impl Iterator<Item = State> + '_ {
             self.configuration.leaves().filter_map(State::from_id)
         }
 
-        /// The state that the machine is in.
+        /// Returns the active state.
         #[must_use]
         pub fn state(&self) -> State {
             let mut states = self.configuration.leaves().filter_map(State::from_id);
             states.next().unwrap_or(State::INITIAL)
         }
 
-        /// Whether the machine is in that state.
+        /// Returns true if that state is active.
         #[must_use]
         pub fn is_at(&self, state: State) -> bool {
             ROWS.is_active(&self.configuration, state.id())
         }
 
-        /// Whether the machine is over. It refuses every event then.
+        /// Returns true if the machine has ended. It then refuses every event.
         #[must_use]
         pub fn is_ended(&self) -> bool {
             ROWS.is_ended(&self.configuration)
         }
 
-        /// The data.
+        /// Returns the context.
         #[must_use]
         pub const fn context(&self) -> &Context {
             &self.context
         }
 
-        /// The data, to change between two steps.
+        /// Returns the context, to change it between two steps.
         #[must_use]
         pub const fn context_mut(&mut self) -> &mut Context {
             &mut self.context
         }
 
-        /// Gives the host and the data back.
+        /// Returns the host and the context.
         #[must_use]
         pub fn into_parts(self) -> (H, Context) {
             (self.host, self.context)
         }
 
-        /// The host.
+        /// Returns the host.
         #[must_use]
         pub const fn host(&self) -> &H {
             &self.host
         }
 
-        /// The host, to change.
+        /// Returns the host, to change it.
         #[must_use]
         pub const fn host_mut(&mut self) -> &mut H {
             &mut self.host
         }
 
-        /// Gives the host back.
+        /// Returns the host.
         #[must_use]
         pub fn into_host(self) -> H {
             self.host
         }
 
-        /// Where the machine is, and what its histories have recorded, to be kept elsewhere.
+        /// Returns a snapshot of the machine with what its histories have recorded, to be stored.
         #[must_use]
         pub fn snapshot(&self) -> Snapshot {
             Snapshot::new(TABLE, &self.configuration)
         }
 
-        /// A machine where another was, with the context that was kept beside the snapshot. Nothing is carried out:
-        /// it was when the machine got there.
+        /// Restores a machine from a snapshot, with the context that was stored with it.
+        ///
+        /// Carries out nothing: entry actions ran before the snapshot was taken.
         ///
         /// # Errors
         ///
@@ -965,7 +968,7 @@ pub mod order {
         }
     }
 
-    /// What was in a field before it was assigned.
+    /// The value of a field before it was assigned.
     #[derive(Clone, Debug)]
     enum Old {
         Field0(u8),
@@ -975,7 +978,7 @@ pub mod order {
         Field8(usize, Option<runtime::Datum>),
     }
 
-    /// Puts everything back, the last first.
+    /// Takes back all changes, the last one first.
     fn take_back(context: &mut Context, undo: &mut Vec<Old>) {
         while let Some(old) = undo.pop() {
             match old {

@@ -41,13 +41,13 @@
     dead_code,
     rustdoc::all,
     unreachable_pub,
-    reason = "names and prose are the spec's, and the crate around decides what of it is used"
+    reason = "names and prose are the spec's, and the crate that includes this decides what it uses"
 )]
 pub mod parcel {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the same machine's table, by which snapshots know where they belong.
+    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
     pub const TABLE: [u8; 32] = [
         16, 14, 83, 124, 10, 195, 51, 157, 253, 24, 98, 210, 215, 182, 94, 140, 138, 72,
         88, 230, 94, 253, 18, 152, 82, 125, 214, 73, 118, 189, 240, 34,
@@ -82,7 +82,7 @@ pub mod parcel {
         /// The state in which the machine begins.
         pub const INITIAL: Self = Self::Waiting;
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -94,7 +94,7 @@ pub mod parcel {
             }
         }
 
-        /// The state of that id in the spec.
+        /// Finds the state of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -107,13 +107,13 @@ pub mod parcel {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The state of that number.
+        /// Finds the state of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -126,19 +126,19 @@ pub mod parcel {
             }
         }
 
-        /// Whether it is final: it ends the state around it, or the machine.
+        /// Returns true if it is final: it ends its parent, or the machine.
         #[must_use]
         pub const fn is_final(self) -> bool {
             matches!(self, Self::SentEnd)
         }
 
-        /// Whether the machine is over when it is here.
+        /// Returns true if it ends the machine.
         #[must_use]
         pub const fn is_end(self) -> bool {
             matches!(self, Self::SentEnd)
         }
 
-        /// Of a final state: how it ends.
+        /// Returns the verdict of a final state.
         #[must_use]
         pub const fn verdict(self) -> Option<runtime::Verdict> {
             match self {
@@ -147,7 +147,7 @@ pub mod parcel {
             }
         }
 
-        /// The events that may be taken here. Guards aren't asked.
+        /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
         pub const fn events(self) -> &'static [Event] {
             match self {
@@ -194,7 +194,7 @@ pub mod parcel {
             Self::Returned,
         ];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -206,7 +206,9 @@ pub mod parcel {
             }
         }
 
-        /// The event of that name, in any spelling with the same words: `plan_ready`, `planReady`, `PLAN-READY`.
+        /// Finds the event of that name.
+        ///
+        /// Any spelling with the same words will do: `plan_ready`, `planReady`, `PLAN-READY`.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             let exact = Self::ALL.iter().find(|event| event.name() == name);
@@ -218,7 +220,7 @@ pub mod parcel {
             exact.or_else(same).copied()
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::EventId {
             runtime::EventId::new(self as u16)
@@ -232,7 +234,7 @@ pub mod parcel {
     }
     use runtime::generated::{String, Vec};
 
-    /// The data of the machine. Actions that assign change it, and its owner between two steps.
+    /// The data of the machine. Assignments change it, and its owner may do so between two steps.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Context {
         /// `cents` in the spec.
@@ -241,7 +243,7 @@ pub mod parcel {
         pub cents: u64,
         /// `extra` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub extra: Option<runtime::Datum>,
         /// What it weighs.
         ///
@@ -249,22 +251,22 @@ pub mod parcel {
         pub grams: u32,
         /// `method` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub method: Option<data::Method>,
         /// `note` in the spec.
         ///
-        /// `None` where it is `null`.
+        /// `None` if it is `null`.
         pub note: Option<String>,
         /// `place` in the spec.
         pub place: data::Place,
         /// `tags` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub tags: Option<Vec<String>>,
     }
 
     impl Context {
-        /// What the machine begins with.
+        /// Creates the context that the machine begins with.
         #[must_use]
         pub fn initial() -> Self {
             Self {
@@ -300,7 +302,7 @@ pub mod parcel {
     }
 
     impl EventData {
-        /// The event.
+        /// Returns the event.
         #[must_use]
         pub const fn event(&self) -> Event {
             match self {
@@ -310,7 +312,7 @@ pub mod parcel {
             }
         }
 
-        /// Puts into the context what it declares, and keeps what was there.
+        /// Merges the data into the context, and keeps the values that it replaces.
         fn merge(&self, context: &mut Context, undo: &mut Vec<Old>) {
             match self {
                 Self::Weighed(data) => {
@@ -372,7 +374,7 @@ pub mod parcel {
         }
     }
 
-    /// What comes with the event `weighed`.
+    /// The data of the event `weighed`.
     #[derive(Clone, Debug, PartialEq)]
     pub struct WeighedData {
         /// What the scales say.
@@ -381,7 +383,7 @@ pub mod parcel {
         pub grams: u32,
         /// `scales` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub scales: Option<String>,
     }
 
@@ -391,32 +393,32 @@ pub mod parcel {
         }
     }
 
-    /// What comes with the event `paid`.
+    /// The data of the event `paid`.
     #[derive(Clone, Debug, PartialEq)]
     pub struct PaidData {
         /// `bank` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub bank: Option<data::PaidBank>,
         /// `cents` in the spec.
         pub cents: u16,
         /// `counted` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub counted: Option<bool>,
         /// `extra` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub extra: Option<Vec<f64>>,
         /// `method` in the spec.
         pub method: data::Method,
         /// `note` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub note: Option<String>,
         /// `tags` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub tags: Option<Vec<data::PaidTagsItem>>,
     }
 
@@ -426,20 +428,20 @@ pub mod parcel {
         }
     }
 
-    /// What comes with the event `handed_over`.
+    /// The data of the event `handed_over`.
     #[derive(Clone, Debug, PartialEq)]
     pub struct HandedOverData {
         /// `extra` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub extra: Option<data::HandedOverExtra>,
         /// `place` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub place: Option<data::Place>,
         /// `to` in the spec.
         ///
-        /// `None` where it is absent.
+        /// `None` if it is absent.
         pub to: Option<data::HandedOverTo>,
     }
 
@@ -449,12 +451,12 @@ pub mod parcel {
         }
     }
 
-    /// The types of what is in a [`Context`] and in the data of events.
+    /// The types inside of a [`Context`] and of the data of events.
     pub mod data {
         use super::runtime;
         use runtime::generated::String;
 
-        /// `method` in the spec: one of its texts.
+        /// A value of `method` in the spec.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Method {
             /// `card`
@@ -464,10 +466,10 @@ pub mod parcel {
         }
 
         impl Method {
-            /// Every one, in the order of the spec.
+            /// Every value, in the order of the spec.
             pub const ALL: &'static [Self] = &[Self::Card, Self::Coins];
 
-            /// Its text in the spec.
+            /// Returns its text in the spec.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -476,7 +478,7 @@ pub mod parcel {
                 }
             }
 
-            /// The one of that text.
+            /// Finds the variant with that text.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().find(|one| one.name() == name).copied()
@@ -510,7 +512,7 @@ pub mod parcel {
         pub struct Place {
             /// `place.number` in the spec.
             ///
-            /// `None` where it is absent.
+            /// `None` if it is absent.
             ///
             /// From 0 to 999.
             pub number: Option<u16>,
@@ -518,7 +520,7 @@ pub mod parcel {
             pub street: String,
         }
 
-        /// `paid.bank` in the spec: one of its texts.
+        /// A value of `paid.bank` in the spec.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum PaidBank {
             /// `near`
@@ -528,10 +530,10 @@ pub mod parcel {
         }
 
         impl PaidBank {
-            /// Every one, in the order of the spec.
+            /// Every value, in the order of the spec.
             pub const ALL: &'static [Self] = &[Self::Near, Self::Far];
 
-            /// Its text in the spec.
+            /// Returns its text in the spec.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -540,7 +542,7 @@ pub mod parcel {
                 }
             }
 
-            /// The one of that text.
+            /// Finds the variant with that text.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().find(|one| one.name() == name).copied()
@@ -569,7 +571,7 @@ pub mod parcel {
             }
         }
 
-        /// `paid.tags.item` in the spec: one of its texts.
+        /// A value of `paid.tags.item` in the spec.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum PaidTagsItem {
             /// `fast`
@@ -579,10 +581,10 @@ pub mod parcel {
         }
 
         impl PaidTagsItem {
-            /// Every one, in the order of the spec.
+            /// Every value, in the order of the spec.
             pub const ALL: &'static [Self] = &[Self::Fast, Self::Safe];
 
-            /// Its text in the spec.
+            /// Returns its text in the spec.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -591,7 +593,7 @@ pub mod parcel {
                 }
             }
 
-            /// The one of that text.
+            /// Finds the variant with that text.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().find(|one| one.name() == name).copied()
@@ -627,7 +629,7 @@ pub mod parcel {
             pub at: i64,
             /// `extra.by` in the spec.
             ///
-            /// `None` where it is absent.
+            /// `None` if it is absent.
             pub by: Option<String>,
         }
 
@@ -636,25 +638,25 @@ pub mod parcel {
         pub struct HandedOverTo {
             /// `to.name` in the spec.
             ///
-            /// `None` where it is absent.
+            /// `None` if it is absent.
             pub name: Option<String>,
         }
     }
 
-    /// What surrounds the machine: it answers guards and carries out actions.
+    /// The host of the machine: answers guards and carries out actions.
     ///
-    /// A guard only answers; it is asked as often as it takes.
+    /// A guard has no effects; it may be asked any number of times.
     pub trait Host {
         /// Carries out the action `thank`.
         ///
         /// Runs from `sent` to `sent_end`.
         fn thank(&mut self, context: &Context);
 
-        /// The value of a field of the data of the event that is being taken, where that has no struct of its own: `event.counted`.
+        /// Returns the value of a field of the data of the current event, if that has no struct of its own: `event.counted`.
         fn field(&self, path: &str) -> runtime::Value<'_>;
     }
 
-    /// The machine in one of its states, with the host that it works for.
+    /// The machine in one of its states, with its host.
     #[derive(Clone, Debug)]
     pub struct Machine<H> {
         state: State,
@@ -665,25 +667,25 @@ pub mod parcel {
     }
 
     impl<H: Host> Machine<H> {
-        /// A machine in its initial state with its initial context, its entry actions carried out.
+        /// Creates a machine in its initial state with its initial context, and carries out its entry actions.
         #[must_use]
         pub fn new(host: H) -> Self {
             Self::with_context(host, Context::initial())
         }
 
-        /// [`Machine::new`], watched.
+        /// Like [`Machine::new`], with an observer.
         #[must_use]
         pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> Self {
             Self::with_context_observed(host, Context::initial(), observer)
         }
 
-        /// A machine in its initial state with that context, its entry actions carried out.
+        /// Creates a machine in its initial state with that context, and carries out its entry actions.
         #[must_use]
         pub fn with_context(host: H, context: Context) -> Self {
             Self::with_context_observed(host, context, &mut ())
         }
 
-        /// [`Machine::with_context`], watched.
+        /// Like [`Machine::with_context`], with an observer.
         #[must_use]
         pub fn with_context_observed<O: runtime::Observer>(
             host: H,
@@ -704,7 +706,7 @@ pub mod parcel {
         ///
         /// # Errors
         ///
-        /// The machine has ended, or doesn't come to rest. It is then where it was before the event.
+        /// The machine has ended, or doesn't come to rest. It is then as it was before the event.
         #[inline]
         pub fn send(
             &mut self,
@@ -713,11 +715,11 @@ pub mod parcel {
             self.send_observed(event, &mut ())
         }
 
-        /// [`Machine::send`], watched.
+        /// Like [`Machine::send`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         #[inline]
         pub fn send_observed<O: runtime::Observer>(
             &mut self,
@@ -732,11 +734,11 @@ pub mod parcel {
             if !self.take(event, &mut steps, observer) {
                 return Ok(runtime::Outcome::Ignored);
             }
-            self.settle(before, steps, observer)
+            self.come_to_rest(before, steps, observer)
         }
 
         /// Runs on until nothing is left to do. Past the limit of microsteps the state is `before` again.
-        fn settle<O: runtime::Observer>(
+        fn come_to_rest<O: runtime::Observer>(
             &mut self,
             before: State,
             mut steps: runtime::generated::Steps,
@@ -871,11 +873,11 @@ pub mod parcel {
 
         /// Sends an event with its data: the machine reacts and comes to rest.
         ///
-        /// What the context declares of the data is merged into it before guards are asked, and taken back unless the event is taken.
+        /// Fields that the context declares as well are merged into it before guards are asked, and taken back unless the event is taken.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         #[inline]
         pub fn send_with(
             &mut self,
@@ -884,11 +886,11 @@ pub mod parcel {
             self.send_with_observed(data, &mut ())
         }
 
-        /// [`Machine::send_with`], watched.
+        /// Like [`Machine::send_with`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         pub fn send_with_observed<O: runtime::Observer>(
             &mut self,
             data: impl Into<EventData>,
@@ -909,7 +911,7 @@ pub mod parcel {
             outcome
         }
 
-        /// Whether the event would be taken now. Guards are asked, nothing is done.
+        /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
             match self.state {
@@ -937,7 +939,7 @@ pub mod parcel {
             }
         }
 
-        /// The events that the machine would take now, in the order of the spec.
+        /// Returns the events that the machine would take now, in the order of the spec.
         pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
             self.state.events().iter().copied().filter(|&event| self.can(event))
         }
@@ -1038,55 +1040,55 @@ pub mod parcel {
     }
 
     impl<H> Machine<H> {
-        /// The state that the machine is in.
+        /// Returns the active state.
         #[must_use]
         pub const fn state(&self) -> State {
             self.state
         }
 
-        /// Whether the machine is over. It refuses every event then.
+        /// Returns true if the machine has ended. It then refuses every event.
         #[must_use]
         pub const fn is_ended(&self) -> bool {
             self.state.is_end()
         }
 
-        /// The data.
+        /// Returns the context.
         #[must_use]
         pub const fn context(&self) -> &Context {
             &self.context
         }
 
-        /// The data, to change between two steps.
+        /// Returns the context, to change it between two steps.
         #[must_use]
         pub const fn context_mut(&mut self) -> &mut Context {
             &mut self.context
         }
 
-        /// Gives the host and the data back.
+        /// Returns the host and the context.
         #[must_use]
         pub fn into_parts(self) -> (H, Context) {
             (self.host, self.context)
         }
 
-        /// The host.
+        /// Returns the host.
         #[must_use]
         pub const fn host(&self) -> &H {
             &self.host
         }
 
-        /// The host, to change.
+        /// Returns the host, to change it.
         #[must_use]
         pub const fn host_mut(&mut self) -> &mut H {
             &mut self.host
         }
 
-        /// Gives the host back.
+        /// Returns the host.
         #[must_use]
         pub fn into_host(self) -> H {
             self.host
         }
 
-        /// Where the machine is, to be kept elsewhere.
+        /// Returns a snapshot of the machine, to be stored.
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
@@ -1095,8 +1097,9 @@ pub mod parcel {
             }
         }
 
-        /// A machine where another was, with the context that was kept beside the snapshot. Nothing is carried out:
-        /// it was when the machine got there.
+        /// Restores a machine from a snapshot, with the context that was stored with it.
+        ///
+        /// Carries out nothing: entry actions ran before the snapshot was taken.
         ///
         /// # Errors
         ///
@@ -1118,7 +1121,7 @@ pub mod parcel {
         }
     }
 
-    /// What was in a field before it was assigned, or before an event's data was merged into it.
+    /// The value of a field before it was assigned, or before an event's data was merged into it.
     #[derive(Clone, Debug)]
     enum Old {
         Merged0(u64),
@@ -1130,7 +1133,7 @@ pub mod parcel {
         Merged6(Option<Vec<String>>),
     }
 
-    /// Puts everything back, the last first.
+    /// Takes back all changes, the last one first.
     fn take_back(context: &mut Context, undo: &mut Vec<Old>) {
         while let Some(old) = undo.pop() {
             match old {

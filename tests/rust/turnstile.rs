@@ -28,13 +28,13 @@
     dead_code,
     rustdoc::all,
     unreachable_pub,
-    reason = "names and prose are the spec's, and the crate around decides what of it is used"
+    reason = "names and prose are the spec's, and the crate that includes this decides what it uses"
 )]
 pub mod turnstile {
     use ::statemark_runtime as runtime;
     pub use runtime::generated::{RestoreError, Snapshot};
 
-    /// The hash of the same machine's table, by which snapshots know where they belong.
+    /// The hash of the machine's table. Snapshots carry it, and fit only a machine with the same hash.
     pub const TABLE: [u8; 32] = [
         28, 180, 223, 166, 189, 128, 50, 199, 176, 43, 91, 139, 215, 109, 61, 132, 121,
         140, 164, 5, 81, 198, 102, 29, 7, 95, 74, 2, 144, 0, 0, 206,
@@ -63,7 +63,7 @@ pub mod turnstile {
         /// The state in which the machine begins.
         pub const INITIAL: Self = Self::Locked;
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -73,7 +73,7 @@ pub mod turnstile {
             }
         }
 
-        /// The state of that id in the spec.
+        /// Finds the state of that id in the spec.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             match name {
@@ -84,13 +84,13 @@ pub mod turnstile {
             }
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::StateId {
             runtime::StateId::new(self as u16)
         }
 
-        /// The state of that number.
+        /// Finds the state of that id in the machine's table.
         #[must_use]
         pub const fn from_id(id: runtime::StateId) -> Option<Self> {
             match id.raw() {
@@ -101,19 +101,19 @@ pub mod turnstile {
             }
         }
 
-        /// Whether it is final: it ends the state around it, or the machine.
+        /// Returns true if it is final: it ends its parent, or the machine.
         #[must_use]
         pub const fn is_final(self) -> bool {
             matches!(self, Self::LockedEnd)
         }
 
-        /// Whether the machine is over when it is here.
+        /// Returns true if it ends the machine.
         #[must_use]
         pub const fn is_end(self) -> bool {
             matches!(self, Self::LockedEnd)
         }
 
-        /// Of a final state: how it ends.
+        /// Returns the verdict of a final state.
         #[must_use]
         pub const fn verdict(self) -> Option<runtime::Verdict> {
             match self {
@@ -122,7 +122,7 @@ pub mod turnstile {
             }
         }
 
-        /// The events that may be taken here. Guards aren't asked.
+        /// Returns the events that can be taken in this state. Guards aren't asked.
         #[must_use]
         pub const fn events(self) -> &'static [Event] {
             match self {
@@ -155,7 +155,7 @@ pub mod turnstile {
         /// Every event, in the order of the spec.
         pub const ALL: &'static [Self] = &[Self::Coin, Self::Push, Self::Close];
 
-        /// Its id in the spec.
+        /// Returns its id in the spec.
         #[must_use]
         pub const fn name(self) -> &'static str {
             match self {
@@ -165,7 +165,9 @@ pub mod turnstile {
             }
         }
 
-        /// The event of that name, in any spelling with the same words: `plan_ready`, `planReady`, `PLAN-READY`.
+        /// Finds the event of that name.
+        ///
+        /// Any spelling with the same words will do: `plan_ready`, `planReady`, `PLAN-READY`.
         #[must_use]
         pub fn from_name(name: &str) -> Option<Self> {
             let exact = Self::ALL.iter().find(|event| event.name() == name);
@@ -177,7 +179,7 @@ pub mod turnstile {
             exact.or_else(same).copied()
         }
 
-        /// Its number in the table of the same machine.
+        /// Returns its id in the machine's table.
         #[must_use]
         pub const fn id(self) -> runtime::EventId {
             runtime::EventId::new(self as u16)
@@ -190,9 +192,9 @@ pub mod turnstile {
         }
     }
 
-    /// What surrounds the machine: it answers guards and carries out actions.
+    /// The host of the machine: answers guards and carries out actions.
     ///
-    /// A guard only answers; it is asked as often as it takes.
+    /// A guard has no effects; it may be asked any number of times.
     pub trait Host {
         /// Carries out the action `open_arm`.
         ///
@@ -210,7 +212,7 @@ pub mod turnstile {
         fn close_arm(&mut self);
     }
 
-    /// The machine in one of its states, with the host that it works for.
+    /// The machine in one of its states, with its host.
     #[derive(Clone, Debug)]
     pub struct Machine<H> {
         state: State,
@@ -218,13 +220,13 @@ pub mod turnstile {
     }
 
     impl<H: Host> Machine<H> {
-        /// A machine in its initial state, its entry actions carried out.
+        /// Creates a machine in its initial state, and carries out its entry actions.
         #[must_use]
         pub fn new(host: H) -> Self {
             Self::new_observed(host, &mut ())
         }
 
-        /// [`Machine::new`], watched.
+        /// Like [`Machine::new`], with an observer.
         #[must_use]
         pub fn new_observed<O: runtime::Observer>(host: H, observer: &mut O) -> Self {
             observer.entered(State::Locked.id());
@@ -235,7 +237,7 @@ pub mod turnstile {
         ///
         /// # Errors
         ///
-        /// The machine has ended, or doesn't come to rest. It is then where it was before the event.
+        /// The machine has ended, or doesn't come to rest. It is then as it was before the event.
         #[inline]
         pub fn send(
             &mut self,
@@ -244,11 +246,11 @@ pub mod turnstile {
             self.send_observed(event, &mut ())
         }
 
-        /// [`Machine::send`], watched.
+        /// Like [`Machine::send`], with an observer.
         ///
         /// # Errors
         ///
-        /// As for [`Machine::send`].
+        /// See [`Machine::send`].
         #[inline]
         pub fn send_observed<O: runtime::Observer>(
             &mut self,
@@ -308,50 +310,50 @@ pub mod turnstile {
             }
         }
 
-        /// Whether the event would be taken now. Guards are asked, nothing is done.
+        /// Returns true if the machine would take the event now. Asks guards and changes nothing.
         #[must_use]
         pub fn can(&self, event: Event) -> bool {
             self.state.events().contains(&event)
         }
 
-        /// The events that the machine would take now, in the order of the spec.
+        /// Returns the events that the machine would take now, in the order of the spec.
         pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
             self.state.events().iter().copied()
         }
     }
 
     impl<H> Machine<H> {
-        /// The state that the machine is in.
+        /// Returns the active state.
         #[must_use]
         pub const fn state(&self) -> State {
             self.state
         }
 
-        /// Whether the machine is over. It refuses every event then.
+        /// Returns true if the machine has ended. It then refuses every event.
         #[must_use]
         pub const fn is_ended(&self) -> bool {
             self.state.is_end()
         }
 
-        /// The host.
+        /// Returns the host.
         #[must_use]
         pub const fn host(&self) -> &H {
             &self.host
         }
 
-        /// The host, to change.
+        /// Returns the host, to change it.
         #[must_use]
         pub const fn host_mut(&mut self) -> &mut H {
             &mut self.host
         }
 
-        /// Gives the host back.
+        /// Returns the host.
         #[must_use]
         pub fn into_host(self) -> H {
             self.host
         }
 
-        /// Where the machine is, to be kept elsewhere.
+        /// Returns a snapshot of the machine, to be stored.
         #[must_use]
         pub const fn snapshot(&self) -> Snapshot {
             Snapshot {
@@ -360,7 +362,9 @@ pub mod turnstile {
             }
         }
 
-        /// A machine where another was. Nothing is carried out: it was when the machine got there.
+        /// Restores a machine from a snapshot.
+        ///
+        /// Carries out nothing: entry actions ran before the snapshot was taken.
         ///
         /// # Errors
         ///
@@ -395,24 +399,24 @@ pub mod turnstile {
         }
 
         impl<S, H> Turnstile<S, H> {
-            /// The host.
+            /// Returns the host.
             pub const fn host(&self) -> &H {
                 &self.host
             }
 
-            /// The host, to change.
+            /// Returns the host, to change it.
             pub const fn host_mut(&mut self) -> &mut H {
                 &mut self.host
             }
 
-            /// Gives the host back.
+            /// Returns the host.
             pub fn into_host(self) -> H {
                 self.host
             }
         }
 
         impl<H: super::Host> Turnstile<Locked, H> {
-            /// A machine in its initial state, its entry actions carried out.
+            /// Creates a machine in its initial state and carries out its entry actions.
             pub fn new(host: H) -> Self {
                 Self {
                     host,
@@ -422,7 +426,7 @@ pub mod turnstile {
         }
 
         impl<H: super::Host> Turnstile<Locked, H> {
-            /// To the state `unlocked`.
+            /// Moves to the state `unlocked`.
             pub fn coin(self) -> Turnstile<Unlocked, H> {
                 let mut machine = self;
                 machine.host.open_arm();
@@ -432,7 +436,7 @@ pub mod turnstile {
                 }
             }
 
-            /// To the state `locked_end`.
+            /// Moves to the state `locked_end`.
             pub fn close(self) -> Turnstile<LockedEnd, H> {
                 Turnstile {
                     host: self.host,
@@ -442,7 +446,7 @@ pub mod turnstile {
         }
 
         impl<H: super::Host> Turnstile<Unlocked, H> {
-            /// To the state `unlocked`.
+            /// Moves to the state `unlocked`.
             pub fn coin(self) -> Self {
                 let mut machine = self;
                 machine.host.return_coin();
@@ -452,7 +456,7 @@ pub mod turnstile {
                 }
             }
 
-            /// To the state `locked`.
+            /// Moves to the state `locked`.
             pub fn push(self) -> Turnstile<Locked, H> {
                 let mut machine = self;
                 machine.host.close_arm();

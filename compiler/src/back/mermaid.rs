@@ -14,7 +14,6 @@
 //!   region without one.
 
 mod expression;
-mod fork;
 mod label;
 mod plain;
 
@@ -27,7 +26,7 @@ use crate::arena::Handle;
 use crate::ir::{Direction, EventKind, Machine, State, StateKind, Transition};
 use crate::valid::Valid;
 use label::{action_list, action_names};
-use plain::diagram_id;
+use plain::{diagram_id, is_region};
 
 /// Returns the diagram of a machine, with a line end after its last line.
 ///
@@ -336,6 +335,36 @@ impl<'m> Writer<'m> {
         self.mentioned.entry(state).or_insert(count);
         diagram_id(self.machine, state)
     }
+
+    /// Writes an arrow to a fork, with its label, and from there one to each target.
+    ///
+    /// Without targets it writes nothing.
+    fn fork(&mut self, source: &str, label: &str, targets: &[Handle<State>]) {
+        if targets.is_empty() {
+            return;
+        }
+        for &target in targets {
+            self.introduce(target);
+        }
+        let fork = self.fork_id();
+        self.line(&format!("state {fork} <<fork>>"));
+        self.line(&format!("{source} --> {fork}{label}"));
+        for &target in targets {
+            let target = self.name(target);
+            self.line(&format!("{fork} --> {target}"));
+        }
+    }
+
+    /// Returns an id that no state has.
+    fn fork_id(&mut self) -> String {
+        loop {
+            self.forks += 1;
+            let id = format!("fork_{}", self.forks);
+            if self.machine.states.iter().all(|(_, state)| state.id != id) {
+                return id;
+            }
+        }
+    }
 }
 
 /// Reports whether a transition is taken on unknown names, which only a definition can express.
@@ -377,13 +406,6 @@ fn bodies(machine: &Machine) -> Vec<Handle<State>> {
         bodies.push(body);
     }
     bodies
-}
-
-/// Reports whether a state is a region without a name, which is a part of its parent's body.
-fn is_region(machine: &Machine, state: Handle<State>) -> bool {
-    let row = machine.states.at(state);
-    let outer = row.parent.map(|parent| machine.states.at(parent).kind);
-    row.implied && row.kind.has_children() && outer == Some(StateKind::Parallel)
 }
 
 /// Reports whether a state has a final child.

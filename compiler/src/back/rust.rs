@@ -38,40 +38,13 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 use self::facts::Facts;
+pub use self::facts::Options;
 #[cfg(feature = "build")]
 pub use self::file::write_file;
 use self::types::{context, event, host, state};
 use crate::back::table;
 use crate::pass::names;
 use crate::valid::Valid;
-
-/// The choices in which a machine is written as Rust.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// The path of the crate `statemark-runtime` where the code is compiled.
-    pub runtime: String,
-    /// The module's name; by default the machine's id.
-    pub module: Option<String>,
-    /// The name of the spec that the head of a file shows; none without it.
-    pub source: Option<String>,
-    /// The hash of the machine's table, which snapshots carry; without it the table is made and hashed.
-    pub table_hash: Option<[u8; 32]>,
-    /// True to write the machine a second time, with its states as types. See [`typestate_obstacle`].
-    pub typestate: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            runtime: "::statemark_runtime".to_owned(),
-            module: None,
-            source: None,
-            table_hash: None,
-            typestate: false,
-        }
-    }
-}
 
 /// Returns why the states of a machine can't be types, if they can't.
 ///

@@ -22,13 +22,7 @@ mod visible;
 
 pub use concise::concise;
 pub use full::full;
+pub use ink::Style;
 #[cfg(feature = "serde")]
 pub use json::json;
 pub use summary::{Summary, footer};
-
-/// The style of text for people.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
-    /// True to mark parts with ANSI colors.
-    pub color: bool,
-}

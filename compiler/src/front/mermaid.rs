@@ -53,7 +53,9 @@ use lex::rule::is_space;
 /// ```
 pub fn parse_diagram(excerpt: &Excerpt, diags: &mut Diags) -> Diagram {
     let mut prepared = preprocess::prepare(excerpt);
-    let title = front_matter::read_title(&prepared, diags);
+    let found = prepared.front_matter.as_ref();
+    let title =
+        found.and_then(|found| front_matter::read_title(found, &prepared.with_front_matter, diags));
     for directive in &prepared.open_directives {
         let say = match directive.ends_early {
             true => messages::cut_directive,
@@ -61,7 +63,7 @@ pub fn parse_diagram(excerpt: &Excerpt, diags: &mut Diags) -> Diagram {
         };
         diags.push(say(directive.sign, directive.whole));
     }
-    front_matter::skip_broken(&mut prepared, diags);
+    preprocess::skip_broken_front_matter(&mut prepared, diags);
     let mut diagram = parse::parse(&prepared, diags);
     diagram.span = excerpt.full_span();
     diagram.title = title;

@@ -21,12 +21,8 @@ use roxmltree::{Document as Xml, Error, ParsingOptions};
 use crate::diag::{Applicability, Code, Diagnostic, Diags};
 use crate::source::{FileId, Span, narrow};
 use reader::Reader;
-
-/// The namespace of what hosts and faces of Statemark add to SCXML.
-pub const NAMESPACE: &str = "https://github.com/statemark/statemark/scxml";
-
-/// SCXML's own namespace; a document that names none is read all the same.
-pub const SCXML: &str = "http://www.w3.org/2005/07/scxml";
+pub(crate) use reader::place_of;
+pub use reader::{NAMESPACE, SCXML};
 
 /// Most nodes of a document.
 ///
@@ -73,11 +69,6 @@ fn error_span(file: FileId, text: &str, error: &Error) -> Span {
         start: narrow(start + from),
         end: narrow(start + to),
     }
-}
-
-/// Returns the span of a text, without the white space around it.
-pub(crate) fn place_of(text: &crate::excerpt::Excerpt) -> Span {
-    reader::trimmed(text).span
 }
 
 /// Escapes a text as the value of an attribute.

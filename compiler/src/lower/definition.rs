@@ -12,16 +12,15 @@ pub(super) use declarations::{add_declarations, add_event_references};
 pub(super) use overlay::add_overlay;
 
 use super::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};
-use super::messages::{duplicate_state, initial_outside_scope};
+use super::messages::duplicate_state;
 use super::spec::Context;
-use super::target::{Found, find_state, find_states};
+use super::target::find_states;
 use super::transition::{delay_trigger, event_trigger};
 use super::trigger::is_pattern;
 use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
 use crate::front::definition::messages::missing_key;
-use crate::ir;
 use crate::source::Spanned;
-use details::{add_details, add_to_transition, parallel_with_initial};
+use details::{add_details, add_initial, add_invocation, add_to_transition, parallel_with_initial};
 use fork::Pending;
 
 /// Notes the spellings of events in the definition, before anything names one.
@@ -95,41 +94,6 @@ fn declare_states(
         draft.get_mut(index).kind = details::alone_kind(state, parent, context);
         declare_states(&state.value.states, index, draft, context);
     }
-}
-
-/// Adds the beginning of a scope, or the default of a history.
-pub(super) fn add_initial(
-    scope: StateHandle,
-    initial: &Initial,
-    draft: &mut Draft,
-    context: &mut Context<'_>,
-) {
-    let is_history = draft.get(scope).kind == Some(Kind::History);
-    let composite = match is_history {
-        true => draft.parent(scope),
-        false => scope,
-    };
-    let Some(Found { states, .. }) = find_states(&initial.targets, composite, draft, context)
-    else {
-        return;
-    };
-    for (&state, name) in states.iter().zip(&initial.targets) {
-        if state == composite || state == scope || !draft.is_within(state, composite) {
-            context.diags.push(initial_outside_scope(
-                name,
-                &draft.get(composite).ir.id,
-                draft.get(state).ir.span,
-            ));
-            return;
-        }
-    }
-    let actions = details::intern_actions(&initial.actions, draft);
-    draft.get_mut(scope).initials.push(ir::Initial {
-        span: initial.span,
-        targets: states,
-        actions,
-        inferred: false,
-    });
 }
 
 /// A walk over a definition that adds it to the draft.
@@ -246,40 +210,4 @@ impl<'d> Build<'_, '_, 'd> {
             self.draft.transitions.push(transition);
         }
     }
-}
-
-/// Makes a state that waits for another workflow: entered by the branch, left on `done` and `error`.
-pub(super) fn add_invocation(
-    branch: &Branch,
-    source: StateHandle,
-    draft: &mut Draft,
-    context: &mut Context<'_>,
-) -> StateHandle {
-    let parent = if source == ROOT {
-        ROOT
-    } else {
-        draft.parent(source)
-    };
-    let id = format!("{}_invoke", draft.get(source).ir.id);
-    let waiting = draft.implied_state(&id, branch.span, parent, source);
-    let BranchKind::Invoke {
-        workflow,
-        input,
-        on_complete,
-        on_fail,
-    } = &branch.kind
-    else {
-        return waiting;
-    };
-    details::set_invocation(waiting, workflow, input.as_ref(), draft);
-    for (event, target) in [("done", Some(on_complete)), ("error", on_fail.as_ref())] {
-        let Some(target) = target else { continue };
-        if let Some(found) = find_state(target, source, draft, context) {
-            let event = draft.intern_event(event, target.span);
-            let trigger = DraftTrigger::Events(vec![event]);
-            let transition = DraftTransition::implied(target.span, waiting, found, trigger);
-            draft.transitions.push(transition);
-        }
-    }
-    waiting
 }

@@ -1,6 +1,5 @@
 //! Ids and texts that Mermaid can parse again.
 
-use super::is_region;
 use crate::arena::Handle;
 use crate::front::words::slug;
 use crate::ir::{Machine, State, StateKind};
@@ -75,4 +74,11 @@ pub(super) fn text(text: &str) -> String {
     } else {
         text.to_owned()
     }
+}
+
+/// Reports whether a state is a region without a name, which is a part of its parent's body.
+pub(super) fn is_region(machine: &Machine, state: Handle<State>) -> bool {
+    let row = machine.states.at(state);
+    let outer = row.parent.map(|parent| machine.states.at(parent).kind);
+    row.implied && row.kind.has_children() && outer == Some(StateKind::Parallel)
 }

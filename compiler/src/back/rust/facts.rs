@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span};
 
-use super::Options;
 use super::layout::{Data, Payload, is_of_event, is_read};
 use crate::arena::Handle;
 use crate::ir::{
@@ -28,6 +27,34 @@ const MAX_WRITTEN_STATES: usize = 300;
 /// Unit: arms of a `match`. Why: see [`MAX_WRITTEN_STATES`]; hierarchy multiplies, so that few states can have many
 /// arms.
 const MAX_WRITTEN_ARMS: usize = 2_000;
+
+/// The choices in which a machine is written as Rust.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// The path of the crate `statemark-runtime` where the code is compiled.
+    pub runtime: String,
+    /// The module's name; by default the machine's id.
+    pub module: Option<String>,
+    /// The name of the spec that the head of a file shows; none without it.
+    pub source: Option<String>,
+    /// The hash of the machine's table, which snapshots carry; without it the table is made and hashed.
+    pub table_hash: Option<[u8; 32]>,
+    /// True to write the machine a second time, with its states as types. See [`typestate_obstacle`](super::typestate_obstacle).
+    pub typestate: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            runtime: "::statemark_runtime".to_owned(),
+            module: None,
+            source: None,
+            table_hash: None,
+            typestate: false,
+        }
+    }
+}
 
 /// A machine with what its generated module is made of.
 pub(super) struct Facts<'m> {

@@ -1,7 +1,6 @@
 //! Findings as one line each.
 
-use super::Style;
-use super::ink::Ink;
+use super::ink::{Ink, Style};
 use super::visible::visible;
 use crate::diag::Diagnostic;
 use crate::source::Sources;

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::Style;
 use super::excerpt::boundary;
-use super::ink::Ink;
+use super::ink::{Ink, Style};
 use super::visible::{visible, visible_lines};
 use crate::diag::{Applicability, Edit, Fix};
 use crate::source::{FileId, SourceFile, Sources};
@@ -13,6 +12,11 @@ use crate::source::{FileId, SourceFile, Sources};
 ///
 /// Unit: lines. Why: half a terminal; whoever wants to see all of it applies the fix.
 const MAX_LINES: usize = 16;
+
+/// Largest product of the numbers of old and new lines that are compared.
+///
+/// Unit: pairs of lines. Why: the table of a fix of a thousand lines is 8 MB, and no fix of ours is as long.
+const MAX_DIFF: usize = 1 << 20;
 
 /// Longest part of a line that is shown. Unit: bytes.
 const MAX_LINE: usize = 160;
@@ -106,12 +110,12 @@ impl Region<'_> {
         let (old, new) = self.texts(source);
         let old: Vec<&str> = old.lines().collect();
         let new: Vec<&str> = new.lines().collect();
-        let (removed, added) = trim_common(&old, &new);
-        let shown = shorten(&[removed, added].concat());
-        let is_removed = |index: usize| index < removed.len();
-        let changes = shown.into_iter().enumerate();
-        changes
-            .map(|(index, line)| match is_removed(index) {
+        let changed = diff(&old, &new);
+        let lines: Vec<&str> = changed.iter().map(|&(_, line)| line).collect();
+        let shown = shorten(&lines);
+        let changed = changed.iter().zip(shown);
+        changed
+            .map(|(&(is_removed, _), line)| match is_removed {
                 true => Change::Removed(line),
                 false => Change::Added(line),
             })
@@ -142,17 +146,49 @@ impl Region<'_> {
     }
 }
 
-/// Returns the lines that differ, without those that two texts begin or end with alike.
-fn trim_common<'l, 't>(old: &'l [&'t str], new: &'l [&'t str]) -> (&'l [&'t str], &'l [&'t str]) {
-    let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let (old, new) = (
-        old.get(start..).unwrap_or_default(),
-        new.get(start..).unwrap_or_default(),
-    );
-    let backwards = old.iter().rev().zip(new.iter().rev());
-    let end = backwards.take_while(|(a, b)| a == b).count();
-    let cut = |lines: &'l [&'t str]| lines.get(..lines.len() - end).unwrap_or_default();
-    (cut(old), cut(new))
+/// Returns the lines that are removed (true) and added (false), in order.
+///
+/// A longest common subsequence stays. Fixes change a few lines; where there are very many, all of them are shown.
+fn diff<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(bool, &'t str)> {
+    // The row of each suffix of `old` has the length of the subsequence for each suffix of `new`.
+    let mut rows = vec![vec![0_usize; new.len() + 1]];
+    let is_small = old.len().saturating_mul(new.len()) <= MAX_DIFF;
+    for line in old.iter().rev().filter(|_| is_small) {
+        let mut row = vec![0];
+        let below = rows.last().map_or(&[][..], Vec::as_slice);
+        for (other, pair) in new.iter().rev().zip(below.windows(2)) {
+            let right = row.last().copied().unwrap_or_default();
+            row.push(match pair {
+                [diagonal, _] if line == other => diagonal + 1,
+                [_, down] => right.max(*down),
+                _ => right,
+            });
+        }
+        rows.push(row);
+    }
+    // Rows and columns count from the end.
+    let length = |i: usize, j: usize| {
+        let row = rows.get(old.len().saturating_sub(i));
+        row.and_then(|row| row.get(new.len().saturating_sub(j)))
+            .copied()
+            .unwrap_or_default()
+    };
+    let (mut i, mut j) = (0, 0);
+    let mut changed = Vec::new();
+    loop {
+        match (old.get(i), new.get(j)) {
+            (Some(line), Some(other)) if line == other && is_small => (i, j) = (i + 1, j + 1),
+            (Some(line), other) if other.is_none() || length(i + 1, j) >= length(i, j + 1) => {
+                changed.push((true, *line));
+                i += 1;
+            }
+            (_, Some(other)) => {
+                changed.push((false, *other));
+                j += 1;
+            }
+            _ => return changed,
+        }
+    }
 }
 
 /// Shortens lines to the shown length.

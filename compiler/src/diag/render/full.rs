@@ -3,11 +3,10 @@
 use codespan_reporting::diagnostic as rendered;
 use codespan_reporting::term::{self, Config};
 
-use super::Style;
 use super::concise::location;
 use super::excerpt::{Excerpts, FIRST_LINES, LAST_LINES};
 use super::fix;
-use super::ink::{Canvas, Ink};
+use super::ink::{Canvas, Ink, Style};
 use super::visible::{visible, visible_lines};
 use crate::diag::{Diagnostic, Severity};
 use crate::source::Sources;

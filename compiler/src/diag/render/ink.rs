@@ -8,8 +8,14 @@ use std::io::{self, Write};
 use codespan_reporting::diagnostic::{LabelStyle, Severity as SnippetSeverity};
 use codespan_reporting::term::WriteStyle;
 
-use super::Style;
 use crate::diag::Severity;
+
+/// The style of text for people.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// True to mark parts with ANSI colors.
+    pub color: bool,
+}
 
 /// A color of a part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Style;
-use super::ink::Ink;
+use super::ink::{Ink, Style};
 use crate::diag::{Applicability, Diagnostic, Severity};
 
 /// Counts of findings.

@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use super::lex::rule::is_space;
-use super::preprocess::Prepared;
 use crate::diag::{Code, Diagnostic, Diags};
 use crate::excerpt::Excerpt;
 use crate::front::yaml::{self, Value, YamlError};
@@ -161,9 +160,11 @@ fn title_range(yaml: &str, start: usize) -> Range<usize> {
 }
 
 /// Returns the title of the front matter, and reports invalid YAML.
-pub(super) fn read_title(prepared: &Prepared, diags: &mut Diags) -> Option<Spanned<String>> {
-    let found = prepared.front_matter.as_ref()?;
-    let excerpt = &prepared.with_front_matter;
+pub(super) fn read_title(
+    found: &FrontMatter,
+    excerpt: &Excerpt,
+    diags: &mut Diags,
+) -> Option<Spanned<String>> {
     match parse_yaml(excerpt, found) {
         Ok(title) => title.map(|title| Spanned::new(title.text, excerpt.span(title.range))),
         Err((place, error)) => {
@@ -171,24 +172,6 @@ pub(super) fn read_title(prepared: &Prepared, diags: &mut Diags) -> Option<Spann
             None
         }
     }
-}
-
-/// Reports front matter that Mermaid doesn't find, and skips to the header.
-pub(super) fn skip_broken(prepared: &mut Prepared, diags: &mut Diags) {
-    if !prepared.text.starts_with("---") {
-        return;
-    }
-    let fence = prepared.excerpt.span(0..3);
-    let cut = super::header_line(&prepared.text).unwrap_or(prepared.text.len());
-    let before = prepared.text.get(..cut).unwrap_or("");
-    let closed = before.lines().skip(1).any(|line| line.trim() == "---");
-    diags.push(if closed && prepared.front_matter.is_none() {
-        front_matter_not_first(fence)
-    } else {
-        unclosed_front_matter(fence)
-    });
-    prepared.excerpt = prepared.excerpt.without(std::slice::from_ref(&(0..cut)));
-    prepared.text = prepared.text.get(cut..).unwrap_or("").to_owned();
 }
 
 /// Returns the title of a front matter, as Mermaid prints it.
@@ -239,14 +222,14 @@ fn broken_front_matter(span: Span, message: impl Into<String>) -> Diagnostic {
 }
 
 /// Reports a block without a closing fence.
-fn unclosed_front_matter(fence: Span) -> Diagnostic {
+pub(super) fn unclosed_front_matter(fence: Span) -> Diagnostic {
     broken_front_matter(fence, "the diagram's front matter isn't closed")
         .label("expected a second `---`, indented like this one")
         .help("close it with a line `---`, or remove this line")
 }
 
 /// Reports a block that isn't at the very start.
-fn front_matter_not_first(fence: Span) -> Diagnostic {
+pub(super) fn front_matter_not_first(fence: Span) -> Diagnostic {
     broken_front_matter(
         fence,
         "a diagram's front matter must begin on its first line",

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::front_matter::{self, FrontMatter};
 use super::lex::rule::{is_line_end, is_space, is_word, space0, word1};
+use crate::diag::Diags;
 use crate::excerpt::Excerpt;
 use crate::source::Span;
 
@@ -74,6 +75,24 @@ pub(super) fn prepare(excerpt: &Excerpt) -> Prepared {
         front_matter,
         with_front_matter: lined,
     }
+}
+
+/// Reports front matter that Mermaid doesn't find, and skips to the header.
+pub(super) fn skip_broken_front_matter(prepared: &mut Prepared, diags: &mut Diags) {
+    if !prepared.text.starts_with("---") {
+        return;
+    }
+    let fence = prepared.excerpt.span(0..3);
+    let cut = super::header_line(&prepared.text).unwrap_or(prepared.text.len());
+    let before = prepared.text.get(..cut).unwrap_or("");
+    let closed = before.lines().skip(1).any(|line| line.trim() == "---");
+    diags.push(if closed && prepared.front_matter.is_none() {
+        front_matter::front_matter_not_first(fence)
+    } else {
+        front_matter::unclosed_front_matter(fence)
+    });
+    prepared.excerpt = prepared.excerpt.without(std::slice::from_ref(&(0..cut)));
+    prepared.text = prepared.text.get(cut..).unwrap_or("").to_owned();
 }
 
 /// Returns whether Mermaid takes a prepared text for a state diagram.

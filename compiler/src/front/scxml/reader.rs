@@ -3,10 +3,15 @@
 use roxmltree::Node;
 
 use super::messages::{self, choices};
-use super::{NAMESPACE, SCXML};
 use crate::diag::{Applicability, Code, Diagnostic, Diags, nearest};
 use crate::excerpt::Excerpt;
 use crate::source::{FileId, Span, Spanned, narrow};
+
+/// The namespace of what hosts and front ends of Statemark add to SCXML.
+pub const NAMESPACE: &str = "https://github.com/statemark/statemark/scxml";
+
+/// SCXML's own namespace; a document that names none is read all the same.
+pub const SCXML: &str = "http://www.w3.org/2005/07/scxml";
 
 /// Deepest nesting that is read.
 ///
@@ -198,6 +203,11 @@ impl<'t> Reader<'t> {
         }
         excerpt
     }
+}
+
+/// Returns the span of a text, without the white space around it.
+pub(crate) fn place_of(text: &Excerpt) -> Span {
+    trimmed(text).span
 }
 
 /// Returns the text between two elements, without its white space.

@@ -6,14 +6,16 @@ use serde_json::Value;
 
 use crate::arena::Handle;
 use crate::diag::{Code, Diagnostic};
-use crate::front::definition::ast::{Branch, Kind, Named, Outcome, State};
+use crate::front::definition::ast::{Branch, BranchKind, Initial, Kind, Named, Outcome, State};
 use crate::front::definition::messages::leaves_source;
-use crate::ir::{Action, EventKind, Verdict};
+use crate::ir::{self, Action, EventKind, Verdict};
 use crate::lower::draft::{Draft, DraftTransition, DraftTrigger, ROOT, StateHandle};
 use crate::lower::guard;
-use crate::lower::messages::{composite_called_final, type_differs_from_drawn};
+use crate::lower::messages::{
+    composite_called_final, initial_outside_scope, type_differs_from_drawn,
+};
 use crate::lower::spec::Context;
-use crate::lower::target::find_state;
+use crate::lower::target::{Found, find_state, find_states};
 use crate::source::{Span, Spanned};
 
 /// The engine's event that a front end sends in place of a name that the machine doesn't have.
@@ -283,4 +285,75 @@ pub(super) fn history_of_the_machine(id: &str, at: Span) -> Diagnostic {
     Diagnostic::new(Code::ContradictoryType, at, message)
         .label("would never remember anything")
         .help("put it into the `states` of the state whose last child it shall remember")
+}
+
+/// Adds the beginning of a scope, or the default of a history.
+pub(super) fn add_initial(
+    scope: StateHandle,
+    initial: &Initial,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) {
+    let is_history = draft.get(scope).kind == Some(Kind::History);
+    let composite = match is_history {
+        true => draft.parent(scope),
+        false => scope,
+    };
+    let Some(Found { states, .. }) = find_states(&initial.targets, composite, draft, context)
+    else {
+        return;
+    };
+    for (&state, name) in states.iter().zip(&initial.targets) {
+        if state == composite || state == scope || !draft.is_within(state, composite) {
+            context.diags.push(initial_outside_scope(
+                name,
+                &draft.get(composite).ir.id,
+                draft.get(state).ir.span,
+            ));
+            return;
+        }
+    }
+    let actions = intern_actions(&initial.actions, draft);
+    draft.get_mut(scope).initials.push(ir::Initial {
+        span: initial.span,
+        targets: states,
+        actions,
+        inferred: false,
+    });
+}
+
+/// Makes a state that waits for another workflow: entered by the branch, left on `done` and `error`.
+pub(super) fn add_invocation(
+    branch: &Branch,
+    source: StateHandle,
+    draft: &mut Draft,
+    context: &mut Context<'_>,
+) -> StateHandle {
+    let parent = if source == ROOT {
+        ROOT
+    } else {
+        draft.parent(source)
+    };
+    let id = format!("{}_invoke", draft.get(source).ir.id);
+    let waiting = draft.implied_state(&id, branch.span, parent, source);
+    let BranchKind::Invoke {
+        workflow,
+        input,
+        on_complete,
+        on_fail,
+    } = &branch.kind
+    else {
+        return waiting;
+    };
+    set_invocation(waiting, workflow, input.as_ref(), draft);
+    for (event, target) in [("done", Some(on_complete)), ("error", on_fail.as_ref())] {
+        let Some(target) = target else { continue };
+        if let Some(found) = find_state(target, source, draft, context) {
+            let event = draft.intern_event(event, target.span);
+            let trigger = DraftTrigger::Events(vec![event]);
+            let transition = DraftTransition::implied(target.span, waiting, found, trigger);
+            draft.transitions.push(transition);
+        }
+    }
+    waiting
 }

@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::details::{self, add_details, add_to_transition, check_drawn_kind};
-use super::{add_initial, add_invocation};
+use super::details::{
+    self, add_details, add_initial, add_invocation, add_to_transition, check_drawn_kind,
+};
 use crate::arena::Handle;
 use crate::front::definition::ast::{Branch, BranchKind, Definition, Initial, Kind, Named, State};
 use crate::front::words::slug;

@@ -94,7 +94,7 @@ fn conflicting_targets(one: &Spanned<String>, other: &Spanned<String>, within: b
     if within {
         return found
             .label("one stands inside the other")
-            .help("name the inner one alone: what is outer it is entered with it");
+            .help("name only the inner one: the states around it are entered with it");
     }
     found
         .label("not in another region of the same parallel state")

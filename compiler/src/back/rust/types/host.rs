@@ -101,7 +101,7 @@ pub(in crate::back::rust) fn write(facts: &Facts<'_>) -> Option<TokenStream> {
         }
     });
     Some(quote! {
-        /// The surroundings of the machine: answers guards and carries out actions.
+        /// The host of the machine: answers guards and carries out actions.
         ///
         /// A guard has no effects; it may be asked any number of times.
         pub trait Host {
