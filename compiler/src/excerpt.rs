@@ -1,7 +1,7 @@
 //! A text made of pieces of a file.
 //!
 //! A fence inside a list or a block quote, a document with CRLF line ends, a diagram without its comments: each is a text
-//! that stands in the file only in pieces. An [`Excerpt`] owns that text and knows, for each of its bytes, where in the
+//! that is in the file only in pieces. An [`Excerpt`] owns that text and knows, for each of its bytes, where in the
 //! file it came from. Parsers work on the plain text with offsets; [`Excerpt::span`] brings them home.
 
 use std::ops::Range;

@@ -4,7 +4,7 @@
 //! compiler makes of a text keeps a span from birth, so that every message can point at what its author wrote.
 //!
 //! Columns come in three kinds, because readers count differently: characters for people, UTF-16 units for editors, bytes
-//! for machines. Deliberately not here: reading files. A face reads, and hands over bytes or text.
+//! for machines. Deliberately not here: reading files. A front end reads, and hands over bytes or text.
 
 use std::ops::Range;
 

@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Turns the clock, and tells the machine of every timer that is over.
+/// Turns the clock, and reports every timer that has elapsed to the machine.
 fn wait(player: &mut Machine<Speaker>, milliseconds: u64) -> Result<(), statemark::StepError> {
     let now = player.host().now.saturating_add(milliseconds);
     player.host_mut().now = now;

@@ -1,4 +1,4 @@
-//! A turnstile that counts visitors: the spec is `turnstile.md`, beside this file.
+//! A turnstile that counts visitors: the spec is `turnstile.md`, in this folder.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -7,7 +7,7 @@ statemark::machine!("turnstile.md");
 
 use turnstile::{Event, Host, Machine};
 
-/// The hardware, as far as a terminal has any: it tells what it does, and counts.
+/// The hardware, as far as a terminal has any: it reports what it does, and counts.
 #[derive(Default)]
 struct Arm {
     visitors: u32,
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Sends one event and tells what came of it.
+/// Sends one event and describes the outcome.
 fn step(
     turnstile: &mut Machine<Arm>,
     what: &str,

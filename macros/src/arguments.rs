@@ -7,7 +7,7 @@ use syn::{Ident, LitStr, Token};
 pub(crate) struct Arguments {
     /// The path, or the text of the spec if it has a line end.
     pub(crate) text: LitStr,
-    /// The name of the module, behind `as`.
+    /// The name of the module, after `as`.
     pub(crate) module: Option<Ident>,
     /// True to write the states as types as well.
     pub(crate) typestate: bool,

@@ -1,6 +1,6 @@
-//! The macro face of Statemark: arguments in, the compiler's tokens out.
+//! The macro of Statemark: arguments in, the compiler's tokens out.
 //!
-//! Thin: `arguments` reads what stands between the parentheses, `spec` finds the text, the compiler does the rest.
+//! Thin: `arguments` reads the arguments, `spec` finds the text, the compiler does the rest.
 //! Users name it `statemark::machine!`, where it is documented.
 
 mod arguments;
@@ -19,7 +19,7 @@ use statemark_compiler::{Compiled, Options, compile};
 /// Compiles a spec into a module for each machine in it.
 ///
 /// ```text
-/// machine!("turnstile.md");            // beside this source file, else in the package's root
+/// machine!("turnstile.md");            // in this source file's folder, else in the package's root
 /// machine!("door.md" as gate);         // the module is `gate`
 /// machine!("door.md", typestate);      // with the states as types, too
 /// machine!(r#"## STATE-MACHINE …"#);   // the spec itself: a text of several lines

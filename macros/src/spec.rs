@@ -40,7 +40,7 @@ impl Spec {
             definition if definition.starts_with('{') => Format::Definition,
             _ => Format::Markdown,
         };
-        // Front matter has to stand on the first line.
+        // Front matter has to be on the first line.
         let lines_before = if text.starts_with("---") {
             0
         } else {
@@ -54,7 +54,7 @@ impl Spec {
         }
     }
 
-    /// Looks beside the invoking source file, then in the package's root.
+    /// Looks in the invoking source file's folder, then in the package's root.
     fn file(literal: &LitStr, path: &str) -> Result<Self, String> {
         let next_to_source = literal.span().unwrap().local_file();
         let next_to_source =

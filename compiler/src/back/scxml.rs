@@ -8,7 +8,7 @@
 //! | an action of the host's | `<statemark:action name="…"/>`, and `<log>` where it came from one |
 //! | a guard of the host's, a comparison of a field | `<statemark:guard>` in the data model; conditions call its id |
 //! | several fields that one action assigns | `<statemark:assign>` around them |
-//! | a trigger that is only in front of others (`door` beside `door.open`) | `statemark:exact="true"` |
+//! | a trigger that is only a prefix of others (`door` and `door.open`) | `statemark:exact="true"` |
 //! | an event that nothing names, or that only a timer sends | `<statemark:event>` |
 //! | a timer that nothing sets | `<statemark:timer>` |
 //! | actions on the way to the first state | `<statemark:initial>` |
@@ -21,7 +21,7 @@
 //! neither entered nor left, and no table has such actions.
 //!
 //! SCXML has no `<transition>` in `<scxml>`. A copy in every state there means the same: one of those states is active,
-//! what stands inside it comes first, and the copies lie in front of nothing but the root. Copies are external, since
+//! its content comes first, and the copies lie before nothing but the root. Copies are external, since
 //! nothing lies between such a state and the root; final states end the machine and need none.
 
 mod content;
@@ -132,7 +132,7 @@ fn uses(machine: &Machine) -> Vec<usize> {
     for (_, transition) in machine.transitions.iter() {
         count(&mut uses, &transition.actions);
     }
-    // Backwards: what an action calls stands before it.
+    // Backwards: what an action calls precedes it.
     let mut actions: Vec<_> = machine.actions.iter().collect();
     actions.reverse();
     for (handle, action) in actions {
@@ -327,7 +327,7 @@ impl Writer<'_> {
 
     /// Returns true if one of its triggers is a prefix of another event, by which it isn't triggered.
     fn is_exact(&self, transition: &Transition) -> bool {
-        // `done` and `error` stand in front of events that a reader adds where something waits for them.
+        // `done` and `error` precede events that a reader adds where something waits for them.
         let engines = ["done", "done.state", "error"];
         let mut triggers = transition.triggers.iter();
         if triggers.any(|trigger| engines.contains(&self.events.get(trigger.index()))) {

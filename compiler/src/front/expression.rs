@@ -1,7 +1,7 @@
 //! Expressions: what a guard asks and what an assignment computes, as a subset of CEL.
 //!
 //! [`parse`] reads a text that is an expression; [`read`] first decides whether a guard's text is one at all, since
-//! guards are prose as often. Both take a [`Written`], which knows where each byte of the text stands in its file, so that
+//! guards are prose as often. Both take a [`Written`], which knows where each byte of the text is in its file, so that
 //! every span and every fix points at what the author wrote, also inside a JSON string.
 //!
 //! ```text
@@ -28,8 +28,8 @@
 //!    arithmetic (`retry - failed`, `yes/no`) and `item in stock` are prose as long as they name no field that is known.
 //! 2. A text that doesn't parse is a broken expression if it has a sign of the language (a comparison, `&&`, `!x`, `=`,
 //!    a call, …), or joins names that are known with `and`, `or`, `not`.
-//! 3. But it is prose where two words stand side by side with no operator between them (`4 players left`), where a
-//!    number has a unit (`20%`), where it ends with `!`, and where a character stands in it that no expression has
+//! 3. But it is prose where two words follow each other with no operator between them (`4 players left`), where a
+//!    number has a unit (`20%`), where it ends with `!`, and where it has a character that no expression has
 //!    (`user's`, `größe`).
 //!
 //! Deliberately not here: names and types. A lone name isn't given to [`read`] at all: whether it is a field or a guard

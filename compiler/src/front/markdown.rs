@@ -1,6 +1,6 @@
 //! Markdown documents.
 //!
-//! [`parse_document`] finds the `## STATE-MACHINE` sections of a document and what stands in them: the diagram's fence, the
+//! [`parse_document`] finds the `## STATE-MACHINE` sections of a document and the content of them: the diagram's fence, the
 //! definition's fence, the instructions of states. What a fence says is other front ends' business; they get it as an
 //! [`Excerpt`](crate::excerpt::Excerpt), so that each of its bytes still knows its place in the file.
 //!

@@ -1,6 +1,6 @@
 //! YAML as front matter has it: values with their ranges, and errors in an author's words.
 //!
-//! The parser gives events; this module builds values of them and refuses what js-yaml refuses: a key that stands twice
+//! The parser gives events; this module builds values of them and refuses what js-yaml refuses: a key that occurs twice
 //! and a second document. Deliberately not here: what a front matter holds, which differs between a document and a
 //! diagram, and the types of scalars, which differ as well.
 

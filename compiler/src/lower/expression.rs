@@ -1,7 +1,7 @@
 //! Expressions: from names to fields, guards and states.
 //!
 //! As a truth value, a name is the guard declared under it, else a field. A declared guard is written out in place. A
-//! comparison `{field, op, value}` is a guard but no value, so that only `!`, `&&` and `||` may stand around it. A guard
+//! comparison `{field, op, value}` is a guard but no value, so that only `!`, `&&` and `||` may enclose it. A guard
 //! whose parts are all expressions is one expression.
 
 use super::draft::{Draft, ROOT};

@@ -93,7 +93,7 @@ fn metadata(definition: &Definition) -> Meta {
     meta
 }
 
-/// Returns the notes of the diagram that stand next to a state.
+/// Returns the notes of the diagram next to a state.
 fn notes(draft: &Draft) -> Vec<Note> {
     let note = |note: &crate::front::mermaid::ast::Note| {
         Some(Note {

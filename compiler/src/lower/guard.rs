@@ -71,7 +71,7 @@ pub(super) fn resolve_label_guards(draft: &mut Draft, context: &mut Context<'_>)
     }
 }
 
-/// Notes the names that stand alone between brackets, so that they mean the same inside an expression.
+/// Notes the names that are alone between brackets, so that they mean the same inside an expression.
 fn note_asked_names(draft: &Draft, texts: &Arena<GuardText>, context: &mut Context<'_>) {
     let used = draft.transitions.iter();
     for &text in used.flat_map(|transition| &transition.label_guards) {

@@ -1,4 +1,4 @@
-//! The shapes of secrets that are known wherever they stand: keys and tokens.
+//! The shapes of secrets that are known anywhere: keys and tokens.
 //!
 //! Here, below compiler and store, so that what one warns of is what the other takes out.
 //!
@@ -80,7 +80,7 @@ fn github(text: &[u8]) -> Option<(&'static str, usize)> {
     let mut kinds = kinds.iter();
     let found = kinds.find_map(|it| run(text, it, 36, is_letter));
     let found = found.or_else(|| run(text, b"github_pat_", 22, is_url))?;
-    // What goes on without a gap may be the next one.
+    // What continues without a gap may be the next one.
     let more = run(text.get(found..)?, b"", 0, is_url)?;
     Some(("github_token", found + more))
 }
@@ -126,7 +126,7 @@ fn jwt(text: &[u8]) -> Option<(&'static str, usize)> {
     let claims = run(rest, b".eyJ", 10, is_url)?;
     let signature = run(rest.get(claims..)?, b".", 10, is_url)?;
     let mut length = header + claims + signature;
-    // What goes on without a gap may be the next one.
+    // What continues without a gap may be the next one.
     while let Some(more) = run(text.get(length..)?, b".", 10, is_url) {
         length += more;
     }

@@ -1,6 +1,6 @@
 //! The prose of a generated module.
 //!
-//! A text of the spec stands in the docs as its author wrote it; what it means in Markdown it means in rustdoc.
+//! A text of the spec is in the docs as its author wrote it; its Markdown means the same in rustdoc.
 
 use proc_macro2::TokenStream;
 

@@ -1,6 +1,6 @@
 //! Facts about a machine that the parts of its generated module share.
 //!
-//! [`Facts`] are found once; the writers beside this file only read them. The step algorithm is flattened here:
+//! [`Facts`] are found once; the writers only read them. The step algorithm is flattened here:
 //! [`Facts::candidates`] says which transitions an event may take in a leaf, [`Facts::route`] what a transition leaves
 //! and enters. Source: SCXML, appendix D, for machines with one active leaf.
 

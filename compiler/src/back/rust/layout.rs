@@ -213,7 +213,7 @@ fn payloads(
         }
         Payload {
             event: payload.event,
-            // `Self_` is what `self` becomes; with more behind it, it needs no `_`.
+            // `Self_` is what `self` becomes; with more after it, it needs no `_`.
             name: free(
                 format!("{}Data", variant.trim_end_matches('_')),
                 &mut structs,

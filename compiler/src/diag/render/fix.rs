@@ -10,7 +10,7 @@ use crate::source::{FileId, SourceFile, Sources};
 
 /// Most lines of a fix that are shown.
 ///
-/// Unit: lines. Why: half a terminal; whoever wants to see all of it applies the fix.
+/// Unit: lines. Why: half a terminal; to see all of it, apply the fix.
 const MAX_LINES: usize = 16;
 
 /// Largest product of the numbers of old and new lines that are compared.

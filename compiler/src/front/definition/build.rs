@@ -357,7 +357,7 @@ impl Build<'_, '_> {
 
     /// Reports keys that mean nothing in a state of that type.
     fn misplaced_in_state(&mut self, fields: Fields<'_, '_>, kind: Option<Kind>) {
-        // `outcome` stands beside a diagram, too, whose states have no type here.
+        // `outcome` may accompany a diagram, whose states have no type here.
         let wanted = [
             ("outcome", Kind::Final, "final", kind.is_some()),
             ("history", Kind::History, "history", kind.is_some()),

@@ -74,7 +74,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Checks a value, which stands under `name`.
+    /// Checks a value, which is under `name`.
     fn value(&mut self, name: &str, value: &Value<'_>, want: &Want) {
         if !want.accepts(value) {
             self.wrong_type(name, value, want);
@@ -121,7 +121,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Checks what holds of every value, whatever it is for: no key stands twice, and numbers have a value.
+    /// Checks what holds of every value, whatever it is for: no key occurs twice, and numbers have a value.
     fn any(&mut self, value: &Value<'_>) {
         match value {
             Value::Object(map) => {
@@ -157,7 +157,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Reports keys that stand twice; an old spelling and the new one are the same key.
+    /// Reports keys that occur twice; an old spelling and the new one are the same key.
     fn duplicates(&mut self, object: &Object<'_>, shape: Option<&Shape>) {
         let mut seen: BTreeMap<&str, &ObjectProp<'_>> = BTreeMap::new();
         for property in &object.properties {
@@ -265,7 +265,7 @@ fn old_spelling(key: Span, old: &str, now: &str) -> Diagnostic {
 /// Most keys that a message lists. Unit: keys. Why: more than two lines of them are read by nobody.
 const MOST_LISTED: usize = 12;
 
-/// The keys that are meant most often, the likeliest first; those that aren't here come behind them.
+/// The keys that are meant most often, the likeliest first; those that aren't here come after them.
 const LIKELY: [&str; 21] = [
     "on",
     "target",
@@ -315,7 +315,7 @@ const OTHER_NAMES: [(&str, &str); 21] = [
     ("when", "guard"),
 ];
 
-/// A key that isn't known where it stands.
+/// A key that isn't known in its object.
 struct Unknown<'a> {
     /// Its span.
     key: Span,

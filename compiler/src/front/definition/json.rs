@@ -92,7 +92,7 @@ pub(super) fn read<'e>(place: Place<'e>, comments: bool, diags: &mut Diags) -> O
             }
         },
         Err(error) => {
-            // A text that isn't closed on its line runs on to the next quote, and the parser stumbles somewhere behind.
+            // A text that isn't closed on its line runs on to the next quote, and the parser stumbles somewhere after.
             let cause = tokens
                 .iter()
                 .find(|it| it.range.start <= error.range().start && breaks_line(place, it));

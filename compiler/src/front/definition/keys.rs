@@ -1,6 +1,6 @@
 //! The keys of a definition: one table a kind of object, one line a key.
 //!
-//! The meaning of each key is in the language's reference; here stands what its value may be and who reads it.
+//! The meaning of each key is in the language's reference; here are its possible values and its reader.
 
 use super::shape::{Key, Rule, Shape, Want};
 

@@ -131,7 +131,7 @@ impl Want {
     }
 }
 
-/// Texts in double quotes, as they stand in JSON: `"a"`, `"b"`.
+/// Texts in double quotes, as they are in JSON: `"a"`, `"b"`.
 pub(super) fn quoted(texts: &[&str]) -> String {
     let quoted: Vec<_> = texts.iter().map(|text| format!("`\"{text}\"`")).collect();
     quoted.join(", ")

@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Text,
     /// A text between typographic quotes.
     CurlyText,
-    /// A quote that nothing closes, and the rest behind it.
+    /// A quote that nothing closes, and the rest after it.
     Unclosed,
     /// A sign of the language, or one that people write in place of it.
     Sign(&'static str),
@@ -67,7 +67,7 @@ fn skip_blanks(text: &str) -> &str {
 }
 
 fn token(input: &str, before: Option<char>) -> IResult<&str, Kind, ()> {
-    // `user's`: what stands right behind a letter is an apostrophe.
+    // `user's`: a sign immediately after a letter is an apostrophe.
     if input.starts_with('\'') && before.is_some_and(char::is_alphanumeric) {
         return value(Kind::Unknown, take(1_usize)).parse(input);
     }

@@ -1,7 +1,7 @@
 //! Tokens to the tree.
 //!
 //! Binary operators are read by climbing their precedence, which is CEL's. Where a value is missing or can't be read, the
-//! finding is noted, the tokens up to the next `&&`, `||` or closing sign are left out, and reading goes on behind them:
+//! finding is noted, the tokens up to the next `&&`, `||` or closing sign are left out, and reading continues after them:
 //! each part of a condition gets its own finding.
 
 mod call;
@@ -141,7 +141,7 @@ struct Parser<'w> {
     nesting: usize,
     /// The number of values and operators so far.
     parts: usize,
-    /// The limit that is passed, if one is: then nothing else is told.
+    /// The limit that is passed, if one is; then nothing else is reported.
     limit: Option<Diagnostic>,
     problems: Diags,
 }

@@ -50,7 +50,7 @@ pub struct GuardText {
 }
 
 impl GuardText {
-    /// Parses the text of a guard, which stands as `written` in its file.
+    /// Parses the text of a guard, which is `written` in its file.
     #[must_use]
     pub fn new(text: Spanned<String>, written: &Written) -> Self {
         Self {

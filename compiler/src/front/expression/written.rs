@@ -1,6 +1,6 @@
 //! A text with the way back to the file.
 //!
-//! An expression stands between the brackets of a label, where `#lt;` is a `<`, or in a JSON string, where `\"` is a `"`.
+//! An expression is between the brackets of a label, where `#lt;` is a `<`, or in a JSON string, where `\"` is a `"`.
 //! [`Written`] looks at the bytes of the file and knows for each byte of the text where it came from. Where the bytes
 //! of the file don't spell the text in one of these ways, every part is shown as the whole.
 

@@ -19,7 +19,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// Returns the parts of the label. `declares` tells whether an action of that name is declared.
+    /// Returns the parts of the label. `declares` returns true if an action of that name is declared.
     pub fn parts(&self, declares: impl Fn(&str) -> bool) -> &Parts {
         let is_action = |action: &Action| action.is_call || declares(&action.name.value);
         match &self.parts_if_declared {

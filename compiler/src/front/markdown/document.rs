@@ -19,7 +19,7 @@ pub struct Document {
 pub struct Section {
     /// The heading's line.
     pub heading: Span,
-    /// The name behind `STATE-MACHINE:`.
+    /// The name after `STATE-MACHINE:`.
     pub name: Option<Spanned<String>>,
     /// The text inside the diagram's fence.
     pub diagram: Option<Excerpt>,

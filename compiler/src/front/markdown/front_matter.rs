@@ -1,7 +1,7 @@
 //! Front matter: the YAML between `---` lines at the very start of a document.
 //!
 //! It is found here and not by Markdown's parser, which takes any `---` in a document for the start of a metadata block and
-//! so would swallow sections that stand between two thematic breaks. TOML between `+++` lines is skipped.
+//! so would swallow sections between two thematic breaks. TOML between `+++` lines is skipped.
 
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 //! Lines that lack only a blank to be headings are included.
 //!
 //! This is all that Markdown's parser is asked for. Its offsets are made offsets of the file here (it is handed the text
-//! behind byte order mark and front matter), and the text of each fence becomes an [`Excerpt`].
+//! after byte order mark and front matter), and the text of each fence becomes an [`Excerpt`].
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub(super) struct Outline {
 pub(super) struct Block {
     /// The index of the innermost list item or block quote, 0 for the document itself.
     pub(super) container: usize,
-    /// The bytes of the block, without the line end behind it.
+    /// The bytes of the block, without the line end after it.
     pub(super) range: Range<usize>,
     /// The kind of block.
     pub(super) kind: BlockKind,
@@ -66,7 +66,7 @@ pub(super) struct Fence {
     pub(super) marker: String,
     /// The bytes of the opening line, from the marker on, without its line end.
     pub(super) opening: Range<usize>,
-    /// The bytes behind the marker, without blanks around them.
+    /// The bytes after the marker, without blanks around them.
     pub(super) info: Range<usize>,
     /// The text inside.
     pub(super) text: Excerpt,
@@ -147,7 +147,7 @@ impl Reader<'_> {
         let Some(heading) = &mut self.heading else {
             return;
         };
-        // Before closing `#` stands a blank that belongs to nothing.
+        // Before closing `#` is a blank that belongs to nothing.
         if matches!(event, Event::Text(words) if words.trim().is_empty()) {
             heading.words.push(' ');
             return;
@@ -193,7 +193,7 @@ impl Reader<'_> {
         self.push(range, kind);
     }
 
-    /// Looks for a line that begins with `##` and goes on as a section's heading without a blank.
+    /// Looks for a line that begins with `##` and continues as a section's heading without a blank.
     fn paragraph_text(&mut self, piece: &str, at: usize) {
         if !piece.starts_with(&format!("##{TITLE}")) {
             return;
@@ -213,7 +213,7 @@ impl Reader<'_> {
     /// Appends a piece of a fence's text.
     ///
     /// A piece is a slice of the source but for one kind: where a container has eaten a part of a tab, the columns that
-    /// are left come as blanks with an empty range behind the tab. Each of those blanks came from the tab.
+    /// are left come as blanks with an empty range after the tab. Each of those blanks came from the tab.
     fn fence_text(&mut self, piece: &str, range: Range<usize>) {
         let Some(excerpt) = &mut self.fence else {
             return;
@@ -251,7 +251,7 @@ impl Reader<'_> {
         } else {
             text.full_span().range().end
         };
-        // Behind the text of a fence stands nothing but the prefixes of its containers and the closing fence.
+        // After the text of a fence are only the prefixes of its containers and the closing fence.
         let closed = marker.chars().next().is_some_and(|sign| {
             self.text
                 .get(inner_end..range.end)

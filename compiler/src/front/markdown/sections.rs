@@ -50,13 +50,13 @@ struct Gatherer<'t> {
     text: &'t str,
     outline: &'t Outline,
     diags: &'t mut Diags,
-    /// Sections that may go on, the innermost last: one in a block quote may stand inside another.
+    /// Sections that may continue, the innermost last: one in a block quote may be inside another.
     open: Vec<Open>,
     done: Vec<Section>,
     misses: Vec<Miss>,
 }
 
-/// A section that may go on.
+/// A section that may continue.
 struct Open {
     container: usize,
     section: Section,
@@ -368,7 +368,7 @@ fn never_placeless(text: &str, excerpt: Excerpt, fence: &Fence) -> Excerpt {
 
 /// Returns the Markdown of a range, from the first to the last line that isn't blank.
 ///
-/// Inside a list or quote, what stands before the heading on its line (`> `, two blanks) is taken away from each line of
+/// Inside a list or quote, the text before the heading on its line (`> `, two blanks) is taken away from each line of
 /// the value, as far as the line has it; the span still covers it.
 fn prose(file: FileId, text: &str, range: Range<usize>, prefix: &str) -> Spanned<String> {
     let mut value = String::new();

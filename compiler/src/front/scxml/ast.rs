@@ -51,7 +51,7 @@ pub enum Kind {
     },
 }
 
-/// A state with what stands in it.
+/// A state with its content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     /// The kind of state.
@@ -180,7 +180,7 @@ pub enum ContentKind {
     },
     /// `<assign>`; several that are one action only in our namespace.
     Assign(Vec<Assign>),
-    /// `<if>`, with what stands behind its `<elseif>` and `<else>`.
+    /// `<if>`, with the content after its `<elseif>` and `<else>`.
     If(Vec<Branch>),
     /// `<statemark:action>`: what the host makes of its name.
     Host,

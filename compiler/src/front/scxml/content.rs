@@ -1,4 +1,4 @@
-//! Executable content: what stands in `<onentry>`, `<onexit>` and `<transition>`.
+//! Executable content: the content of `<onentry>`, `<onexit>` and `<transition>`.
 
 use roxmltree::Node;
 

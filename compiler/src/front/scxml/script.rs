@@ -81,7 +81,7 @@ fn assignment(statement: &Excerpt) -> Option<Assign> {
         let value = given;
         return Some(Assign { location, value });
     };
-    // What is added to stands in front, at its own place.
+    // What is added to comes first, at its own place.
     let mut value = statement.slice(name);
     let place = statement.span(at..at + 1).start;
     value.push(&format!("{operator} ("), place);

@@ -152,7 +152,7 @@ fn initial_attribute(node: Node<'_, '_>, reader: &mut Reader<'_>) -> Option<Init
     })
 }
 
-/// Reads what stands in a state. The texts between elements must be empty.
+/// Reads the content of a state. The texts between elements must be empty.
 fn children(
     node: Node<'_, '_>,
     state: &mut State,

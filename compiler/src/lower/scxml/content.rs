@@ -100,7 +100,7 @@ impl Lowering<'_, '_> {
         let mut actions = Vec::new();
         for content in list {
             if self.always_fails(content) {
-                // Nothing of the block is done behind it.
+                // Nothing of the block is done after it.
                 actions.push(self.failure(content.span));
                 break;
             }

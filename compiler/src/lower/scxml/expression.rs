@@ -80,7 +80,7 @@ impl Lowering<'_, '_> {
         let list = |parts: Vec<Option<Guard>>| parts.into_iter().collect::<Option<Vec<Guard>>>();
         let guard = match &expression.kind {
             Kind::Not(inner) => Guard::Not(Box::new(self.truth(inner)?)),
-            // Every part is looked at, also behind one that is wrong.
+            // Every part is examined, even after one that is wrong.
             Kind::And(parts) => {
                 Guard::All(list(parts.iter().map(|part| self.truth(part)).collect())?)
             }

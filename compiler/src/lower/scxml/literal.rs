@@ -44,7 +44,7 @@ fn as_json(text: &str) -> Option<String> {
     Some(json)
 }
 
-/// Copies a text in quotes; what stands behind it.
+/// Copies a text in quotes; the content after it.
 fn quoted<'t>(text: &'t str, quote: char, json: &mut String) -> Option<&'t str> {
     json.push('"');
     let mut rest = text.get(1..)?;

@@ -35,7 +35,7 @@ pub(super) fn native(text: &Excerpt, never: &[&str]) -> Excerpt {
     let all = text.text();
     let mut quote: Option<char> = None;
     let mut before = ' ';
-    // The last character that isn't white space: a question begins behind these alone, or it asks of more.
+    // The last character that isn't white space: a question begins after these alone, or it asks of more.
     let mut last = '(';
     let mut at = 0;
     while let Some(rest) = all.get(at..).filter(|rest| !rest.is_empty()) {

@@ -317,7 +317,7 @@ fn datum(from: Typed<'_>, code: &TokenStream, is_reference: bool) -> TokenStream
 /// Writes what is done with each `item`, as a function.
 fn mapped(body: &TokenStream) -> TokenStream {
     let is = |other: TokenStream| {
-        // What stands between tokens depends on where they are printed.
+        // The space between tokens depends on where they are printed.
         let [one, two] = [body, &other].map(|code| code.to_string().replace(' ', ""));
         one == two
     };

@@ -1,4 +1,4 @@
-//! Transitions: what stands under `on`, `always`, `after` and `on_done`.
+//! Transitions: the values of `on`, `always`, `after` and `on_done`.
 
 use jsonc_parser::ast::{Object, Value};
 

@@ -1,4 +1,4 @@
-//! Calls, methods, and the list behind `in`.
+//! Calls, methods, and the list after `in`.
 
 use std::ops::Range;
 
@@ -131,7 +131,7 @@ impl Parser<'_> {
         Some(Spanned::new(name, self.written.span(token.range)))
     }
 
-    /// Takes the parenthesis behind the only argument.
+    /// Takes the parenthesis after the only argument.
     fn end_arguments(&mut self, name: &str, opening: Range<usize>) {
         if self.next_is(")") || self.peek().is_none() {
             self.close(")", opening);

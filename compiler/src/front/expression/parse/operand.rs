@@ -232,7 +232,7 @@ impl Parser<'_> {
         Some(Spanned::new(path, span))
     }
 
-    /// Notes what is wrong, and goes on behind it.
+    /// Notes what is wrong, and continues after it.
     pub(super) fn broken(&mut self, finding: Diagnostic) -> Expression {
         self.problems.push(finding);
         let here = self.here();
