@@ -3,10 +3,8 @@
 //! The compiler and its users have `serde_json`; the runtime has JSON of its own ([`Datum::from_json`]) and no dependency.
 //! Conversions here take no detour through text.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Number, Value};
-use statemark_runtime::{Datum, Merge, SchemaKeys};
+use statemark_runtime::{Datum, Merge};
 
 /// Converts a value from `serde_json`.
 ///
@@ -67,15 +65,14 @@ pub fn to_json(datum: &Datum) -> Value {
 /// The rule is [`Merge::decide`]'s.
 #[must_use]
 pub fn merge_rule(meta: &Map<String, Value>) -> Merge {
-    let keys = |value: &Value| -> BTreeSet<String> {
-        let fields = value.as_object().into_iter();
-        fields.flat_map(|fields| fields.keys().cloned()).collect()
-    };
-    let schema = meta.get("context_schema").map(|schema| SchemaKeys {
-        own: keys(schema),
-        properties: schema.get("properties").map(keys),
-    });
-    Merge::decide(meta.get("merge").and_then(Value::as_str), schema)
+    Merge::decide(meta.get("merge").and_then(Value::as_str), |path| {
+        let (first, rest) = path.split_first()?;
+        let found = rest
+            .iter()
+            .try_fold(meta.get(*first)?, |value, key| value.get(key))?;
+        let fields = found.as_object().into_iter();
+        Some(fields.flat_map(|fields| fields.keys().cloned()).collect())
+    })
 }
 
 fn number_from_json(number: &Number) -> Option<Datum> {

@@ -41,17 +41,11 @@ pub enum Merge {
     None,
 }
 
-/// The names that a machine's `context_schema` has at its top.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SchemaKeys {
-    /// The keys of the schema itself.
-    pub own: BTreeSet<String>,
-    /// The keys of its `properties`, if it has that key.
-    pub properties: Option<BTreeSet<String>>,
-}
-
 impl Merge {
-    /// Decides which fields are merged, from a definition's keys `merge` and `context_schema`.
+    /// Decides which fields are merged, from a definition or the metadata of a machine.
+    ///
+    /// `merge` is the value of that key, if it is a string. `keys` returns the keys of the value at a path, none if nothing is
+    /// there; a value that isn't an object has an empty set of them.
     ///
     /// Runs, simulations and generated Rust all follow this rule, and nothing else decides it:
     ///
@@ -63,12 +57,13 @@ impl Merge {
     ///
     /// Only fields at the top of the data are merged, each as a whole.
     #[must_use]
-    pub fn decide(merge: Option<&str>, context_schema: Option<SchemaKeys>) -> Self {
-        match (merge, context_schema) {
-            (Some("none"), _) => Self::None,
-            (_, None) => Self::All,
-            (_, Some(keys)) => Self::Declared(keys.properties.unwrap_or(keys.own)),
+    pub fn decide(merge: Option<&str>, keys: impl Fn(&[&str]) -> Option<BTreeSet<String>>) -> Self {
+        if merge == Some("none") {
+            return Self::None;
         }
+        let declared = keys(&["context_schema", "properties"]);
+        let declared = declared.or_else(|| keys(&["context_schema"]));
+        declared.map_or(Self::All, Self::Declared)
     }
 
     /// Reports whether a field at the top of an event's data is merged.

@@ -157,7 +157,7 @@ mod words;
 
 pub use candidate::Candidate;
 pub use configuration::{Configuration, RestoreError};
-pub use data::{Data, Merge, SchemaKeys};
+pub use data::{Data, Merge};
 pub use datum::{Datum, JsonError};
 pub use error::StepError;
 pub use expression::{compare, evaluate};

@@ -1,12 +1,11 @@
 //! Workflows: verified tables, with the metadata that they carry for a host.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use statemark_runtime::{
-    DecodeError, EventId, FieldId, Merge, SchemaKeys, StateId, Table, TransitionId, VerifyError,
-    decode, verify,
+    DecodeError, EventId, FieldId, Merge, StateId, Table, TransitionId, VerifyError, decode, verify,
 };
 
 use crate::hash::Hash;
@@ -248,15 +247,11 @@ impl Workflow {
 
 /// Returns the merge rule of a machine's metadata.
 fn merge(machine: &Value) -> Merge {
-    let keys = |value: &Value| -> BTreeSet<String> {
-        let fields = value.as_object().into_iter();
-        fields.flat_map(|fields| fields.keys().cloned()).collect()
-    };
-    let schema = machine.get("context_schema").map(|schema| SchemaKeys {
-        own: keys(schema),
-        properties: schema.get("properties").map(keys),
-    });
-    Merge::decide(machine.get("merge").and_then(Value::as_str), schema)
+    Merge::decide(machine.get("merge").and_then(Value::as_str), |path| {
+        let found = path.iter().try_fold(machine, |value, key| value.get(key))?;
+        let fields = found.as_object().into_iter();
+        Some(fields.flat_map(|fields| fields.keys().cloned()).collect())
+    })
 }
 
 /// A source of workflows: specs that the caller has compiled.
